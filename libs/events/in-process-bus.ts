@@ -1,0 +1,66 @@
+/**
+ * The event bus within one process. It keeps nothing: publishing takes as long as handling does, so
+ * that the outbox marks a row only after every consumer is done with it, and a crash loses nothing.
+ */
+import { BusClosedError, type EventBus, type SubscribeOptions, type Subscription } from './bus.ts';
+import { ConsumerGroup } from './consumer-group.ts';
+import type { EventMessage } from './message.ts';
+import { TOPICS, type TopicDeclaration } from './topics.ts';
+
+export interface InProcessBusOptions {
+  /** Who must have handled what; TOPICS unless a test says otherwise. */
+  topics?: Record<string, Pick<TopicDeclaration, 'consumers'>>;
+}
+
+/**
+ * A bus whose `publish` waits until every group declared for the topic has subscribed and handled
+ * the messages, all groups at the same time. Groups that nobody declared are served as well.
+ */
+export function createInProcessBus({ topics = TOPICS }: InProcessBusOptions = {}): EventBus {
+  const groups = new Map<string, ConsumerGroup>();
+  let closed = false;
+
+  const groupNamed = (name: string): ConsumerGroup => {
+    const group = groups.get(name) ?? new ConsumerGroup(name);
+    groups.set(name, group);
+    return group;
+  };
+  for (const { consumers } of Object.values(topics)) consumers.forEach(groupNamed);
+
+  const receivers = (topic: string): ConsumerGroup[] => {
+    const declared = topics[topic]?.consumers;
+    if (!declared) throw new Error(`topic ${topic} is not declared`);
+    return [...groups.values()].filter(
+      (group) => declared.includes(group.name) || group.listensTo(topic),
+    );
+  };
+
+  return {
+    async publish(messages) {
+      if (closed) throw new BusClosedError();
+      const batches = new Map<ConsumerGroup, EventMessage[]>();
+      for (const message of messages) {
+        for (const group of receivers(message.topic)) {
+          const batch = batches.get(group);
+          if (batch) batch.push(message);
+          else batches.set(group, [message]);
+        }
+      }
+      const outcomes = await Promise.allSettled(
+        [...batches].map(([group, batch]) => group.deliver(batch)),
+      );
+      const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+      if (failed) throw failed.reason;
+    },
+
+    async subscribe(options: SubscribeOptions): Promise<Subscription> {
+      if (closed) throw new BusClosedError();
+      return groupNamed(options.group).subscribe(options);
+    },
+
+    async close() {
+      closed = true;
+      await Promise.all([...groups.values()].map((group) => group.close()));
+    },
+  };
+}

@@ -1,0 +1,86 @@
+/** Every topic, declared once: what it carries, who must have handled it, and how a cluster keeps it. */
+import {
+  fromBinary,
+  fromJson,
+  type JsonValue,
+  type MessageShape,
+  toBinary,
+} from '@bufbuild/protobuf';
+import { ApplicationSubmittedSchema } from '@creditlane/proto/applications/v1/applications_events';
+import { DecisionRecordedSchema } from '@creditlane/proto/decisions/v1/decisions_events';
+import type { EventMessage } from './message.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** How a topic is kept by the cluster, and the groups that must each handle its every message. */
+export interface TopicDeclaration {
+  consumers: readonly string[];
+  partitions: number;
+  retentionMs: number;
+  replication: number;
+}
+
+export const TOPICS = {
+  'creditlane.applications.v1': {
+    consumers: ['decisions'],
+    partitions: 12,
+    retentionMs: 7 * DAY_MS,
+    replication: 3,
+  },
+  'creditlane.decisions.v1': {
+    consumers: ['webhook-dispatcher'],
+    partitions: 12,
+    retentionMs: 7 * DAY_MS,
+    replication: 3,
+  },
+} as const satisfies Record<string, TopicDeclaration>;
+
+export type Topic = keyof typeof TOPICS;
+
+/** The types of event there are. A type's topic is declared where it is published. */
+const EVENTS = {
+  'creditlane.applications.v1.ApplicationSubmitted': ApplicationSubmittedSchema,
+  'creditlane.decisions.v1.DecisionRecorded': DecisionRecordedSchema,
+} as const;
+
+export type EventType = keyof typeof EVENTS;
+
+/** A decoded event; its `type` tells which message `event` is. */
+export type DecodedEvent = {
+  [T in EventType]: { type: T; event: MessageShape<(typeof EVENTS)[T]> };
+}[EventType];
+
+/** A message that is not an event this version knows. */
+export class UndecodableEventError extends Error {
+  override name = 'UndecodableEventError';
+}
+
+/**
+ * The protobuf bytes of an event given as its protobuf JSON. Throws `UndecodableEventError` for an
+ * unknown type, an unknown field or a value of the wrong shape: dropping it would lose it for good.
+ */
+export function encodeEvent(type: string, json: JsonValue): Uint8Array {
+  const schema = schemaOf(type);
+  try {
+    return toBinary(schema, fromJson(schema, json));
+  } catch (cause) {
+    throw new UndecodableEventError(`the payload is not a ${type}`, { cause });
+  }
+}
+
+/** The event in a message, by its `ce_type`. Throws `UndecodableEventError`. */
+export function decodeEvent(message: EventMessage): DecodedEvent {
+  const type = message.headers.ce_type ?? '';
+  const schema = schemaOf(type);
+  try {
+    return { type, event: fromBinary(schema, message.value) } as DecodedEvent;
+  } catch (cause) {
+    throw new UndecodableEventError(`the value is not a ${type}`, { cause });
+  }
+}
+
+function schemaOf(type: string): (typeof EVENTS)[EventType] {
+  const schema = Object.hasOwn(EVENTS, type) ? EVENTS[type as EventType] : undefined;
+  if (!schema) throw new UndecodableEventError(`unknown event type "${type}"`);
+  return schema;
+}
