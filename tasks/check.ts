@@ -1,0 +1,5 @@
+// `npm run check`: the checks alone.
+import { runChecks } from './checks.ts';
+
+const { failed } = await runChecks();
+process.exitCode = failed === 0 ? 0 : 1;
