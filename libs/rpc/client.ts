@@ -1,0 +1,98 @@
+/** The typed client of a service, the same over every transport. */
+import type {
+  DescMessage,
+  DescMethodUnary,
+  DescService,
+  MessageInitShape,
+  MessageShape,
+} from '@bufbuild/protobuf';
+import type { Transport } from '@connectrpc/connect';
+import type { Closers } from '@creditlane/runtime/closers';
+import { AUTHORIZATION, IDEMPOTENCY_KEY, REPLAYED, REQUEST_ID, TRACEPARENT } from './call.ts';
+import { DEFAULT_TIMEOUT_MS } from './call-time.ts';
+import { cancelled, deadlineExceeded, faultFrom } from './fault.ts';
+import type { Identity, TokenSigner } from './identity.ts';
+import { unary } from './service.ts';
+import { openTransport, type Target } from './target.ts';
+
+export type { Target } from './target.ts';
+
+/** For whom a call is made, and what it passes on. A handler's `{ ...call, identity }` is one. */
+export type CallContext = {
+  identity: Identity;
+  requestId?: string | undefined;
+  traceparent?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Milliseconds since the epoch; the call ends then, or after the client's timeout if sooner. */
+  deadlineMs?: number | undefined;
+  idempotencyKey?: string | undefined;
+  /** Called when the answer was given before, to the same idempotency key. */
+  onReplayed?: (() => void) | undefined;
+};
+
+/** One function per method; each rejects with a Fault and nothing else. */
+export type Client<S extends DescService> = {
+  [Name in keyof S['method']]: S['method'][Name] extends DescMethodUnary<infer I, infer O>
+    ? (request: MessageInitShape<I>, context: CallContext) => Promise<MessageShape<O>>
+    : never;
+};
+
+export type ClientOptions = {
+  signer: TokenSigner;
+  /** The name of the service called, for which the token is made out. */
+  audience: string;
+  timeoutMs?: number;
+  /** Takes the client's connections, to be closed with the process. */
+  closers?: Closers;
+};
+
+/** A client of `service` at `target`. Connects at the first call. */
+export function connect<S extends DescService>(
+  service: S,
+  target: Target,
+  { signer, audience, timeoutMs = DEFAULT_TIMEOUT_MS, closers }: ClientOptions,
+): Client<S> {
+  const { transport, close } = openTransport(target, service);
+  closers?.add(`client of ${audience}`, close);
+
+  const entries = service.methods.map((described) => {
+    const method = unary(described);
+    const call = (request: MessageInitShape<DescMessage>, context: CallContext) =>
+      callUnary(transport, method, request, context);
+    return [method.localName, call];
+  });
+  return Object.fromEntries(entries) as Client<S>;
+
+  async function callUnary(
+    transport: Transport,
+    method: DescMethodUnary,
+    request: MessageInitShape<DescMessage>,
+    context: CallContext,
+  ) {
+    try {
+      const token = await signer.sign(audience, context.identity);
+      if (context.signal?.aborted) throw cancelled();
+      const remainingMs = Math.min(timeoutMs, (context.deadlineMs ?? Infinity) - Date.now());
+      if (remainingMs <= 0) throw deadlineExceeded();
+      const { header, message } = await transport.unary(
+        method,
+        context.signal,
+        remainingMs,
+        headersOf(token, context),
+        request,
+      );
+      if (context.onReplayed !== undefined && header.get(REPLAYED) === 'true') context.onReplayed();
+      return message;
+    } catch (error) {
+      throw faultFrom(error);
+    }
+  }
+}
+
+function headersOf(token: string, context: CallContext): Record<string, string> {
+  const headers: Record<string, string> = { [AUTHORIZATION]: `Bearer ${token}` };
+  if (context.requestId !== undefined) headers[REQUEST_ID] = context.requestId;
+  if (context.traceparent !== undefined) headers[TRACEPARENT] = context.traceparent;
+  if (context.idempotencyKey !== undefined) headers[IDEMPOTENCY_KEY] = context.idempotencyKey;
+  return headers;
+}

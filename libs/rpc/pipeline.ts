@@ -1,0 +1,257 @@
+/**
+ * The way of every call, the same on each mount: token, access, decoding, the proto's rules, the
+ * handler; and for each outcome one count, one time and one line in the log.
+ */
+import { createHash } from 'node:crypto';
+import { create, type Message, toBinary } from '@bufbuild/protobuf';
+import type { ConnectError } from '@connectrpc/connect';
+import { newId } from '@creditlane/runtime/ids';
+import type { Log } from '@creditlane/runtime/log';
+import type { Metrics } from '@creditlane/runtime/metrics';
+import { accessOf, refusalOf } from './access.ts';
+import {
+  AUTHORIZATION,
+  type Call,
+  type CallIdempotency,
+  IDEMPOTENCY_KEY,
+  type Metadata,
+  REQUEST_ID,
+  TRACEPARENT,
+} from './call.ts';
+import { CallMeter } from './call-meter.ts';
+import { CallTime } from './call-time.ts';
+import {
+  deadlineExceeded,
+  type Fault,
+  faultFrom,
+  internal,
+  invalid,
+  toConnectError,
+  unauthenticated,
+  unavailable,
+} from './fault.ts';
+import type { Identity, TokenVerifier } from './identity.ts';
+import { checkRules, warmUpRules } from './input-rules.ts';
+import type { Route, ServiceRoutes } from './service.ts';
+
+/** What every mount needs beside the routes. */
+export type Surroundings = { verifier: TokenVerifier; log: Log; metrics: Metrics };
+
+/** What a transport knows of a call before its message. */
+export type Incoming = {
+  metadata: Metadata;
+  /** What the caller gives the call; absent when it does not say. */
+  timeoutMs: number | undefined;
+  /** Aborts when the caller gives up. */
+  givenUp: AbortSignal | undefined;
+};
+
+/** A call whose caller is known and may make it. */
+export type Admitted = Attempt & { identity: Identity; metadata: Metadata; time: CallTime };
+
+type Attempt = { startedMs: number; requestId: string; identity?: Identity; settled: boolean };
+
+export type Answer = { message: Message; replayed: boolean };
+
+/** Longer ids would swell every log line; anything else than these characters could forge one. */
+const REQUEST_ID_FORM = /^[\w.:/+=@-]{1,128}$/;
+const TRACEPARENT_FORM = /^[\da-f]{2}(-[\da-f]+){3}$/;
+const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
+const BEARER = 'Bearer ';
+
+/** One procedure per method, with its rules compiled. Throws when a proto's rules cannot be. */
+export function proceduresOf(routes: readonly ServiceRoutes[], around: Surroundings): Procedure[] {
+  return routes.flatMap((it) => it.routes.map((route) => new Procedure(route, around)));
+}
+
+/** One method as it is served. Everything it throws is a ConnectError, already counted. */
+export class Procedure {
+  readonly method: Route['method'];
+  readonly #name: string;
+  readonly #handler: Route['handler'];
+  readonly #access: ReturnType<typeof accessOf>;
+  readonly #verifier: TokenVerifier;
+  readonly #log: Log;
+  readonly #meter: CallMeter;
+
+  constructor({ method, handler }: Route, { verifier, log, metrics }: Surroundings) {
+    this.method = method;
+    this.#name = `${method.parent.typeName}/${method.name}`;
+    this.#handler = handler;
+    this.#access = accessOf(method);
+    this.#verifier = verifier;
+    this.#log = log.child({ rpc: this.#name });
+    this.#meter = new CallMeter(metrics, method.parent.typeName, method.name);
+    warmUpRules(method.input);
+  }
+
+  /** The whole way; `read` decodes the request and is called for an admitted caller only. */
+  async run(incoming: Incoming, read: () => Message): Promise<Answer> {
+    return this.answer(await this.admit(incoming), read);
+  }
+
+  /** The part before the body: who calls, and whether it may. */
+  async admit({ metadata, timeoutMs, givenUp }: Incoming): Promise<Admitted> {
+    const startedMs = performance.now();
+    const attempt: Attempt = { startedMs, requestId: requestIdFrom(metadata), settled: false };
+    try {
+      const time = new CallTime(timeoutMs, givenUp);
+      const identity = await this.#verifier.verify(bearerToken(metadata));
+      attempt.identity = identity;
+      const refusal = refusalOf(this.#access, identity);
+      if (refusal !== undefined) throw refusal;
+      return Object.assign(attempt, { identity, metadata, time });
+    } catch (error) {
+      throw this.refuse(attempt, error);
+    }
+  }
+
+  /** The part from the body on, within the call's time. */
+  async answer(admitted: Admitted, read: () => Message): Promise<Answer> {
+    let replayed = false;
+    const answer = {
+      replayed() {
+        replayed = true;
+      },
+    };
+    try {
+      const request = decoded(read);
+      checkRules(this.method.input, request);
+      const call = this.#callOf(admitted, request, answer);
+      const reply = await admitted.time.run(
+        () => this.#handler(request as never, call),
+        (error) => this.#abandoned(admitted, error),
+      );
+      const message = create(this.method.output, reply);
+      this.#settle(admitted, undefined);
+      return { message, replayed };
+    } catch (error) {
+      throw this.refuse(admitted, error);
+    }
+  }
+
+  /** Counts and logs a call that failed, and gives the error its caller is to see. */
+  refuse(attempt: Attempt, error: unknown): ConnectError {
+    const fault = ownFault(error);
+    this.#settle(attempt, fault);
+    return toConnectError(fault);
+  }
+
+  #callOf(
+    { identity, metadata, time, requestId }: Admitted,
+    request: Message,
+    answer: Call['answer'],
+  ): Call {
+    const traceparent = metadata(TRACEPARENT);
+    return {
+      identity,
+      requestId,
+      traceparent: traceparent && TRACEPARENT_FORM.test(traceparent) ? traceparent : undefined,
+      deadlineMs: time.deadlineMs,
+      get signal() {
+        return time.signal;
+      },
+      idempotency: this.#idempotencyOf(metadata, identity, request),
+      answer,
+    };
+  }
+
+  #idempotencyOf(
+    metadata: Metadata,
+    { subject }: Identity,
+    request: Message,
+  ): CallIdempotency | undefined {
+    const key = metadata(IDEMPOTENCY_KEY);
+    if (!key) return undefined;
+    if (key.length > IDEMPOTENCY_KEY_MAX_LENGTH) {
+      throw invalid('idempotency_key_too_long', 'the idempotency key has more than 255 characters');
+    }
+    const requestDigest = createHash('sha256')
+      .update(toBinary(this.method.input, request))
+      .digest();
+    return { callerId: subject, operation: this.#name, key, requestDigest };
+  }
+
+  #settle(attempt: Attempt, fault: Fault | undefined): void {
+    if (attempt.settled) return;
+    attempt.settled = true;
+    const durationMs = performance.now() - attempt.startedMs;
+    const code = fault?.kind ?? 'ok';
+    this.#meter.record(code, durationMs);
+
+    const level = levelOf(fault);
+    if (!this.#log.isLevelEnabled(level)) return;
+    this.#log[level](
+      {
+        requestId: attempt.requestId,
+        caller: attempt.identity?.subject,
+        code,
+        fault: fault?.code,
+        durationMs: Math.round(durationMs * 10) / 10,
+        ...(fault?.cause !== undefined && { err: fault.cause }),
+      },
+      fault === undefined ? 'call answered' : `call refused: ${fault.message}`,
+    );
+  }
+
+  /** The caller has its refusal already; that the work then failed must not go unseen. */
+  #abandoned({ requestId, time }: Admitted, error: unknown): void {
+    if (error === time.signal.reason) return;
+    this.#log.debug({ requestId, err: error }, 'work failed after its call had ended');
+  }
+}
+
+/**
+ * The refusal to send for an error of the handler. A peer's refusal of our own call says nothing
+ * about our caller's: what was ours to avoid is internal, what is passing trouble is passed on.
+ */
+function ownFault(error: unknown): Fault {
+  const fault = faultFrom(error);
+  if (!fault.fromPeer) return fault;
+  switch (fault.kind) {
+    case 'deadline':
+      return deadlineExceeded();
+    case 'unavailable':
+    case 'resource_exhausted':
+      return unavailable('a service needed for this is away', fault.retryAfterS, fault);
+    default:
+      return internal(fault);
+  }
+}
+
+function decoded(read: () => Message): Message {
+  try {
+    return read();
+  } catch (error) {
+    const fault = faultFrom(error);
+    if (fault.kind !== 'internal') throw fault;
+    throw invalid('malformed_request', 'the request cannot be decoded');
+  }
+}
+
+function bearerToken(metadata: Metadata): string {
+  const authorization = metadata(AUTHORIZATION);
+  if (!authorization?.startsWith(BEARER)) {
+    throw unauthenticated('token_missing', 'the call carries no identity token');
+  }
+  return authorization.slice(BEARER.length);
+}
+
+function requestIdFrom(metadata: Metadata): string {
+  const given = metadata(REQUEST_ID);
+  return given && REQUEST_ID_FORM.test(given) ? given : newId();
+}
+
+/** Faults of ours wake somebody, faults at the door are worth a look, the rest is daily business. */
+function levelOf(fault: Fault | undefined): 'error' | 'warn' | 'debug' {
+  switch (fault?.kind) {
+    case 'internal':
+      return 'error';
+    case 'unauthenticated':
+    case 'forbidden':
+    case 'unavailable':
+      return 'warn';
+    default:
+      return 'debug';
+  }
+}
