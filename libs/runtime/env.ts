@@ -1,0 +1,175 @@
+import { readFileSync } from 'node:fs';
+import { loggableMessage } from './error-fields.ts';
+
+/** The environment a process was given. */
+export type Env = NodeJS.ProcessEnv;
+
+/** Bounds of a number, both included. */
+export interface NumberOptions {
+  default?: number;
+  min?: number;
+  max?: number;
+}
+
+const DURATION_UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Everything that is wrong with a configuration, one fault a line; values are never quoted. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly loggable = true;
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+/**
+ * Builds a configuration from the environment and reports all its faults at once.
+ *
+ * `build` must do nothing but put together what it reads: after a fault it is handed placeholders,
+ * so that the remaining variables are looked at too.
+ * @throws {ConfigError} listing every fault as "NAME: what is wrong".
+ */
+export function readEnv<T>(env: Env, build: (read: EnvReader) => T): T {
+  const faults: string[] = [];
+  const read = new EnvReader(env, faults);
+  let built: T;
+  try {
+    built = build(read);
+  } catch (error) {
+    // A build that stumbles over a placeholder adds nothing to the faults that led to it.
+    if (faults.length > 0) throw new ConfigError(faults);
+    throw error;
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return built;
+}
+
+/**
+ * Reads variables one by one. Each is required unless a fallback is given; an empty one counts as
+ * missing. Where NAME is not set, `NAME_FILE` may hold the path of a file with the value, which is
+ * how mounted secrets come.
+ */
+export class EnvReader {
+  readonly #env: Env;
+  readonly #faults: string[];
+
+  constructor(env: Env, faults: string[]) {
+    this.#env = env;
+    this.#faults = faults;
+  }
+
+  string(name: string, fallback?: string): string {
+    return this.parsed(name, (text) => text, fallback);
+  }
+
+  /** A whole number within the bounds. */
+  integer(name: string, options: NumberOptions = {}): number {
+    return this.#number(name, options, 'a whole number', (text) => {
+      return /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    });
+  }
+
+  /** A time span such as `250ms`, `5s`, `10m`, `24h` or `7d`, in milliseconds, as the options are. */
+  durationMs(name: string, options: NumberOptions = {}): number {
+    return this.#number(name, options, 'a time span such as 250ms, 5s or 24h', (text) => {
+      const [, amount, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? [];
+      return Number(amount) * (DURATION_UNITS_MS[unit as keyof typeof DURATION_UNITS_MS] ?? 1);
+    });
+  }
+
+  boolean(name: string, fallback?: boolean): boolean {
+    const parse = (text: string) => oneOf(text, ['true', 'false']) === 'true';
+    return this.parsed(name, parse, fallback);
+  }
+
+  /** An absolute URL, given back as it was written. */
+  url(name: string, fallback?: string): string {
+    const parse = (text: string) => (URL.canParse(text) ? text : refuse('an absolute URL'));
+    return this.parsed(name, parse, fallback);
+  }
+
+  /** Values separated by commas, trimmed, empty ones left out. */
+  list(name: string, fallback?: readonly string[]): string[] {
+    const items = (text: string) => text.split(',').map((item) => item.trim());
+    return this.parsed(name, (text) => items(text).filter(Boolean), fallback && [...fallback]);
+  }
+
+  oneOf<const T extends string>(name: string, values: readonly T[], fallback?: T): T {
+    return this.parsed(name, (text) => oneOf(text, values), fallback);
+  }
+
+  /** The bytes of a base64 value. */
+  secret(name: string): Buffer {
+    return this.parsed(name, (text) => {
+      const isBase64 = text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
+      return isBase64 ? Buffer.from(text, 'base64') : refuse('base64');
+    });
+  }
+
+  /**
+   * Whatever `parse` makes of the text. What it throws becomes the variable's fault: with its own
+   * message if it is a `loggable` error, without it otherwise, as it may quote the value.
+   */
+  parsed<T>(name: string, parse: (text: string) => T, fallback?: T): T {
+    try {
+      const text = this.#text(name);
+      if (text !== undefined) return parse(text);
+      if (fallback !== undefined) return fallback;
+      this.#faults.push(`${name}: missing`);
+    } catch (error) {
+      const reason = error instanceof Error ? loggableMessage(error) : undefined;
+      this.#faults.push(`${name}: ${reason ?? 'is not valid'}`);
+    }
+    // The placeholder never leaves readEnv, which throws as there is a fault.
+    return undefined as T;
+  }
+
+  #number(
+    name: string,
+    {
+      default: fallback,
+      min = Number.MIN_SAFE_INTEGER,
+      max = Number.MAX_SAFE_INTEGER,
+    }: NumberOptions,
+    what: string,
+    parse: (text: string) => number,
+  ): number {
+    const parseWithin = (text: string) => {
+      const number = parse(text);
+      return number >= min && number <= max ? number : refuse(what + rangeText(min, max));
+    };
+    return this.parsed(name, parseWithin, fallback);
+  }
+
+  #text(name: string): string | undefined {
+    const text = this.#env[name];
+    const path = this.#env[`${name}_FILE`];
+    if (!path) return text || undefined;
+    if (text) throw new MismatchError(`set either this or ${name}_FILE, not both`);
+    return readFileSync(path, 'utf8').trim() || undefined;
+  }
+}
+
+/** A value is not of the kind its variable needs. */
+class MismatchError extends Error {
+  override readonly name = 'MismatchError';
+  readonly loggable = true;
+}
+
+function refuse(what: string): never {
+  throw new MismatchError(`must be ${what}`);
+}
+
+function oneOf<T extends string>(text: string, values: readonly T[]): T {
+  return values.find((value) => value === text) ?? refuse(`one of ${values.join(', ')}`);
+}
+
+function rangeText(min: number, max: number): string {
+  if (min !== Number.MIN_SAFE_INTEGER && max !== Number.MAX_SAFE_INTEGER)
+    return ` from ${min} to ${max}`;
+  if (min !== Number.MIN_SAFE_INTEGER) return ` of at least ${min}`;
+  return max === Number.MAX_SAFE_INTEGER ? '' : ` of at most ${max}`;
+}

@@ -1,0 +1,91 @@
+import { errorFields } from './error-fields.ts';
+
+const MAX_TEXT_LENGTH = 1_000;
+const MAX_LIST_LENGTH = 50;
+
+/**
+ * Names that carry contents or credentials whatever their shape. The shapes below already withhold
+ * objects; this list is for the same things handed over as text.
+ */
+const WITHHELD_NAMES = new Set(
+  [
+    'apiKey',
+    'authorization',
+    'body',
+    'cookie',
+    'detail',
+    'headers',
+    'internalQuery',
+    'params',
+    'parameters',
+    'password',
+    'payload',
+    'plaintext',
+    'query',
+    'rawHeaders',
+    'secret',
+    'sin',
+    'token',
+    'values',
+    'where',
+  ].map((name) => name.toLowerCase()),
+);
+
+const REQUEST_NAMES = new Set(['req', 'request', 'res', 'response']);
+
+/** What is known to be safe of a request or a response, whoever's class it is. A URL's path may be
+ * logged, its query may not: callers put data there. */
+const REQUEST_FIELDS = ['id', 'method', 'path', 'route', 'status', 'statusCode'];
+
+/**
+ * Turns what a caller hands to the log into what the log may hold: flat fields of plain values,
+ * errors by their allow-list, requests and responses by theirs, and nothing else.
+ */
+export function logFields(given: object): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(given)) {
+    fields[name] = logValue(name, value);
+  }
+  return fields;
+}
+
+/** The loggable form of one value; `[withheld]` in its place when it has none. */
+export function logValue(name: string, value: unknown): unknown {
+  if (WITHHELD_NAMES.has(name.toLowerCase())) return withheld(value);
+  if (value instanceof Error) return errorFields(value);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  if (Array.isArray(value)) {
+    return value
+      .slice(0, MAX_LIST_LENGTH)
+      .map((item) => (isPlain(item) ? plain(item) : withheld(item)));
+  }
+  if (REQUEST_NAMES.has(name) && typeof value === 'object' && value !== null) {
+    return requestFields(value as Record<string, unknown>);
+  }
+  return isPlain(value) ? plain(value) : withheld(value);
+}
+
+function requestFields(request: Record<string, unknown>): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const name of REQUEST_FIELDS) {
+    const value = request[name];
+    if (value !== undefined && isPlain(value)) fields[name] = plain(value);
+  }
+  return fields;
+}
+
+type Plain = string | number | boolean | bigint | null | undefined;
+
+function isPlain(value: unknown): value is Plain {
+  return value === null || !['object', 'function', 'symbol'].includes(typeof value);
+}
+
+function plain(value: Plain): Plain {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'string' || value.length <= MAX_TEXT_LENGTH) return value;
+  return `${value.slice(0, MAX_TEXT_LENGTH)}…`;
+}
+
+function withheld(value: unknown): string | undefined {
+  return value === undefined ? undefined : '[withheld]';
+}
