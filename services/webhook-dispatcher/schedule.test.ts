@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nextStep, type Outcome, RETRY_DELAYS_MS } from './schedule.ts';
+
+const HOUR_MS = 3_600_000;
+const refusal = fc
+  .integer({ min: 100, max: 599 })
+  .filter((status) => status !== 410 && (status < 200 || status > 299));
+const failure: fc.Arbitrary<Outcome> = fc.oneof(
+  fc.record({ kind: fc.constant('answered' as const), status: refusal }),
+  fc.record({ kind: fc.constant('failed' as const), reason: fc.string() }),
+);
+const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+const attempt = fc.integer({ min: 1, max: RETRY_DELAYS_MS.length });
+
+describe('the retry schedule', () => {
+  it('makes ten attempts over about 75 hours', () => {
+    expect(RETRY_DELAYS_MS).toHaveLength(9);
+    const totalMs = RETRY_DELAYS_MS.reduce((sum, delayMs) => sum + delayMs, 0);
+    expect(Math.floor(totalMs / HOUR_MS)).toBe(75);
+  });
+
+  it('delivers on any 2xx, whichever attempt it was', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 20 }),
+        fc.integer({ min: 200, max: 299 }),
+        (n, status) => {
+          expect(nextStep(n, { kind: 'answered', status }, RETRY_DELAYS_MS, Math.random)).toEqual({
+            kind: 'delivered',
+          });
+        },
+      ),
+    );
+  });
+
+  it('spreads every pause by at most a fifth either way', () => {
+    fc.assert(
+      fc.property(attempt, failure, chance, (n, outcome, random) => {
+        const step = nextStep(n, outcome, RETRY_DELAYS_MS, () => random);
+        const planned = RETRY_DELAYS_MS[n - 1] ?? Number.NaN;
+        if (step.kind !== 'retry') throw new Error(`expected a retry, got ${step.kind}`);
+        expect(step.delayMs).toBeGreaterThanOrEqual(Math.floor(planned * 0.8));
+        expect(step.delayMs).toBeLessThanOrEqual(Math.ceil(planned * 1.2));
+      }),
+    );
+  });
+
+  it('never comes back before Retry-After, nor waits more than 24 h for it', () => {
+    fc.assert(
+      fc.property(
+        attempt,
+        refusal,
+        chance,
+        fc.integer({ min: 0, max: 100 * HOUR_MS }),
+        (n, status, random, retryAfterMs) => {
+          const step = nextStep(
+            n,
+            { kind: 'answered', status, retryAfterMs },
+            RETRY_DELAYS_MS,
+            () => random,
+          );
+          if (step.kind !== 'retry') throw new Error(`expected a retry, got ${step.kind}`);
+          expect(step.delayMs).toBeGreaterThanOrEqual(Math.min(retryAfterMs, 24 * HOUR_MS));
+          expect(step.delayMs).toBeLessThanOrEqual(24 * HOUR_MS * 1.2);
+        },
+      ),
+    );
+  });
+
+  it('gives up after the last attempt', () => {
+    fc.assert(
+      fc.property(failure, chance, (outcome, random) => {
+        const step = nextStep(RETRY_DELAYS_MS.length + 1, outcome, RETRY_DELAYS_MS, () => random);
+        expect(step).toEqual({ kind: 'dead', reason: 'attempts_exhausted' });
+      }),
+    );
+  });
+
+  it('takes 410 as the end of the destination', () => {
+    expect(nextStep(1, { kind: 'answered', status: 410 }, RETRY_DELAYS_MS, Math.random).kind).toBe(
+      'disable',
+    );
+  });
+
+  it('counts a redirect as a failure', () => {
+    expect(nextStep(1, { kind: 'answered', status: 302 }, RETRY_DELAYS_MS, Math.random).kind).toBe(
+      'retry',
+    );
+  });
+});

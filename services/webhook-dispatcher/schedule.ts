@@ -1,0 +1,58 @@
+/** When a delivery is tried again, and when it is given up: a pure rule over one attempt's outcome. */
+
+/** How an attempt ended: the receiver answered, or no complete answer came. */
+export type Outcome =
+  | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs?: number }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** What becomes of the delivery. */
+export type Step =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'retry'; readonly delayMs: number }
+  | { readonly kind: 'dead'; readonly reason: string }
+  /** The receiver says the endpoint is gone: it gets nothing more, this delivery included. */
+  | { readonly kind: 'disable'; readonly reason: string };
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** The pauses between the ten attempts of a delivery: 75 hours in all. */
+export const RETRY_DELAYS_MS: readonly number[] = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+
+const JITTER = 0.2;
+const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
+
+/**
+ * The step after attempt number `attempt` (from 1) ended as `outcome`.
+ *
+ * `delaysMs[n - 1]` is the pause after attempt n; the attempt after the last pause is the last one.
+ * Each pause is spread by ±20 % with `random` in [0, 1), so that deliveries which failed together do
+ * not come back together. A Retry-After makes a pause longer, never shorter, and 24 h at most.
+ */
+export function nextStep(
+  attempt: number,
+  outcome: Outcome,
+  delaysMs: readonly number[],
+  random: () => number,
+): Step {
+  if (outcome.kind === 'answered') {
+    if (outcome.status >= 200 && outcome.status < 300) return { kind: 'delivered' };
+    if (outcome.status === 410) return { kind: 'disable', reason: 'gone' };
+  }
+  const delayMs = delaysMs[attempt - 1];
+  if (delayMs === undefined) return { kind: 'dead', reason: 'attempts_exhausted' };
+  const spreadMs = Math.round(delayMs * (1 - JITTER + 2 * JITTER * random()));
+  const askedMs = outcome.kind === 'answered' ? (outcome.retryAfterMs ?? 0) : 0;
+  return { kind: 'retry', delayMs: Math.max(spreadMs, Math.min(askedMs, MAX_RETRY_AFTER_MS)) };
+}
