@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Health } from './health.ts';
+import type { Metrics } from './metrics.ts';
+
+/** `port` 0 takes any free one. */
+export interface OpsServerOptions {
+  port: number;
+  /** The address to listen on; all of the machine's when left out, as a kubelet comes from outside. */
+  host?: string;
+  health: Health;
+  metrics: Metrics;
+}
+
+/** The operators' door, on a port of its own. */
+export interface OpsServer {
+  url: string;
+  close(): Promise<void>;
+}
+
+interface Answer {
+  status: number;
+  contentType: string;
+  body: string;
+}
+
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/**
+ * Serves `/livez` and `/readyz` as JSON (200, or 503 with the reasons) and `/metrics` as text.
+ * @throws the system's error when the port cannot be had.
+ */
+export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
+  const { port, host = '0.0.0.0', health, metrics } = options;
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+    answer(request, health, metrics).then(
+      (given) => send(response, given),
+      // Which part failed is for the log of whoever failed; a probe learns that this one is broken.
+      () => send(response, text(500, 'internal error')),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  return {
+    url: urlOf(server.address() as AddressInfo),
+    close: () =>
+      new Promise((resolve, reject) => {
+        server.close((error) => (error ? reject(error) : resolve()));
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(request: IncomingMessage, health: Health, metrics: Metrics): Promise<Answer> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return text(405, 'only GET');
+  const [path] = (request.url ?? '').split('?');
+  if (path === '/livez') {
+    const live = health.live();
+    return json(live.live ? 200 : 503, live);
+  }
+  if (path === '/readyz') {
+    const readiness = health.ready();
+    return json(readiness.ready ? 200 : 503, readiness);
+  }
+  if (path === '/metrics') {
+    return { status: 200, contentType: metrics.contentType, body: await metrics.text() };
+  }
+  return text(404, 'there are /livez, /readyz and /metrics');
+}
+
+function send(response: ServerResponse, { status, contentType, body }: Answer): void {
+  response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store' });
+  response.end(response.req.method === 'HEAD' ? undefined : body);
+}
+
+function json(status: number, value: object): Answer {
+  return { status, contentType: 'application/json', body: JSON.stringify(value) };
+}
+
+function text(status: number, line: string): Answer {
+  return { status, contentType: 'text/plain; charset=utf-8', body: `${line}\n` };
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  const isWildcard = address === '0.0.0.0' || address === '::';
+  const host = isWildcard ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
+  return `http://${host}:${port}`;
+}

@@ -1,0 +1,157 @@
+/** The life of a process: configuration, start, signals, end. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Closers } from './closers.ts';
+import { ConfigError, type Env, type EnvReader, readEnv } from './env.ts';
+import { loggableMessage } from './error-fields.ts';
+import { Health } from './health.ts';
+import { createLog, type Log } from './log.ts';
+import { Metrics } from './metrics.ts';
+
+const CLOSE_DEADLINE_MS = 20_000;
+/** How long a start that a shutdown overtook may take to notice. */
+const START_GRACE_MS = 2_000;
+/** 128 + SIGINT, as shells report a process that was interrupted. */
+const EXIT_INTERRUPTED = 130;
+
+/** What every part of a process shares. */
+export interface Process {
+  log: Log;
+  metrics: Metrics;
+  closers: Closers;
+  health: Health;
+}
+
+/**
+ * The main function of every service: reads the configuration, starts, and ends well.
+ *
+ * With `--check` among the arguments it only says whether the configuration is usable. SIGTERM and
+ * SIGINT withdraw readiness, wait `DRAIN_TIME` for load balancers to notice, and close everything;
+ * a second signal exits at once. A failed start, a failed closer, or an error nobody caught ends the
+ * process with exit code 1. Settings of its own: `LOG_LEVEL`, `LOG_FORMAT` (json, pretty) and
+ * `DRAIN_TIME`.
+ */
+export async function run<C>(
+  name: string,
+  readConfig: (env: Env) => C,
+  start: (config: C, process: Process) => Promise<void>,
+): Promise<void> {
+  const checkOnly = process.argv.includes('--check');
+  const settings = readSettings(process.env, readConfig);
+  if (settings instanceof ConfigError) {
+    if (checkOnly) process.stderr.write(`${settings.message}\n`);
+    else createLog(name).fatal(`cannot start: ${settings.faults.join('; ')}`);
+    process.exitCode = 1;
+    return;
+  }
+  if (checkOnly) {
+    process.stdout.write('configuration ok\n');
+    return;
+  }
+  const { config, own } = settings;
+  const life: Process = {
+    log: createLog(name, { level: own.logLevel, pretty: own.logFormat === 'pretty' }),
+    metrics: new Metrics({ processFigures: true }),
+    closers: new Closers(),
+    health: new Health(),
+  };
+  await live(life, own.drainMs, () => start(config, life));
+}
+
+async function live(life: Process, drainMs: number, start: () => Promise<void>): Promise<void> {
+  const { log, health } = life;
+  const state: { now: 'starting' | 'running' | 'stopping' } = { now: 'starting' };
+  health.add('startup', () => state.now !== 'starting' || 'starting');
+
+  // After an error nobody caught nothing is known of the state, so nothing is saved either. Node
+  // brings rejections that nobody handled this way, too.
+  process.on('uncaughtException', (error, origin) => {
+    log.fatal({ err: error, origin }, 'an error nobody caught');
+    process.exit(1);
+  });
+
+  // In an async function, so that what start throws before its first await is a rejection as well.
+  const started = (async () => start())();
+  const stop = async (signal: NodeJS.Signals) => {
+    if (state.now === 'stopping') process.exit(EXIT_INTERRUPTED);
+    const servesNow = state.now === 'running';
+    state.now = 'stopping';
+    log.info({ signal }, 'stopping');
+    health.drain();
+    if (servesNow) await sleep(drainMs);
+    const exitCode = await closeAll(life, started);
+    log.info('stopped');
+    process.exit(exitCode);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
+
+  try {
+    await started;
+  } catch (error) {
+    // Whatever a start fails with once a shutdown has overtaken it, the shutdown ends the process.
+    if (state.now === 'stopping') return;
+    state.now = 'stopping';
+    logFailedStart(log, error);
+    await closeAll(life, started);
+    process.exit(1);
+  }
+  if (state.now !== 'starting') return;
+  state.now = 'running';
+  log.info('started');
+}
+
+/** Closes everything, also what a start still under way opens late; gives the exit code. */
+async function closeAll({ log, closers }: Process, started: Promise<void>): Promise<number> {
+  const deadline = setTimeout(() => {
+    log.error({ deadlineMs: CLOSE_DEADLINE_MS }, 'not everything closed in time');
+    process.exit(1);
+  }, CLOSE_DEADLINE_MS);
+  try {
+    await closers.close();
+    await Promise.race([Promise.allSettled([started]), sleep(START_GRACE_MS)]);
+    await closers.close();
+    return 0;
+  } catch (error) {
+    log.error({ err: error }, 'not everything closed');
+    return 1;
+  } finally {
+    clearTimeout(deadline);
+  }
+}
+
+function logFailedStart(log: Log, error: unknown): void {
+  if (!(error instanceof Error)) {
+    log.fatal({ err: error }, 'cannot start');
+  } else if (loggableMessage(error) !== undefined) {
+    // Such an error was made to be read: one line says it, and a stack would only bury it.
+    log.fatal(`cannot start: ${error.message}`);
+  } else {
+    // The message may be shown: before its start a process has seen no caller's data.
+    log.fatal({ err: error }, `cannot start: ${error.message}`);
+  }
+}
+
+const readOwn = (read: EnvReader) => ({
+  logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
+  logFormat: read.oneOf('LOG_FORMAT', ['json', 'pretty'], 'json'),
+  drainMs: read.durationMs('DRAIN_TIME', { default: 0, max: 60_000 }),
+});
+
+/** The service's configuration and the runtime's own; the faults of both in one error. */
+function readSettings<C>(env: Env, readConfig: (env: Env) => C) {
+  const config = faultsOf(() => readConfig(env));
+  const own = faultsOf(() => readEnv(env, readOwn));
+  if (config instanceof ConfigError || own instanceof ConfigError) {
+    const faulty = [config, own].filter((result) => result instanceof ConfigError);
+    return new ConfigError(faulty.flatMap((error) => error.faults));
+  }
+  return { config, own };
+}
+
+function faultsOf<T>(read: () => T): T | ConfigError {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+}
