@@ -6,6 +6,9 @@ export const DEFAULT_TIMEOUT_MS = 10_000;
 /** The most that any caller gets. */
 const MAX_TIMEOUT_MS = 120_000;
 
+/** A transport may keep the deadline too, by a clock of its own that is this much ahead of ours. */
+const TRANSPORT_SLACK_MS = 20;
+
 /** Runs the work of one call within its time. */
 export class CallTime {
   /** Milliseconds since the epoch. */
@@ -34,7 +37,7 @@ export class CallTime {
    */
   async run<T>(work: () => Promise<T>, abandoned: (error: unknown) => void): Promise<T> {
     const remainingMs = this.deadlineMs - Date.now();
-    if (this.#givenUp?.aborted) throw this.#end(cancelled());
+    if (this.#givenUp?.aborted) throw this.#end(this.#gaveUp());
     if (remainingMs <= 0) throw this.#end(deadlineExceeded());
 
     const working = work();
@@ -42,7 +45,7 @@ export class CallTime {
     let giveUp: (() => void) | undefined;
     const early = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(this.#end(deadlineExceeded())), remainingMs);
-      giveUp = () => reject(this.#end(cancelled()));
+      giveUp = () => reject(this.#end(this.#gaveUp()));
       this.#givenUp?.addEventListener('abort', giveUp, { once: true });
     });
     try {
@@ -54,6 +57,11 @@ export class CallTime {
       clearTimeout(timer);
       if (giveUp !== undefined) this.#givenUp?.removeEventListener('abort', giveUp);
     }
+  }
+
+  #gaveUp(): Fault {
+    const early = Date.now() < this.deadlineMs - TRANSPORT_SLACK_MS;
+    return early ? cancelled() : deadlineExceeded();
   }
 
   #end(fault: Fault): Fault {

@@ -84,7 +84,7 @@ export function connect<S extends DescService>(
       if (context.onReplayed !== undefined && header.get(REPLAYED) === 'true') context.onReplayed();
       return message;
     } catch (error) {
-      throw faultFrom(error);
+      throw faultFrom(error, true);
     }
   }
 }

@@ -12,7 +12,7 @@ import {
 import { Code, ConnectError, type Transport, type UnaryResponse } from '@connectrpc/connect';
 import { type Metadata, REPLAYED } from './call.ts';
 import { resourceExhausted } from './fault.ts';
-import { READ_MAX_BYTES } from './message-size.ts';
+import { READ_MAX_BYTES } from './mount.ts';
 import { type Procedure, proceduresOf, type Surroundings } from './pipeline.ts';
 import type { ServiceRoutes } from './service.ts';
 
@@ -43,18 +43,22 @@ export function mountInMemory(
     if (procedure === undefined) throw unimplemented(method);
     const bytes = toBinary(method.input, create(method.input, input));
     const incoming = { metadata: metadataOf(header), timeoutMs, givenUp };
-    const answer = await procedure.run(incoming, () => {
-      if (bytes.length > readMaxBytes) throw tooLarge(bytes.length, readMaxBytes);
-      return fromBinary(method.input, bytes);
-    });
-    const reply = toBinary(method.output, answer.message as MessageShape<O>);
+    const admitted = await procedure.admit(incoming);
+    const answer = await procedure.answer(
+      admitted,
+      () => {
+        if (bytes.length > readMaxBytes) throw tooLarge(bytes.length, readMaxBytes);
+        return fromBinary(method.input, bytes);
+      },
+      (message) => toBinary(method.output, message as MessageShape<O>),
+    );
     return {
       stream: false,
       service: method.parent,
       method,
       header: new Headers(answer.replayed ? { [REPLAYED]: 'true' } : undefined),
       trailer: new Headers(),
-      message: fromBinary(method.output, reply),
+      message: fromBinary(method.output, answer.value),
     };
   }
 

@@ -47,11 +47,18 @@ export type Incoming = {
 };
 
 /** A call whose caller is known and may make it. */
-export type Admitted = Attempt & { identity: Identity; metadata: Metadata; time: CallTime };
+export type Admitted = Attempt & {
+  identity: Identity;
+  metadata: Metadata;
+  time: CallTime;
+  /** Set once the body has come. */
+  answering: boolean;
+};
 
 type Attempt = { startedMs: number; requestId: string; identity?: Identity; settled: boolean };
 
-export type Answer = { message: Message; replayed: boolean };
+/** The answer as `write` made it. */
+export type Answer<T> = { value: T; replayed: boolean };
 
 /** Longer ids would swell every log line; anything else than these characters could forge one. */
 const REQUEST_ID_FORM = /^[\w.:/+=@-]{1,128}$/;
@@ -67,6 +74,8 @@ export function proceduresOf(routes: readonly ServiceRoutes[], around: Surroundi
 /** One method as it is served. Everything it throws is a ConnectError, already counted. */
 export class Procedure {
   readonly method: Route['method'];
+  /** "/package.Service/Method", as gRPC and Connect name it. */
+  readonly path: string;
   readonly #name: string;
   readonly #handler: Route['handler'];
   readonly #access: ReturnType<typeof accessOf>;
@@ -77,17 +86,13 @@ export class Procedure {
   constructor({ method, handler }: Route, { verifier, log, metrics }: Surroundings) {
     this.method = method;
     this.#name = `${method.parent.typeName}/${method.name}`;
+    this.path = `/${this.#name}`;
     this.#handler = handler;
     this.#access = accessOf(method);
     this.#verifier = verifier;
     this.#log = log.child({ rpc: this.#name });
     this.#meter = new CallMeter(metrics, method.parent.typeName, method.name);
     warmUpRules(method.input);
-  }
-
-  /** The whole way; `read` decodes the request and is called for an admitted caller only. */
-  async run(incoming: Incoming, read: () => Message): Promise<Answer> {
-    return this.answer(await this.admit(incoming), read);
   }
 
   /** The part before the body: who calls, and whether it may. */
@@ -100,14 +105,24 @@ export class Procedure {
       attempt.identity = identity;
       const refusal = refusalOf(this.#access, identity);
       if (refusal !== undefined) throw refusal;
-      return Object.assign(attempt, { identity, metadata, time });
+      return Object.assign(attempt, { identity, metadata, time, answering: false });
     } catch (error) {
       throw this.refuse(attempt, error);
     }
   }
 
-  /** The part from the body on, within the call's time. */
-  async answer(admitted: Admitted, read: () => Message): Promise<Answer> {
+  /**
+   * The part from the body on, within the call's time. `read` decodes the request; `write` encodes
+   * the answer, here so that an answer that cannot be is a failure like any other.
+   */
+  async answer<T>(
+    admitted: Admitted | undefined,
+    read: () => Message,
+    write: (message: Message) => T,
+  ): Promise<Answer<T>> {
+    // A mount that let a call past `admit` answers nobody.
+    if (admitted === undefined) throw toConnectError(internal());
+    admitted.answering = true;
     let replayed = false;
     const answer = {
       replayed() {
@@ -122,9 +137,9 @@ export class Procedure {
         () => this.#handler(request as never, call),
         (error) => this.#abandoned(admitted, error),
       );
-      const message = create(this.method.output, reply);
+      const value = write(create(this.method.output, reply));
       this.#settle(admitted, undefined);
-      return { message, replayed };
+      return { value, replayed };
     } catch (error) {
       throw this.refuse(admitted, error);
     }

@@ -1,6 +1,8 @@
 /** Where a service is reached, and the transport that goes there. */
 import type { DescService } from '@bufbuild/protobuf';
 import type { Transport } from '@connectrpc/connect';
+import { openGrpcTransport } from './grpc-transport.ts';
+import { openHttpTransport } from './http-transport.ts';
 
 /** `address` is "host:port"; `baseUrl` is "http://host:port". */
 export type Target =
@@ -11,12 +13,13 @@ export type Target =
 export type OpenTransport = { transport: Transport; close(): void };
 
 /** The transport to a target; it connects at the first call. */
-export function openTransport(target: Target, _service: DescService): OpenTransport {
+export function openTransport(target: Target, service: DescService): OpenTransport {
   switch (target.kind) {
     case 'memory':
       return { transport: target.transport, close: () => {} };
     case 'grpc':
+      return openGrpcTransport(target.address, service);
     case 'http':
-      throw new Error(`no ${target.kind} transport yet`);
+      return openHttpTransport(target.baseUrl);
   }
 }

@@ -1,0 +1,108 @@
+/** Services mounted for people, browsers and curl: the Connect protocol over HTTP/1.1. */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { DescMethod } from '@bufbuild/protobuf';
+import { type ConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
+import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { REPLAYED } from './call.ts';
+import { unavailable } from './fault.ts';
+import { DEFAULT_GRACE_MS, DEFAULT_HOST, READ_MAX_BYTES, type ServerOptions } from './mount.ts';
+import { type Admitted, type Procedure, proceduresOf } from './pipeline.ts';
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+const ADMITTED = createContextKey<Admitted | undefined>(undefined);
+
+/**
+ * Listens; resolves when it does. `close` stops listening, lets the calls under way end within
+ * the grace, and ends idle connections at once.
+ */
+export async function startHttpServer({
+  port,
+  host = DEFAULT_HOST,
+  routes,
+  readMaxBytes = READ_MAX_BYTES,
+  graceMs = DEFAULT_GRACE_MS,
+  ...around
+}: ServerOptions): Promise<{ url: string; port: number; close(): Promise<void> }> {
+  const procedures = new Map<DescMethod, Procedure>(
+    proceduresOf(routes, around).map((procedure) => [procedure.method, procedure]),
+  );
+  const serve = connectNodeAdapter({
+    routes: (router) => addRoutes(router, procedures),
+    requestGate: (context) => admit(procedures, context),
+    // An HTTP/1.1 port has no use for them.
+    grpc: false,
+    grpcWeb: false,
+    readMaxBytes,
+    acceptCompression: [],
+  });
+  const server = createServer(
+    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
+    (request, response) => {
+      // Once it no longer listens, each connection ends with the answer it carries.
+      response.once('close', () => {
+        if (!server.listening) setImmediate(() => server.closeIdleConnections());
+      });
+      serve(request, response);
+    },
+  );
+  server.listen(port, host);
+  await once(server, 'listening');
+
+  const bound = (server.address() as AddressInfo).port;
+  let closing: Promise<void> | undefined;
+  return {
+    url: `http://${host === DEFAULT_HOST ? '127.0.0.1' : host}:${bound}`,
+    port: bound,
+    close() {
+      closing ??= closeGracefully(server, graceMs);
+      return closing;
+    },
+  };
+}
+
+function addRoutes(router: ConnectRouter, procedures: ReadonlyMap<DescMethod, Procedure>): void {
+  for (const procedure of procedures.values()) {
+    router.rpc(procedure.method, async (request, context) => {
+      const { value, replayed } = await procedure.answer(
+        context.values.get(ADMITTED),
+        () => request,
+        (message) => message,
+      );
+      if (replayed) context.responseHeader.set(REPLAYED, 'true');
+      return value;
+    });
+  }
+}
+
+/** Runs before a byte of the body is read. */
+async function admit(
+  procedures: ReadonlyMap<DescMethod, Procedure>,
+  context: HandlerContext,
+): Promise<void> {
+  const procedure = procedures.get(context.method);
+  if (procedure === undefined) throw unavailable('no such procedure');
+  const admitted = await procedure.admit({
+    metadata: (name) => context.requestHeader.get(name),
+    timeoutMs: context.timeoutMs(),
+    givenUp: context.signal,
+  });
+  context.values.set(ADMITTED, admitted);
+  // A body that is too large or cannot be decoded never reaches the handler; the context ends with
+  // the reason. An answered call ends it too, and is settled by then.
+  context.signal.addEventListener('abort', () => {
+    if (!admitted.settled) procedure.refuse(admitted, context.signal.reason);
+  });
+}
+
+async function closeGracefully(server: Server, graceMs: number): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const cutOff = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(cutOff);
+}
