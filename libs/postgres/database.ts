@@ -1,0 +1,124 @@
+/** A service's own database: migrated, pooled, watched. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '@creditlane/runtime/log';
+import type { Metrics } from '@creditlane/runtime/metrics';
+import pg from 'pg';
+import { DataSource, type EntitySchema } from 'typeorm';
+import { Heartbeat } from './heartbeat.ts';
+import { type Migration, migrate } from './migrate.ts';
+import { isOutage } from './outage.ts';
+import { VALUE_TYPES } from './value-types.ts';
+
+export interface DatabaseOptions {
+  url: string;
+  /** Connections at most, shared by TypeORM and the statements. */
+  poolSize: number;
+  /** The service's name, shown by pg_stat_activity. */
+  name: string;
+  log: Log;
+  metrics: Metrics;
+  entities: EntitySchema[];
+  migrations: Migration[];
+  statementTimeoutMs?: number;
+  /** How long a statement waits for a row that another holds; as long as it may run when left out. */
+  lockTimeoutMs?: number;
+  /** How long to wait for a PostgreSQL that is not there yet. */
+  waitMs?: number;
+}
+
+export interface Database {
+  /** For cold paths. */
+  dataSource: DataSource;
+  /** For named statements; TypeORM's own pool. */
+  pool: pg.Pool;
+  /** True, or why the database cannot be used just now. */
+  ready(): true | string;
+  close(): Promise<void>;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const RETRY_MS = 250;
+
+/**
+ * Waits for PostgreSQL, migrates the database and opens it. Throws `DatabaseNewerError`, or what
+ * PostgreSQL said when it refuses us or is not there within `waitMs`.
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { url, name, log, statementTimeoutMs = 5_000, waitMs = 30_000 } = options;
+  await waitForPostgres(url, log, waitMs);
+  await migrate(url, options.migrations, log);
+
+  const dataSource = new DataSource({
+    type: 'postgres',
+    url,
+    poolSize: options.poolSize,
+    applicationName: name,
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    installExtensions: false,
+    entities: options.entities,
+    // A connection that dies while idle is replaced by the pool; the process lives on.
+    poolErrorHandler: (err) => log.warn({ err }, 'idle database connection lost'),
+    extra: {
+      types: VALUE_TYPES,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      statement_timeout: statementTimeoutMs,
+      lock_timeout: options.lockTimeoutMs ?? 0,
+      // Beyond the server's own limit, for a server that no longer answers at all.
+      query_timeout: statementTimeoutMs + CONNECT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
+    },
+  });
+  await dataSource.initialize();
+  const pool = poolOf(dataSource);
+  measure(pool, name, options.metrics);
+  const heartbeat = new Heartbeat(pool, log);
+  return {
+    dataSource,
+    pool,
+    ready: () => heartbeat.ready(),
+    async close() {
+      await heartbeat.close();
+      await dataSource.destroy();
+    },
+  };
+}
+
+async function waitForPostgres(url: string, log: Log, waitMs: number): Promise<void> {
+  const deadline = Date.now() + waitMs;
+  for (let attempt = 1; ; attempt += 1) {
+    const client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    });
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (err) {
+      if (!isOutage(err) || Date.now() >= deadline) throw err;
+      if (attempt === 1) log.info('waiting for PostgreSQL');
+      await delay(RETRY_MS);
+    }
+  }
+}
+
+/** TypeORM keeps its pool on the driver, outside the types it publishes. */
+function poolOf(dataSource: DataSource): pg.Pool {
+  const { master } = dataSource.driver as unknown as { master?: pg.Pool };
+  if (!(master instanceof pg.Pool)) throw new Error("TypeORM's driver has no pg.Pool any more");
+  return master;
+}
+
+function measure(pool: pg.Pool, database: string, metrics: Metrics): void {
+  metrics.gauge(
+    'database_connections',
+    'Connections of the pool by what they do; "waiting" counts the callers without one.',
+    ['database', 'state'],
+    (gauge) => {
+      gauge.set({ database, state: 'idle' }, pool.idleCount);
+      gauge.set({ database, state: 'busy' }, pool.totalCount - pool.idleCount);
+      gauge.set({ database, state: 'waiting' }, pool.waitingCount);
+    },
+  );
+}

@@ -1,0 +1,47 @@
+/** Events that a consumer could not handle, kept whole, with the reason, for an operator to judge. */
+import type { EventMessage } from '@creditlane/events/message';
+import type pg from 'pg';
+import { statement } from './statement.ts';
+
+/** The SQL of a migration that creates the table of dead letters. */
+export const createDeadLettersSql: readonly string[] = [
+  `CREATE TABLE dead_letters (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    consumer text NOT NULL,
+    topic text NOT NULL,
+    key text NOT NULL,
+    headers jsonb NOT NULL,
+    value bytea NOT NULL,
+    reason text NOT NULL,
+    parked_at timestamptz NOT NULL DEFAULT now()
+  )`,
+  `CREATE UNIQUE INDEX dead_letters_event ON dead_letters (consumer, (headers ->> 'ce_id'))`,
+];
+
+export const dropDeadLettersSql: readonly string[] = ['DROP TABLE dead_letters'];
+
+const MAX_REASON_LENGTH = 2_000;
+
+const insertDeadLetter = statement(
+  'dead_letter_park',
+  `INSERT INTO dead_letters (consumer, topic, key, headers, value, reason)
+   VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+);
+
+/** Puts a message aside; once, however often it comes. */
+export async function park(
+  pool: pg.Pool,
+  consumer: string,
+  message: EventMessage,
+  error: unknown,
+): Promise<void> {
+  const { topic, key, headers, value } = message;
+  const reason = reasonOf(error).slice(0, MAX_REASON_LENGTH);
+  await insertDeadLetter.run(pool, [consumer, topic, key, JSON.stringify(headers), value, reason]);
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  return `${error.name}: ${error.message}${cause}`;
+}

@@ -1,0 +1,133 @@
+/**
+ * The inbox: a consumer handles each event once, in one transaction with the effects of handling it,
+ * and an event that cannot be handled is put aside with its reason instead of holding up the rest.
+ */
+
+import type { EventMessage } from '@creditlane/events/message';
+import { type DecodedEvent, decodeEvent } from '@creditlane/events/topics';
+import type { Log } from '@creditlane/runtime/log';
+import type { Metrics } from '@creditlane/runtime/metrics';
+import type pg from 'pg';
+import { park } from './dead-letters.ts';
+import { isOutage } from './outage.ts';
+import { statement } from './statement.ts';
+import { inTransaction } from './transaction.ts';
+
+/** How often a message is tried by itself before it is parked. */
+const TRIES = 3;
+
+/** The SQL of a migration that creates the inbox; `createDeadLettersSql` belongs beside it. */
+export const createInboxSql: readonly string[] = [
+  `CREATE TABLE inbox (
+    consumer text NOT NULL,
+    event_id uuid NOT NULL,
+    received_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (consumer, event_id)
+  )`,
+  'CREATE INDEX inbox_age ON inbox USING brin (received_at)',
+];
+
+export const dropInboxSql: readonly string[] = ['DROP TABLE inbox'];
+
+/** An event as a consumer gets it. */
+export type ReceivedEvent = DecodedEvent & {
+  id: string;
+  key: string;
+  traceparent: string | undefined;
+};
+
+export interface InboxOptions {
+  /** Names the consumer in the inbox: its group. */
+  consumer: string;
+  pool: pg.Pool;
+  log: Log;
+  metrics: Metrics;
+  /**
+   * The effects of new events, in order, in the transaction `tx`. May be run again with the same
+   * events after it rejected, so its only lasting effects are those of `tx`.
+   */
+  apply(tx: pg.PoolClient, events: ReceivedEvent[]): Promise<void>;
+}
+
+interface Received {
+  message: EventMessage;
+  event: ReceivedEvent;
+}
+
+const claimEvents = statement<{ event_id: string }>(
+  'inbox_claim',
+  `INSERT INTO inbox (consumer, event_id) SELECT $1, unnest($2::uuid[])
+   ON CONFLICT DO NOTHING RETURNING event_id`,
+);
+
+/**
+ * The handler to subscribe with. It resolves once every message is applied, known from before, or
+ * parked, and rejects only when the database is away: then the bus brings the batch again.
+ */
+export function handleOnce(options: InboxOptions): (batch: EventMessage[]) => Promise<void> {
+  const { consumer, pool, log, metrics } = options;
+  const handled = metrics.counter(
+    'inbox_events_total',
+    'Events that came to a consumer, by what became of them.',
+    ['consumer', 'outcome'],
+  );
+
+  const applyNew = async (batch: Received[]): Promise<void> => {
+    const applied = await inTransaction(pool, async (tx) => {
+      const rows = await claimEvents.run(tx, [consumer, batch.map(({ event }) => event.id)]);
+      const fresh = new Set(rows.map(({ event_id }) => event_id));
+      // Taking each id out as it is met leaves a repeat within the batch nothing to be.
+      const events = batch.map(({ event }) => event).filter(({ id }) => fresh.delete(id));
+      if (events.length > 0) await options.apply(tx, events);
+      return events.length;
+    });
+    handled.inc({ consumer, outcome: 'applied' }, applied);
+    handled.inc({ consumer, outcome: 'repeated' }, batch.length - applied);
+  };
+
+  const putAside = async (message: EventMessage, err: unknown): Promise<void> => {
+    await park(pool, consumer, message, err);
+    handled.inc({ consumer, outcome: 'parked' });
+    const event = { eventId: message.headers.ce_id, type: message.headers.ce_type };
+    log.error({ err, consumer, ...event }, 'an event cannot be handled and was parked');
+  };
+
+  const applyAlone = async (received: Received): Promise<void> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await applyNew([received]);
+      } catch (error) {
+        if (isOutage(error)) throw error;
+        if (attempt === TRIES) return await putAside(received.message, error);
+      }
+    }
+  };
+
+  return async (messages) => {
+    const batch: Received[] = [];
+    for (const message of messages) {
+      try {
+        batch.push({ message, event: receive(message) });
+      } catch (error) {
+        // Bytes do not change by waiting.
+        await putAside(message, error);
+      }
+    }
+    if (batch.length === 0) return;
+    try {
+      await applyNew(batch);
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      // One of them spoils it for all: each by itself finds out which.
+      for (const received of batch) await applyAlone(received);
+    }
+  };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function receive(message: EventMessage): ReceivedEvent {
+  const { ce_id: id = '', traceparent } = message.headers;
+  if (!UUID.test(id)) throw new Error('the message has no ce_id that is a UUID');
+  return { ...decodeEvent(message), id, key: message.key, traceparent };
+}
