@@ -1,0 +1,102 @@
+/** What a client is told when a request fails: the one place that knows HTTP's words for faults. */
+import { STATUS_CODES } from 'node:http';
+import { type Fault, type FaultKind, faultFrom } from '@creditlane/rpc/fault';
+import type { Operation } from './operation.ts';
+
+/** An error as it goes over the wire. */
+export interface ErrorAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+  /** The word for programs, also for the log. */
+  code: string;
+}
+
+const STATUS_OF_KIND: Record<FaultKind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  resource_exhausted: 429,
+  unavailable: 503,
+  deadline: 503,
+  // The client has gone: nobody reads this, the log tells it apart.
+  cancelled: 499,
+  unimplemented: 500,
+  internal: 500,
+};
+
+/** Faults for which HTTP has a word of its own. */
+const STATUS_OF_CODE: Record<string, number> = {
+  route_not_found: 404,
+  method_not_allowed: 405,
+  body_too_large: 413,
+  not_json: 415,
+  idempotency_key_reused: 422,
+};
+
+const UNEXPECTED = 'something failed on our side; please report the requestId';
+const PROBLEM_TYPE = 'application/problem+json';
+
+/**
+ * The answer to a request that failed with `error`. A refusal with a status that the operation does
+ * not list in the OpenAPI document is a 400, which every operation lists; that is how one fault,
+ * such as an unknown application, is 404 on some operations and 400 on others.
+ */
+export function errorAnswer(
+  error: unknown,
+  request: { operation: Operation | undefined; requestId: string; accept: string | undefined },
+): ErrorAnswer {
+  const fault = faultFrom(error);
+  const status = statusOf(fault, request.operation);
+  const code = status === 500 ? 'internal_error' : fault.code;
+  const message = status === 500 ? UNEXPECTED : fault.message;
+  const more = {
+    code,
+    requestId: request.requestId,
+    ...(fault.fields.length > 0 && status !== 500 && { errors: fault.fields }),
+  };
+  const closed = request.operation?.closedErrors.get(status);
+  const isProblem = closed === undefined && request.accept?.includes(PROBLEM_TYPE) === true;
+  const body = isProblem
+    ? { type: 'about:blank', title: STATUS_CODES[status], status, detail: message, ...more }
+    : only(closed, { status, message, ...more });
+  return {
+    status,
+    headers: {
+      'Content-Type': isProblem ? PROBLEM_TYPE : 'application/json; charset=utf-8',
+      ...headersFor(status, fault),
+    },
+    body: JSON.stringify(body),
+    code,
+  };
+}
+
+function statusOf(fault: Fault, operation: Operation | undefined): number {
+  // A peer's limit is not the caller's: the caller may just try again.
+  const ofKind = fault.fromPeer && fault.kind === 'resource_exhausted' ? 503 : undefined;
+  const status = STATUS_OF_CODE[fault.code] ?? ofKind ?? STATUS_OF_KIND[fault.kind];
+  const isRefusal = status >= 400 && status < 499;
+  return isRefusal && operation !== undefined && !operation.statuses.has(status) ? 400 : status;
+}
+
+function headersFor(status: number, fault: Fault): Record<string, string> {
+  switch (status) {
+    case 401: {
+      const missing = fault.code === 'key_missing';
+      const challenge = 'Bearer realm="creditlane"';
+      return { 'WWW-Authenticate': missing ? challenge : `${challenge}, error="invalid_token"` };
+    }
+    case 429:
+    case 503:
+      return { 'Retry-After': String(Math.max(1, Math.ceil(fault.retryAfterS))) };
+    default:
+      return {};
+  }
+}
+
+function only(names: readonly string[] | undefined, body: object): object {
+  if (names === undefined) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => names.includes(name)));
+}

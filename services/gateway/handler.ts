@@ -1,0 +1,70 @@
+/** What answers an operation: one function for each operationId, found at start. */
+import type { CallContext } from '@creditlane/rpc/client';
+import { type Fault, faultFrom, internal } from '@creditlane/rpc/fault';
+import type { JsonObject } from './openapi-document.ts';
+import type { Operation } from './operation.ts';
+import type { Parameters } from './validation.ts';
+import { refusalOfFields } from './validation-messages.ts';
+
+/** A request that is authentic, valid and within its limits. */
+export interface OperationCall extends Parameters {
+  /** Valid by the operation's schema; empty where the operation takes none or the request has none. */
+  readonly body: JsonObject;
+  /** For the calls to the services that are made in the caller's name. */
+  readonly context: CallContext;
+}
+
+/** Gives the body of the answer; undefined where the operation answers with none. */
+export type Handler = (call: OperationCall) => Promise<JsonObject | undefined>;
+
+export type Handlers = Record<string, Handler>;
+
+/**
+ * The handler of each operation. Throws an Error that names every operation without a handler and
+ * every handler without an operation.
+ */
+export function bindHandlers(
+  operations: readonly Operation[],
+  handlers: Handlers,
+): ReadonlyMap<string, Handler> {
+  const bound = new Map(Object.entries(handlers));
+  const ids = new Set(operations.map(({ id }) => id));
+  const faults = [
+    ...[...ids].filter((id) => !bound.has(id)).map((id) => `operation ${id} has no handler`),
+    ...[...bound.keys()].filter((id) => !ids.has(id)).map((id) => `handler ${id} has no operation`),
+  ];
+  if (faults.length > 0) throw new Error(faults.join('; '));
+  return bound;
+}
+
+/**
+ * What a failed handler means to the client. A service that does not accept our own identity, or
+ * does not know the method, is our fault and not the client's.
+ */
+export function clientFault(error: unknown): Fault {
+  const fault = faultFrom(error);
+  const isOurs =
+    fault.fromPeer && (fault.kind === 'unauthenticated' || fault.kind === 'unimplemented');
+  return isOurs ? internal(fault) : fault;
+}
+
+/**
+ * Waits for a call, moving the fields it refuses to where the client has them: `moves` are prefixes
+ * of JSON Pointers in the service's request and in the body.
+ */
+export async function movingFields<T>(
+  moves: readonly (readonly [string, string])[],
+  call: Promise<T>,
+): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    const fault = faultFrom(error);
+    if (fault.kind !== 'invalid' || fault.fields.length === 0) throw fault;
+    const fields = fault.fields.map(({ pointer, message }) => {
+      const move = moves.find(([from]) => pointer === from || pointer.startsWith(`${from}/`));
+      return { pointer: move ? move[1] + pointer.slice(move[0].length) : pointer, message };
+    });
+    throw refusalOfFields(fields, fault.code);
+  }
+}

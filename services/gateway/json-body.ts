@@ -1,0 +1,75 @@
+/** Reads the JSON body of a request, and no more of it than is allowed. */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { cancelled, type Fault, invalid } from '@creditlane/rpc/fault';
+import { parseJsonText } from './json-text.ts';
+
+export const MAX_BODY_BYTES = 1024 * 1024;
+
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?;?$/i;
+const BYTE_ORDER_MARK = 0xfeff;
+
+/**
+ * The body's value; undefined when the request has none. Throws an `invalid` Fault when it is too
+ * large (without reading on), not declared as JSON, not UTF-8 or malformed, and a `cancelled` one
+ * when the client goes away.
+ */
+export async function readJsonBody(req: IncomingMessage, res: ServerResponse): Promise<unknown> {
+  if (!hasBody(req)) return undefined;
+  const { 'content-type': type, 'content-encoding': coding, expect } = req.headers;
+  if (type === undefined || !JSON_TYPE.test(type)) {
+    throw invalid('not_json', 'the body must be sent as Content-Type: application/json, in UTF-8');
+  }
+  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
+    throw invalid('not_json', 'the body must be sent without a Content-Encoding');
+  }
+  if (declaredBytes(req) > MAX_BODY_BYTES) throw tooLarge();
+  if (expect !== undefined) res.writeContinue();
+  const bytes = await read(req);
+  if (!isUtf8(bytes)) throw invalid('not_utf8', 'the body is not UTF-8');
+  const text = bytes.toString('utf8');
+  // Parsers may ignore a byte order mark (RFC 8259, section 8.1).
+  return parseJsonText(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
+}
+
+/** Whether the request comes with a body at all. */
+export function hasBody(req: IncomingMessage): boolean {
+  return req.headers['transfer-encoding'] !== undefined || declaredBytes(req) > 0;
+}
+
+/** What Content-Length says; 0 when it is absent. */
+export function declaredBytes(req: IncomingMessage): number {
+  return Number(req.headers['content-length'] ?? 0);
+}
+
+function read(req: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const settle = () => {
+      req.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+    };
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length <= MAX_BODY_BYTES) return;
+      settle();
+      req.pause();
+      reject(tooLarge());
+    };
+    const onEnd = () => {
+      settle();
+      const [first] = chunks;
+      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, length));
+    };
+    const onClose = () => {
+      settle();
+      reject(cancelled());
+    };
+    req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+  });
+}
+
+function tooLarge(): Fault {
+  return invalid('body_too_large', 'the body is larger than 1 MiB');
+}

@@ -1,0 +1,104 @@
+/** The gateway's OpenAPI document: read from the files in openapi/, merged into one. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+export type JsonObject = { [name: string]: JsonValue };
+
+export const HTTP_METHODS = ['get', 'post', 'put', 'delete'] as const;
+export type HttpMethod = (typeof HTTP_METHODS)[number];
+
+export type Reference = { $ref: string };
+
+export interface DescribedParameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required?: boolean;
+  schema: JsonObject;
+}
+
+export interface DescribedOperation {
+  operationId: string;
+  'x-access': { caller: string; side?: string[]; permission?: string };
+  parameters?: (DescribedParameter | Reference)[];
+  requestBody?: { required?: boolean; content: Record<string, { schema: JsonObject }> };
+  responses: Record<string, JsonObject | Reference>;
+}
+
+export type PathItem = { parameters?: (DescribedParameter | Reference)[] } & {
+  [M in HttpMethod]?: DescribedOperation;
+};
+
+export interface OpenApiDocument {
+  openapi: string;
+  info: JsonObject;
+  servers: { url: string }[];
+  paths: Record<string, PathItem>;
+  components: Record<string, Record<string, JsonValue>>;
+}
+
+/** What operations of one sort have in common; merged into each, where the operation is silent. */
+type Shared = Pick<DescribedOperation, 'parameters' | 'responses'>;
+
+type RootFile = OpenApiDocument & Record<SharedKey, Shared>;
+type SharedKey = 'x-every-operation' | 'x-every-post' | 'x-every-body';
+
+const FOLDER = fileURLToPath(new URL('openapi/', import.meta.url));
+const ROOT = 'openapi.yaml';
+
+/** Reads and merges the files. Throws an Error naming the path or component that two files declare. */
+export function loadOpenApiDocument(folder = FOLDER): OpenApiDocument {
+  const read = (file: string) => parse(readFileSync(`${folder}/${file}`, 'utf8'), { merge: true });
+  const {
+    'x-every-operation': everyOperation,
+    'x-every-post': everyPost,
+    'x-every-body': everyBody,
+    ...root
+  } = read(ROOT) as RootFile;
+  const document: OpenApiDocument = { ...root, paths: {}, components: {} };
+
+  for (const file of readdirSync(folder).sort()) {
+    if (file === ROOT || !file.endsWith('.yaml')) continue;
+    const part = read(file) as Partial<OpenApiDocument>;
+    addEach(document.paths, part.paths ?? {}, file);
+    for (const [sort, named] of Object.entries(part.components ?? {})) {
+      document.components[sort] ??= {};
+      addEach(document.components[sort], named, file);
+    }
+  }
+  for (const item of Object.values(document.paths)) {
+    for (const method of HTTP_METHODS) {
+      const operation = item[method];
+      if (operation === undefined) continue;
+      share(operation, everyOperation);
+      if (method === 'post') share(operation, everyPost);
+      if (operation.requestBody !== undefined) share(operation, everyBody);
+    }
+  }
+  return document;
+}
+
+/** What a local reference ("#/components/…") leads to. Throws an Error when it leads nowhere. */
+export function resolveReference<T extends object>(document: object, given: T | Reference): T {
+  if (!('$ref' in given)) return given;
+  let found: unknown = document;
+  for (const step of given.$ref.split('/').slice(1)) {
+    found = (found as Record<string, unknown> | undefined)?.[step];
+  }
+  if (found === undefined) throw new Error(`${given.$ref} leads nowhere`);
+  return found as T;
+}
+
+function addEach<T>(all: Record<string, T>, some: Record<string, T>, file: string): void {
+  for (const [name, value] of Object.entries(some)) {
+    if (name in all) throw new Error(`${file} declares ${name} a second time`);
+    all[name] = value;
+  }
+}
+
+/** Anchored parts are one object in memory, so what is added goes to a copy. */
+function share(operation: DescribedOperation, { parameters = [], responses }: Shared): void {
+  operation.parameters = [...(operation.parameters ?? []), ...parameters];
+  operation.responses = { ...responses, ...operation.responses };
+}

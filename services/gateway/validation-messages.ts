@@ -1,0 +1,96 @@
+/** Says in words what a validator found, naming the field as the request spells it. */
+import { type Fault, type FieldFault, invalid } from '@creditlane/rpc/fault';
+import type { ErrorObject } from 'ajv';
+
+/** A refused field; `in` tells the kind of parameter, and is absent where `pointer` leads into the body. */
+export type FieldError = FieldFault & { in?: string };
+
+/** Enough to mend a request by; a body of thousands of faults is not answered with as many lines. */
+const MAX_ERRORS = 20;
+
+const TYPES: Record<string, string> = {
+  array: 'a list',
+  boolean: 'true or false',
+  integer: 'a whole number',
+  number: 'a number',
+  object: 'an object',
+  string: 'a string',
+};
+
+const FORMATS: Record<string, string> = {
+  date: 'a calendar date such as 2026-03-31',
+  'date-time': 'a date and time such as 2026-03-31T14:30:00Z',
+  email: 'an e-mail address',
+  uuid: 'a UUID',
+};
+
+/** One error for each field at fault: the most telling one. */
+export function fieldErrors(errors: readonly ErrorObject[]): FieldFault[] {
+  const byPointer = new Map<string, ErrorObject>();
+  for (const error of errors) {
+    const pointer = pointerOf(error);
+    // A list of the values accepted says more than their type.
+    if (!byPointer.has(pointer) || error.keyword === 'enum') byPointer.set(pointer, error);
+  }
+  return [...byPointer]
+    .slice(0, MAX_ERRORS)
+    .map(([pointer, error]) => ({ pointer, message: messageOf(error) }));
+}
+
+/** The refusal of a request for these fields, its message naming each. */
+export function refusalOfFields(fields: FieldError[], code = 'invalid_request'): Fault {
+  const named = fields.map(({ pointer, message }) => `${fieldName(pointer)}: ${message}`);
+  return invalid(code, named.join('; '), fields);
+}
+
+/** How people name what a JSON Pointer leads to: "consents[0].applicantId". */
+function fieldName(pointer: string): string {
+  const steps = pointer.split('/').slice(1);
+  const name = steps.map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${unescaped(step)}`));
+  return name.join('').replace(/^\./, '') || 'body';
+}
+
+function unescaped(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function pointerOf({ keyword, instancePath, params }: ErrorObject): string {
+  return keyword === 'required' ? `${instancePath}/${params.missingProperty}` : instancePath;
+}
+
+function messageOf({ keyword, params }: ErrorObject): string {
+  switch (keyword) {
+    case 'required':
+      return 'is required';
+    case 'type':
+      return `must be ${[params.type].flat().map(typeName).join(' or ')}`;
+    case 'enum':
+      return `must be one of ${(params.allowedValues as string[]).join(', ')}`;
+    case 'format':
+      return `must be ${FORMATS[params.format] ?? `a ${params.format}`}`;
+    case 'minLength':
+      return params.limit === 1
+        ? 'must not be empty'
+        : `must have at least ${params.limit} characters`;
+    case 'maxLength':
+      return `must have at most ${params.limit} characters`;
+    case 'minItems':
+      return `must have at least ${params.limit} item${params.limit === 1 ? '' : 's'}`;
+    case 'maxItems':
+      return `must have at most ${params.limit} items`;
+    case 'uniqueItems':
+      return 'must not hold the same value twice';
+    case 'minimum':
+      return `must be at least ${params.limit}`;
+    case 'maximum':
+      return `must be at most ${params.limit}`;
+    case 'pattern':
+      return `must match ${params.pattern}`;
+    default:
+      return `is not valid (${keyword})`;
+  }
+}
+
+function typeName(type: string): string {
+  return TYPES[type] ?? type;
+}
