@@ -27,8 +27,10 @@ describe('names and sizes', () => {
   });
 
   test('no function is longer than 70 lines', () => {
-    const args = ['lint', '--only=complexity/noExcessiveLinesPerFunction', '--reporter=github'];
-    expect(complaintsOf('biome', [...args, '--max-diagnostics=none', '.'])).toEqual([]);
+    const rule = '--only=complexity/noExcessiveLinesPerFunction';
+    const complaints = complaintsOf('biome', ['lint', rule, '--reporter=github', '.']);
+    // Asked for one rule alone, biome mentions the tests too, where biome.json has it switched off.
+    expect(complaints.filter((line) => !line.startsWith('::notice'))).toEqual([]);
   });
 
   test('every source file has a name in kebab-case that says what is in it', () => {
@@ -103,7 +105,7 @@ describe('nothing too much', () => {
   });
 
   test('no block of code stands in two places', () => {
-    expect(complaintsOf('jscpd', ['--exit-code', '1', '--no-colors', '.'])).toEqual([]);
+    expect(complaintsOf('jscpd', ['--reporters', 'xcode', '--exit-code', '1', '.'])).toEqual([]);
   });
 
   test('nothing names a machine, a registry or a path outside the repository', () => {
