@@ -1,0 +1,91 @@
+/** The decisions service: the record of what each creditor decided on each application submitted to it. */
+import type { EventBus } from '@creditlane/events/bus';
+import { openDatabase } from '@creditlane/postgres/database';
+import { handleOnce } from '@creditlane/postgres/inbox';
+import { type Relay, startRelay } from '@creditlane/postgres/relay';
+import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
+import { connect, type Target } from '@creditlane/rpc/client';
+import type { TokenSigner } from '@creditlane/rpc/identity';
+import type { ServiceRoutes } from '@creditlane/rpc/service';
+import { type Clock, systemClock } from '@creditlane/runtime/clock';
+import type { Process } from '@creditlane/runtime/run';
+import type { DecisionsConfig } from './config.ts';
+import { APPLICATIONS_TOPIC, type SubmissionHeard, submissionsHeard } from './events.ts';
+import { SubmissionsAndDecisions1763700000000 } from './migrations/0001-submissions-and-decisions.ts';
+import { decisionsRoutes } from './rpc.ts';
+import { startSubmissions } from './store.ts';
+import { decisions, submissions } from './tables.ts';
+
+/** The name by which the service signs its calls, consumes events and sends its own. */
+const NAME = 'decisions';
+
+export interface DecisionsDeps {
+  process: Process;
+  bus: EventBus;
+  peers: { applications: Target };
+  /** Signs the service's own calls. */
+  signer: TokenSigner;
+  clock?: Clock;
+}
+
+/** The running service. It ends with the process's closers. */
+export interface Decisions {
+  routes: ServiceRoutes[];
+  relay: Relay;
+  /** Resolves once every event written so far is published. */
+  settled(): Promise<void>;
+}
+
+/** Opens the database, begins to consume and to publish events, and gives what is to be mounted. */
+export async function startDecisions(
+  config: DecisionsConfig,
+  { process, bus, peers, signer, clock = systemClock }: DecisionsDeps,
+): Promise<Decisions> {
+  const { log, metrics, closers, health } = process;
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    lockTimeoutMs: config.lockTimeoutMs,
+    name: NAME,
+    log,
+    metrics,
+    entities: [submissions, decisions],
+    migrations: [SubmissionsAndDecisions1763700000000],
+  });
+  closers.add('decisions database', () => database.close());
+  health.add('decisions database', () => database.ready());
+
+  const { pool } = database;
+  const relay = startRelay({ pool, bus, source: NAME, log, metrics, clock });
+  closers.add('decisions relay', () => relay.close());
+
+  const handle = handleOnce({
+    consumer: NAME,
+    pool,
+    log,
+    metrics,
+    apply: (tx, events) => startSubmissions(tx, submissionsHeard(events)),
+  });
+  const subscription = await bus.subscribe({
+    group: NAME,
+    topics: [APPLICATIONS_TOPIC],
+    async handle(batch) {
+      await handle(batch);
+      relay.wake();
+    },
+  });
+  closers.add('decisions subscription', () => subscription.close());
+
+  const applications = connect(ApplicationsService, peers.applications, {
+    signer,
+    audience: 'applications',
+    closers,
+  });
+  const wakeRelay = () => relay.wake();
+  const startSubmission = async (heard: SubmissionHeard) => {
+    await startSubmissions(pool, [heard]);
+    wakeRelay();
+  };
+  const routes = [decisionsRoutes({ db: pool, clock, applications, startSubmission, wakeRelay })];
+  return { routes, relay, settled: () => relay.settled() };
+}

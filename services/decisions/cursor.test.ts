@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { cursorAfter, seqBefore } from './cursor.ts';
+
+test.each([1, 25, 2 ** 31 - 1])('a cursor brings the sequence %i back', (seq) => {
+  expect(seqBefore(cursorAfter(seq))).toBe(seq);
+});
+
+test('an empty cursor starts with the newest', () => {
+  expect(seqBefore('')).toBeGreaterThan(2 ** 31 - 1);
+});
+
+const encoded = (text: string) => Buffer.from(text).toString('base64url');
+
+test.each([
+  '25',
+  'not one',
+  encoded('seq:'),
+  encoded('seq:0'),
+  encoded('seq:-1'),
+  encoded('seq:9999999999'),
+  encoded('seq:1 OR true'),
+])('a cursor that was never given out is refused (%s)', (cursor) => {
+  expect(() => seqBefore(cursor)).toThrow(
+    expect.objectContaining({ kind: 'invalid', code: 'invalid_cursor' }),
+  );
+});

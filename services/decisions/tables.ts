@@ -1,0 +1,90 @@
+/** What the decisions service keeps: a row per submission, and every decision ever made on it. */
+import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
+
+/** How a column of the decisions table holds its field of the Decision message. */
+export type ColumnType = 'value' | 'frequency' | 'date' | 'numeric' | 'text' | 'integer';
+
+/**
+ * The columns that hold a Decision message, each named as its field. The statements, the entity
+ * and the reading of rows all go by this list, so a new figure is one line here and a migration.
+ */
+export const DECISION_COLUMNS = [
+  { column: 'decision', field: 'decision', type: 'value' },
+  { column: 'first_payment_date', field: 'firstPaymentDate', type: 'date' },
+  { column: 'payment_frequency', field: 'paymentFrequency', type: 'frequency' },
+  { column: 'interest_rate', field: 'interestRate', type: 'numeric' },
+  { column: 'payment_amount', field: 'paymentAmount', type: 'numeric' },
+  { column: 'conditions', field: 'conditions', type: 'text' },
+  { column: 'program', field: 'program', type: 'text' },
+  { column: 'tier', field: 'tier', type: 'text' },
+  { column: 'sale_price', field: 'salePrice', type: 'numeric' },
+  { column: 'down_payment', field: 'downPayment', type: 'numeric' },
+  { column: 'rebate', field: 'rebate', type: 'numeric' },
+  { column: 'dealer_admin_fee', field: 'dealerAdminFee', type: 'numeric' },
+  { column: 'gap_insurance', field: 'gapInsurance', type: 'numeric' },
+  { column: 'extended_warranty', field: 'extendedWarranty', type: 'numeric' },
+  { column: 'delivery_date', field: 'deliveryDate', type: 'date' },
+  { column: 'term', field: 'term', type: 'integer' },
+  { column: 'gps_fee', field: 'gpsFee', type: 'numeric' },
+  { column: 'license_fee', field: 'licenseFee', type: 'numeric' },
+  { column: 'lender_admin_fee', field: 'lenderAdminFee', type: 'numeric' },
+  { column: 'ppsa_fee', field: 'ppsaFee', type: 'numeric' },
+  { column: 'installation_delivery_fee', field: 'installationDeliveryFee', type: 'numeric' },
+  { column: 'life_insurance_fee', field: 'lifeInsuranceFee', type: 'numeric' },
+  { column: 'ah_insurance_fee', field: 'ahInsuranceFee', type: 'numeric' },
+  { column: 'other_non_taxable', field: 'otherNonTaxable', type: 'numeric' },
+  { column: 'other_taxable', field: 'otherTaxable', type: 'numeric' },
+  { column: 'tax_province', field: 'taxProvince', type: 'text' },
+  { column: 'max_payment', field: 'maxPayment', type: 'numeric' },
+] as const satisfies readonly { column: string; field: string; type: ColumnType }[];
+
+/** The PostgreSQL type of each column type. Amounts are exact: numeric without a scale keeps every digit given. */
+export const SQL_TYPE = {
+  value: 'text',
+  frequency: 'text',
+  date: 'date',
+  numeric: 'numeric',
+  text: 'text',
+  integer: 'integer',
+} as const satisfies Record<ColumnType, string>;
+
+const key = (type: 'uuid' | 'integer'): EntitySchemaColumnOptions => ({ type, primary: true });
+const optional = (type: EntitySchemaColumnOptions['type']): EntitySchemaColumnOptions => ({
+  type,
+  nullable: true,
+});
+/**
+ * One application in front of one creditor. `last_seq` names its latest decision. `worksheet` is
+ * what the retailer asked for and `terms` is what holds after the latest decision, both as the
+ * protobuf JSON of LoanTerms, which is how the events carry them.
+ */
+export const submissions = new EntitySchema({
+  name: 'submissions',
+  columns: {
+    application_id: key('uuid'),
+    creditor_id: key('uuid'),
+    retailer_id: { type: 'uuid' },
+    submitted_at: { type: 'timestamptz' },
+    last_seq: { type: 'integer' },
+    terms: { type: 'jsonb' },
+    worksheet: { type: 'jsonb' },
+  },
+});
+
+/** Every decision on a submission, 1, 2, 3 … by `seq`; rows are only ever added. */
+export const decisions = new EntitySchema({
+  name: 'decisions',
+  columns: {
+    application_id: key('uuid'),
+    creditor_id: key('uuid'),
+    seq: key('integer'),
+    recorded_at: { type: 'timestamptz' },
+    integration_id: optional('uuid'),
+    ...Object.fromEntries(
+      DECISION_COLUMNS.map(({ column, type }) => [
+        column,
+        { type: SQL_TYPE[type], nullable: type !== 'value' },
+      ]),
+    ),
+  },
+});
