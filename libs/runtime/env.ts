@@ -67,14 +67,16 @@ export class EnvReader {
 
   /** A whole number within the bounds. */
   integer(name: string, options: NumberOptions = {}): number {
-    return this.#number(name, options, 'a whole number', (text) => {
+    const kind = { what: 'a whole number', unit: '' };
+    return this.#number(name, options, kind, (text) => {
       return /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     });
   }
 
   /** A time span such as `250ms`, `5s`, `10m`, `24h` or `7d`, in milliseconds, as the options are. */
   durationMs(name: string, options: NumberOptions = {}): number {
-    return this.#number(name, options, 'a time span such as 250ms, 5s or 24h', (text) => {
+    const kind = { what: 'a time span such as 250ms, 5s or 24h', unit: ' ms' };
+    return this.#number(name, options, kind, (text) => {
       const [, amount, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? [];
       return Number(amount) * (DURATION_UNITS_MS[unit as keyof typeof DURATION_UNITS_MS] ?? 1);
     });
@@ -129,17 +131,18 @@ export class EnvReader {
 
   #number(
     name: string,
-    {
-      default: fallback,
-      min = Number.MIN_SAFE_INTEGER,
-      max = Number.MAX_SAFE_INTEGER,
-    }: NumberOptions,
-    what: string,
+    { default: fallback, min = -Infinity, max = Infinity }: NumberOptions,
+    { what, unit }: { what: string; unit: string },
     parse: (text: string) => number,
   ): number {
     const parseWithin = (text: string) => {
       const number = parse(text);
-      return number >= min && number <= max ? number : refuse(what + rangeText(min, max));
+      if (number >= min && number <= max) return number;
+      const bounds = [
+        ...(min === -Infinity ? [] : [`of at least ${min}${unit}`]),
+        ...(max === Infinity ? [] : [`of at most ${max}${unit}`]),
+      ];
+      return refuse([what, bounds.join(' and ')].join(' ').trimEnd());
     };
     return this.parsed(name, parseWithin, fallback);
   }
@@ -165,11 +168,4 @@ function refuse(what: string): never {
 
 function oneOf<T extends string>(text: string, values: readonly T[]): T {
   return values.find((value) => value === text) ?? refuse(`one of ${values.join(', ')}`);
-}
-
-function rangeText(min: number, max: number): string {
-  if (min !== Number.MIN_SAFE_INTEGER && max !== Number.MAX_SAFE_INTEGER)
-    return ` from ${min} to ${max}`;
-  if (min !== Number.MIN_SAFE_INTEGER) return ` of at least ${min}`;
-  return max === Number.MAX_SAFE_INTEGER ? '' : ` of at most ${max}`;
 }

@@ -19,8 +19,10 @@ const MAX_FRAMES = 20;
 const MAX_MESSAGE_LENGTH = 2_000;
 const MAX_NAME_LENGTH = 200;
 
-/** Names, numbers and addresses: never contents. Of PostgreSQL's fields, `detail`, `where`,
- * `hint`, `internalQuery` and the parameters quote rows, and are left out. */
+/**
+ * Names, numbers and addresses: never contents. Of PostgreSQL's fields, `detail`, `where`, `hint`,
+ * `internalQuery` and the parameters quote rows, and are left out.
+ */
 const STRUCTURAL_FIELDS = [
   'code',
   'kind',
@@ -40,6 +42,19 @@ const STRUCTURAL_FIELDS = [
  * (data exceptions) and P0 (raised by functions) quote them.
  */
 const SQLSTATE = /^(08|23|25|26|28|3D|3F|40|42|53|54|55|57|58)[0-9A-Z]{3}$/;
+
+/** What the PostgreSQL driver says when a connection is lost or not to be had; it gives no code. */
+const CONNECTION_MESSAGES = new Set([
+  'Cannot use a pool after calling end on the pool',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+  'Connection terminated',
+  'Connection terminated due to connection timeout',
+  'Connection terminated unexpectedly',
+  'Query read timeout',
+  'timeout exceeded when trying to connect',
+  'timeout expired',
+]);
 
 /** The loggable fields of anything thrown. */
 export function errorFields(thrown: unknown, depth = 1): ErrorFields {
@@ -66,14 +81,19 @@ export function errorFields(thrown: unknown, depth = 1): ErrorFields {
 
 /**
  * The message of an error whose maker is known to quote no data: our own errors that say so
- * (`loggable = true`), faults, the system's errors, and PostgreSQL's by class.
+ * (`loggable = true`), faults, the system's errors, PostgreSQL's by class, and its driver's by text.
  */
 export function loggableMessage(error: Error): string | undefined {
   const marks = error as Error & Record<'loggable' | 'kind' | 'code' | 'syscall', unknown>;
   const isFault = typeof marks.kind === 'string' && typeof marks.code === 'string';
   const isSystemError = typeof marks.syscall === 'string';
   const isQuietSqlError = typeof marks.code === 'string' && SQLSTATE.test(marks.code);
-  const shown = marks.loggable === true || isFault || isSystemError || isQuietSqlError;
+  const shown =
+    marks.loggable === true ||
+    isFault ||
+    isSystemError ||
+    isQuietSqlError ||
+    CONNECTION_MESSAGES.has(error.message);
   return shown ? shortened(error.message, MAX_MESSAGE_LENGTH) : undefined;
 }
 

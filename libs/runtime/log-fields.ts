@@ -33,20 +33,20 @@ const WITHHELD_NAMES = new Set(
 
 const REQUEST_NAMES = new Set(['req', 'request', 'res', 'response']);
 
-/** What is known to be safe of a request or a response, whoever's class it is. A URL's path may be
- * logged, its query may not: callers put data there. */
+/** What is known to be safe of a request or a response, whoever's class it is. A URL is not: its query
+ * is the caller's. */
 const REQUEST_FIELDS = ['id', 'method', 'path', 'route', 'status', 'statusCode'];
 
 /**
  * Turns what a caller hands to the log into what the log may hold: flat fields of plain values,
- * errors by their allow-list, requests and responses by theirs, and nothing else.
+ * errors by their allow-list, requests and responses by theirs, and nothing else. An instance of a
+ * class in place of fields (a request, say) has no field that was meant for the log.
  */
 export function logFields(given: object): Record<string, unknown> {
-  const fields: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(given)) {
-    fields[name] = logValue(name, value);
-  }
-  return fields;
+  const prototype: unknown = Object.getPrototypeOf(given);
+  if (prototype !== Object.prototype && prototype !== null) return { fields: withheld(given) };
+  const entries = Object.entries(given);
+  return Object.fromEntries(entries.map(([name, value]) => [name, logValue(name, value)]));
 }
 
 /** The loggable form of one value; `[withheld]` in its place when it has none. */

@@ -36,7 +36,7 @@ export function createLog(name: string, options: LogOptions = {}): Log {
     },
     options.pretty ? prettyLines(destination) : destination,
   );
-  return withSafeChildren(log);
+  return withSafeBindings(log);
 }
 
 function writeSafely(this: Logger, args: Parameters<LogFn>, write: LogFn): void {
@@ -55,11 +55,14 @@ function writeSafely(this: Logger, args: Parameters<LogFn>, write: LogFn): void 
   }
 }
 
-/** Children inherit the method, so theirs are safe as well. */
-function withSafeChildren(log: Log): Log {
-  const { child } = log;
+/** Bindings pass the allow-list as well; children inherit these methods, so theirs do too. */
+function withSafeBindings(log: Log): Log {
+  const { child, setBindings } = log;
   log.child = function safeChild(this: Log, bindings: object, ...options: unknown[]) {
     return Reflect.apply(child, this, [logFields(bindings), ...options]);
   } as typeof child;
+  log.setBindings = function safeSetBindings(this: Log, bindings: object) {
+    Reflect.apply(setBindings, this, [logFields(bindings)]);
+  };
   return log;
 }

@@ -69,8 +69,8 @@ async function live(life: Process, drainMs: number, start: () => Promise<void>):
     process.exit(1);
   });
 
-  // In an async function, so that what start throws before its first await is a rejection as well.
-  const started = (async () => start())();
+  // In a turn of its own: the signals are heeded before the start does its first step.
+  const started = Promise.resolve().then(start);
   const stop = async (signal: NodeJS.Signals) => {
     if (state.now === 'stopping') process.exit(EXIT_INTERRUPTED);
     const servesNow = state.now === 'running';

@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  open,
+  rewrap,
+  type SealContext,
+  SealError,
+  type SealFailure,
+  seal,
+  sealedWith,
+} from './envelope.ts';
+import { KeyRing } from './key-ring.ts';
+
+const K1 = `k1:${randomBytes(32).toString('base64')}`;
+const K2 = `k2:${randomBytes(32).toString('base64')}`;
+const OLD_RING = KeyRing.parse(K1);
+const BOTH_RING = KeyRing.parse(`${K2},${K1}`);
+const NEW_RING = KeyRing.parse(K2);
+
+const CONTEXT: SealContext = { table: 'applicants', column: 'sin', row: 'r1', tenant: 't1' };
+const PLAINTEXT = Buffer.from('046454286');
+
+const plaintexts = () => fc.uint8Array({ maxLength: 300 });
+const contexts = () =>
+  fc.record({ table: fc.string(), column: fc.string(), row: fc.string(), tenant: fc.string() });
+
+function failureOf(use: () => unknown): SealFailure | undefined {
+  try {
+    use();
+  } catch (error) {
+    if (error instanceof SealError) return error.failure;
+    throw error;
+  }
+  return undefined;
+}
+
+test('what was sealed opens in its place', () => {
+  fc.assert(
+    fc.property(plaintexts(), contexts(), (plaintext, context) => {
+      const sealed = seal(OLD_RING, plaintext, context);
+      expect(open(OLD_RING, sealed, context)).toEqual(Buffer.from(plaintext));
+    }),
+  );
+});
+
+test('it opens nowhere else, neither in another table, column or row nor for another tenant', () => {
+  const sealed = seal(OLD_RING, PLAINTEXT, CONTEXT);
+  for (const part of ['table', 'column', 'row', 'tenant'] as const) {
+    const elsewhere = { ...CONTEXT, [part]: 'other' };
+    expect(failureOf(() => open(OLD_RING, sealed, elsewhere))).toBe('not_authentic');
+    expect(failureOf(() => rewrap(BOTH_RING, sealed, elsewhere))).toBe('not_authentic');
+  }
+});
+
+test('no two places are taken for one, however their parts are cut', () => {
+  fc.assert(
+    fc.property(contexts(), contexts(), (one, other) => {
+      fc.pre(JSON.stringify(one) !== JSON.stringify(other));
+      const sealed = seal(OLD_RING, PLAINTEXT, one);
+      expect(failureOf(() => open(OLD_RING, sealed, other))).toBe('not_authentic');
+    }),
+  );
+  const sealed = seal(OLD_RING, PLAINTEXT, { ...CONTEXT, row: 'a', tenant: 'bc' });
+  const recut = { ...CONTEXT, row: 'ab', tenant: 'c' };
+  expect(failureOf(() => open(OLD_RING, sealed, recut))).toBe('not_authentic');
+});
+
+test('with any one bit flipped, anywhere, it does not open', () => {
+  const sealed = seal(BOTH_RING, PLAINTEXT, CONTEXT);
+  for (let bit = 0; bit < sealed.length * 8; bit += 1) {
+    const flipped = Buffer.from(sealed);
+    const at = bit >> 3;
+    flipped.writeUInt8(flipped.readUInt8(at) ^ (1 << (bit & 7)), at);
+    expect(
+      failureOf(() => open(BOTH_RING, flipped, CONTEXT)),
+      `bit ${bit}`,
+    ).toBeDefined();
+  }
+});
+
+test('with its end cut off, by whatever length, it does not open', () => {
+  const sealed = seal(OLD_RING, PLAINTEXT, CONTEXT);
+  for (let length = 0; length < sealed.length; length += 1) {
+    const cut = sealed.subarray(0, length);
+    expect(
+      failureOf(() => open(OLD_RING, cut, CONTEXT)),
+      `${length} bytes`,
+    ).toBeDefined();
+  }
+});
+
+test('a tag shortened to what AES-GCM would still allow does not open', () => {
+  const sealed = seal(OLD_RING, Buffer.alloc(0), CONTEXT);
+  for (const tagBytes of [4, 8, 12, 13, 14, 15]) {
+    const shortened = sealed.subarray(0, sealed.length - 16 + tagBytes);
+    expect(failureOf(() => open(OLD_RING, shortened, CONTEXT))).toBe('malformed');
+  }
+  const long = seal(OLD_RING, PLAINTEXT, CONTEXT);
+  expect(failureOf(() => open(OLD_RING, long.subarray(0, -12), CONTEXT))).toBeDefined();
+});
+
+test('with anything appended it does not open', () => {
+  const sealed = Buffer.concat([seal(OLD_RING, PLAINTEXT, CONTEXT), Buffer.from([0])]);
+  expect(failureOf(() => open(OLD_RING, sealed, CONTEXT))).toBe('not_authentic');
+});
+
+test('the data key of one record does not open another, even in the same place', () => {
+  const one = seal(OLD_RING, PLAINTEXT, CONTEXT);
+  const other = seal(OLD_RING, PLAINTEXT, CONTEXT);
+  const fieldAt = one.length - PLAINTEXT.length - 28;
+  const spliced = Buffer.concat([one.subarray(0, fieldAt), other.subarray(fieldAt)]);
+  expect(failureOf(() => open(OLD_RING, spliced, CONTEXT))).toBe('not_authentic');
+});
+
+test('a key the ring does not hold is named as the reason', () => {
+  const sealed = seal(NEW_RING, PLAINTEXT, CONTEXT);
+  expect(failureOf(() => open(OLD_RING, sealed, CONTEXT))).toBe('unknown_key');
+  expect(failureOf(() => rewrap(OLD_RING, sealed, CONTEXT))).toBe('unknown_key');
+});
+
+test('another key under the same id does not open', () => {
+  const sealed = seal(OLD_RING, PLAINTEXT, CONTEXT);
+  const impostor = KeyRing.parse(`k1:${randomBytes(32).toString('base64')}`);
+  expect(failureOf(() => open(impostor, sealed, CONTEXT))).toBe('not_authentic');
+});
+
+test('what was never sealed is refused as such, whatever it is', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      expect(failureOf(() => open(OLD_RING, bytes, CONTEXT))).toBeDefined();
+    }),
+  );
+  for (const bytes of [Buffer.alloc(0), Buffer.from([1]), Buffer.alloc(200)]) {
+    expect(failureOf(() => sealedWith(bytes))).toBe('malformed');
+  }
+});
+
+test('two seals of one plaintext share nothing that tells', () => {
+  const one = seal(OLD_RING, PLAINTEXT, CONTEXT);
+  const other = seal(OLD_RING, PLAINTEXT, CONTEXT);
+  const headBytes = 2 + 'k1'.length;
+  expect(one.subarray(headBytes).equals(other.subarray(headBytes))).toBe(false);
+  expect(one.includes(PLAINTEXT)).toBe(false);
+});
+
+test('rewrapping names the new key, keeps the plaintext, and lets the old key go', () => {
+  fc.assert(
+    fc.property(plaintexts(), contexts(), (plaintext, context) => {
+      const sealed = seal(OLD_RING, plaintext, context);
+      const rewrapped = rewrap(BOTH_RING, sealed, context);
+      expect([sealedWith(sealed), sealedWith(rewrapped)]).toEqual(['k1', 'k2']);
+      expect(open(NEW_RING, rewrapped, context)).toEqual(Buffer.from(plaintext));
+      expect(failureOf(() => open(OLD_RING, rewrapped, context))).toBe('unknown_key');
+    }),
+  );
+});
+
+test('rewrapping does not mend what was tampered with', () => {
+  const sealed = seal(OLD_RING, PLAINTEXT, CONTEXT);
+  const last = sealed.length - 1;
+  sealed.writeUInt8(sealed.readUInt8(last) ^ 1, last);
+  const rewrapped = rewrap(BOTH_RING, sealed, CONTEXT);
+  expect(failureOf(() => open(NEW_RING, rewrapped, CONTEXT))).toBe('not_authentic');
+});
+
+test('bytes that are a window into a larger buffer, as drivers give them, open too', () => {
+  const sealed = seal(OLD_RING, PLAINTEXT, CONTEXT);
+  const around = new Uint8Array(sealed.length + 10);
+  around.set(sealed, 7);
+  const window = around.subarray(7, 7 + sealed.length);
+  expect(open(OLD_RING, window, CONTEXT)).toEqual(PLAINTEXT);
+});
+
+/** Written once with version 1: whoever changes the format must still open what is stored. */
+test('what earlier releases sealed still opens', () => {
+  const ring = KeyRing.parse(`2026-01:${Buffer.alloc(32, 7).toString('base64')}`);
+  const sealed = Buffer.from(
+    'AQcyMDI2LTAxym1L07aXFTey5fjN+nUc1Qyr6JueWenvKNs0v6vjzBDWQbGMpN33rDHIIuV/aqgzSP45twpdXsr/H8Q3DkfxRcUhpztTZY43FZRZ/EfyLALW8AoxGZt3FiG75v6wfV/KFw==',
+    'base64',
+  );
+  expect(sealedWith(sealed)).toBe('2026-01');
+  expect(open(ring, sealed, CONTEXT)).toEqual(PLAINTEXT);
+});

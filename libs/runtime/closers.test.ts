@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { CloserDeadlineError, CloserError, Closers, ClosingError } from './closers.ts';
+
+async function failureOf(promise: Promise<void>): Promise<AggregateError> {
+  return promise.then(
+    () => expect.fail('it did not fail'),
+    (error: AggregateError) => error,
+  );
+}
+
+test('parts close one after another, the last opened first', async () => {
+  const closers = new Closers();
+  const events: string[] = [];
+  for (const name of ['pool', 'server', 'relay']) {
+    closers.add(name, async () => {
+      events.push(`${name} closing`);
+      await Promise.resolve();
+      events.push(`${name} closed`);
+    });
+  }
+  await closers.close();
+  expect(events).toEqual([
+    'relay closing',
+    'relay closed',
+    'server closing',
+    'server closed',
+    'pool closing',
+    'pool closed',
+  ]);
+});
+
+test('each part closes once, however often closing is asked for', async () => {
+  const closers = new Closers();
+  let closed = 0;
+  closers.add('pool', () => {
+    closed += 1;
+  });
+  await Promise.all([closers.close(), closers.close()]);
+  await closers.close();
+  expect(closed).toBe(1);
+});
+
+test('a part that fails is named, and the rest closes all the same', async () => {
+  const closers = new Closers();
+  let poolClosed = false;
+  closers.add('pool', () => {
+    poolClosed = true;
+  });
+  const cause = new Error('socket hang up');
+  closers.add('relay', () => {
+    throw cause;
+  });
+  closers.add('server', () => Promise.reject(cause));
+
+  const { errors } = await failureOf(closers.close());
+  expect(poolClosed).toBe(true);
+  expect(errors).toEqual([
+    new CloserError('server', { cause }),
+    new CloserError('relay', { cause }),
+  ]);
+});
+
+test('a part that never ends gives way to the others after its deadline', async () => {
+  const closers = new Closers({ deadlineMs: 5 });
+  let poolClosed = false;
+  closers.add('pool', () => {
+    poolClosed = true;
+  });
+  closers.add('relay', () => new Promise(() => {}));
+
+  const { errors } = await failureOf(closers.close());
+  expect(poolClosed).toBe(true);
+  expect(errors).toEqual([new CloserError('relay', { cause: new CloserDeadlineError(5) })]);
+});
+
+test('what is opened while closing is closed too, and its opener learns to stop', async () => {
+  const closers = new Closers();
+  let lateClosed = false;
+  const closing = closers.close();
+  const openLate = () =>
+    closers.add('late', () => {
+      lateClosed = true;
+    });
+  expect(openLate).toThrow(ClosingError);
+  await closing;
+  await closers.close();
+  expect(lateClosed).toBe(true);
+});
+
+test('a failure of what was opened late is heard by who asks again', async () => {
+  const closers = new Closers();
+  await closers.close();
+  const openLate = () => closers.add('late', () => Promise.reject(new Error('socket hang up')));
+  expect(openLate).toThrow(ClosingError);
+  const { errors } = await failureOf(closers.close());
+  expect(errors).toHaveLength(1);
+});

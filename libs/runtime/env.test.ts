@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, expect, test } from 'vitest';
+import { ConfigError, type Env, type EnvReader, readEnv } from './env.ts';
+
+function faultsOf(env: Env, build: (read: EnvReader) => unknown): readonly string[] {
+  try {
+    readEnv(env, build);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+const directories: string[] = [];
+
+function fileWith(text: string): string {
+  const directory = mkdtempSync(join(tmpdir(), 'creditlane-env-'));
+  directories.push(directory);
+  const path = join(directory, 'value');
+  writeFileSync(path, text);
+  return path;
+}
+
+afterEach(() => {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
+});
+
+test('each kind of value is read as what it is', () => {
+  const env = {
+    NAME: 'north',
+    PORT: '8080',
+    WAIT: '5s',
+    ENABLED: 'true',
+    DATABASE_URL: 'postgres://db.internal/applications',
+    BROKERS: 'one:9092, two:9092,',
+    KEY: 'AAEC',
+    MODE: 'fast',
+  };
+  const config = readEnv(env, (read) => ({
+    name: read.string('NAME'),
+    port: read.integer('PORT', { min: 1, max: 65_535 }),
+    waitMs: read.durationMs('WAIT'),
+    enabled: read.boolean('ENABLED'),
+    databaseUrl: read.url('DATABASE_URL'),
+    brokers: read.list('BROKERS'),
+    key: read.secret('KEY'),
+    mode: read.oneOf('MODE', ['fast', 'slow']),
+  }));
+  expect(config).toEqual({
+    name: 'north',
+    port: 8080,
+    waitMs: 5_000,
+    enabled: true,
+    databaseUrl: 'postgres://db.internal/applications',
+    brokers: ['one:9092', 'two:9092'],
+    key: Buffer.from([0, 1, 2]),
+    mode: 'fast',
+  });
+});
+
+test('defaults stand in for what is missing or empty', () => {
+  const config = readEnv({ NAME: '' }, (read) => ({
+    name: read.string('NAME', ''),
+    port: read.integer('PORT', { default: 0 }),
+    enabled: read.boolean('ENABLED', false),
+    brokers: read.list('BROKERS', []),
+    mode: read.oneOf('MODE', ['fast', 'slow'], 'slow'),
+  }));
+  expect(config).toEqual({ name: '', port: 0, enabled: false, brokers: [], mode: 'slow' });
+});
+
+test('all faults are reported at once, one a line', () => {
+  const env = { PORT: '70000', WAIT: '5', ENABLED: 'yes', URL: 'db', KEY: '!', MODE: 'medium' };
+  const read = () =>
+    readEnv(env, (read) => ({
+      databaseUrl: read.string('DATABASE_URL'),
+      port: read.integer('PORT', { min: 1, max: 65_535 }),
+      waitMs: read.durationMs('WAIT', { min: 1_000 }),
+      enabled: read.boolean('ENABLED'),
+      url: read.url('URL'),
+      key: read.secret('KEY'),
+      mode: read.oneOf('MODE', ['fast', 'slow']),
+    }));
+  expect(read).toThrow(
+    [
+      'DATABASE_URL: missing',
+      'PORT: must be a whole number of at least 1 and of at most 65535',
+      'WAIT: must be a time span such as 250ms, 5s or 24h of at least 1000 ms',
+      'ENABLED: must be one of true, false',
+      'URL: must be an absolute URL',
+      'KEY: must be base64',
+      'MODE: must be one of fast, slow',
+    ].join('\n'),
+  );
+});
+
+test('no fault quotes the value, which may be a secret in the wrong place', () => {
+  const SECRET = 'canary0secret';
+  const env = { A: SECRET, B: SECRET, C: SECRET, D: SECRET, E: SECRET, F: SECRET };
+  const faults = faultsOf(env, (read) => [
+    read.integer('A'),
+    read.durationMs('B'),
+    read.boolean('C'),
+    read.url('D'),
+    read.secret('E'),
+    read.parsed('F', JSON.parse),
+  ]);
+  expect(faults).toHaveLength(6);
+  expect(faults.join()).not.toContain(SECRET);
+});
+
+test('a value may come from a file, as mounted secrets do', () => {
+  const env = { KEY_FILE: fileWith('AAEC\n') };
+  expect(readEnv(env, (read) => read.secret('KEY'))).toEqual(Buffer.from([0, 1, 2]));
+});
+
+test('a file that cannot be read is a fault, and so are a file and a value', () => {
+  const env = { A_FILE: '/no/such/file', B: 'x', B_FILE: fileWith('y') };
+  const faults = faultsOf(env, (read) => [read.string('A'), read.string('B')]);
+  expect(faults).toEqual([
+    expect.stringMatching(/^A: ENOENT/),
+    'B: set either this or B_FILE, not both',
+  ]);
+});
+
+test('a build that stumbles over a faulty value reports the fault, not the stumble', () => {
+  expect(faultsOf({}, (read) => read.string('NAME').toUpperCase())).toEqual(['NAME: missing']);
+});
+
+test("a build's own error is not taken for a fault", () => {
+  const build = () => {
+    throw new RangeError('not about the environment');
+  };
+  expect(() => readEnv({}, build)).toThrow(RangeError);
+});
+
+test('whole numbers are read exactly, and nothing else passes for one', () => {
+  fc.assert(
+    fc.property(fc.integer(), (number) => {
+      expect(readEnv({ N: String(number) }, (read) => read.integer('N'))).toBe(number);
+    }),
+  );
+  for (const text of ['1.5', '1e3', '0x10', ' 1', '1_000', '--1', 'NaN', '9'.repeat(16)]) {
+    expect(faultsOf({ N: text }, (read) => read.integer('N'))).toHaveLength(1);
+  }
+});

@@ -1,0 +1,31 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { newId } from './ids.ts';
+
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('an id is a UUID of version 7 that tells when it was made', () => {
+  const beforeMs = Date.now();
+  const id = newId();
+  expect(id).toMatch(UUID_V7);
+  const madeMs = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
+  expect(madeMs).toBeGreaterThanOrEqual(beforeMs);
+  expect(madeMs).toBeLessThanOrEqual(Date.now());
+});
+
+test('ids sort in the order they were made, however many fall into one millisecond', () => {
+  vi.useFakeTimers({ now: Date.now() + 60_000 });
+  const ids = Array.from({ length: 10_000 }, newId);
+  expect(ids.toSorted()).toEqual(ids);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('ids keep their order when the clock steps back', () => {
+  vi.useFakeTimers({ now: Date.now() + 120_000 });
+  const before = newId();
+  vi.setSystemTime(Date.now() - 3_600_000);
+  expect(newId() > before).toBe(true);
+});

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { Metrics } from './metrics.ts';
+
+test('instruments appear under the project prefix with their labels', async () => {
+  const metrics = new Metrics();
+  metrics.counter('writes_total', 'Writes.', ['service']).inc({ service: 'decisions' }, 2);
+  metrics.gauge('depth', 'Depth.').set(7);
+  metrics.histogram('duration_seconds', 'Duration.', [], [1, 2]).observe(1.5);
+  const text = await metrics.text();
+  expect(text).toContain('# HELP creditlane_writes_total Writes.');
+  expect(text).toContain('creditlane_writes_total{service="decisions"} 2');
+  expect(text).toContain('creditlane_depth 7');
+  expect(text).toContain('creditlane_duration_seconds_bucket{le="2"} 1');
+  expect(metrics.contentType).toContain('text/plain');
+});
+
+test('asking twice for a name gives the same instrument', () => {
+  const metrics = new Metrics();
+  const first = metrics.counter('writes_total', 'Writes.', ['service']);
+  expect(metrics.counter('writes_total', 'Writes.', ['service'])).toBe(first);
+});
+
+test('a name cannot mean two things', () => {
+  const metrics = new Metrics();
+  metrics.counter('writes_total', 'Writes.', ['service']);
+  expect(() => metrics.gauge('writes_total', 'Writes.')).toThrow('writes_total');
+  expect(() => metrics.counter('writes_total', 'Writes.', ['method'])).toThrow('writes_total');
+});
+
+test('every asker of a gauge sets its part when the metrics are read', async () => {
+  const metrics = new Metrics();
+  for (const service of ['decisions', 'webhooks']) {
+    metrics.gauge('depth', 'Depth.', ['service'], async (gauge) => gauge.set({ service }, 3));
+  }
+  const text = await metrics.text();
+  expect(text).toContain('creditlane_depth{service="decisions"} 3');
+  expect(text).toContain('creditlane_depth{service="webhooks"} 3');
+});
+
+test('a figure that cannot be read is counted and hides no other', async () => {
+  const metrics = new Metrics();
+  metrics.gauge('depth', 'Depth.', [], () => Promise.reject(new Error('no database')));
+  metrics.gauge('sent', 'Sent.', [], (gauge) => gauge.set(4));
+  const text = await metrics.text();
+  expect(text).toContain('creditlane_sent 4');
+  expect(text).toContain('creditlane_metric_collect_failures_total{metric="creditlane_depth"} 1');
+});
+
+test("the process's own figures are there only on request", async () => {
+  expect(await new Metrics().text()).not.toContain('process_cpu');
+  expect(await new Metrics({ processFigures: true }).text()).toContain('process_cpu');
+});

@@ -1,0 +1,72 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { Health } from './health.ts';
+import { Metrics } from './metrics.ts';
+import { type OpsServer, startOpsServer } from './ops-server.ts';
+
+async function startServer(health = new Health(), metrics = new Metrics()): Promise<OpsServer> {
+  const server = await startOpsServer({ port: 0, host: '127.0.0.1', health, metrics });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+test('a healthy process is live and ready', async () => {
+  const health = new Health();
+  health.add('database', () => true);
+  const { url } = await startServer(health);
+  const live = await fetch(`${url}/livez`);
+  expect([live.status, await live.json()]).toEqual([200, { live: true }]);
+  const ready = await fetch(`${url}/readyz?verbose`);
+  expect(ready.status).toBe(200);
+  expect(await ready.json()).toEqual({ ready: true, checks: { database: 'ok' } });
+});
+
+test('a process that is not ready answers 503 with the reasons, and stays live', async () => {
+  const health = new Health();
+  health.add('database', () => 'no connection');
+  const { url } = await startServer(health);
+  const ready = await fetch(`${url}/readyz`);
+  expect(ready.status).toBe(503);
+  expect(await ready.json()).toEqual({ ready: false, checks: { database: 'no connection' } });
+  expect((await fetch(`${url}/livez`)).status).toBe(200);
+});
+
+test('metrics come in the format Prometheus reads', async () => {
+  const metrics = new Metrics();
+  metrics.counter('writes_total', 'Writes.').inc();
+  const { url } = await startServer(new Health(), metrics);
+  const answer = await fetch(`${url}/metrics`);
+  expect(answer.headers.get('content-type')).toBe(metrics.contentType);
+  expect(await answer.text()).toContain('creditlane_writes_total 1');
+});
+
+test('there is nothing else, and nothing to write', async () => {
+  const { url } = await startServer();
+  expect((await fetch(`${url}/`)).status).toBe(404);
+  expect((await fetch(`${url}/readyz`, { method: 'POST' })).status).toBe(405);
+  const head = await fetch(`${url}/readyz`, { method: 'HEAD' });
+  expect([head.status, await head.text()]).toEqual([200, '']);
+});
+
+test('a port in use is an error that says so', async () => {
+  const { url } = await startServer();
+  const port = Number(new URL(url).port);
+  const second = startOpsServer({
+    port,
+    host: '127.0.0.1',
+    health: new Health(),
+    metrics: new Metrics(),
+  });
+  await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE', port });
+});
+
+test('closing does not wait for clients that keep their connection', async () => {
+  const server = await startOpsServer({
+    port: 0,
+    host: '127.0.0.1',
+    health: new Health(),
+    metrics: new Metrics(),
+  });
+  await (await fetch(`${server.url}/livez`)).text();
+  await server.close();
+  await expect(fetch(`${server.url}/livez`)).rejects.toThrow();
+});

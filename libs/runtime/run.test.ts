@@ -1,0 +1,162 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+/** A process of its own with `body` as its start; `config`, `life` and `hold` are at hand. */
+function startProcess(body: string, env: Record<string, string> = {}, args: string[] = []): Child {
+  const source = `
+    import { readEnv } from './env.ts';
+    import { run } from './run.ts';
+    const readConfig = (env) => readEnv(env, (read) => ({ port: read.integer('PORT') }));
+    const hold = (life) => {
+      const timer = setInterval(() => {}, 60_000);
+      life.closers.add('timer', () => clearInterval(timer));
+    };
+    await run('sample', readConfig, async (config, life) => { ${body} });
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', source, '--', ...args], {
+    cwd: import.meta.dirname,
+    env: { PORT: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+interface Line {
+  level: string;
+  msg: string;
+  err?: { name: string };
+}
+
+async function end(child: Child): Promise<{ code: number; lines: Line[]; errors: string }> {
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ]);
+  const lines = output.split('\n').filter((line) => line.startsWith('{'));
+  return { code, lines: lines.map((line) => JSON.parse(line)), errors };
+}
+
+/** Sends each signal after the line before it, and gives how the process ended. */
+async function signalled(child: Child, script: [message: string, signal: NodeJS.Signals][]) {
+  const exited = once(child, 'exit');
+  const messages: string[] = [];
+  const steps = [...script];
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { msg } = JSON.parse(line) as Line;
+    messages.push(msg);
+    const [step] = steps;
+    if (step?.[0] === msg) {
+      steps.shift();
+      child.kill(step[1]);
+    }
+  }
+  const [code] = await exited;
+  return { code, messages };
+}
+
+test('with --check a usable configuration is said to be ok, and nothing starts', async () => {
+  const child = startProcess('process.exit(9);', {}, ['--check']);
+  const [output, { code }] = await Promise.all([
+    text(child.stdout),
+    once(child, 'exit').then(([code]) => ({ code })),
+  ]);
+  expect([code, output]).toEqual([0, 'configuration ok\n']);
+});
+
+test('with --check every fault is listed, those of the runtime too', async () => {
+  const child = startProcess('', { PORT: 'x', LOG_LEVEL: 'loud' }, ['--check']);
+  const { code, errors } = await end(child);
+  expect(code).toBe(1);
+  expect(errors.trim().split('\n')).toEqual([
+    'PORT: must be a whole number',
+    expect.stringMatching(/^LOG_LEVEL: must be one of/),
+  ]);
+});
+
+test('an unusable configuration ends the start with one clear line', async () => {
+  const { code, lines, errors } = await end(startProcess('', { PORT: '' }));
+  expect([code, errors]).toEqual([1, '']);
+  expect(lines).toMatchObject([{ level: 'fatal', msg: 'cannot start: PORT: missing' }]);
+});
+
+test('a signal closes everything and ends the process with 0', async () => {
+  const body = `
+    life.health.add('sample', () => true);
+    life.closers.add('probe', () => life.log.info(life.health.ready().checks, 'closing'));
+    hold(life);
+  `;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const { code, messages } = await signalled(startProcess(body), [['started', signal]]);
+    expect(messages).toEqual(['started', 'stopping', 'closing', 'stopped']);
+    expect(code).toBe(0);
+  }
+});
+
+test('readiness is withdrawn before anything closes', async () => {
+  const body = `
+    life.closers.add('probe', () => life.log.info('ready: ' + life.health.ready().ready));
+    hold(life);
+  `;
+  const { messages } = await signalled(startProcess(body), [['started', 'SIGTERM']]);
+  expect(messages).toEqual(['started', 'stopping', 'ready: false', 'stopped']);
+});
+
+test('a second signal ends the process at once', async () => {
+  const body = `life.closers.add('stuck', () => new Promise(() => {})); hold(life);`;
+  const { code, messages } = await signalled(startProcess(body), [
+    ['started', 'SIGTERM'],
+    ['stopping', 'SIGINT'],
+  ]);
+  expect([code, messages]).toEqual([130, ['started', 'stopping']]);
+});
+
+test('a signal during the start stops it and closes what it opened late', async () => {
+  const body = `
+    hold(life);
+    life.log.info('opening');
+    await new Promise((resolve) => life.closers.add('early', resolve));
+    life.closers.add('late', () => life.log.info('late closed'));
+  `;
+  const { code, messages } = await signalled(startProcess(body), [['opening', 'SIGTERM']]);
+  expect([code, messages]).toEqual([0, ['opening', 'stopping', 'late closed', 'stopped']]);
+});
+
+test('a failed start says why, closes what it opened, and ends with 1', async () => {
+  const body = `
+    life.closers.add('probe', () => life.log.info('closing'));
+    hold(life);
+    throw new Error('the data directory is gone');
+  `;
+  const { code, lines } = await end(startProcess(body));
+  expect(code).toBe(1);
+  expect(lines).toMatchObject([
+    { level: 'fatal', msg: 'cannot start: the data directory is gone', err: { name: 'Error' } },
+    { msg: 'closing' },
+  ]);
+});
+
+test('a failed closer is logged, and the process ends with 1', async () => {
+  const body = `life.closers.add('pool', () => { throw new Error('gone'); }); hold(life);`;
+  const { code, messages } = await signalled(startProcess(body), [['started', 'SIGTERM']]);
+  expect([code, messages]).toEqual([
+    1,
+    ['started', 'stopping', 'not everything closed', 'stopped'],
+  ]);
+});
+
+test.each([
+  ['an exception', `setImmediate(() => { throw new TypeError('x'); }); hold(life);`],
+  ['a rejection', `setImmediate(() => Promise.reject(new TypeError('x'))); hold(life);`],
+])('%s nobody caught ends the process with 1', async (_, body) => {
+  const { code, lines } = await end(startProcess(body));
+  expect(code).toBe(1);
+  expect(lines.at(-1)).toMatchObject({ level: 'fatal', err: { name: 'TypeError' } });
+});

@@ -1,0 +1,18 @@
+import { Closers } from './closers.ts';
+import { Health } from './health.ts';
+import { createLog } from './log.ts';
+import { Metrics } from './metrics.ts';
+import type { Process } from './run.ts';
+
+/** A process's life for a test, which closes it itself. Its log goes to `destination`, else nowhere. */
+export function createTestProcess(
+  name: string,
+  destination?: { write(line: string): void },
+): Process {
+  return {
+    log: createLog(name, destination ? { destination } : { level: 'silent' }),
+    metrics: new Metrics(),
+    closers: new Closers(),
+    health: new Health(),
+  };
+}
