@@ -1,21 +1,11 @@
 /** The client's side of gRPC between services, by grpc-js. */
-import {
-  create,
-  type DescMessage,
-  type DescMethodUnary,
-  type DescService,
-  fromBinary,
-  type MessageInitShape,
-  toBinary,
-} from '@bufbuild/protobuf';
+import { create, type DescService, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { MethodOptions_IdempotencyLevel as IdempotencyLevel } from '@bufbuild/protobuf/wkt';
-import { Code, ConnectError, type UnaryResponse } from '@connectrpc/connect';
-import { Client, type ClientUnaryCall, credentials, Metadata } from '@grpc/grpc-js';
+import { type CallOptions, Client, credentials, Metadata } from '@grpc/grpc-js';
 import { connectErrorOf } from './grpc-status.ts';
 import { READ_MAX_BYTES } from './mount.ts';
 import type { OpenTransport } from './target.ts';
-
-type HeadersInit = ConstructorParameters<typeof Headers>[0];
+import { type UnaryCall, unaryTransport } from './unary-transport.ts';
 
 /**
  * A transport to the service behind `address` ("host:port"); calls go round all the addresses that
@@ -34,58 +24,55 @@ export function openGrpcTransport(address: string, service: DescService): OpenTr
     'grpc.keepalive_timeout_ms': 10_000,
   });
 
-  function unary<I extends DescMessage, O extends DescMessage>(
-    method: DescMethodUnary<I, O>,
-    signal: AbortSignal | undefined,
-    timeoutMs: number | undefined,
-    header: HeadersInit | undefined,
-    input: MessageInitShape<I>,
-  ): Promise<UnaryResponse<I, O>> {
-    return new Promise((resolve, reject) => {
-      let answered = new Headers();
-      let call: ClientUnaryCall | undefined;
-      const cancel = () => call?.cancel();
-      call = client.makeUnaryRequest(
-        `/${method.parent.typeName}/${method.name}`,
-        (request: MessageInitShape<I>) =>
-          bufferOf(toBinary(method.input, create(method.input, request))),
-        (bytes: Buffer) => fromBinary(method.output, bytes),
-        input,
-        metadataOf(header),
-        timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs },
-        (error, message) => {
-          signal?.removeEventListener('abort', cancel);
-          if (error !== null) reject(connectErrorOf(error));
-          else if (message === undefined) reject(new ConnectError('no answer', Code.Internal));
-          else {
-            const trailer = new Headers();
-            resolve({
-              stream: false,
-              service: method.parent,
-              method,
-              header: answered,
-              trailer,
-              message,
-            });
-          }
-        },
-      );
-      call.on('metadata', (metadata: Metadata) => {
-        answered = headersOf(metadata);
-      });
-      signal?.addEventListener('abort', cancel, { once: true });
+  const unary: UnaryCall = async (method, signal, timeoutMs, header, input) => {
+    const exchange = await send(client, signal, {
+      path: `/${method.parent.typeName}/${method.name}`,
+      bytes: bufferOf(toBinary(method.input, create(method.input, input))),
+      metadata: metadataOf(header),
+      options: timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs },
     });
-  }
-
-  return {
-    transport: {
-      unary,
-      stream: async () => {
-        throw new ConnectError('streams are not carried', Code.Unimplemented);
-      },
-    },
-    close: () => client.close(),
+    return {
+      stream: false,
+      service: method.parent,
+      method,
+      header: headersOf(exchange.metadata),
+      trailer: new Headers(),
+      message: fromBinary(method.output, exchange.bytes),
+    };
   };
+
+  return { transport: unaryTransport(unary), close: () => client.close() };
+}
+
+type Request = { path: string; bytes: Buffer; metadata: Metadata; options: CallOptions };
+
+/** One call of bytes. Rejects with a ConnectError; `signal` gives the call up. */
+function send(
+  client: Client,
+  signal: AbortSignal | undefined,
+  { path, bytes, metadata, options }: Request,
+): Promise<{ bytes: Buffer; metadata: Metadata }> {
+  return new Promise((resolve, reject) => {
+    let received = new Metadata();
+    const call = client.makeUnaryRequest<Buffer, Buffer>(
+      path,
+      asTheyAre,
+      asTheyAre,
+      bytes,
+      metadata,
+      options,
+      (error, answer) => {
+        signal?.removeEventListener('abort', giveUp);
+        if (error !== null) reject(connectErrorOf(error));
+        else resolve({ bytes: answer ?? Buffer.alloc(0), metadata: received });
+      },
+    );
+    const giveUp = () => call.cancel();
+    signal?.addEventListener('abort', giveUp, { once: true });
+    call.on('metadata', (metadata: Metadata) => {
+      received = metadata;
+    });
+  });
 }
 
 /** Only what may safely happen twice is tried again when a peer is away. */
@@ -106,7 +93,7 @@ function serviceConfig(service: DescService): object {
   };
 }
 
-function metadataOf(header: HeadersInit | undefined): Metadata {
+function metadataOf(header: Parameters<UnaryCall>[3]): Metadata {
   const metadata = new Metadata();
   for (const [name, value] of new Headers(header)) metadata.set(name, value);
   return metadata;
@@ -120,6 +107,12 @@ function headersOf(metadata: Metadata): Headers {
   return headers;
 }
 
+/** The messages are encoded outside grpc-js, where a failure to do so has a place to go. */
+function asTheyAre(bytes: Buffer): Buffer {
+  return bytes;
+}
+
+/** A view, not a copy. */
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -92,9 +92,9 @@ async function admit(
   });
   context.values.set(ADMITTED, admitted);
   // A body that is too large or cannot be decoded never reaches the handler; the context ends with
-  // the reason. An answered call ends it too, and is settled by then.
+  // the reason.
   context.signal.addEventListener('abort', () => {
-    if (!admitted.settled) procedure.refuse(admitted, context.signal.reason);
+    if (!admitted.answering) procedure.refuse(admitted, context.signal.reason);
   });
 }
 

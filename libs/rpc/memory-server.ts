@@ -1,22 +1,18 @@
 /** Services mounted in this process: calls go through the pipeline without a socket. */
 import {
   create,
-  type DescMessage,
   type DescMethod,
-  type DescMethodUnary,
   fromBinary,
-  type MessageInitShape,
   type MessageShape,
   toBinary,
 } from '@bufbuild/protobuf';
-import { Code, ConnectError, type Transport, type UnaryResponse } from '@connectrpc/connect';
+import { Code, ConnectError, type Transport } from '@connectrpc/connect';
 import { type Metadata, REPLAYED } from './call.ts';
 import { resourceExhausted } from './fault.ts';
 import { READ_MAX_BYTES } from './mount.ts';
 import { type Procedure, proceduresOf, type Surroundings } from './pipeline.ts';
 import type { ServiceRoutes } from './service.ts';
-
-type HeadersInit = ConstructorParameters<typeof Headers>[0];
+import { type UnaryCall, unaryTransport } from './unary-transport.ts';
 
 export type MemoryOptions = Surroundings & { readMaxBytes?: number };
 
@@ -32,13 +28,7 @@ export function mountInMemory(
     proceduresOf(routes, around).map((procedure) => [procedure.method, procedure]),
   );
 
-  async function unary<I extends DescMessage, O extends DescMessage>(
-    method: DescMethodUnary<I, O>,
-    givenUp: AbortSignal | undefined,
-    timeoutMs: number | undefined,
-    header: HeadersInit | undefined,
-    input: MessageInitShape<I>,
-  ): Promise<UnaryResponse<I, O>> {
+  return unaryTransport(async (method, givenUp, timeoutMs, header, input) => {
     const procedure = procedures.get(method);
     if (procedure === undefined) throw unimplemented(method);
     const bytes = toBinary(method.input, create(method.input, input));
@@ -50,7 +40,7 @@ export function mountInMemory(
         if (bytes.length > readMaxBytes) throw tooLarge(bytes.length, readMaxBytes);
         return fromBinary(method.input, bytes);
       },
-      (message) => toBinary(method.output, message as MessageShape<O>),
+      (message) => toBinary(method.output, message as MessageShape<typeof method.output>),
     );
     return {
       stream: false,
@@ -60,18 +50,11 @@ export function mountInMemory(
       trailer: new Headers(),
       message: fromBinary(method.output, answer.value),
     };
-  }
-
-  return {
-    unary,
-    stream: async (method) => {
-      throw unimplemented(method);
-    },
-  };
+  });
 }
 
 /** Our own client gives a plain record, which is read without making Headers of it. */
-function metadataOf(header: HeadersInit | undefined): Metadata {
+function metadataOf(header: Parameters<UnaryCall>[3]): Metadata {
   if (header === undefined) return () => undefined;
   if (header instanceof Headers || Array.isArray(header)) {
     const headers = new Headers(header);

@@ -1,0 +1,296 @@
+// The promises of a call, held by each of the three mounts.
+import { create } from '@bufbuild/protobuf';
+import {
+  DecisionsService,
+  ListDecisionsRequestSchema,
+} from '@creditlane/proto/decisions/v1/decisions_service';
+import {
+  AccessService,
+  IntegrationsService,
+} from '@creditlane/proto/integrations/v1/integrations_service';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type CallContext, connect } from './client.ts';
+import { conflict, Fault, invalid, notFound, unavailable } from './fault.ts';
+import { type Identity, serviceIdentity, TokenSigner } from './identity.ts';
+import {
+  INTEGRATION,
+  KEYS,
+  MOUNTS,
+  openWorld,
+  REQUEST,
+  refused,
+  type World,
+} from './mount-world.ts';
+import { openTransport } from './target.ts';
+
+const context: CallContext = { identity: INTEGRATION };
+
+describe.each(MOUNTS)('over %s', (mount) => {
+  let world: World | undefined;
+
+  afterEach(async () => {
+    await world?.close();
+    world = undefined;
+  });
+
+  async function open(options: Parameters<typeof openWorld>[1] = {}): Promise<World> {
+    world = await openWorld(mount, options);
+    return world;
+  }
+
+  describe('the door', () => {
+    const tooLarge = create(ListDecisionsRequestSchema, { cursor: 'x'.repeat(5_000) });
+
+    async function refusalOf(
+      signer: Pick<TokenSigner, 'sign'>,
+      identity: Identity,
+      audience = 'decisions',
+    ) {
+      const { target, closers, handled } = await open({ readMaxBytes: 1_000 });
+      const client = connect(DecisionsService, target, {
+        signer: signer as TokenSigner,
+        audience,
+        closers,
+      });
+      // Whoever is refused for its body has had its body read.
+      const refusal = await refused(client.listDecisions(tooLarge, { identity }));
+      expect(handled).toEqual([]);
+      return refusal;
+    }
+
+    test('a call without a token is refused before its body is read', async () => {
+      const { target, closers } = await open({ readMaxBytes: 1_000 });
+      const { transport, close } = openTransport(target, DecisionsService);
+      closers.add('transport', close);
+      const method = DecisionsService.method.listDecisions;
+      const call = transport.unary(method, undefined, 2_000, {}, tooLarge);
+      await expect(call).rejects.toThrow('[unauthenticated] the call carries no identity token');
+    });
+
+    test('a token made out to another service is refused before the body is read', async () => {
+      const signer = new TokenSigner({ issuer: 'gateway', privateKey: KEYS.gateway.privateKey });
+      expect(await refusalOf(signer, INTEGRATION, 'applications')).toMatchObject({
+        kind: 'unauthenticated',
+        code: 'token_invalid',
+      });
+    });
+
+    test('an expired token is refused before the body is read', async () => {
+      const signer = new TokenSigner({
+        issuer: 'gateway',
+        privateKey: KEYS.gateway.privateKey,
+        clock: () => new Date(Date.now() - 120_000),
+      });
+      expect(await refusalOf(signer, INTEGRATION)).toMatchObject({
+        kind: 'unauthenticated',
+        code: 'token_expired',
+      });
+    });
+
+    test('a token signed by another key than its issuer’s is refused before the body is read', async () => {
+      const signer = new TokenSigner({ issuer: 'gateway', privateKey: KEYS.stranger.privateKey });
+      expect(await refusalOf(signer, INTEGRATION)).toMatchObject({
+        kind: 'unauthenticated',
+        code: 'token_invalid',
+      });
+    });
+
+    test('a service that passes itself off as the gateway’s caller is refused before the body is read', async () => {
+      const signer = new TokenSigner({
+        issuer: 'applications',
+        privateKey: KEYS.applications.privateKey,
+      });
+      expect(await refusalOf(signer, INTEGRATION)).toMatchObject({ kind: 'unauthenticated' });
+      expect(await refusalOf(signer, serviceIdentity('gateway'))).toMatchObject({
+        kind: 'unauthenticated',
+      });
+    });
+
+    test('a kind of caller that the method does not name is refused before the body is read', async () => {
+      const signer = new TokenSigner({ issuer: 'gateway', privateKey: KEYS.gateway.privateKey });
+      const platform: Identity = { kind: 'platform', subject: 'p', permissions: [] };
+      expect(await refusalOf(signer, platform)).toMatchObject({
+        kind: 'forbidden',
+        code: 'caller_not_allowed',
+      });
+      expect(await refusalOf(signer, serviceIdentity('gateway'))).toMatchObject({
+        kind: 'forbidden',
+      });
+    });
+
+    test('a caller that lacks the method’s permission is refused, with the permission named', async () => {
+      const { clientOf } = await open();
+      const integrations = clientOf(IntegrationsService);
+      const revoke = { integrationId: REQUEST.applicationId, keyId: REQUEST.applicationId };
+      const platform = (permissions: string[]): CallContext => ({
+        identity: { kind: 'platform', subject: 'p', permissions },
+      });
+      await integrations.revokeKey(revoke, platform(['MANAGE_INTEGRATIONS']));
+      expect(
+        await refused(integrations.revokeKey(revoke, platform(['MANAGE_DIRECTORY']))),
+      ).toMatchObject({
+        kind: 'forbidden',
+        code: 'permission_missing',
+        message: expect.stringContaining('MANAGE_INTEGRATIONS'),
+      });
+    });
+
+    test('a peer that the method names may call it in its own name', async () => {
+      const { clientOf, handled } = await open();
+      const request = { keyDigest: new Uint8Array(32) };
+      await clientOf(AccessService).authenticate(request, { identity: serviceIdentity('gateway') });
+      expect(handled).toHaveLength(1);
+    });
+  });
+
+  describe('the handler', () => {
+    test('learns who calls, and what the caller passed on', async () => {
+      const { decisions, handled } = await open();
+      await decisions.getDecision(REQUEST, {
+        ...context,
+        requestId: 'req-1',
+        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      });
+      expect(handled[0]).toMatchObject({
+        identity: INTEGRATION,
+        requestId: 'req-1',
+        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+        idempotency: undefined,
+      });
+    });
+
+    test('gets an id made for a call whose own could forge a line of the log', async () => {
+      const { decisions, handled } = await open();
+      await decisions.getDecision(REQUEST, { ...context, requestId: 'a" b' });
+      expect(handled[0]?.requestId).toMatch(/^[\da-f-]{36}$/);
+    });
+
+    test('sees the idempotency key with its caller, its operation and a digest of the request', async () => {
+      const { decisions, handled } = await open();
+      await decisions.getDecision(REQUEST, { ...context, idempotencyKey: 'k' });
+      await decisions.getDecision({ ...REQUEST }, { ...context, idempotencyKey: 'k' });
+      await decisions.getDecision(
+        { ...REQUEST, creditorId: '6a2f41a3-c54c-4c3e-9d7a-000000000000' },
+        { ...context, idempotencyKey: 'k' },
+      );
+      const [first, same, other] = handled.map((call) => call.idempotency);
+      expect(first).toMatchObject({
+        callerId: INTEGRATION.subject,
+        operation: 'creditlane.decisions.v1.DecisionsService/GetDecision',
+        key: 'k',
+      });
+      expect(same?.requestDigest).toEqual(first?.requestDigest);
+      expect(other?.requestDigest).not.toEqual(first?.requestDigest);
+    });
+
+    test('shares no object with its caller', async () => {
+      const kept = { decision: { conditions: 'as sent' } };
+      const { decisions } = await open({
+        async getDecision(request) {
+          request.applicationId = 'changed';
+          return kept;
+        },
+      });
+      const request = { ...REQUEST };
+      const answer = await decisions.getDecision(request, context);
+      if (answer.decision) answer.decision.conditions = 'changed';
+      expect(request).toEqual(REQUEST);
+      expect(kept.decision.conditions).toBe('as sent');
+    });
+
+    test('tells the caller when its answer is a replay', async () => {
+      const { decisions } = await open({
+        async getDecision(_request, call) {
+          if (call.idempotency?.key === 'known') call.answer.replayed();
+          return {};
+        },
+      });
+      const replays: string[] = [];
+      for (const idempotencyKey of ['known', 'new']) {
+        const onReplayed = () => replays.push(idempotencyKey);
+        await decisions.getDecision(REQUEST, { ...context, idempotencyKey, onReplayed });
+      }
+      expect(replays).toEqual(['known']);
+    });
+  });
+
+  describe('a refusal', () => {
+    test('of a request that breaks its rules names each field', async () => {
+      const { decisions, handled } = await open();
+      const request = {
+        ...REQUEST,
+        applicationId: 'x',
+        decision: { firstPaymentDate: '2026-01-01x' },
+      };
+      const fault = await refused(decisions.recordDecision(request, context));
+      expect(fault).toMatchObject({ kind: 'invalid', code: 'invalid_request' });
+      expect(fault.fields.map(({ pointer }) => pointer)).toEqual(
+        expect.arrayContaining([
+          '/applicationId',
+          '/decision/decision',
+          '/decision/firstPaymentDate',
+        ]),
+      );
+      expect(handled).toEqual([]);
+    });
+
+    test.each([
+      notFound('submission_not_found', 'no such submission — “none”'),
+      conflict('already_submitted', 'it was submitted before'),
+      invalid('idempotency_key_reused', 'the key was used', [{ pointer: '/a~1b', message: 'é' }]),
+      unavailable('later', 7),
+    ])('by a handler arrives as the fault it was: %s', async (thrown) => {
+      const { decisions } = await open({ recordDecision: () => Promise.reject(thrown) });
+      const request = { ...REQUEST, decision: { decision: 1 } };
+      const fault = await refused(decisions.recordDecision(request, context));
+      const { kind, code, message, fields, retryAfterS } = thrown;
+      expect(fault).toMatchObject({ kind, code, message, fields, retryAfterS, fromPeer: true });
+    });
+
+    test('for an unknown error is internal, without its message; the log has the error', async () => {
+      const { decisions, logged } = await open({
+        getDecision: () => Promise.reject(new TypeError('SIN 046 454 286')),
+      });
+      const fault = await refused(decisions.getDecision(REQUEST, context));
+      expect(fault).toMatchObject({ kind: 'internal', message: 'internal error', fields: [] });
+      const line = logged().find(({ level }) => level === 'error');
+      expect(line).toMatchObject({ code: 'internal', err: { name: 'TypeError' } });
+      expect(JSON.stringify(fault)).not.toContain('046');
+    });
+
+    test('that a handler met at a peer is not taken for its own', async () => {
+      let met = new Fault('not_found', 'x', 'of a thing the caller never named', {
+        fromPeer: true,
+      });
+      const { decisions } = await open({ getDecision: () => Promise.reject(met) });
+      expect(await refused(decisions.getDecision(REQUEST, context))).toMatchObject({
+        kind: 'internal',
+        message: 'internal error',
+      });
+      met = new Fault('unavailable', 'unavailable', 'away', { fromPeer: true, retryAfterS: 3 });
+      expect(await refused(decisions.getDecision(REQUEST, context))).toMatchObject({
+        kind: 'unavailable',
+        message: 'a service needed for this is away',
+        retryAfterS: 3,
+      });
+    });
+
+    test('for an answer that cannot be encoded is internal', async () => {
+      const { decisions } = await open({
+        getDecision: async () => ({ decision: { term: 1.5 } }),
+      });
+      expect(await refused(decisions.getDecision(REQUEST, context))).toMatchObject({
+        kind: 'internal',
+      });
+    });
+
+    test('for a message that is too large comes before it is decoded', async () => {
+      const { decisions, handled } = await open({ readMaxBytes: 1_000 });
+      const request = { ...REQUEST, limit: 1, cursor: 'x'.repeat(5_000) };
+      expect(await refused(decisions.listDecisions(request, context))).toMatchObject({
+        kind: 'resource_exhausted',
+      });
+      expect(handled).toEqual([]);
+    });
+  });
+});

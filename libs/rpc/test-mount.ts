@@ -1,0 +1,30 @@
+import type { DescService } from '@bufbuild/protobuf';
+import type { Process } from '@creditlane/runtime/run';
+import { type Client, connect } from './client.ts';
+import { makeIdentityKeys, TokenSigner, TokenVerifier } from './identity.ts';
+import { mountInMemory } from './memory-server.ts';
+import type { ServiceRoutes } from './service.ts';
+
+/** Clients of a service under test, by the issuer that signs their calls. */
+export type TestMount = <S extends DescService>(service: S, issuer: string) => Client<S>;
+
+/** Mounts a service in memory for a test. Its tokens are real, and it trusts these issuers alone. */
+export function mountForTest(
+  audience: string,
+  routes: readonly ServiceRoutes[],
+  issuers: readonly string[],
+  { log, metrics }: Process,
+): TestMount {
+  const keys = new Map(issuers.map((issuer) => [issuer, makeIdentityKeys()]));
+  const trusted = Object.fromEntries(
+    [...keys].map(([issuer, { publicKey }]) => [issuer, publicKey]),
+  );
+  const verifier = new TokenVerifier({ audience, trusted });
+  const transport = mountInMemory(routes, { verifier, log, metrics });
+  return (service, issuer) => {
+    const key = keys.get(issuer);
+    if (!key) throw new Error(`${issuer} is not among the issuers`);
+    const signer = new TokenSigner({ issuer, privateKey: key.privateKey });
+    return connect(service, { kind: 'memory', transport }, { signer, audience });
+  };
+}
