@@ -1,0 +1,34 @@
+import type { Call } from '@creditlane/rpc/call';
+import { describe, expect, test } from 'vitest';
+import { onDatabase } from './database-fault.ts';
+
+describe('a handler that the database fails', () => {
+  const failing = (code: string) =>
+    onDatabase({
+      async answer(_request: never, _call: Call): Promise<object> {
+        throw Object.assign(new Error('as the database said'), { code });
+      },
+    });
+  const call = {} as Call;
+  const withKey = { idempotency: { key: 'k' } } as Call;
+
+  test('is unavailable while the database is away', async () => {
+    const answer = failing('57P01').answer(undefined as never, call);
+    await expect(answer).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 });
+  });
+
+  test('is unavailable while another holds the row', async () => {
+    const answer = failing('55P03').answer(undefined as never, call);
+    await expect(answer).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('is a conflict where the one who holds it may be its own twin', async () => {
+    const answer = failing('55P03').answer(undefined as never, withKey);
+    await expect(answer).rejects.toMatchObject({ code: 'idempotency_in_progress' });
+  });
+
+  test('fails as the database said where it refused the statement', async () => {
+    const answer = failing('23505').answer(undefined as never, withKey);
+    await expect(answer).rejects.toThrow('as the database said');
+  });
+});

@@ -1,0 +1,52 @@
+// The integrations service: integrations, their keys, permissions, grants and webhook destinations.
+import { rewrapTable } from '@creditlane/crypto/rotation';
+import { openDatabase } from '@creditlane/postgres/database';
+import type { ServiceRoutes } from '@creditlane/rpc/service';
+import { type Clock, systemClock } from '@creditlane/runtime/clock';
+import { newId } from '@creditlane/runtime/ids';
+import type { Process } from '@creditlane/runtime/run';
+import type { IntegrationsConfig } from './config.ts';
+import { Integrations1763700000000 } from './migrations/0001-integrations.ts';
+import { accessRoutes, destinationsRoutes, integrationsRoutes } from './rpc.ts';
+import { Store } from './store.ts';
+import { TABLES } from './tables.ts';
+
+export interface IntegrationsDeps {
+  process: Process;
+  clock?: Clock;
+}
+
+/** The running service. It ends with the process's closers. */
+export interface Integrations {
+  routes: ServiceRoutes[];
+}
+
+/**
+ * Opens the database, brings every secret under the key ring's current key, and gives what is to be
+ * mounted.
+ */
+export async function startIntegrations(
+  config: IntegrationsConfig,
+  { process, clock = systemClock }: IntegrationsDeps,
+): Promise<Integrations> {
+  const { log, metrics, closers, health } = process;
+  const { platformKeys, keyRing } = config;
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    name: 'integrations',
+    log,
+    metrics,
+    entities: TABLES,
+    migrations: [Integrations1763700000000],
+  });
+  closers.add('integrations database', () => database.close());
+  health.add('integrations database', () => database.ready());
+
+  const store = new Store(database);
+  const rewrapped = await rewrapTable(keyRing, store);
+  if (rewrapped > 0) log.info({ rewrapped }, 'webhook secrets wrapped with the current key');
+
+  const deps = { store, keyRing, platformKeys, clock, newId };
+  return { routes: [integrationsRoutes(deps), accessRoutes(deps), destinationsRoutes(deps)] };
+}

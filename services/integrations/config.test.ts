@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { readConfig } from './config.ts';
+
+const digest = 'AB'.repeat(32);
+const env = {
+  DATABASE_URL: 'postgres://integrations@127.0.0.1/creditlane_integrations',
+  KEY_RING: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
+  PLATFORM_KEY_DIGESTS: ` ${digest}, ${'0'.repeat(64)}`,
+};
+
+test('platform keys are known by their digests, whatever the case', () => {
+  const { platformKeys } = readConfig(env);
+  expect([...platformKeys.keys()]).toEqual([digest.toLowerCase(), '0'.repeat(64)]);
+  const ids = [...platformKeys.values()].map(({ callerId }) => callerId);
+  expect(ids[0]).toBe('abababab-abab-8aba-8bab-abababababab');
+});
+
+test('all that is wrong is told at once, and no value with it', () => {
+  const wrong = { KEY_RING: 'k1:c2hvcnQ=', PLATFORM_KEY_DIGESTS: `${digest},cl_live_secret` };
+  expect(() => readConfig(wrong)).toThrow(
+    /DATABASE_URL: missing.*KEY_RING: .*PLATFORM_KEY_DIGESTS: entry 2/s,
+  );
+  expect(() => readConfig(wrong)).not.toThrow(/c2hvcnQ|cl_live_secret/);
+});

@@ -1,0 +1,49 @@
+import { PLATFORM_PERMISSIONS } from './permission.ts';
+
+/** Who a key belongs to, and what it opens. */
+export interface KeyOwner {
+  kind: 'integration' | 'platform';
+  /** The integration's id; for a platform key an id of its own. */
+  callerId: string;
+  permissions: readonly string[];
+}
+
+/** The owners of the platform's keys, by the lower-case hex of each key's SHA-256. */
+export type PlatformKeys = ReadonlyMap<string, KeyOwner>;
+
+/** The list of platform keys holds something that is no SHA-256. */
+export class KeyDigestError extends Error {
+  override readonly name = 'KeyDigestError';
+  readonly loggable = true;
+}
+
+/**
+ * Reads the platform's keys from the hex of their digests, separated by commas. This list is their
+ * only home: a digest that it no longer names opens nothing from the next start on.
+ *
+ * @throws {KeyDigestError} on an entry that is no SHA-256 in hex
+ */
+export function parsePlatformKeys(text: string): PlatformKeys {
+  const entries = text.split(',').map((entry) => entry.trim().toLowerCase());
+  return new Map(
+    entries.map((digest, index) => {
+      if (!/^[0-9a-f]{64}$/.test(digest)) {
+        throw new KeyDigestError(`entry ${index + 1} is not a SHA-256 digest in hex`);
+      }
+      return [digest, platformOwner(digest)];
+    }),
+  );
+}
+
+// A platform key's id says in logs and records which key acted, the same on every replica. It is cut
+// from the digest, which tells nothing of the key, and marked as a UUID of version 8 (RFC 9562).
+function platformOwner(digest: string): KeyOwner {
+  const groups = [
+    digest.slice(0, 8),
+    digest.slice(8, 12),
+    `8${digest.slice(12, 15)}`,
+    `8${digest.slice(15, 18)}`,
+    digest.slice(18, 30),
+  ];
+  return { kind: 'platform', callerId: groups.join('-'), permissions: PLATFORM_PERMISSIONS };
+}

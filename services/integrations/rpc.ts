@@ -1,0 +1,151 @@
+import { keyDigest, makeKey } from '@creditlane/crypto/api-key';
+import { open, seal } from '@creditlane/crypto/envelope';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import { onDatabase } from '@creditlane/postgres/database-fault';
+import { Caller } from '@creditlane/proto/common/v1/access';
+import {
+  AccessService,
+  DestinationsService,
+  IntegrationsService,
+  Permission,
+} from '@creditlane/proto/integrations/v1/integrations_service';
+import { type Fault, notFound, unauthenticated } from '@creditlane/rpc/fault';
+import { FieldFaults } from '@creditlane/rpc/field-faults';
+import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import type { Clock } from '@creditlane/runtime/clock';
+import { checkDestinationUrl, makeSigningSecret, secretContext } from './destination.ts';
+import { askedId, type GrantSide } from './grant.ts';
+import type { PlatformKeys } from './key.ts';
+import type { Store } from './store.ts';
+
+export interface RpcDeps {
+  store: Store;
+  keyRing: KeyRing;
+  platformKeys: PlatformKeys;
+  clock: Clock;
+  newId: () => string;
+}
+
+/** How the platform keeps the integrations. */
+export function integrationsRoutes({ store, keyRing, clock, newId }: RpcDeps): ServiceRoutes {
+  const requireIntegration = async (integrationId: string) => {
+    if (!(await store.integrationExists(integrationId))) throw unknownIntegration();
+  };
+
+  const setGrant = async (
+    side: GrantSide,
+    integrationId: string,
+    id: string,
+    granted: boolean,
+  ): Promise<object> => {
+    await requireIntegration(integrationId);
+    if (granted) await store.grant(side, integrationId, id, clock());
+    else await store.revokeGrant(side, integrationId, id, clock());
+    return {};
+  };
+
+  return implement(
+    IntegrationsService,
+    onDatabase({
+      async registerIntegration({ integrationId, name, permissions }) {
+        const faults = new FieldFaults();
+        faults.printable('/name', name);
+        faults.refuse('invalid_integration');
+        await store.saveIntegration({
+          id: integrationId,
+          name,
+          permissions: [...new Set(permissions)].map((permission) => Permission[permission]),
+          createdAt: clock(),
+        });
+        return {};
+      },
+
+      // An idempotency key is not honoured here: to answer a repeated call, the key itself would have
+      // to be kept. Such a caller has one key too many, which it can revoke.
+      async issueKey({ integrationId, live }) {
+        await requireIntegration(integrationId);
+        const key = makeKey(live);
+        const id = newId();
+        const digest = keyDigest(key);
+        await store.addKey({ id, integrationId, digest, createdAt: clock(), revokedAt: null });
+        return { keyId: id, key };
+      },
+
+      async revokeKey({ integrationId, keyId }) {
+        await requireIntegration(integrationId);
+        const known = await store.revokeKey(integrationId, keyId, clock());
+        if (!known) throw notFound('key_not_found', 'The integration has no such key.');
+        return {};
+      },
+
+      grantRetailer: ({ integrationId, retailerId, granted }) =>
+        setGrant('retailer', integrationId, retailerId, granted),
+
+      grantCreditor: ({ integrationId, creditorId, granted }) =>
+        setGrant('creditor', integrationId, creditorId, granted),
+
+      async setDestination({ integrationId, url }) {
+        checkDestinationUrl(url);
+        await requireIntegration(integrationId);
+        const secret = makeSigningSecret();
+        const id = newId();
+        const saved = await store.saveDestination({
+          id,
+          integrationId,
+          url,
+          sealedSecret: seal(keyRing, secret.bytes, secretContext(id, integrationId.toLowerCase())),
+          sealedWith: keyRing.currentId,
+          createdAt: clock(),
+        });
+        return { destinationId: saved.id, secret: saved.isNew ? secret.text : '' };
+      },
+    }),
+  );
+}
+
+/** The questions that every request begins with. */
+export function accessRoutes({ store, platformKeys }: RpcDeps): ServiceRoutes {
+  return implement(
+    AccessService,
+    onDatabase({
+      async authenticate({ keyDigest: digest }) {
+        const owner =
+          platformKeys.get(Buffer.from(digest).toString('hex')) ??
+          (await store.findKeyOwner(digest));
+        if (!owner) throw unauthenticated('key_unknown', 'The key belongs to nobody.');
+        const caller = owner.kind === 'platform' ? Caller.PLATFORM : Caller.INTEGRATION;
+        return { callerId: owner.callerId, caller, permissions: [...owner.permissions] };
+      },
+
+      checkGrants: ({ integrationId, retailerId, creditorId }) =>
+        store.checkGrants(integrationId, askedId(retailerId), askedId(creditorId)),
+    }),
+  );
+}
+
+/** Where events go, and with what they are signed. */
+export function destinationsRoutes({ store, keyRing }: RpcDeps): ServiceRoutes {
+  return implement(
+    DestinationsService,
+    onDatabase({
+      async findDestinations({ retailerId, creditorId }) {
+        return { destinationIds: await store.findDestinationIds(retailerId, creditorId) };
+      },
+
+      async getDestinations({ destinationIds }) {
+        const rows = await store.getDestinations(destinationIds);
+        const destinations = rows.map(({ id, integrationId, url, sealedSecret }) => ({
+          destinationId: id,
+          integrationId,
+          url,
+          secrets: [open(keyRing, sealedSecret, secretContext(id, integrationId))],
+        }));
+        return { destinations };
+      },
+    }),
+  );
+}
+
+function unknownIntegration(): Fault {
+  return notFound('integration_not_found', 'There is no such integration.');
+}

@@ -1,0 +1,128 @@
+// The tables of the integrations service.
+import { EntitySchema } from 'typeorm';
+
+export interface IntegrationRow {
+  id: string;
+  name: string;
+  permissions: string[];
+  createdAt: Date;
+}
+
+export interface KeyRow {
+  id: string;
+  integrationId: string;
+  digest: Buffer;
+  createdAt: Date;
+  revokedAt: Date | null;
+}
+
+export interface RetailerGrantRow {
+  integrationId: string;
+  retailerId: string;
+  grantedAt: Date;
+  revokedAt: Date | null;
+}
+
+export interface CreditorGrantRow {
+  integrationId: string;
+  creditorId: string;
+  grantedAt: Date;
+  revokedAt: Date | null;
+  disabledAt: Date | null;
+}
+
+export interface DestinationRow {
+  id: string;
+  integrationId: string;
+  url: string;
+  sealedSecret: Buffer;
+  sealedWith: string;
+  createdAt: Date;
+}
+
+const integrationId = {
+  type: 'uuid',
+  name: 'integration_id',
+  foreignKey: { target: 'integrations' },
+} as const;
+
+/** An outside program that acts for retailers and creditors. */
+export const integrations = new EntitySchema<IntegrationRow>({
+  name: 'integrations',
+  columns: {
+    id: { type: 'uuid', primary: true },
+    name: { type: 'text' },
+    permissions: { type: 'text', array: true },
+    createdAt: { type: 'timestamptz', name: 'created_at' },
+  },
+});
+
+/** An integration's API keys, known by their SHA-256 alone. */
+export const keys = new EntitySchema<KeyRow>({
+  name: 'keys',
+  columns: {
+    id: { type: 'uuid', primary: true },
+    integrationId,
+    digest: { type: 'bytea' },
+    createdAt: { type: 'timestamptz', name: 'created_at' },
+    revokedAt: { type: 'timestamptz', name: 'revoked_at', nullable: true },
+  },
+  indices: [
+    { name: 'keys_digest', columns: ['digest'], unique: true },
+    { name: 'keys_integration', columns: ['integrationId'] },
+  ],
+});
+
+/** Which retailers an integration may act for. A grant that was taken away keeps its row. */
+export const retailerGrants = new EntitySchema<RetailerGrantRow>({
+  name: 'retailer_grants',
+  columns: {
+    integrationId: { ...integrationId, primary: true },
+    retailerId: { type: 'uuid', name: 'retailer_id', primary: true },
+    grantedAt: { type: 'timestamptz', name: 'granted_at' },
+    revokedAt: { type: 'timestamptz', name: 'revoked_at', nullable: true },
+  },
+  indices: [{ name: 'retailer_grants_live', columns: ['retailerId'], where: 'revoked_at IS NULL' }],
+});
+
+/**
+ * Which creditors an integration may act for. `disabledAt` is the creditor's own switch: it outlives
+ * a grant that is taken away and given again, and while it is set the grant opens nothing.
+ */
+export const creditorGrants = new EntitySchema<CreditorGrantRow>({
+  name: 'creditor_grants',
+  columns: {
+    integrationId: { ...integrationId, primary: true },
+    creditorId: { type: 'uuid', name: 'creditor_id', primary: true },
+    grantedAt: { type: 'timestamptz', name: 'granted_at' },
+    revokedAt: { type: 'timestamptz', name: 'revoked_at', nullable: true },
+    disabledAt: { type: 'timestamptz', name: 'disabled_at', nullable: true },
+  },
+  indices: [
+    {
+      name: 'creditor_grants_live',
+      columns: ['creditorId'],
+      where: 'revoked_at IS NULL AND disabled_at IS NULL',
+    },
+  ],
+});
+
+/** Where an integration's webhooks go, one for each, and the sealed secret that signs them. */
+export const destinations = new EntitySchema<DestinationRow>({
+  name: 'destinations',
+  columns: {
+    id: { type: 'uuid', primary: true },
+    integrationId,
+    url: { type: 'text' },
+    sealedSecret: { type: 'bytea', name: 'sealed_secret' },
+    sealedWith: { type: 'text', name: 'sealed_with' },
+    createdAt: { type: 'timestamptz', name: 'created_at' },
+  },
+  indices: [
+    { name: 'destinations_integration', columns: ['integrationId'], unique: true },
+    { name: 'destinations_sealed_with', columns: ['sealedWith'] },
+  ],
+});
+
+/** All of them, for the data source. */
+export const TABLES = [integrations, keys, retailerGrants, creditorGrants, destinations];
