@@ -1,0 +1,80 @@
+/** Deletes what has been kept for long enough, a slice at a time, so that no statement takes long. */
+import type { Log } from '@creditlane/runtime/log';
+import { Wake } from '@creditlane/runtime/wake';
+import type pg from 'pg';
+import { type Statement, statement } from './statement.ts';
+
+const EVERY_MS = 60_000;
+const SLICE = 1_000;
+
+/** Deletes one slice and tells how many rows that was. */
+export type Purge = Statement<{ deleted: number }>;
+
+function purge(name: string, deletion: string): Purge {
+  return statement(
+    name,
+    `WITH gone AS (${deletion} RETURNING 1) SELECT count(*) AS deleted FROM gone`,
+  );
+}
+
+const oldestOf = (table: string, column: string, age: string) =>
+  `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+     SELECT ctid FROM ${table} WHERE ${column} < now() - interval '${age}' LIMIT ${SLICE}))`;
+
+/** Published events are kept for a week, to be driven out again should the broker lose its data. */
+export const purgeOutbox = purge(
+  'outbox_purge',
+  // Along the primary key, for no index has the time: rows are published about in the order of ids.
+  `DELETE FROM outbox WHERE published_at < now() - interval '7 days'
+     AND id IN (SELECT id FROM outbox ORDER BY id LIMIT ${SLICE})`,
+);
+
+/** Longer than any topic keeps its messages. */
+export const purgeInbox = purge('inbox_purge', oldestOf('inbox', 'received_at', '30 days'));
+
+export const purgeIdempotency = purge(
+  'idempotency_purge',
+  oldestOf('idempotency', 'created_at', '24 hours'),
+);
+
+/** Deletes all that is due now; resolves to how many rows that was. */
+export async function purgeAll(pool: pg.Pool, due: Purge): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const [slice] = await due.run(pool);
+    if (!slice?.deleted) return total;
+    total += slice.deleted;
+  }
+}
+
+export interface RetentionOptions {
+  pool: pg.Pool;
+  log: Log;
+  purges: Purge[];
+}
+
+/** Purges every minute until closed. Any number of processes may do so at once. */
+export function startRetention({ pool, log, purges }: RetentionOptions): {
+  close(): Promise<void>;
+} {
+  const stop = new AbortController();
+  const pause = new Wake();
+  const run = async () => {
+    for (;;) {
+      await pause.wait(EVERY_MS, stop.signal);
+      if (stop.signal.aborted) return;
+      for (const due of purges) {
+        await purgeAll(pool, due).catch((err) =>
+          log.warn({ err, purge: due.name }, 'old rows were not deleted; tried again in a minute'),
+        );
+      }
+    }
+  };
+  const running = run();
+  return {
+    async close() {
+      stop.abort();
+      await running;
+    },
+  };
+}
