@@ -1,6 +1,6 @@
 // The promises about a call's time and its end, held by each of the three mounts.
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Call } from './call.ts';
 import { connect } from './client.ts';
 import { TokenSigner } from './identity.ts';
@@ -11,7 +11,7 @@ import {
   openWorld,
   REQUEST,
   refused,
-  type World,
+  type WorldOptions,
 } from './mount-world.ts';
 
 const context = { identity: INTEGRATION };
@@ -35,17 +35,7 @@ function holding() {
 }
 
 describe.each(MOUNTS)('over %s', (mount) => {
-  let world: World | undefined;
-
-  afterEach(async () => {
-    await world?.close();
-    world = undefined;
-  });
-
-  async function open(options: Parameters<typeof openWorld>[1] = {}): Promise<World> {
-    world = await openWorld(mount, options);
-    return world;
-  }
+  const open = (options?: WorldOptions) => openWorld(mount, options);
 
   test('a call that outlasts its caller’s timeout is refused, and its handler told', async () => {
     const { getDecision, aborted } = holding();
@@ -133,7 +123,6 @@ describe.each(['http', 'grpc'] as const)('closing the %s server', (mount) => {
     const world = await openWorld(mount, { graceMs: 60_000 });
     await world.decisions.getDecision(REQUEST, context);
     await world.closeServer();
-    await world.close();
   });
 
   test('lets a call under way end, and takes no other', async () => {
@@ -153,7 +142,6 @@ describe.each(['http', 'grpc'] as const)('closing the %s server', (mount) => {
     release({ decision: { conditions: 'in time' } });
     expect(await call).toMatchObject({ decision: { conditions: 'in time' } });
     await closed;
-    await world.close();
   });
 
   test('cuts off after its grace the calls that do not end', async () => {
@@ -164,6 +152,5 @@ describe.each(['http', 'grpc'] as const)('closing the %s server', (mount) => {
     await world.closeServer();
     expect((await call).kind).toMatch(/unavailable|cancelled/);
     expect(await aborted).toMatchObject({ kind: 'cancelled' });
-    await world.close();
   });
 });

@@ -8,6 +8,7 @@ import {
 import { Closers } from '@creditlane/runtime/closers';
 import { createLog } from '@creditlane/runtime/log';
 import { Metrics } from '@creditlane/runtime/metrics';
+import { onTestFinished } from 'vitest';
 import type { Call } from './call.ts';
 import { type Client, connect, type Target } from './client.ts';
 import { Fault } from './fault.ts';
@@ -40,7 +41,7 @@ export const REQUEST = {
   creditorId: '6a2f41a3-c54c-4c3e-9d7a-5f6f0d5a1b11',
 };
 
-type WorldOptions = Partial<Handlers<typeof DecisionsService>> &
+export type WorldOptions = Partial<Handlers<typeof DecisionsService>> &
   Pick<Partial<ServerOptions>, 'readMaxBytes' | 'graceMs'> & {
     /** The client's. */
     timeoutMs?: number;
@@ -57,10 +58,12 @@ export type World = {
   logged(): Record<string, unknown>[];
   /** Closes the server alone. */
   closeServer(): Promise<void>;
-  close(): Promise<void>;
 };
 
-/** Opens the world behind `mount`; handlers left out note the call and answer with nothing in it. */
+/**
+ * Opens the world behind `mount`, for one test, with which it closes. Handlers left out note the
+ * call and answer with an empty message.
+ */
 export async function openWorld(mount: Mount, options: WorldOptions = {}): Promise<World> {
   const { readMaxBytes, graceMs, timeoutMs = 2_000, ...handlers } = options;
   const closers = new Closers();
@@ -98,6 +101,7 @@ export async function openWorld(mount: Mount, options: WorldOptions = {}): Promi
     ...(graceMs !== undefined && { graceMs }),
   });
   closers.add('server', closeServer);
+  onTestFinished(() => closers.close());
 
   const signer = new TokenSigner({ issuer: 'gateway', privateKey: gateway.privateKey });
   const clientOf = <S extends DescService>(service: S) =>
@@ -111,7 +115,6 @@ export async function openWorld(mount: Mount, options: WorldOptions = {}): Promi
     clientOf,
     logged: () => lines.map((line) => JSON.parse(line)),
     closeServer,
-    close: () => closers.close(),
   };
 }
 

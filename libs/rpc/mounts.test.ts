@@ -8,7 +8,7 @@ import {
   AccessService,
   IntegrationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type CallContext, connect } from './client.ts';
 import { conflict, Fault, invalid, notFound, unavailable } from './fault.ts';
 import { type Identity, serviceIdentity, TokenSigner } from './identity.ts';
@@ -19,44 +19,17 @@ import {
   openWorld,
   REQUEST,
   refused,
-  type World,
+  type WorldOptions,
 } from './mount-world.ts';
 import { openTransport } from './target.ts';
 
 const context: CallContext = { identity: INTEGRATION };
 
 describe.each(MOUNTS)('over %s', (mount) => {
-  let world: World | undefined;
-
-  afterEach(async () => {
-    await world?.close();
-    world = undefined;
-  });
-
-  async function open(options: Parameters<typeof openWorld>[1] = {}): Promise<World> {
-    world = await openWorld(mount, options);
-    return world;
-  }
+  const open = (options?: WorldOptions) => openWorld(mount, options);
 
   describe('the door', () => {
     const tooLarge = create(ListDecisionsRequestSchema, { cursor: 'x'.repeat(5_000) });
-
-    async function refusalOf(
-      signer: Pick<TokenSigner, 'sign'>,
-      identity: Identity,
-      audience = 'decisions',
-    ) {
-      const { target, closers, handled } = await open({ readMaxBytes: 1_000 });
-      const client = connect(DecisionsService, target, {
-        signer: signer as TokenSigner,
-        audience,
-        closers,
-      });
-      // Whoever is refused for its body has had its body read.
-      const refusal = await refused(client.listDecisions(tooLarge, { identity }));
-      expect(handled).toEqual([]);
-      return refusal;
-    }
 
     test('a call without a token is refused before its body is read', async () => {
       const { target, closers } = await open({ readMaxBytes: 1_000 });
@@ -67,67 +40,71 @@ describe.each(MOUNTS)('over %s', (mount) => {
       await expect(call).rejects.toThrow('[unauthenticated] the call carries no identity token');
     });
 
-    test('a token made out to another service is refused before the body is read', async () => {
-      const signer = new TokenSigner({ issuer: 'gateway', privateKey: KEYS.gateway.privateKey });
-      expect(await refusalOf(signer, INTEGRATION, 'applications')).toMatchObject({
-        kind: 'unauthenticated',
-        code: 'token_invalid',
-      });
-    });
+    const fromGateway = { issuer: 'gateway', privateKey: KEYS.gateway.privateKey };
+    const fromApplications = { issuer: 'applications', privateKey: KEYS.applications.privateKey };
+    const platform: Identity = { kind: 'platform', subject: 'p', permissions: [] };
+    const twoMinutesAgo = () => new Date(Date.now() - 120_000);
 
-    test('an expired token is refused before the body is read', async () => {
-      const signer = new TokenSigner({
-        issuer: 'gateway',
-        privateKey: KEYS.gateway.privateKey,
-        clock: () => new Date(Date.now() - 120_000),
-      });
-      expect(await refusalOf(signer, INTEGRATION)).toMatchObject({
-        kind: 'unauthenticated',
+    test.each([
+      {
+        what: 'a token made out to another service',
+        signedBy: fromGateway,
+        audience: 'applications',
+        code: 'token_invalid',
+      },
+      {
+        what: 'an expired token',
+        signedBy: { ...fromGateway, clock: twoMinutesAgo },
         code: 'token_expired',
-      });
-    });
-
-    test('a token signed by another key than its issuer’s is refused before the body is read', async () => {
-      const signer = new TokenSigner({ issuer: 'gateway', privateKey: KEYS.stranger.privateKey });
-      expect(await refusalOf(signer, INTEGRATION)).toMatchObject({
-        kind: 'unauthenticated',
+      },
+      {
+        what: 'a token signed with another key than its issuer’s',
+        signedBy: { ...fromGateway, privateKey: KEYS.stranger.privateKey },
         code: 'token_invalid',
-      });
-    });
-
-    test('a service that passes itself off as the gateway’s caller is refused before the body is read', async () => {
-      const signer = new TokenSigner({
-        issuer: 'applications',
-        privateKey: KEYS.applications.privateKey,
-      });
-      expect(await refusalOf(signer, INTEGRATION)).toMatchObject({ kind: 'unauthenticated' });
-      expect(await refusalOf(signer, serviceIdentity('gateway'))).toMatchObject({
-        kind: 'unauthenticated',
-      });
-    });
-
-    test('a kind of caller that the method does not name is refused before the body is read', async () => {
-      const signer = new TokenSigner({ issuer: 'gateway', privateKey: KEYS.gateway.privateKey });
-      const platform: Identity = { kind: 'platform', subject: 'p', permissions: [] };
-      expect(await refusalOf(signer, platform)).toMatchObject({
-        kind: 'forbidden',
+      },
+      {
+        what: 'a service that brings a caller from outside, as only the gateway may',
+        signedBy: fromApplications,
+        code: 'token_invalid',
+      },
+      {
+        what: 'a service under another’s name',
+        signedBy: fromApplications,
+        identity: serviceIdentity('gateway'),
+        code: 'token_invalid',
+      },
+      {
+        what: 'a kind of caller that the method does not name',
+        signedBy: fromGateway,
+        identity: platform,
         code: 'caller_not_allowed',
-      });
-      expect(await refusalOf(signer, serviceIdentity('gateway'))).toMatchObject({
-        kind: 'forbidden',
-      });
+      },
+      {
+        what: 'a service that the method does not name',
+        signedBy: fromGateway,
+        identity: serviceIdentity('gateway'),
+        code: 'caller_not_allowed',
+      },
+    ])('$what is refused before the body is read', async (refusal) => {
+      const { signedBy, audience = 'decisions', identity = INTEGRATION, code } = refusal;
+      const { target, closers, handled } = await open({ readMaxBytes: 1_000 });
+      const signer = new TokenSigner(signedBy);
+      const client = connect(DecisionsService, target, { signer, audience, closers });
+      // Had the body been read, its size would have been the reason.
+      const fault = await refused(client.listDecisions(tooLarge, { identity }));
+      const kind = code === 'caller_not_allowed' ? 'forbidden' : 'unauthenticated';
+      expect(fault).toMatchObject({ kind, code });
+      expect(handled).toEqual([]);
     });
 
     test('a caller that lacks the method’s permission is refused, with the permission named', async () => {
       const { clientOf } = await open();
       const integrations = clientOf(IntegrationsService);
       const revoke = { integrationId: REQUEST.applicationId, keyId: REQUEST.applicationId };
-      const platform = (permissions: string[]): CallContext => ({
-        identity: { kind: 'platform', subject: 'p', permissions },
-      });
-      await integrations.revokeKey(revoke, platform(['MANAGE_INTEGRATIONS']));
+      const holding = (...permissions: string[]) => ({ identity: { ...platform, permissions } });
+      await integrations.revokeKey(revoke, holding('MANAGE_INTEGRATIONS'));
       expect(
-        await refused(integrations.revokeKey(revoke, platform(['MANAGE_DIRECTORY']))),
+        await refused(integrations.revokeKey(revoke, holding('MANAGE_DIRECTORY'))),
       ).toMatchObject({
         kind: 'forbidden',
         code: 'permission_missing',
