@@ -1,0 +1,206 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Egress, type EgressOptions } from './egress.ts';
+
+const opened: { close(): Promise<unknown> | unknown }[] = [];
+afterEach(async () => {
+  for (const thing of opened.splice(0).reverse()) await thing.close();
+});
+
+async function receiver(listener: RequestListener): Promise<{ server: Server; url: string }> {
+  const server = createServer({ maxHeaderSize: 64 * 1_024 }, listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  opened.push({
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  });
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+function egress(options: Partial<EgressOptions> = {}): Egress {
+  const made = new Egress({
+    allowHttp: true,
+    allowLoopback: true,
+    ports: [443],
+    deadlineMs: 2_000,
+    connectionsPerDestination: 4,
+    ...options,
+  });
+  opened.push(made);
+  return made;
+}
+
+const post = {
+  destinationId: 'a',
+  address: '/application-booked',
+  headers: { 'x-one': '1' },
+  body: '{"é":1}',
+};
+
+describe('posting a webhook', () => {
+  it('sends the very bytes and headers to the event’s address', async () => {
+    const seen: unknown[] = [];
+    const { url } = await receiver(async (request, response) => {
+      const chunks = await request.toArray();
+      seen.push([
+        request.method,
+        request.url,
+        request.headers['x-one'],
+        Buffer.concat(chunks).toString(),
+      ]);
+      response.writeHead(204).end();
+    });
+    const outcome = await egress().post({ ...post, destinationUrl: `${url}/hook` });
+    expect(outcome).toEqual({ kind: 'answered', status: 204 });
+    expect(seen).toEqual([['POST', '/hook/application-booked', '1', '{"é":1}']]);
+  });
+
+  it('uses connections again', async () => {
+    let connections = 0;
+    const { server, url } = await receiver((_, response) => response.end('ok'));
+    server.on('connection', () => {
+      connections += 1;
+    });
+    const out = egress();
+    for (let n = 0; n < 10; n += 1) await out.post({ ...post, destinationUrl: url });
+    expect(connections).toBeLessThan(3);
+  });
+
+  it('does not follow a redirect', async () => {
+    let requests = 0;
+    const { url } = await receiver((_, response) => {
+      requests += 1;
+      response.writeHead(307, { location: '/elsewhere' }).end();
+    });
+    const outcome = await egress().post({ ...post, destinationUrl: url });
+    expect(outcome).toEqual({ kind: 'answered', status: 307 });
+    expect(requests).toBe(1);
+  });
+
+  it('tells the pause that a receiver asks for', async () => {
+    const { url } = await receiver((_, response) =>
+      response.writeHead(503, { 'retry-after': '7' }).end(),
+    );
+    const outcome = await egress().post({ ...post, destinationUrl: url });
+    expect(outcome).toEqual({ kind: 'answered', status: 503, retryAfterMs: 7_000 });
+  });
+
+  it('gives up on a receiver that does not answer in time', async () => {
+    const { url } = await receiver(() => {});
+    const outcome = await egress({ deadlineMs: 150 }).post({ ...post, destinationUrl: url });
+    expect(outcome).toEqual({ kind: 'failed', reason: 'deadline' });
+  });
+
+  it('gives up on an answer that drips', async () => {
+    const { url } = await receiver((_, response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write('.'), 20);
+      response.on('close', () => clearInterval(drip));
+    });
+    const outcome = await egress({ deadlineMs: 150 }).post({ ...post, destinationUrl: url });
+    expect(outcome).toEqual({ kind: 'failed', reason: 'deadline' });
+  });
+
+  it('counts the wait for a free connection, and then sends nothing', async () => {
+    let requests = 0;
+    const { url } = await receiver(() => {
+      requests += 1;
+    });
+    const out = egress({ deadlineMs: 150, connectionsPerDestination: 1 });
+    const outcomes = await Promise.all([
+      out.post({ ...post, destinationUrl: url }),
+      out.post({ ...post, destinationUrl: url }),
+    ]);
+    expect(outcomes.map((outcome) => outcome.kind)).toEqual(['failed', 'failed']);
+    expect(requests).toBe(1);
+  });
+
+  it('reads 64 KiB of an endless answer and takes its status', async () => {
+    let sent = 0;
+    const { url } = await receiver((_, response) => {
+      response.writeHead(200);
+      const pour = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(16_384))) sent += 16_384;
+      };
+      response.on('drain', pour);
+      pour();
+    });
+    const outcome = await egress().post({ ...post, destinationUrl: url });
+    expect(outcome).toEqual({ kind: 'answered', status: 200 });
+    // What the kernel's buffers take on both sides is not ours to count.
+    expect(sent).toBeLessThan(16 * 1_024 * 1_024);
+  });
+
+  it('refuses an answer with endless headers', async () => {
+    const { url } = await receiver((_, response) =>
+      response.writeHead(200, { a: 'x'.repeat(20_000) }).end(),
+    );
+    const outcome = await egress().post({ ...post, destinationUrl: url });
+    expect(outcome).toEqual({ kind: 'failed', reason: 'und_err_headers_overflow' });
+  });
+
+  it('says so when nobody listens', async () => {
+    const { server, url } = await receiver(() => {});
+    await new Promise((resolve) => server.close(resolve));
+    const outcome = await egress().post({ ...post, destinationUrl: url });
+    expect(outcome).toEqual({ kind: 'failed', reason: 'econnrefused' });
+  });
+});
+
+describe('the guard on connections', () => {
+  const strict = { allowLoopback: false, ports: [0] };
+
+  async function postTo(hostname: string, options: Partial<EgressOptions>) {
+    let connections = 0;
+    const { server, url } = await receiver((_, response) => response.end());
+    server.on('connection', () => {
+      connections += 1;
+    });
+    const { port } = new URL(url);
+    const out = egress({ ...strict, ports: [Number(port)], ...options });
+    const outcome = await out.post({ ...post, destinationUrl: `http://${hostname}:${port}` });
+    return { outcome, connections };
+  }
+
+  it.each([
+    ['127.0.0.1'],
+    ['10.0.0.1', '8.8.8.8'],
+    ['8.8.8.8', '127.0.0.1'],
+    ['8.8.8.8', '::ffff:127.0.0.1'],
+    ['2606:4700::1', '64:ff9b::7f00:1'],
+  ])('opens no connection to a name with the address %s', async (...addresses) => {
+    const { outcome, connections } = await postTo('hooks.example.com', {
+      resolve: async () => addresses,
+    });
+    expect(outcome).toEqual({ kind: 'failed', reason: 'address_not_public' });
+    expect(connections).toBe(0);
+  });
+
+  it('opens no connection to an IP literal that is not public', async () => {
+    const { outcome, connections } = await postTo('127.0.0.1', {});
+    expect(outcome).toEqual({ kind: 'failed', reason: 'address_not_public' });
+    expect(connections).toBe(0);
+  });
+
+  it('judges a name anew for each connection, so that rebinding gains nothing', async () => {
+    const answers = [['8.8.8.8', '10.0.0.1'], ['127.0.0.1']];
+    const resolve = async () => answers.shift() ?? [];
+    const first = await postTo('rebinding.example.com', { resolve });
+    const second = await postTo('rebinding.example.com', { resolve });
+    expect([first.outcome, second.outcome]).toEqual([
+      { kind: 'failed', reason: 'address_not_public' },
+      { kind: 'failed', reason: 'address_not_public' },
+    ]);
+  });
+
+  it.each([
+    ['has no address', async () => []],
+    ['cannot be looked up', async () => Promise.reject(new Error('SERVFAIL'))],
+  ])('says so when a name %s', async (_, resolve) => {
+    const { outcome } = await postTo('nowhere.example.com', { resolve });
+    expect(outcome).toEqual({ kind: 'failed', reason: 'name_unknown' });
+  });
+});

@@ -1,0 +1,96 @@
+/** The only way out to receivers: guarded URLs, guarded connections, bounded pools, bounded answers. */
+import { LRUCache } from 'lru-cache';
+import { Pool } from 'undici';
+import { checkUrl, type EgressPolicy, EgressRefused, eventUrl } from './destination-url.ts';
+import { exchange } from './exchange.ts';
+import { guardedDial, nameServers, type Resolve } from './guarded-dial.ts';
+import type { Outcome } from './schedule.ts';
+
+export interface EgressOptions extends EgressPolicy {
+  readonly deadlineMs: number;
+  /** The most connections to one destination. */
+  readonly connectionsPerDestination: number;
+  readonly resolve?: Resolve;
+}
+
+export interface Post {
+  readonly destinationId: string;
+  readonly destinationUrl: string;
+  /** Relative, such as "/application-booked". */
+  readonly address: string;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+const MAX_POOLS = 1_024;
+const MAX_ANSWER_BYTES = 64 * 1_024;
+const MAX_ANSWER_HEADER_BYTES = 16 * 1_024;
+
+export class Egress {
+  readonly #options: EgressOptions;
+  readonly #pools: LRUCache<string, Pool>;
+  readonly #retired = new Set<Promise<void>>();
+  #closed = false;
+  readonly #dial: ReturnType<typeof guardedDial>;
+
+  constructor(options: EgressOptions) {
+    this.#options = options;
+    this.#dial = guardedDial({
+      allowLoopback: options.allowLoopback,
+      timeoutMs: options.deadlineMs,
+      resolve: options.resolve ?? nameServers(),
+    });
+    this.#pools = new LRUCache({ max: MAX_POOLS, dispose: (pool) => this.#retire(pool) });
+  }
+
+  /** Posts one webhook and gives how it ended, within the deadline; never rejects. */
+  async post({ destinationId, destinationUrl, address, headers, body }: Post): Promise<Outcome> {
+    let url: URL;
+    try {
+      url = eventUrl(destinationUrl, address);
+      checkUrl(url, this.#options);
+    } catch (error) {
+      if (error instanceof EgressRefused) return { kind: 'failed', reason: error.code };
+      throw error;
+    }
+    // Redirects are answers like any other here: nothing on this way follows them.
+    return exchange(
+      this.#poolOf(destinationId, url.origin),
+      { path: url.pathname + url.search, headers, body },
+      { deadlineMs: this.#options.deadlineMs, maxAnswerBytes: MAX_ANSWER_BYTES },
+    );
+  }
+
+  /** Cuts all connections. Whatever is under way ends as failed. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#pools.clear();
+    await Promise.all(this.#retired);
+  }
+
+  /** A pool per destination, so that one cannot use up the connections of another at the same host. */
+  #poolOf(destinationId: string, origin: string): Pool {
+    const key = `${destinationId} ${origin}`;
+    const known = this.#pools.get(key);
+    if (known !== undefined) return known;
+    const pool = new Pool(origin, {
+      connect: this.#dial,
+      connections: this.#options.connectionsPerDestination,
+      maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
+      // The exchange's own deadline covers the whole; undici's timers cover parts only.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveMaxTimeout: 60_000,
+    });
+    this.#pools.set(key, pool);
+    return pool;
+  }
+
+  /** A pool that has to make room for another finishes what it has under way. */
+  #retire(pool: Pool): void {
+    const gone = (this.#closed ? pool.destroy() : pool.close()).finally(() => {
+      this.#retired.delete(gone);
+    });
+    this.#retired.add(gone);
+  }
+}

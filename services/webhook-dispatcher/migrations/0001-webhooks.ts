@@ -1,0 +1,101 @@
+import { createDeadLettersSql, dropDeadLettersSql } from '@creditlane/postgres/dead-letters';
+import { createInboxSql, dropInboxSql } from '@creditlane/postgres/inbox';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+const CREATE = [
+  // The high-water mark: which decision of a submission was the last to be taken in.
+  `CREATE TABLE submissions (
+    application_id uuid NOT NULL,
+    creditor_id uuid NOT NULL,
+    seen_sequence bigint NOT NULL,
+    PRIMARY KEY (application_id, creditor_id)
+  )`,
+  // The last webhook-sequence given out. It outlives the deliveries that bear the numbers.
+  `CREATE TABLE sequences (
+    application_id uuid NOT NULL,
+    destination_id uuid NOT NULL,
+    creditor_id uuid NOT NULL,
+    last_sequence bigint NOT NULL,
+    PRIMARY KEY (application_id, destination_id, creditor_id)
+  )`,
+  // A body is written once per event, so that every attempt at every destination has its very bytes,
+  // also after a new version would render it differently.
+  `CREATE TABLE messages (
+    event_id uuid PRIMARY KEY,
+    event text NOT NULL,
+    creditor_id uuid NOT NULL,
+    body text NOT NULL,
+    recorded_at timestamptz NOT NULL
+  )`,
+  'CREATE INDEX messages_age ON messages USING brin (recorded_at)',
+  // A lane is an application and a destination; position is the order within it. Of the deliveries of
+  // a lane that hold back those behind them, the first is due and the others wait. A due delivery
+  // that is leased is in some process's hands until next_attempt_at, and free again after it.
+  `CREATE TABLE deliveries (
+    id uuid PRIMARY KEY,
+    position bigint GENERATED ALWAYS AS IDENTITY,
+    event_id uuid NOT NULL,
+    destination_id uuid NOT NULL,
+    application_id uuid NOT NULL,
+    sequence bigint,
+    state text NOT NULL CHECK (state IN ('waiting', 'due', 'delivered', 'dead')),
+    leased boolean NOT NULL,
+    fence integer NOT NULL,
+    attempts smallint NOT NULL DEFAULT 0,
+    next_attempt_at timestamptz,
+    holding boolean NOT NULL DEFAULT true,
+    hold_until timestamptz,
+    reason text,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    settled_at timestamptz,
+    UNIQUE (event_id, destination_id)
+  )`,
+  'CREATE INDEX deliveries_lane ON deliveries (application_id, destination_id, position)',
+  `CREATE INDEX deliveries_due ON deliveries (destination_id, next_attempt_at)
+   WHERE state = 'due'`,
+  `CREATE INDEX deliveries_hold ON deliveries (hold_until)
+   WHERE state = 'due' AND holding AND hold_until IS NOT NULL`,
+  `CREATE INDEX deliveries_dead ON deliveries (id) WHERE state = 'dead'`,
+  'CREATE INDEX deliveries_age ON deliveries USING brin (created_at)',
+  `CREATE TABLE attempts (
+    delivery_id uuid NOT NULL,
+    number smallint NOT NULL,
+    started_at timestamptz NOT NULL,
+    duration_ms integer NOT NULL,
+    status smallint,
+    failure text,
+    PRIMARY KEY (delivery_id, number)
+  )`,
+  `CREATE TABLE destination_states (
+    destination_id uuid PRIMARY KEY,
+    last_success_at timestamptz,
+    failing_since timestamptz,
+    disabled_at timestamptz,
+    disabled_reason text
+  )`,
+];
+
+const TABLES = [
+  'destination_states',
+  'attempts',
+  'deliveries',
+  'messages',
+  'sequences',
+  'submissions',
+];
+
+/** Deliveries with their attempts and order, and what is known of the destinations. */
+export class Webhooks1763700000000 implements MigrationInterface {
+  readonly name = 'Webhooks1763700000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    for (const sql of [...createInboxSql, ...createDeadLettersSql, ...CREATE]) {
+      await runner.query(sql);
+    }
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const table of TABLES) await runner.query(`DROP TABLE ${table}`);
+    for (const sql of [...dropDeadLettersSql, ...dropInboxSql]) await runner.query(sql);
+  }
+}
