@@ -6,7 +6,7 @@ import type { DescMethod } from '@bufbuild/protobuf';
 import { type ConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { REPLAYED } from './call.ts';
-import { unavailable } from './fault.ts';
+import { internal, toConnectError } from './fault.ts';
 import { DEFAULT_GRACE_MS, DEFAULT_HOST, READ_MAX_BYTES, type ServerOptions } from './mount.ts';
 import { type Admitted, type Procedure, proceduresOf } from './pipeline.ts';
 
@@ -84,7 +84,7 @@ async function admit(
   context: HandlerContext,
 ): Promise<void> {
   const procedure = procedures.get(context.method);
-  if (procedure === undefined) throw unavailable('no such procedure');
+  if (procedure === undefined) throw toConnectError(internal());
   const admitted = await procedure.admit({
     metadata: (name) => context.requestHeader.get(name),
     timeoutMs: context.timeoutMs(),

@@ -42,7 +42,7 @@ export const REQUEST = {
 };
 
 export type WorldOptions = Partial<Handlers<typeof DecisionsService>> &
-  Pick<Partial<ServerOptions>, 'readMaxBytes' | 'graceMs'> & {
+  Pick<Partial<ServerOptions>, 'port' | 'readMaxBytes' | 'graceMs'> & {
     /** The client's. */
     timeoutMs?: number;
   };
@@ -65,7 +65,7 @@ export type World = {
  * call and answer with an empty message.
  */
 export async function openWorld(mount: Mount, options: WorldOptions = {}): Promise<World> {
-  const { readMaxBytes, graceMs, timeoutMs = 2_000, ...handlers } = options;
+  const { port = 0, readMaxBytes, graceMs, timeoutMs = 2_000, ...handlers } = options;
   const closers = new Closers();
   const metrics = new Metrics();
   const lines: string[] = [];
@@ -91,7 +91,7 @@ export async function openWorld(mount: Mount, options: WorldOptions = {}): Promi
     implement(AccessService, noting(AccessService)),
   ];
   const { target, close: closeServer } = await open(mount, {
-    port: 0,
+    port,
     host: '127.0.0.1',
     routes,
     verifier,
