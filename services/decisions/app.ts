@@ -3,6 +3,7 @@ import type { EventBus } from '@creditlane/events/bus';
 import { openDatabase } from '@creditlane/postgres/database';
 import { handleOnce } from '@creditlane/postgres/inbox';
 import { type Relay, startRelay } from '@creditlane/postgres/relay';
+import { purgeIdempotency, purgeInbox, startRetention } from '@creditlane/postgres/retention';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { connect, type Target } from '@creditlane/rpc/client';
 import type { TokenSigner } from '@creditlane/rpc/identity';
@@ -56,8 +57,10 @@ export async function startDecisions(
   health.add('decisions database', () => database.ready());
 
   const { pool } = database;
-  const relay = startRelay({ pool, bus, source: NAME, log, metrics, clock });
+  const relay = startRelay({ pool, bus, source: NAME, log, metrics });
   closers.add('decisions relay', () => relay.close());
+  const retention = startRetention({ pool, log, purges: [purgeInbox, purgeIdempotency] });
+  closers.add('decisions retention', () => retention.close());
 
   const handle = handleOnce({
     consumer: NAME,

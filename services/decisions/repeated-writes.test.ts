@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  asIntegration,
+  newSubmission,
+  type Submitted,
+  startTestDecisions,
+  type TestDecisions,
+} from './test-decisions.ts';
+
+let service: TestDecisions;
+let submission: Submitted;
+let subject: string;
+beforeAll(async () => {
+  service = await startTestDecisions({ lockTimeoutMs: 100 });
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  submission = newSubmission();
+  subject = randomUUID();
+  await service.submit(submission);
+});
+
+/** Writes with a key (or none) and tells what came back, and whether it had before. */
+async function decide(idempotencyKey: string | undefined, term = 60, caller = subject) {
+  const { applicationId, creditorId } = submission;
+  let replayed = false;
+  const onReplayed = () => {
+    replayed = true;
+  };
+  const answer = await service.client.recordDecision(
+    { applicationId, creditorId, decision: { decision: DecisionValue.APPROVED, term } },
+    asIntegration({ creditorId }, { subject: caller, idempotencyKey, onReplayed }),
+  );
+  return { term: answer.decision?.term, replayed };
+}
+
+const recorded = async () => {
+  const { rows } = await service.pool.query(
+    'SELECT seq, term FROM decisions WHERE application_id = $1 AND seq > 1 ORDER BY seq',
+    [submission.applicationId],
+  );
+  await service.settled();
+  const { applicationId } = submission;
+  const events = service.events.filter((event) => event.applicationId === applicationId);
+  // The history and the events never tell different stories.
+  expect(events.slice(1).map(({ decision }) => decision?.term)).toEqual(
+    rows.map(({ term }) => term),
+  );
+  return rows.map(({ term }) => term);
+};
+
+test('a repeat has no effect and gets the stored answer', async () => {
+  expect(await decide('key')).toEqual({ term: 60, replayed: false });
+  await decide('another key', 72);
+  expect(await decide('key')).toEqual({ term: 60, replayed: true });
+  expect(await recorded()).toEqual([60, 72]);
+});
+
+test('twenty twins at once have one effect and one answer', async () => {
+  const answers = await Promise.all(Array.from({ length: 20 }, () => decide('key')));
+  expect(answers.map(({ term }) => term)).toEqual(Array(20).fill(60));
+  expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
+  expect(await recorded()).toEqual([60]);
+});
+
+test('twins of different bodies at once have one effect, and the others are refused', async () => {
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 8 }, (_, index) => decide('key', index)),
+  );
+  const refused = outcomes.filter(({ status }) => status === 'rejected');
+  expect(refused).toHaveLength(7);
+  for (const outcome of refused) {
+    expect(outcome).toMatchObject({ reason: { kind: 'invalid', code: 'idempotency_key_reused' } });
+  }
+  expect(await recorded()).toHaveLength(1);
+});
+
+test('one key for two submissions at once has one effect', async () => {
+  const other = newSubmission();
+  await service.submit(other);
+  const { applicationId, creditorId } = other;
+  const elsewhere = service.client.recordDecision(
+    { applicationId, creditorId, decision: { decision: DecisionValue.APPROVED } },
+    asIntegration({ creditorId }, { subject, idempotencyKey: 'key' }),
+  );
+  const outcomes = await Promise.allSettled([decide('key'), elsewhere]);
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({
+    reason: { code: 'idempotency_key_reused' },
+  });
+});
+
+test('the key with another body is refused and changes nothing', async () => {
+  await decide('key', 60);
+  await expect(decide('key', 61)).rejects.toMatchObject({
+    kind: 'invalid',
+    code: 'idempotency_key_reused',
+  });
+  expect(await recorded()).toEqual([60]);
+});
+
+test('a key is its caller’s own, and no key is no repeat', async () => {
+  await decide('key', 1);
+  await decide('key', 2, randomUUID());
+  await decide(undefined, 3);
+  await decide(undefined, 3);
+  expect(await recorded()).toEqual([1, 2, 3, 3]);
+});
+
+test('a refused write does not use the key up', async () => {
+  const { applicationId, creditorId } = submission;
+  const refusal = service.client.recordDecision(
+    { applicationId, creditorId, decision: { decision: DecisionValue.DRAFT } },
+    asIntegration({ creditorId }, { subject, idempotencyKey: 'key' }),
+  );
+  await expect(refusal).rejects.toMatchObject({ kind: 'invalid' });
+  expect(await decide('key')).toEqual({ term: 60, replayed: false });
+});
+
+test('a kept answer is not given to a caller who lost the creditor', async () => {
+  await decide('key');
+  const { applicationId, creditorId } = submission;
+  const request = {
+    applicationId,
+    creditorId,
+    decision: { decision: DecisionValue.APPROVED, term: 60 },
+  };
+  for (const scope of [{}, { creditorId: randomUUID() }, { retailerId: submission.retailerId }]) {
+    const repeat = service.client.recordDecision(
+      request,
+      asIntegration(scope, { subject, idempotencyKey: 'key' }),
+    );
+    await expect(repeat).rejects.toMatchObject({ code: 'submission_not_found' });
+  }
+});
+
+describe('while another write holds the submission for too long', () => {
+  const whileHeld = async (work: () => Promise<void>) => {
+    const holder = await service.pool.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM submissions WHERE application_id = $1 FOR UPDATE', [
+        submission.applicationId,
+      ]);
+      await work();
+    } finally {
+      await holder.query('ROLLBACK');
+      holder.release();
+    }
+  };
+
+  test('a write with a key is told that its twin may be under way, and can be repeated', async () => {
+    await whileHeld(() =>
+      expect(decide('key')).rejects.toMatchObject({
+        kind: 'conflict',
+        code: 'idempotency_in_progress',
+      }),
+    );
+    expect(await recorded()).toEqual([]);
+    expect(await decide('key')).toEqual({ term: 60, replayed: false });
+  });
+
+  test('a write without a key is told to come again', async () => {
+    await whileHeld(() =>
+      expect(decide(undefined)).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 }),
+    );
+    expect(await recorded()).toEqual([]);
+  });
+});

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
+import { invalid, unavailable } from '@creditlane/rpc/fault';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  asIntegration,
+  newSubmission,
+  type Submitted,
+  startTestDecisions,
+  type TestDecisions,
+} from './test-decisions.ts';
+
+let service: TestDecisions;
+let submission: Submitted;
+beforeAll(async () => {
+  service = await startTestDecisions();
+});
+afterAll(() => service.close());
+beforeEach(() => {
+  submission = newSubmission();
+  service.applications.failure = undefined;
+});
+
+const decide = () => {
+  const { applicationId, creditorId } = submission;
+  return service.client.recordDecision(
+    { applicationId, creditorId, decision: { decision: DecisionValue.APPROVED } },
+    asIntegration({ creditorId }),
+  );
+};
+const latest = async (scope: { creditorId?: string; retailerId?: string }) => {
+  const { applicationId, creditorId } = submission;
+  const answer = await service.client.getDecision(
+    { applicationId, creditorId },
+    asIntegration(scope),
+  );
+  return answer.decision?.decision;
+};
+/** The decisions that the events of the submission tell, and the sequences they have. */
+const told = async () => {
+  await service.settled();
+  return service.events
+    .filter(({ applicationId }) => applicationId === submission.applicationId)
+    .map(({ sequence, decision }) => [Number(sequence), decision?.decision]);
+};
+const { AWAITING_DECISION, APPROVED } = DecisionValue;
+
+describe('a submission that is told of', () => {
+  test('starts with AWAITING_DECISION and its event', async () => {
+    await service.submit(submission);
+    expect(await told()).toEqual([[1, AWAITING_DECISION]]);
+    expect(await latest({ creditorId: submission.creditorId })).toBe(AWAITING_DECISION);
+  });
+
+  test('starts once, however often the event comes and under whatever id', async () => {
+    const eventId = randomUUID();
+    await service.submit(submission, eventId);
+    await decide();
+    await service.submit(submission, eventId);
+    await service.submit(submission);
+    expect(await told()).toEqual([
+      [1, AWAITING_DECISION],
+      [2, APPROVED],
+    ]);
+  });
+
+  test('starts once when many are told of at once and some twice', async () => {
+    const many = Array.from({ length: 20 }, newSubmission);
+    await Promise.all([...many, ...many.toReversed()].map((each) => service.submit(each)));
+    await service.settled();
+    const { rows } = await service.pool.query(
+      'SELECT count(*)::int AS count FROM decisions WHERE application_id = ANY ($1::uuid[])',
+      [many.map(({ applicationId }) => applicationId)],
+    );
+    expect(rows).toEqual([{ count: 20 }]);
+  });
+
+  test('to several creditors has a history with each', async () => {
+    const second = { ...submission, creditorId: randomUUID() };
+    await Promise.all([service.submit(submission), service.submit(second)]);
+    await decide();
+    expect(await latest({ creditorId: submission.creditorId })).toBe(APPROVED);
+    submission = second;
+    expect(await latest({ creditorId: second.creditorId })).toBe(AWAITING_DECISION);
+  });
+
+  test('without terms on its worksheet starts all the same', async () => {
+    const { worksheet: _, ...bare } = submission;
+    await service.submit(bare);
+    expect(await told()).toEqual([[1, AWAITING_DECISION]]);
+  });
+});
+
+describe('a submission whose event has not arrived', () => {
+  beforeEach(() => service.applications.submissions.push(submission));
+
+  test('can be decided at once, and the event that comes later changes nothing', async () => {
+    await decide();
+    await service.submit(submission);
+    await decide();
+    expect(await told()).toEqual([
+      [1, AWAITING_DECISION],
+      [2, APPROVED],
+      [3, APPROVED],
+    ]);
+  });
+
+  test('starts once when many ask for it at once while its event arrives', async () => {
+    const writes = Array.from({ length: 10 }, decide);
+    await Promise.all([...writes, service.submit(submission)]);
+    expect((await told()).map(([sequence]) => sequence)).toEqual(
+      Array.from({ length: 11 }, (_, index) => index + 1),
+    );
+  });
+
+  test('can be read at once by its creditor and by its retailer', async () => {
+    expect(await latest({ retailerId: submission.retailerId })).toBe(AWAITING_DECISION);
+    expect(await latest({ creditorId: submission.creditorId })).toBe(AWAITING_DECISION);
+  });
+
+  test('is none to another retailer, and leaves no trace of the question', async () => {
+    await expect(latest({ retailerId: randomUUID() })).rejects.toMatchObject({
+      kind: 'not_found',
+      code: 'submission_not_found',
+    });
+    expect(await told()).toEqual([]);
+  });
+
+  test('is asked for once', async () => {
+    const askedBefore = service.applications.asked;
+    await decide();
+    await decide();
+    expect(service.applications.asked).toBe(askedBefore + 1);
+  });
+});
+
+describe('a submission that is not known here', () => {
+  test('nor to the applications service is not found', async () => {
+    await expect(decide()).rejects.toMatchObject({
+      kind: 'not_found',
+      code: 'submission_not_found',
+    });
+  });
+
+  test('is worth another try while the applications service is away', async () => {
+    service.applications.failure = unavailable('away', 7);
+    await expect(decide()).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 7 });
+  });
+
+  test('is our failure when the applications service does not understand us', async () => {
+    service.applications.failure = invalid('invalid_request', 'the ids are no ids');
+    await expect(decide()).rejects.toMatchObject({ kind: 'internal' });
+  });
+});
+
+test('an event that cannot be handled is put aside and does not hold up the next', async () => {
+  const broken = { ...submission, retailerId: 'no uuid' };
+  await service.submit(broken);
+  const next = newSubmission();
+  await service.submit(next);
+  await service.settled();
+  expect(service.events.some(({ applicationId }) => applicationId === next.applicationId)).toBe(
+    true,
+  );
+  const { rows } = await service.pool.query('SELECT key FROM dead_letters');
+  expect(rows).toEqual([{ key: broken.applicationId }]);
+});
