@@ -221,6 +221,33 @@ describe('a refused write leaves nothing behind', () => {
   });
 });
 
+test('a write whose connection dies is worth another try, and left nothing', async () => {
+  const holder = await service.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM submissions WHERE application_id = $1 FOR UPDATE', [
+      submission.applicationId,
+    ]);
+    const write = expect(decide(APPROVED)).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect
+      .poll(async () => {
+        const { rowCount } = await service.pool.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return rowCount;
+      })
+      .toBe(1);
+    await write;
+  } finally {
+    await holder.query('ROLLBACK');
+    holder.release();
+  }
+  expect(await rowsOf(submission)).toEqual({ seq: 1, decisions: 1, events: 1 });
+  await decide(APPROVED);
+  expect(await rowsOf(submission)).toEqual({ seq: 2, decisions: 2, events: 2 });
+});
+
 describe('a submission that is another’s looks like none', () => {
   const missing = { kind: 'not_found', code: 'submission_not_found' };
 
