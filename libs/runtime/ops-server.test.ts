@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { Health } from './health.ts';
 import { Metrics } from './metrics.ts';
@@ -69,4 +71,22 @@ test('closing does not wait for clients that keep their connection', async () =>
   await (await fetch(`${server.url}/livez`)).text();
   await server.close();
   await expect(fetch(`${server.url}/livez`)).rejects.toThrow();
+});
+
+test('closing does not wait for a request that is still on its way in', async () => {
+  const health = new Health();
+  const server = await startOpsServer({
+    port: 0,
+    host: '127.0.0.1',
+    health,
+    metrics: new Metrics(),
+  });
+  const client = connect(Number(new URL(server.url).port), '127.0.0.1');
+  await once(client, 'connect');
+  client.on('error', () => {}).write('GET /livez HTTP/1.1\r\n');
+  // Answered on another connection, which came after: the server knows of the first one by now.
+  await (await fetch(`${server.url}/livez`)).text();
+  const disconnected = once(client, 'close');
+  await server.close();
+  await disconnected;
 });

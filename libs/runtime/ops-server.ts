@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Health } from './health.ts';
@@ -39,13 +40,8 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
       () => send(response, text(500, 'internal error')),
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  server.listen(port, host);
+  await once(server, 'listening');
   return {
     url: urlOf(server.address() as AddressInfo),
     close: () =>

@@ -109,6 +109,23 @@ test('readiness is withdrawn before anything closes', async () => {
   expect(messages).toEqual(['started', 'stopping', 'ready: false', 'stopped']);
 });
 
+test('a process that serves stays up for the drain time, so that load balancers notice', async () => {
+  const drainMs = 200;
+  const body = `
+    const { drain } = life.health;
+    let drainedMs;
+    life.health.drain = () => { drainedMs = performance.now(); drain.call(life.health); };
+    life.closers.add('probe', () => life.log.info('waited ' + (performance.now() - drainedMs)));
+    hold(life);
+  `;
+  const child = startProcess(body, { DRAIN_TIME: `${drainMs}ms` });
+  const { code, messages } = await signalled(child, [['started', 'SIGTERM']]);
+  const waited = messages.find((message) => message.startsWith('waited ')) ?? '';
+  expect(code).toBe(0);
+  // Node's timers may come up to a millisecond early.
+  expect(Number(waited.slice('waited '.length))).toBeGreaterThanOrEqual(drainMs - 1);
+});
+
 test('a second signal ends the process at once', async () => {
   const body = `life.closers.add('stuck', () => new Promise(() => {})); hold(life);`;
   const { code, messages } = await signalled(startProcess(body), [
