@@ -1,0 +1,219 @@
+import { keyDigest, makeKey } from '@creditlane/crypto/api-key';
+import { Caller } from '@creditlane/proto/common/v1/access';
+import { newId } from '@creditlane/runtime/ids';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startWorld, type World } from './test-world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  world.peers.calls.length = 0;
+  world.peers.failures.clear();
+});
+
+const identities = (method: string) => world.peers.called(method).map(({ call }) => call.identity);
+/** What may differ between two answers that must look the same. */
+const bare = ({ json }: { json: object }) => ({ ...json, requestId: '' });
+
+describe('the key', () => {
+  const read = (authorization?: string) =>
+    world.send('GET', world.decisionPath, {
+      key: '',
+      headers: authorization === undefined ? {} : { authorization },
+    });
+
+  test('is taken as a bearer token, in any case, and bare', async () => {
+    for (const value of [`Bearer ${world.key}`, `bearer  ${world.key}`, world.key]) {
+      expect((await read(value)).status).toBe(200);
+    }
+  });
+
+  test('when missing is 401 with a challenge', async () => {
+    const answer = await read();
+    expect(answer.status).toBe(401);
+    expect(answer.json).toMatchObject({ status: 401, code: 'key_missing' });
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="creditlane"');
+  });
+
+  test('when malformed is 401 without asking anybody', async () => {
+    const typo = world.key.slice(0, -1) + (world.key.endsWith('a') ? 'b' : 'a');
+    for (const value of [typo, 'Bearer x', 'Basic dXNlcjpwYXNz', `${world.key} ${world.key}`]) {
+      const answer = await read(value);
+      expect(answer.status).toBe(401);
+      expect(answer.json.code).toBe('key_rejected');
+      expect(answer.headers.get('www-authenticate')).toMatch(/error="invalid_token"$/);
+    }
+    expect(world.peers.calls).toEqual([]);
+  });
+
+  test('when unknown or revoked is 401', async () => {
+    expect((await read(makeKey(true))).json.code).toBe('key_rejected');
+    const key = world.peers.issue(Caller.INTEGRATION, world.ids.integration);
+    expect((await read(key)).status).toBe(200);
+    world.peers.keys.delete(keyDigest(key).toString('hex'));
+    expect((await read(key)).json.code).toBe('key_rejected');
+  });
+
+  test('of the other kind is 401, on both sides of the house', async () => {
+    const onIntegration = await world.send('GET', world.decisionPath, { key: world.platformKey });
+    expect(onIntegration.status).toBe(401);
+    expect(onIntegration.json.code).toBe('key_kind_not_accepted');
+    const onPlatform = await world.send('PUT', `/v1/platform/creditors/${newId()}`, {
+      body: { name: 'First Prairie Finance' },
+    });
+    expect(onPlatform.status).toBe(401);
+    expect(onPlatform.json.code).toBe('key_kind_not_accepted');
+  });
+
+  test('of the platform without the permission is 403', async () => {
+    const key = world.peers.issue(Caller.PLATFORM, newId(), ['MANAGE_INTEGRATIONS']);
+    const answer = await world.send('PUT', `/v1/platform/creditors/${newId()}`, {
+      key,
+      body: { name: 'First Prairie Finance' },
+    });
+    expect(answer.status).toBe(403);
+    expect(answer.json.code).toBe('permission_missing');
+  });
+
+  test('is refused before the body is looked at', async () => {
+    const answer = await world.send('POST', world.decisionPath, { key: '', body: '{' });
+    expect(answer.status).toBe(401);
+  });
+
+  test('never reaches the log', async () => {
+    await read(world.key);
+    await read('Bearer cl_live_notakey');
+    const log = world.lines.join('');
+    expect(log).toContain('"operation":"getDecision"');
+    expect(log).not.toContain(world.key);
+    expect(log).not.toContain('notakey');
+  });
+});
+
+describe('grants', () => {
+  test('a granted creditor is the scope of a decision call', async () => {
+    await world.send('GET', world.decisionPath);
+    expect(identities('getDecision')).toEqual([
+      {
+        kind: 'integration',
+        subject: world.ids.integration,
+        permissions: [],
+        creditorId: world.ids.creditor,
+      },
+    ]);
+  });
+
+  test("the application's retailer opens a decision for reading, and not for writing", async () => {
+    const id = newId();
+    const key = world.peers.issue(Caller.INTEGRATION, id);
+    world.peers.grants.add(`${id} ${world.ids.retailer}`);
+    expect((await world.send('GET', world.decisionPath, { key })).status).toBe(200);
+    expect(identities('getDecision')).toMatchObject([{ retailerId: world.ids.retailer }]);
+    const body = { applicationId: world.ids.application, decision: 'BOOKED' };
+    const written = await world.send('POST', world.decisionPath, { key, body });
+    expect(written.status).toBe(400);
+    expect(written.json.code).toBe('submission_not_found');
+  });
+
+  test('a foreign record and a missing one get the same answer by the same calls', async () => {
+    const attempts = [
+      ['GET', '/decision', 400, undefined],
+      ['POST', '/decision', 400, { decision: 'BOOKED' }],
+      ['GET', '/decisions', 404, undefined],
+    ] as const;
+    for (const [method, end, status, body] of attempts) {
+      const seen = [];
+      for (const [application, creditor] of [
+        [world.ids.otherApplication, world.ids.otherCreditor],
+        [newId(), newId()],
+      ]) {
+        world.peers.calls.length = 0;
+        const path = `/v1/applications/${application}/creditors/${creditor}${end}`;
+        const answer = await world.send(method, path, {
+          ...(body && { body: { ...body, applicationId: application } }),
+        });
+        expect(answer.status).toBe(status);
+        seen.push([bare(answer), world.peers.calls.map((it) => it.method)]);
+      }
+      expect(seen[0]).toEqual(seen[1]);
+    }
+  });
+
+  test('an application of another tenant cannot be read, submitted, or created', async () => {
+    const { otherApplication, otherRetailer } = world.ids;
+    const foreign = await world.send('GET', `/v1/applications/${otherApplication}`);
+    const missing = await world.send('GET', `/v1/applications/${newId()}`);
+    expect(foreign.status).toBe(404);
+    expect(bare(foreign)).toEqual(bare(missing));
+    const applicant = { firstName: 'Maya', lastName: 'Tremblay', dateOfBirth: '1988-07-14' };
+    const made = await world.send('POST', '/v1/applications', {
+      body: { retailerId: otherRetailer, type: 'APPROVAL', primaryApplicant: applicant },
+    });
+    expect(made.status).toBe(404);
+    expect(identities('createApplication')[0]).not.toHaveProperty('retailerId');
+  });
+});
+
+describe('X-Service-Retailer-ID', () => {
+  const read = (retailerId: string, path = world.decisionPath) =>
+    world.send('GET', path, { headers: { 'X-Service-Retailer-ID': retailerId } });
+
+  test("is accepted when it names the application's granted retailer", async () => {
+    expect((await read(world.ids.retailer)).status).toBe(200);
+    expect((await read(world.ids.retailer.toUpperCase())).status).toBe(200);
+  });
+
+  test('that is no UUID is 400, naming the header', async () => {
+    const answer = await read('harbour-motors');
+    expect(answer.status).toBe(400);
+    expect(answer.json.errors).toEqual([
+      { in: 'header', pointer: '/X-Service-Retailer-ID', message: 'must be a UUID' },
+    ]);
+  });
+
+  test('that is not granted, or not of the application, hides the record', async () => {
+    const second = newId();
+    world.peers.grants.add(`${world.ids.integration} ${second}`);
+    for (const retailerId of [world.ids.otherRetailer, newId(), second]) {
+      const answer = await read(retailerId);
+      expect(answer.status).toBe(400);
+      expect(answer.json.code).toBe('submission_not_found');
+      expect(identities('getDecision').at(-1)).not.toHaveProperty('creditorId');
+      const application = await read(retailerId, `/v1/applications/${world.ids.application}`);
+      expect(application.status).toBe(404);
+    }
+  });
+});
+
+describe('what is remembered', () => {
+  test('requests that come together ask once, and what was withdrawn ends with the cache', async () => {
+    const cached = await startWorld({ accessCacheMs: 200 });
+    try {
+      const read = () => cached.send('GET', cached.decisionPath);
+      await Promise.all([read(), read(), read()]);
+      await read();
+      expect(cached.peers.called('authenticate')).toHaveLength(1);
+      expect(cached.peers.called('checkGrants')).toHaveLength(1);
+      cached.peers.keys.delete(keyDigest(cached.key).toString('hex'));
+      await expect.poll(async () => (await read()).status, { timeout: 2_000 }).toBe(401);
+    } finally {
+      await cached.close();
+    }
+  });
+
+  test('a failure to ask is not remembered', async () => {
+    const cached = await startWorld({ accessCacheMs: 4_500 });
+    try {
+      cached.peers.failures.set('authenticate', () => new Error('out of order'));
+      expect((await cached.send('GET', cached.decisionPath)).status).toBe(500);
+      cached.peers.failures.clear();
+      expect((await cached.send('GET', cached.decisionPath)).status).toBe(200);
+    } finally {
+      await cached.close();
+    }
+  });
+});

@@ -1,0 +1,356 @@
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { conflict, Fault, internal, invalid, unavailable } from '@creditlane/rpc/fault';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startWorld, type World } from './test-world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+afterEach(() => world.peers.failures.clear());
+
+const decision = () => ({ applicationId: world.ids.application, decision: 'BOOKED' });
+const post = (body: unknown, headers: Record<string, string> = {}) =>
+  world.send('POST', world.decisionPath, { body, headers });
+
+describe('routes', () => {
+  test.each([
+    '/',
+    '/v1',
+    '/v2/applications',
+    '/v1/applications/',
+    '/v1//applications',
+    '/v1/nothing',
+  ])('%s is 404 in the form of every error', async (path) => {
+    const answer = await world.send('GET', path);
+    expect(answer.status).toBe(404);
+    expect(answer.json).toEqual({
+      status: 404,
+      message: 'no operation has this path',
+      code: 'route_not_found',
+      requestId: answer.headers.get('x-request-id'),
+    });
+  });
+
+  test('a method that a path does not take is 405 with Allow', async () => {
+    const answer = await world.send('DELETE', world.decisionPath);
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, POST');
+    expect(answer.json.code).toBe('method_not_allowed');
+  });
+
+  test('HEAD answers like GET, without the body', async () => {
+    const answer = await world.send('HEAD', world.decisionPath);
+    expect(answer.status).toBe(200);
+    expect(answer.text).toBe('');
+    expect(Number(answer.headers.get('content-length'))).toBeGreaterThan(0);
+  });
+
+  test('broken percent-encoding is 400', async () => {
+    const answer = await world.send(
+      'GET',
+      world.decisionPath.replace('/creditors/', '%zz/creditors/'),
+    );
+    expect(answer.status).toBe(400);
+  });
+});
+
+describe('bodies', () => {
+  test.each([
+    ['cut off', '{"decision":', 'malformed_json', /expected a value \(line 1, column 13\)/],
+    [
+      'with an unquoted word',
+      '{\n  "decision": APPROVED\n}',
+      'malformed_json',
+      /line 2, column 15/,
+    ],
+    [
+      'with a property twice',
+      '{"decision":"BOOKED","decision":"DECLINED"}',
+      'duplicate_property',
+      /column 22/,
+    ],
+    ['with U+0000', '{"conditions":"a\\u0000b"}', 'malformed_json', /U\+0000/],
+    ['with a lone surrogate', '{"conditions":"\\ud83d"}', 'malformed_json', /surrogate/],
+    ['not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), 'not_utf8', /UTF-8/],
+    ['empty', '', 'body_missing', /needs a JSON body/],
+    ['a list', '[]', 'invalid_request', /body: must be an object/],
+    ['null', 'null', 'invalid_request', /body: must be an object/],
+  ])('a body %s is 400 and says what is wrong', async (_, body, code, message) => {
+    const answer = await world.send('POST', world.decisionPath, { body });
+    expect(answer.status).toBe(400);
+    expect(answer.json.code).toBe(code);
+    expect(answer.json.message).toMatch(message);
+  });
+
+  test('a byte order mark is passed over', async () => {
+    expect((await post(`\ufeff${JSON.stringify(decision())}`)).status).toBe(200);
+  });
+
+  test.each([
+    ['text/plain', {}],
+    ['application/x-www-form-urlencoded', {}],
+    ['application/json; charset=iso-8859-1', {}],
+    ['application/json', { 'content-encoding': 'gzip' }],
+  ])('%s with %o is 415', async (type, headers) => {
+    const answer = await post(decision(), { 'content-type': type, ...headers });
+    expect(answer.status).toBe(415);
+    expect(answer.json.code).toBe('not_json');
+  });
+
+  test('application/json; charset=UTF-8 is taken', async () => {
+    expect(
+      (await post(decision(), { 'content-type': 'Application/JSON; charset=UTF-8' })).status,
+    ).toBe(200);
+  });
+
+  test('a body of more than 1 MiB is 413, and one just within is read', async () => {
+    const padded = (bytes: number) => JSON.stringify(decision()).padEnd(bytes);
+    expect((await post(padded(1024 * 1024))).status).toBe(200);
+    const answer = await post(padded(1024 * 1024 + 1));
+    expect(answer.status).toBe(413);
+    expect(answer.json.code).toBe('body_too_large');
+    expect(answer.headers.get('connection')).toBe('close');
+  });
+
+  test('a body that never ends is 413 as soon as it is too large', async () => {
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const sending = httpRequest(world.gateway.url + world.decisionPath, {
+        method: 'POST',
+        headers: { authorization: world.key, 'content-type': 'application/json' },
+      });
+      const chunk = Buffer.alloc(64 * 1024, ' ');
+      let ended = false;
+      const send = () => {
+        while (!ended && sending.write(chunk));
+      };
+      sending.on('drain', send);
+      sending.on('response', (response) => {
+        ended = true;
+        response.resume();
+        sending.destroy();
+        resolve(response.statusCode);
+      });
+      sending.on('error', (error) => {
+        if (!ended) reject(error);
+      });
+      send();
+    });
+    expect(status).toBe(413);
+  });
+
+  test('a client that waits for 100 Continue is only told to go on when its body is wanted', async () => {
+    const exchange = (key: string) =>
+      new Promise<{ continued: boolean; status: number | undefined }>((resolve, reject) => {
+        let continued = false;
+        const sending = httpRequest(world.gateway.url + world.decisionPath, {
+          method: 'POST',
+          headers: {
+            authorization: key,
+            'content-type': 'application/json',
+            expect: '100-continue',
+          },
+        });
+        sending.on('continue', () => {
+          continued = true;
+          sending.end(JSON.stringify(decision()));
+        });
+        sending.on('response', (response) => {
+          response.resume();
+          sending.destroy();
+          resolve({ continued, status: response.statusCode });
+        });
+        sending.on('error', reject);
+        sending.flushHeaders();
+      });
+    expect(await exchange(world.key)).toEqual({ continued: true, status: 200 });
+    expect(await exchange('nonsense')).toEqual({ continued: false, status: 401 });
+  });
+});
+
+describe('what is not HTTP', () => {
+  test('gets the form of every error', async () => {
+    const text = await new Promise<string>((resolve, reject) => {
+      let received = '';
+      const socket = connect(world.gateway.port, '127.0.0.1', () => socket.write('HELLO\r\n\r\n'));
+      socket.on('data', (chunk) => {
+        received += chunk;
+      });
+      socket.on('end', () => resolve(received));
+      socket.on('error', reject);
+    });
+    expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request/);
+    expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+      code: 'malformed_request',
+    });
+  });
+});
+
+describe('errors of the services', () => {
+  test.each([
+    [
+      'not_found on an operation without 404',
+      () => new Fault('not_found', 'x_not_found', 'no x'),
+      400,
+      'x_not_found',
+    ],
+    [
+      'a conflict',
+      () => conflict('idempotency_in_progress', 'still running'),
+      409,
+      'idempotency_in_progress',
+    ],
+    [
+      'a reused key',
+      () => invalid('idempotency_key_reused', 'other body'),
+      422,
+      'idempotency_key_reused',
+    ],
+    ['an absent peer', () => unavailable('away', 7), 503, 'unavailable'],
+    [
+      'a passed deadline',
+      () => new Fault('deadline', 'deadline_exceeded', 'late'),
+      503,
+      'deadline_exceeded',
+    ],
+    ['a bug', () => internal(new Error('secret detail')), 500, 'internal_error'],
+    [
+      'a refusal of our own token',
+      () => new Fault('unauthenticated', 'token_expired', 'old'),
+      500,
+      'internal_error',
+    ],
+    [
+      'a method that is not served',
+      () => new ConnectError('no', Code.Unimplemented),
+      500,
+      'internal_error',
+    ],
+  ])('%s', async (_, failure, status, code) => {
+    world.peers.failures.set('recordDecision', failure);
+    const answer = await post(decision());
+    expect(answer.status).toBe(status);
+    expect(answer.json).toMatchObject({ status, code });
+    expect(answer.headers.get('retry-after')).toBe(
+      status === 503 ? (code === 'unavailable' ? '7' : '1') : null,
+    );
+    expect(answer.text).not.toContain('secret');
+  });
+
+  test('a refused field is named where the client has it', async () => {
+    const fields = [{ pointer: '/decision/term', message: 'must not be negative' }];
+    world.peers.failures.set('recordDecision', () => invalid('invalid_decision', 'x', fields));
+    const answer = await post(decision());
+    expect(answer.json).toMatchObject({
+      status: 400,
+      message: 'term: must not be negative',
+      code: 'invalid_decision',
+      errors: [{ pointer: '/term', message: 'must not be negative' }],
+    });
+  });
+
+  test('come as problem details when asked for', async () => {
+    const answer = await post({ ...decision(), term: 'x' }, { accept: 'application/problem+json' });
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    expect(answer.json).toEqual({
+      type: 'about:blank',
+      title: 'Bad Request',
+      status: 400,
+      detail: 'term: must be a whole number',
+      code: 'invalid_request',
+      requestId: answer.headers.get('x-request-id'),
+      errors: [{ pointer: '/term', message: 'must be a whole number' }],
+    });
+  });
+});
+
+describe('request ids', () => {
+  test('are echoed and passed on, with the trace', async () => {
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const answer = await post(decision(), { 'X-Request-Id': 'order-7781', traceparent });
+    expect(answer.headers.get('x-request-id')).toBe('order-7781');
+    const { call } = world.peers.called('recordDecision').at(-1) ?? {};
+    expect(call).toMatchObject({ requestId: 'order-7781', traceparent });
+  });
+
+  test.each([['two words'], ['x'.repeat(201)]])('%s is replaced', async (id) => {
+    const answer = await post(decision(), { 'X-Request-Id': id });
+    expect(answer.headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
+  });
+});
+
+describe('every answer', () => {
+  test('carries the security headers', async () => {
+    for (const answer of [await post(decision()), await post('{'), await world.send('GET', '/x')]) {
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(answer.headers.get('content-security-policy')).toBe(
+        "default-src 'none'; frame-ancestors 'none'",
+      );
+    }
+  });
+
+  test('is counted and logged by operation, never by id', async () => {
+    world.lines.length = 0;
+    await post(decision(), { 'X-Request-Id': 'counted' });
+    const line = JSON.parse(world.lines.find((it) => it.includes('counted')) ?? '');
+    expect(line).toMatchObject({
+      operation: 'recordDecision',
+      route: '/v1/applications/{applicationId}/creditors/{creditorId}/decision',
+      status: 200,
+      caller: world.ids.integration,
+    });
+    const metrics = await world.process.metrics.text();
+    expect(metrics).toMatch(
+      /creditlane_http_requests_total\{operation="recordDecision",status="200"\} \d/,
+    );
+    expect(metrics).toContain(
+      'creditlane_http_request_duration_seconds_bucket{le="0.001",operation="getDecision"}',
+    );
+    expect(metrics).not.toContain(world.ids.application);
+  });
+});
+
+describe('rate limits', () => {
+  test('show in every answer, and end in 429 with Retry-After, for that caller alone', async () => {
+    const limited = await startWorld({ rateLimit: { requests: 2, windowMs: 60_000 } });
+    try {
+      const read = (key = limited.key) => limited.send('GET', limited.decisionPath, { key });
+      const [first, second, third] = [await read(), await read(), await read()];
+      expect(first.headers.get('ratelimit-policy')).toBe('"default";q=2;w=60');
+      expect(first.headers.get('ratelimit')).toBe('"default";r=1;t=30');
+      expect(second.status).toBe(200);
+      expect(third.status).toBe(429);
+      expect(third.json.code).toBe('rate_limited');
+      expect(Number(third.headers.get('retry-after'))).toBeGreaterThanOrEqual(29);
+      expect(third.headers.get('ratelimit')).toBe('"default";r=0;t=60');
+      expect((await read(limited.platformKey)).status).toBe(401);
+    } finally {
+      await limited.close();
+    }
+  });
+});
+
+describe('closing', () => {
+  test('lets requests under way finish and then hangs up', async () => {
+    const closing = await startWorld();
+    const entered = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const { access } = closing.peers.gates;
+    access.push(async () => {
+      entered.resolve();
+      await release.promise;
+    });
+    const answer = closing.send('GET', closing.decisionPath);
+    await entered.promise;
+    const closed = closing.close();
+    await expect(fetch(closing.gateway.url)).rejects.toThrow();
+    release.resolve();
+    expect((await answer).status).toBe(200);
+    await closed;
+  });
+});

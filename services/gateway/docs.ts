@@ -1,0 +1,92 @@
+/** The documentation for people: the OpenAPI document, and a page that shows it from bundled files. */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { notFound } from '@creditlane/rpc/fault';
+import type { Context } from 'koa';
+import type { OpenApiDocument } from './openapi-document.ts';
+
+/** Serves one path, given the placeholders' values. */
+export type Page = (ctx: Context, path: Record<string, string>) => Promise<void>;
+
+const DOCUMENT_PATH = '/v1/openapi.json';
+const LIBRARY = new URL('./', import.meta.resolve('swagger-ui-dist/package.json'));
+
+/** Everything from this server; `data:` is for the icons within the library's style sheet. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>Creditlane API</title>
+  <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
+  <link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+  <div id="docs"></div>
+  <noscript>This page needs JavaScript; the document itself is at <a href="${DOCUMENT_PATH}">${DOCUMENT_PATH}</a>.</noscript>
+  <script src="/docs/swagger-ui-bundle.js"></script>
+  <script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+/** No validator badge: it would send the document's address to its maker's server. */
+const START = `SwaggerUIBundle({
+  url: '${DOCUMENT_PATH}',
+  dom_id: '#docs',
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  persistAuthorization: true,
+  validatorUrl: null,
+});
+`;
+
+const FROM_LIBRARY: Record<string, string> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+};
+
+/** The pages by route, all answering GET without a key. */
+export function docsPages(document: OpenApiDocument): Record<string, Page> {
+  const json = Buffer.from(JSON.stringify(document));
+  const page: Page = async (ctx) => {
+    ctx.set('Content-Security-Policy', POLICY);
+    send(ctx, 'text/html; charset=utf-8', Buffer.from(PAGE));
+  };
+  return {
+    [DOCUMENT_PATH]: async (ctx) => send(ctx, 'application/json; charset=utf-8', json),
+    '/docs': page,
+    '/docs/{file}': async (ctx, { file = '' }) => {
+      if (file === 'start.js') {
+        send(ctx, 'text/javascript; charset=utf-8', Buffer.from(START));
+        return;
+      }
+      const type = Object.hasOwn(FROM_LIBRARY, file) ? FROM_LIBRARY[file] : undefined;
+      if (type === undefined) throw notFound('route_not_found', 'there is no such page');
+      send(ctx, type, await readFile(fileURLToPath(new URL(file, LIBRARY))));
+    },
+  };
+}
+
+function send(ctx: Context, type: string, content: Buffer): void {
+  ctx.set('Content-Type', type);
+  ctx.set('Cache-Control', 'no-cache');
+  ctx.set('ETag', `"${createHash('sha256').update(content).digest('base64url')}"`);
+  ctx.status = 200;
+  ctx.body = content;
+  if (ctx.fresh) ctx.status = 304;
+}

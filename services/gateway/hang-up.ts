@@ -1,0 +1,43 @@
+/** Ends a connection on which the client may still be sending what nobody will read. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { declaredBytes, MAX_BODY_BYTES } from './json-body.ts';
+
+/** How much more is taken off the wire, and thrown away, before the connection is cut. */
+const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
+const MAX_DISCARDING_MS = 1_000;
+
+/**
+ * Whether a body is left that is too long, or of unknown length: the connection cannot be used for
+ * another request. A short one of known length Node discards by itself.
+ */
+export function hasEndlessBody(req: IncomingMessage): boolean {
+  if (req.complete) return false;
+  return req.headers['transfer-encoding'] !== undefined || declaredBytes(req) > MAX_BODY_BYTES;
+}
+
+/**
+ * Answers at once and closes the connection a little later. Closed at once, with bytes unread, TCP
+ * would reset it, and a client still sending would never see the answer.
+ */
+export function answerAndHangUp(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  body: string,
+): void {
+  res.writeHead(status, { 'Content-Length': Buffer.byteLength(body), Connection: 'close' });
+  res.write(body);
+  let discarded = 0;
+  const finish = () => {
+    clearTimeout(deadline);
+    req.off('data', onData).off('end', finish).off('close', finish).off('error', finish);
+    res.end();
+  };
+  const onData = (chunk: Buffer) => {
+    discarded += chunk.length;
+    if (discarded > MAX_DISCARDED_BYTES) finish();
+  };
+  const deadline = setTimeout(finish, MAX_DISCARDING_MS);
+  req.on('data', onData).on('end', finish).on('close', finish).on('error', finish);
+  req.resume();
+}

@@ -1,0 +1,189 @@
+/** The way of every request: route, key, limit, parameters, body, access, handler, answer. */
+import { invalid, notFound } from '@creditlane/rpc/fault';
+import type { Context } from 'koa';
+import type { Access } from './access.ts';
+import type { CallLimits } from './call-limits.ts';
+import type { Caller, Callers } from './callers.ts';
+import type { Page } from './docs.ts';
+import { errorAnswer } from './errors.ts';
+import { clientFault, type Handler } from './handler.ts';
+import { answerAndHangUp, hasEndlessBody } from './hang-up.ts';
+import { readJsonBody } from './json-body.ts';
+import type { Operation } from './operation.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { requestIdFrom, traceparentFrom } from './request-id.ts';
+import type { Exchange, RequestRecord } from './request-record.ts';
+import type { Routes } from './routes.ts';
+import type { RawParameters, Validator } from './validation.ts';
+
+/** What a route leads to. */
+export type RouteTarget =
+  | { kind: 'operation'; operation: Operation; validator: Validator; handler: Handler }
+  | { kind: 'page'; page: Page };
+
+export interface RequestHandlerDeps {
+  routes: Routes<RouteTarget>;
+  callers: Callers;
+  access: Access;
+  rateLimit: RateLimit;
+  record: RequestRecord;
+  deadlineMs: number;
+}
+
+const SECURITY_HEADERS = Object.entries({
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
+  'X-Content-Type-Options': 'nosniff',
+});
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const NO_BODY = Object.freeze({});
+
+/** Serves one request after another; nothing that goes wrong leaves it. */
+export class RequestHandler {
+  readonly #deps: RequestHandlerDeps;
+
+  constructor(deps: RequestHandlerDeps) {
+    this.#deps = deps;
+  }
+
+  async handle(ctx: Context): Promise<void> {
+    const { req, res } = ctx;
+    const exchange: Exchange = {
+      startedMs: performance.now(),
+      method: req.method ?? '',
+      requestId: requestIdFrom(req.headers['x-request-id']),
+      operation: undefined,
+      caller: undefined,
+      code: undefined,
+      cause: undefined,
+    };
+    res.setHeader('X-Request-Id', exchange.requestId);
+    for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
+    let status: number;
+    try {
+      await this.#serve(ctx, exchange);
+      status = ctx.status;
+    } catch (error) {
+      status = fail(ctx, exchange, error);
+    }
+    this.#deps.record.keep(exchange, status);
+  }
+
+  async #serve(ctx: Context, exchange: Exchange): Promise<void> {
+    const { target, path, search } = this.#route(ctx);
+    if (target.kind === 'page') {
+      await target.page(ctx, path);
+      return;
+    }
+    const { operation, validator, handler } = target;
+    const { headers } = ctx.req;
+    exchange.operation = operation;
+    const limits: CallLimits = {
+      requestId: exchange.requestId,
+      traceparent: traceparentFrom(headers.traceparent),
+      deadlineMs: Date.now() + this.#deps.deadlineMs,
+    };
+
+    const caller = await this.#deps.callers.find(headers.authorization, limits);
+    exchange.caller = caller;
+    this.#limitRate(ctx, caller);
+    this.#deps.access.admit(caller, operation.access);
+
+    const parameters = validator.parameters({ path, query: queryOf(search), header: headers });
+    const sent = operation.body === undefined ? undefined : await readJsonBody(ctx.req, ctx.res);
+    const body = validator.body(sent) ?? NO_BODY;
+
+    const identity = await this.#deps.access.identity(
+      caller,
+      operation.access,
+      targetOf(parameters.path, parameters.header, body),
+      limits,
+    );
+    const result = await handler({
+      ...parameters,
+      body,
+      context: {
+        ...limits,
+        identity,
+        idempotencyKey: parameters.header['idempotency-key'],
+        onReplayed: () => ctx.res.setHeader('Idempotent-Replayed', 'true'),
+      },
+    });
+    ctx.status = operation.successStatus;
+    if (result === undefined) return;
+    ctx.res.setHeader('Content-Type', JSON_TYPE);
+    ctx.body = JSON.stringify(result);
+  }
+
+  #route({ req, res }: Context) {
+    const url = req.url ?? '/';
+    const queryAt = url.indexOf('?');
+    const path = queryAt === -1 ? url : url.slice(0, queryAt);
+    const match = this.#deps.routes.find(req.method ?? '', path);
+    switch (match.kind) {
+      case 'found':
+        return { ...match, search: queryAt === -1 ? '' : url.slice(queryAt) };
+      case 'other_methods':
+        res.setHeader('Allow', match.allow);
+        throw invalid('method_not_allowed', `this path takes ${match.allow}`);
+      default:
+        throw notFound('route_not_found', 'no operation has this path');
+    }
+  }
+
+  #limitRate({ res }: Context, caller: Caller): void {
+    const token = this.#deps.rateLimit.take(caller.id);
+    res.setHeader('RateLimit-Policy', this.#deps.rateLimit.policy);
+    res.setHeader('RateLimit', token.header);
+    token.refuse();
+  }
+}
+
+/** Answers a request that failed; gives the status. */
+function fail(ctx: Context, exchange: Exchange, error: unknown): number {
+  const { req, res } = ctx;
+  const fault = clientFault(error);
+  const { requestId, operation } = exchange;
+  const answer = errorAnswer(fault, { requestId, operation, accept: req.headers.accept });
+  exchange.code = answer.code;
+  if (answer.status >= 500) exchange.cause = fault.cause ?? fault;
+  for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
+  if (hasEndlessBody(req)) {
+    // Koa would end the answer at once.
+    ctx.respond = false;
+    answerAndHangUp(req, res, answer.status, answer.body);
+  } else {
+    ctx.status = answer.status;
+    ctx.body = answer.body;
+  }
+  return answer.status;
+}
+
+function queryOf(search: string): RawParameters['query'] {
+  const query: RawParameters['query'] = {};
+  if (search === '') return query;
+  const given = new URLSearchParams(search);
+  for (const name of new Set(given.keys())) {
+    const [first = '', ...more] = given.getAll(name);
+    query[name] = more.length === 0 ? first : [first, ...more];
+  }
+  return query;
+}
+
+/** The records that a request is about, for deciding whether the caller may act for them. */
+function targetOf(
+  path: Record<string, string>,
+  header: Record<string, string | undefined>,
+  body: object,
+) {
+  const retailerId: unknown = 'retailerId' in body ? body.retailerId : undefined;
+  return {
+    applicationId: path.applicationId,
+    creditorId: path.creditorId,
+    retailerId: typeof retailerId === 'string' ? retailerId.toLowerCase() : undefined,
+    retailerContext: header['x-service-retailer-id'],
+  };
+}

@@ -1,0 +1,204 @@
+/** For tests: the services behind the gateway, small and in memory, behind their real protos and tokens. */
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { keyDigest, makeKey } from '@creditlane/crypto/api-key';
+import type { ApplicationSchema } from '@creditlane/proto/applications/v1/application';
+import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
+import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
+import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
+import type { Caller } from '@creditlane/proto/common/v1/access';
+import { type Decision, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
+import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
+import {
+  AccessService,
+  IntegrationsService,
+} from '@creditlane/proto/integrations/v1/integrations_service';
+import type { Call } from '@creditlane/rpc/call';
+import { notFound, unauthenticated } from '@creditlane/rpc/fault';
+import { implement } from '@creditlane/rpc/service';
+import { newId } from '@creditlane/runtime/ids';
+
+type StoredApplication = MessageInitShape<typeof ApplicationSchema> & { retailerId: string };
+
+/** What the services hold and saw; tests read and change it directly. */
+export class TestPeers {
+  readonly keys = new Map<string, { id: string; caller: Caller; permissions: string[] }>();
+  readonly grants = new Set<string>();
+  readonly applications = new Map<string, StoredApplication>();
+  /** Decisions by "application creditor", oldest first. */
+  readonly submissions = new Map<string, Decision[]>();
+  /** "Service.method" of every call, with what came along. */
+  readonly calls: { method: string; call: Call; request: object }[] = [];
+  /** Thrown by the next calls of a method, instead of an answer. */
+  readonly failures = new Map<string, () => Error>();
+  /** Waited for once each before a key is looked up. */
+  readonly gates = { access: [] as (() => Promise<void>)[] };
+
+  issue(caller: Caller, id: string = newId(), permissions: string[] = []): string {
+    const key = makeKey(false);
+    this.keys.set(keyDigest(key).toString('hex'), { id, caller, permissions });
+    return key;
+  }
+
+  called(method: string) {
+    return this.calls.filter((it) => it.method === method);
+  }
+
+  #saw(method: string, request: object, call: Call): void {
+    this.calls.push({ method, request, call });
+    const failure = this.failures.get(method);
+    if (failure !== undefined) throw failure();
+  }
+
+  integrations() {
+    const ok = (method: string) => async (request: object, call: Call) => {
+      this.#saw(method, request, call);
+      return {};
+    };
+    return [
+      implement(AccessService, {
+        authenticate: async (request, call) => {
+          this.#saw('authenticate', request, call);
+          await this.gates.access.pop()?.();
+          const known = this.keys.get(Buffer.from(request.keyDigest).toString('hex'));
+          if (known === undefined) throw unauthenticated('key_unknown', 'nobody has this key');
+          return { callerId: known.id, caller: known.caller, permissions: known.permissions };
+        },
+        checkGrants: async (request, call) => {
+          this.#saw('checkGrants', request, call);
+          const { integrationId, retailerId, creditorId } = request;
+          return {
+            retailer: this.grants.has(`${integrationId} ${retailerId}`),
+            creditor: this.grants.has(`${integrationId} ${creditorId}`),
+          };
+        },
+      }),
+      implement(IntegrationsService, {
+        registerIntegration: ok('registerIntegration'),
+        issueKey: async (request, call) => {
+          this.#saw('issueKey', request, call);
+          return { keyId: newId(), key: makeKey(request.live) };
+        },
+        revokeKey: ok('revokeKey'),
+        grantRetailer: ok('grantRetailer'),
+        grantCreditor: ok('grantCreditor'),
+        setDestination: async (request, call) => {
+          this.#saw('setDestination', request, call);
+          return { destinationId: newId(), secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' };
+        },
+      }),
+    ];
+  }
+
+  applicationServices() {
+    const ok = (method: string) => async (request: object, call: Call) => {
+      this.#saw(method, request, call);
+      return {};
+    };
+    const own = (id: string, { identity }: Call) => {
+      const application = this.applications.get(id);
+      if (application === undefined || application.retailerId !== identity.retailerId) {
+        throw notFound('application_not_found', 'there is no such application');
+      }
+      return application;
+    };
+    return [
+      implement(ApplicationsService, {
+        createApplication: async (request, call) => {
+          this.#saw('createApplication', request, call);
+          if (request.retailerId !== call.identity.retailerId) {
+            throw notFound('retailer_not_found', 'there is no such retailer');
+          }
+          const { $typeName: _, ...given } = request;
+          const application: StoredApplication = {
+            ...given,
+            applicationId: newId(),
+            status: ApplicationStatus.DRAFT,
+            createdAt: timestampFromDate(new Date('2026-02-01T10:00:00Z')),
+          };
+          this.applications.set(application.applicationId ?? '', application);
+          return { application };
+        },
+        getApplication: async (request, call) => {
+          this.#saw('getApplication', request, call);
+          return { application: own(request.applicationId, call) };
+        },
+        submitApplication: async (request, call) => {
+          this.#saw('submitApplication', request, call);
+          const application = own(request.applicationId, call);
+          const submittedAt = timestampFromDate(new Date('2026-02-01T11:00:00Z'));
+          const { worksheet } = request;
+          application.submissions = request.creditorIds.map((creditorId) => ({
+            creditorId,
+            submittedAt,
+            ...(worksheet && { worksheet }),
+          }));
+          application.status = ApplicationStatus.SUBMITTED;
+          return { application };
+        },
+        locateApplication: async (request, call) => {
+          this.#saw('locateApplication', request, call);
+          return { retailerId: this.applications.get(request.applicationId)?.retailerId ?? '' };
+        },
+        getSubmission: async () => ({}),
+      }),
+      implement(DirectoryService, {
+        registerRetailer: ok('registerRetailer'),
+        registerRetailerGroup: ok('registerRetailerGroup'),
+        registerUser: ok('registerUser'),
+        registerCreditor: ok('registerCreditor'),
+      }),
+    ];
+  }
+
+  decisions() {
+    const own = ({ applicationId, creditorId }: Ids, { identity }: Call) => {
+      const decisions = this.submissions.get(`${applicationId} ${creditorId}`);
+      const retailerId = this.applications.get(applicationId)?.retailerId;
+      const sees =
+        identity.creditorId === creditorId ||
+        (retailerId !== undefined && identity.retailerId === retailerId);
+      if (decisions === undefined || !sees) {
+        throw notFound('submission_not_found', 'there is no such submission');
+      }
+      return decisions;
+    };
+    const replays = new Map<string, Decision>();
+    return [
+      implement(DecisionsService, {
+        recordDecision: async (request, call) => {
+          this.#saw('recordDecision', request, call);
+          const decisions = own(request, call);
+          const key = call.idempotency?.key ?? newId();
+          const earlier = replays.get(key);
+          if (earlier !== undefined) {
+            call.answer.replayed();
+            return { decision: earlier };
+          }
+          if (request.decision !== undefined) {
+            decisions.push(request.decision);
+            replays.set(key, request.decision);
+          }
+          return { ...(request.decision && { decision: request.decision }) };
+        },
+        getDecision: async (request, call) => {
+          this.#saw('getDecision', request, call);
+          const latest = own(request, call).at(-1);
+          return { decision: latest ?? { decision: DecisionValue.AWAITING_DECISION } };
+        },
+        listDecisions: async (request, call) => {
+          this.#saw('listDecisions', request, call);
+          const records = own(request, call).map((decision, index) => ({
+            sequence: BigInt(index + 1),
+            decision,
+            recordedAt: timestampFromDate(new Date('2026-02-01T12:00:00Z')),
+            integrationId: call.identity.subject,
+          }));
+          return { decisions: records.reverse(), nextCursor: 'next' };
+        },
+      }),
+    ];
+  }
+}
+
+type Ids = { applicationId: string; creditorId: string };
