@@ -222,27 +222,13 @@ describe('a refused write leaves nothing behind', () => {
 });
 
 test('a write whose connection dies is worth another try, and left nothing', async () => {
-  const holder = await service.pool.connect();
-  try {
-    await holder.query('BEGIN');
-    await holder.query('SELECT FROM submissions WHERE application_id = $1 FOR UPDATE', [
-      submission.applicationId,
-    ]);
+  await service.whileHeld(submission, async () => {
     const write = expect(decide(APPROVED)).rejects.toMatchObject({ kind: 'unavailable' });
-    await expect
-      .poll(async () => {
-        const { rowCount } = await service.pool.query(
-          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return rowCount;
-      })
-      .toBe(1);
+    await expect.poll(service.lockWaiters).toHaveLength(1);
+    const [pid] = await service.lockWaiters();
+    await service.pool.query('SELECT pg_terminate_backend($1)', [pid]);
     await write;
-  } finally {
-    await holder.query('ROLLBACK');
-    holder.release();
-  }
+  });
   expect(await rowsOf(submission)).toEqual({ seq: 1, decisions: 1, events: 1 });
   await decide(APPROVED);
   expect(await rowsOf(submission)).toEqual({ seq: 2, decisions: 2, events: 2 });

@@ -13,7 +13,7 @@ let service: TestDecisions;
 let submission: Submitted;
 let subject: string;
 beforeAll(async () => {
-  service = await startTestDecisions({ lockTimeoutMs: 100 });
+  service = await startTestDecisions({ lockTimeoutMs: 1_000 });
 });
 afterAll(() => service.close());
 beforeEach(async () => {
@@ -61,6 +61,18 @@ test('a repeat has no effect and gets the stored answer', async () => {
 test('twenty twins at once have one effect and one answer', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => decide('key')));
   expect(answers.map(({ term }) => term)).toEqual(Array(20).fill(60));
+  expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
+  expect(await recorded()).toEqual([60]);
+});
+
+test('twins that wait for one and the same row have one effect and one answer', async () => {
+  let twins: ReturnType<typeof decide>[] = [];
+  await service.whileHeld(submission, async () => {
+    twins = Array.from({ length: 4 }, () => decide('key'));
+    await expect.poll(service.lockWaiters, { interval: 10 }).toHaveLength(4);
+  });
+  const answers = await Promise.all(twins);
+  expect(answers.map(({ term }) => term)).toEqual(Array(4).fill(60));
   expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
   expect(await recorded()).toEqual([60]);
 });
@@ -137,19 +149,7 @@ test('a kept answer is not given to a caller who lost the creditor', async () =>
 });
 
 describe('while another write holds the submission for too long', () => {
-  const whileHeld = async (work: () => Promise<void>) => {
-    const holder = await service.pool.connect();
-    try {
-      await holder.query('BEGIN');
-      await holder.query('SELECT FROM submissions WHERE application_id = $1 FOR UPDATE', [
-        submission.applicationId,
-      ]);
-      await work();
-    } finally {
-      await holder.query('ROLLBACK');
-      holder.release();
-    }
-  };
+  const whileHeld = (work: () => Promise<unknown>) => service.whileHeld(submission, work);
 
   test('a write with a key is told that its twin may be under way, and can be repeated', async () => {
     await whileHeld(() =>

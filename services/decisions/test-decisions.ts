@@ -60,6 +60,10 @@ export interface TestDecisions {
   events: DecisionRecorded[];
   /** To look into the database with, and to get in the service's way. */
   pool: pg.Pool;
+  /** Does the work while somebody else holds the submission's row locked. */
+  whileHeld(submission: Submitted, work: () => Promise<unknown>): Promise<void>;
+  /** The processes of the database that wait for a lock. */
+  lockWaiters(): Promise<number[]>;
   /** Publishes ApplicationSubmitted and waits until the service has handled it. */
   submit(submission: Submitted, eventId?: string): Promise<void>;
   /** Waits until every event of the service has been published. */
@@ -144,6 +148,25 @@ export async function startTestDecisions(
     applications,
     events,
     pool,
+    async whileHeld({ applicationId }, work) {
+      const holder = await pool.connect();
+      try {
+        await holder.query('BEGIN');
+        const select = 'SELECT FROM submissions WHERE application_id = $1 FOR UPDATE';
+        await holder.query(select, [applicationId]);
+        await work();
+      } finally {
+        await holder.query('ROLLBACK');
+        holder.release();
+      }
+    },
+    async lockWaiters() {
+      const { rows } = await pool.query<{ pid: number }>(
+        `SELECT pid FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows.map(({ pid }) => pid);
+    },
     submit: (submission, id = randomUUID()) =>
       bus.publish([toMessage(submittedEvent(submission, id), 'applications')]),
     settled: service.settled,
