@@ -1,6 +1,5 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { Code, ConnectError } from '@connectrpc/connect';
 import { conflict, Fault, internal, invalid, unavailable } from '@creditlane/rpc/fault';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startWorld, type World } from './test-world.ts';
@@ -226,7 +225,7 @@ describe('errors of the services', () => {
     ],
     [
       'a method that is not served',
-      () => new ConnectError('no', Code.Unimplemented),
+      () => new Fault('unimplemented', 'unimplemented', 'no'),
       500,
       'internal_error',
     ],
