@@ -83,10 +83,11 @@ export function docsPages(document: OpenApiDocument): Record<string, Page> {
 }
 
 function send(ctx: Context, type: string, content: Buffer): void {
+  const etag = `"${createHash('sha256').update(content).digest('base64url')}"`;
   ctx.set('Content-Type', type);
   ctx.set('Cache-Control', 'no-cache');
-  ctx.set('ETag', `"${createHash('sha256').update(content).digest('base64url')}"`);
-  ctx.status = 200;
-  ctx.body = content;
-  if (ctx.fresh) ctx.status = 304;
+  ctx.set('ETag', etag);
+  const isKnown = ctx.get('If-None-Match') === etag;
+  ctx.status = isKnown ? 304 : 200;
+  ctx.body = isKnown ? null : content;
 }

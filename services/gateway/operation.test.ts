@@ -1,0 +1,103 @@
+import { unauthenticated } from '@creditlane/rpc/fault';
+import { describe, expect, test } from 'vitest';
+import { errorAnswer } from './errors.ts';
+import { bindHandlers } from './handler.ts';
+import {
+  type JsonObject,
+  loadOpenApiDocument,
+  type OpenApiDocument,
+  resolveReference,
+} from './openapi-document.ts';
+import { operationsOf } from './operation.ts';
+import { compileValidators } from './validation.ts';
+
+const document = loadOpenApiDocument();
+const operations = operationsOf(document);
+
+describe('the OpenAPI document', () => {
+  test('says of every operation what an integration developer needs', () => {
+    for (const [path, item] of Object.entries(document.paths)) {
+      for (const method of ['get', 'post', 'put', 'delete'] as const) {
+        const operation = item[method] as JsonObject | undefined;
+        if (operation === undefined) continue;
+        const where = `${method} ${path}`;
+        expect(operation.summary, where).toBeTruthy();
+        expect(operation.tags, where).not.toEqual([]);
+        const inContract = path.endsWith('/decision');
+        expect((operation.tags as string[]).includes('extension'), where).toBe(!inContract);
+      }
+    }
+  });
+
+  test('lists 404 on the extensions and not on the decision operations', () => {
+    for (const { id, statuses } of operations) {
+      const isContract = id === 'getDecision' || id === 'recordDecision';
+      const makesAnything = ['registerIntegration'].includes(id);
+      expect(statuses.has(404), id).toBe(!isContract && !makesAnything);
+    }
+  });
+
+  test('has examples that its own rules accept', () => {
+    const validators = compileValidators(document, operations);
+    let checked = 0;
+    for (const { id, method, route } of operations) {
+      const described = document.paths[route.replace('/v1', '')]?.[method];
+      const content = described?.requestBody?.content['application/json'] as JsonObject | undefined;
+      const examples = Object.values((content?.examples ?? {}) as Record<string, JsonObject>);
+      for (const value of [content?.example, ...examples.map((it) => it.value)]) {
+        if (value === undefined) continue;
+        expect(() => validators.get(id)?.body(value), id).not.toThrow();
+        checked += 1;
+      }
+    }
+    expect(checked).toBeGreaterThan(8);
+  });
+});
+
+describe('operations and handlers', () => {
+  const handlers = Object.fromEntries(operations.map(({ id }) => [id, async () => undefined]));
+
+  test('must be the same', () => {
+    expect(bindHandlers(operations, handlers).size).toBe(operations.length);
+    const { getDecision: _, ...missing } = handlers;
+    const wrong = { ...missing, readDecision: async () => undefined };
+    expect(() => bindHandlers(operations, wrong)).toThrow(
+      'operation getDecision has no handler; handler readDecision has no operation',
+    );
+  });
+
+  test('an operation that does not say who may call it is refused at start', () => {
+    const copy = structuredClone(document) as OpenApiDocument;
+    const post = copy.paths['/applications']?.post;
+    if (post !== undefined) post['x-access'] = { caller: 'anyone' };
+    expect(() => operationsOf(copy)).toThrow('createApplication must say in x-access');
+  });
+
+  test('a reference that leads nowhere is refused at start', () => {
+    expect(() => resolveReference(document, { $ref: '#/components/schemas/Nothing' })).toThrow(
+      '#/components/schemas/Nothing leads nowhere',
+    );
+  });
+});
+
+test('where the document closes the schema of an error, its body has nothing else', () => {
+  const copy = structuredClone(document) as OpenApiDocument;
+  const post = copy.paths['/applications']?.post;
+  const schema = {
+    type: 'object',
+    additionalProperties: false,
+    properties: { status: { type: 'integer' } },
+  };
+  if (post !== undefined) {
+    post.responses['401'] = {
+      content: { 'application/json': { schema } },
+    } as unknown as JsonObject;
+  }
+  const operation = operationsOf(copy).find(({ id }) => id === 'createApplication');
+  const answer = errorAnswer(unauthenticated('key_missing', 'send your key'), {
+    operation,
+    requestId: 'r',
+    accept: 'application/problem+json',
+  });
+  expect(answer.body).toBe('{"status":401}');
+});

@@ -1,0 +1,153 @@
+import { invalid } from '@creditlane/rpc/fault';
+import { newId } from '@creditlane/runtime/ids';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startWorld, type World } from '../test-world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+afterEach(() => world.peers.failures.clear());
+
+const applicant = {
+  firstName: 'Maya',
+  lastName: 'Tremblay',
+  sin: '046 454 286',
+  dateOfBirth: '1988-07-14',
+  email: 'maya@example.com',
+  addressHistory: [
+    { city: 'Montreal', province: 'QC', monthlyRentOrMortgage: 1450, yearsAtAddress: 0 },
+  ],
+  employmentHistory: [{ employerName: 'Bakery', incomeFrequency: 'BI_WEEKLY', grossIncome: 2100 }],
+};
+
+const create = (change: object = {}, headers: Record<string, string> = {}) =>
+  world.send('POST', '/v1/applications', {
+    headers,
+    body: {
+      retailerId: world.ids.retailer,
+      type: 'PRE_APPROVAL',
+      referenceNumber: 'DEAL-42',
+      primaryApplicant: applicant,
+      ...change,
+    },
+  });
+
+describe('creating an application', () => {
+  test('answers 201 with the application, and it can be read', async () => {
+    const more = { coApplicant: { ...applicant, firstName: 'Luc' }, relationship: 'IN_LAW' };
+    const made = await create(more);
+    expect(made.status).toBe(201);
+    expect(made.json).toEqual({
+      applicationId: expect.any(String),
+      retailerId: world.ids.retailer,
+      type: 'PRE_APPROVAL',
+      status: 'DRAFT',
+      referenceNumber: 'DEAL-42',
+      primaryApplicant: applicant,
+      ...more,
+      submissions: [],
+      createdAt: '2026-02-01T10:00:00.000Z',
+    });
+    const read = await world.send('GET', `/v1/applications/${made.json.applicationId}`);
+    expect(read.json).toEqual(made.json);
+  });
+
+  test('takes the retailer from X-Service-Retailer-ID when the body names none', async () => {
+    const header = { 'X-Service-Retailer-ID': world.ids.retailer.toUpperCase() };
+    const made = await create({ retailerId: undefined }, header);
+    expect(made.status).toBe(201);
+    expect(made.json.retailerId).toBe(world.ids.retailer);
+  });
+
+  test.each([
+    ['no retailer at all', () => ({ retailerId: undefined }), false, '/retailerId'],
+    ['two retailers', () => ({ retailerId: newId() }), true, '/retailerId'],
+    ['no type', () => ({ type: undefined }), false, '/type'],
+    ['no applicant', () => ({ primaryApplicant: undefined }), false, '/primaryApplicant'],
+    [
+      'a wrong SIN',
+      () => ({ primaryApplicant: { ...applicant, sin: '12' } }),
+      false,
+      '/primaryApplicant/sin',
+    ],
+    [
+      'an unknown province',
+      () => ({ primaryApplicant: { ...applicant, addressHistory: [{ province: 'Quebec' }] } }),
+      false,
+      '/primaryApplicant/addressHistory/0/province',
+    ],
+  ])('with %s is refused, naming the field', async (_, change, inHeader, at) => {
+    const headers = inHeader && { 'X-Service-Retailer-ID': world.ids.retailer };
+    const answer = await create(change(), headers || {});
+    expect(answer.status).toBe(400);
+    expect(answer.json.errors).toMatchObject([{ pointer: at }]);
+    expect(answer.text).not.toContain('12"');
+  });
+});
+
+describe('submitting an application', () => {
+  const worksheet = {
+    firstPaymentDate: '2026-03-31',
+    frequency: 'MONTHLY',
+    interestRate: 7.49,
+    term: 60,
+    salePrice: 28995,
+    vehicle: { vin: '1HGBH41JXMN109186', year: 2024, status: 'USED' },
+  };
+  const submit = (change: object = {}) =>
+    world.send('POST', `/v1/applications/${world.ids.application}/submit`, {
+      body: {
+        submittedByUserId: newId(),
+        creditorIds: [world.ids.creditor.toUpperCase()],
+        consents: [{ applicantId: newId(), creditConsent: true }],
+        worksheet,
+        ...change,
+      },
+    });
+
+  test('answers with the submissions, the terms among the worksheet', async () => {
+    const answer = await submit();
+    expect(answer.status).toBe(200);
+    expect(answer.json.status).toBe('SUBMITTED');
+    expect(answer.json.submissions).toEqual([
+      { creditorId: world.ids.creditor, submittedAt: '2026-02-01T11:00:00.000Z', worksheet },
+    ]);
+    const sent = world.peers.called('submitApplication').at(-1)?.request;
+    expect(sent).toMatchObject({
+      worksheet: { salePrice: 28995, terms: { interestRate: 7.49, term: 60, frequency: 1 } },
+    });
+  });
+
+  test.each([
+    ['no consent', { consents: [] }, '/consents'],
+    ['no creditor', { creditorIds: [] }, '/creditorIds'],
+    [
+      'a worksheet without a rate',
+      { worksheet: { ...worksheet, interestRate: undefined } },
+      '/worksheet/interestRate',
+    ],
+    [
+      'a consent in words',
+      { consents: [{ applicantId: newId(), creditConsent: 'yes' }] },
+      '/consents/0/creditConsent',
+    ],
+  ])('with %s is refused, naming the field', async (_, change, pointer) => {
+    const answer = await submit(change);
+    expect(answer.status).toBe(400);
+    expect(answer.json.errors).toMatchObject([{ pointer }]);
+  });
+
+  test("a term refused by the service is named in the worksheet's own place", async () => {
+    const fields = [{ pointer: '/worksheet/terms/term', message: 'must not be negative' }];
+    world.peers.failures.set('submitApplication', () => invalid('invalid_submission', 'x', fields));
+    const answer = await submit();
+    expect(answer.json).toMatchObject({
+      status: 400,
+      message: 'worksheet.term: must not be negative',
+      errors: [{ pointer: '/worksheet/term' }],
+    });
+  });
+});

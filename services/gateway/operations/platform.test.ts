@@ -1,0 +1,120 @@
+import { newId } from '@creditlane/runtime/ids';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWorld, type World } from '../test-world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+const send = (method: string, path: string, body?: object, headers?: Record<string, string>) =>
+  world.send(method, `/v1/platform${path}`, {
+    key: world.platformKey,
+    ...(body && { body }),
+    ...(headers && { headers }),
+  });
+const last = (method: string) => world.peers.called(method).at(-1);
+
+test('an integration is registered under the id given, or a new one', async () => {
+  const integrationId = newId();
+  const body = { integrationId, name: 'Bridge', permissions: ['ENQUEUE_RETAILER_CHAT'] };
+  const answer = await send('POST', '/integrations', body);
+  expect(answer.status).toBe(201);
+  expect(answer.json).toEqual(body);
+  expect(last('registerIntegration')?.request).toMatchObject({ ...body, permissions: [1] });
+  expect(last('registerIntegration')?.call.identity.kind).toBe('platform');
+  const fresh = await send('POST', '/integrations', { name: 'Bridge' });
+  expect(fresh.json).toEqual({
+    integrationId: expect.any(String),
+    name: 'Bridge',
+    permissions: [],
+  });
+});
+
+test('a registration repeated with its Idempotency-Key means the same integration', async () => {
+  const register = (key: string) =>
+    send('POST', '/integrations', { name: 'Bridge' }, { 'Idempotency-Key': key });
+  const [first, second, other] = [await register('a'), await register('a'), await register('b')];
+  expect(second.json).toEqual(first.json);
+  expect(other.json.integrationId).not.toBe(first.json.integrationId);
+  expect(first.json.integrationId).toMatch(
+    /^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/,
+  );
+});
+
+test('keys are issued, live unless asked otherwise, and revoked', async () => {
+  const path = `/integrations/${newId()}/keys`;
+  const live = await send('POST', path);
+  expect(live.status).toBe(201);
+  expect(live.json.key).toMatch(/^cl_live_/);
+  expect((await send('POST', path, { live: false })).json.key).toMatch(/^cl_test_/);
+  const revoked = await send('DELETE', `${path}/${live.json.keyId}`);
+  expect(revoked.status).toBe(204);
+  expect(revoked.text).toBe('');
+  expect(last('revokeKey')?.request).toMatchObject({ keyId: live.json.keyId });
+});
+
+test.each([
+  ['retailers', 'grantRetailer', 'retailerId'],
+  ['creditors', 'grantCreditor', 'creditorId'],
+])('grants on %s are given and taken', async (sort, method, name) => {
+  const [integrationId, id] = [newId(), newId()];
+  for (const [verb, granted] of [
+    ['PUT', true],
+    ['DELETE', false],
+  ] as const) {
+    const answer = await send(verb, `/integrations/${integrationId}/${sort}/${id}`);
+    expect(answer.status).toBe(204);
+    expect(last(method)?.request).toMatchObject({ integrationId, [name]: id, granted });
+  }
+});
+
+test('a destination is set, and its secret shown', async () => {
+  const answer = await send('PUT', `/integrations/${newId()}/destination`, {
+    url: 'https://hooks.example.com/creditlane',
+  });
+  expect(answer.status).toBe(200);
+  expect(answer.json).toEqual({
+    destinationId: expect.any(String),
+    secret: expect.stringMatching(/^whsec_/),
+  });
+});
+
+test.each([
+  ['/retailers', 'registerRetailer', { name: 'Harbour' }, 'retailer', 'retailerId', {}],
+  [
+    '/retailer-groups',
+    'registerRetailerGroup',
+    { name: 'Group' },
+    'retailerGroup',
+    'retailerGroupId',
+    {},
+  ],
+  [
+    '/users',
+    'registerUser',
+    { firstName: 'Noor', lastName: 'Singh', email: 'noor@example.com', retailerIds: [newId()] },
+    'user',
+    'userId',
+    { active: true },
+  ],
+  ['/creditors', 'registerCreditor', { name: 'Prairie' }, 'creditor', 'creditorId', {}],
+])(
+  '%s are registered under the id in the path',
+  async (path, method, body, record, name, added) => {
+    const id = newId();
+    const answer = await send('PUT', `${path}/${id}`, body);
+    expect(answer.status).toBe(204);
+    expect(last(method)?.request).toMatchObject({ [record]: { ...body, ...added, [name]: id } });
+  },
+);
+
+test('a record that is not acceptable is refused, naming every field', async () => {
+  const answer = await send('PUT', `/users/${newId()}`, { firstName: '', email: 'x' });
+  expect(answer.status).toBe(400);
+  expect(answer.json.message).toBe(
+    'lastName: is required; firstName: must not be empty; email: must be an e-mail address',
+  );
+});
