@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { newId } from './ids.ts';
+import { isUuid, newId } from './ids.ts';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -28,4 +28,12 @@ test('ids keep their order when the clock steps back', () => {
   const before = newId();
   vi.setSystemTime(Date.now() - 3_600_000);
   expect(newId() > before).toBe(true);
+});
+
+test('a UUID is told from other texts, in either case and of any version', () => {
+  expect(isUuid(newId())).toBe(true);
+  expect(isUuid('F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6')).toBe(true);
+  for (const text of ['', 'R-17', 'f81d4fae7dec11d0a76500a0c91e6bf6', `${newId()}\n`]) {
+    expect(isUuid(text)).toBe(false);
+  }
 });

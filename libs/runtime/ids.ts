@@ -2,6 +2,13 @@ import { randomBytes } from 'node:crypto';
 
 const SEQUENCE_LIMIT = 0x1000;
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether a text is a UUID of any version, as PostgreSQL takes it, in either case. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
 let lastMs = 0;
 let sequence = 0;
 

@@ -13,8 +13,9 @@ import { type Fault, notFound, unauthenticated } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import type { Clock } from '@creditlane/runtime/clock';
+import { isUuid } from '@creditlane/runtime/ids';
 import { checkDestinationUrl, makeSigningSecret, secretContext } from './destination.ts';
-import { askedId, type GrantSide } from './grant.ts';
+import type { GrantSide } from './grant.ts';
 import type { PlatformKeys } from './key.ts';
 import type { Store } from './store.ts';
 
@@ -118,7 +119,7 @@ export function accessRoutes({ store, platformKeys }: RpcDeps): ServiceRoutes {
       },
 
       checkGrants: ({ integrationId, retailerId, creditorId }) =>
-        store.checkGrants(integrationId, askedId(retailerId), askedId(creditorId)),
+        store.checkGrants(integrationId, heldId(retailerId), heldId(creditorId)),
     }),
   );
 }
@@ -144,6 +145,11 @@ export function destinationsRoutes({ store, keyRing }: RpcDeps): ServiceRoutes {
       },
     }),
   );
+}
+
+// Empty was not asked for, and a text that is no UUID names nobody: neither can be granted.
+function heldId(id: string): string | null {
+  return isUuid(id) ? id : null;
 }
 
 function unknownIntegration(): Fault {

@@ -1,0 +1,87 @@
+import { create } from '@bufbuild/protobuf';
+import {
+  type Address,
+  type Applicant,
+  ApplicantSchema,
+  type Employment,
+} from '@creditlane/proto/applications/v1/application';
+import type { FieldFaults } from '@creditlane/rpc/field-faults';
+import { maskSin, parseSin } from './sin.ts';
+
+// The closed lists are the contract's; the wire carries them as text.
+const list = (values: string) => new Set(values.split(' '));
+const DIRECTIONS = list('N NE E SE S SW W NW');
+const PROVINCES = list('AB BC MB NB NL NS NT NU ON PE QC SK YT');
+const RESIDENCE_TYPES = list(
+  'RENT OWN_FREE_AND_CLEAR OWN_WITH_MORTGAGE OWN_MOBILE_HOME RESERVE_HOUSING WITH_PARENTS OTHER',
+);
+const EMPLOYMENT_STATUSES = list(
+  'FULL_TIME FULL_TIME_PROBATION PART_TIME PART_TIME_CASUAL RETIRED SEASONAL_SUMMER SEASONAL_WINTER ' +
+    'SELF_EMPLOYED UNEMPLOYED',
+);
+const EMPLOYMENT_TYPES = list(
+  'AT_HOME EXECUTIVE LABOURER MANAGEMENT OFFICE_STAFF OTHER PRODUCTION PROFESSIONAL RETIRED SALES ' +
+    'SELF_EMPLOYED SERVICE STUDENT TRADES UNEMPLOYED',
+);
+
+/** No living applicant was born before it; a date before it is a slip of the pen. */
+const EARLIEST_BIRTH = '1900-01-01';
+
+/**
+ * Gives an applicant as it is kept, under a new id and with the number's bare digits. What is wrong
+ * goes to `faults`, by pointers that begin with `at`; no message repeats a value.
+ *
+ * @param today yyyy-MM-dd
+ */
+export function newApplicant(
+  given: Applicant,
+  id: string,
+  at: string,
+  today: string,
+  faults: FieldFaults,
+): Applicant {
+  const sin = given.sin === '' ? '' : parseSin(given.sin);
+  if (sin === undefined) faults.add(`${at}/sin`, 'must be a valid social insurance number');
+  for (const name of ['firstName', 'lastName'] as const) {
+    if (given[name].trim() === '') faults.add(`${at}/${name}`, 'must not be blank');
+  }
+  checkDateOfBirth(given.dateOfBirth, `${at}/dateOfBirth`, today, faults);
+  if (given.email !== '' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(given.email)) {
+    faults.add(`${at}/email`, 'must be an e-mail address');
+  }
+  for (const [index, address] of given.addressHistory.entries()) {
+    checkAddress(address, `${at}/addressHistory/${index}`, faults);
+  }
+  for (const [index, employment] of given.employmentHistory.entries()) {
+    checkEmployment(employment, `${at}/employmentHistory/${index}`, faults);
+  }
+  return create(ApplicantSchema, { ...given, applicantId: id, sin: sin ?? '' });
+}
+
+/** An applicant as an answer shows it: everything but the social insurance number in full. */
+export function maskedApplicant(applicant: Applicant): Applicant {
+  return create(ApplicantSchema, { ...applicant, sin: maskSin(applicant.sin) });
+}
+
+function checkDateOfBirth(date: string, at: string, today: string, faults: FieldFaults): void {
+  if (!faults.date(at, date)) return;
+  if (date >= today) faults.add(at, 'must be in the past');
+  else if (date < EARLIEST_BIRTH) faults.add(at, 'must not be before 1900');
+}
+
+function checkAddress(address: Address, at: string, faults: FieldFaults): void {
+  faults.oneOf(`${at}/direction`, address.direction, DIRECTIONS);
+  faults.oneOf(`${at}/province`, address.province, PROVINCES);
+  faults.oneOf(`${at}/residenceType`, address.residenceType, RESIDENCE_TYPES);
+  faults.notNegative(`${at}/monthlyRentOrMortgage`, address.monthlyRentOrMortgage);
+  faults.notNegative(`${at}/yearsAtAddress`, address.yearsAtAddress);
+  faults.notNegative(`${at}/monthsAtAddress`, address.monthsAtAddress);
+}
+
+function checkEmployment(employment: Employment, at: string, faults: FieldFaults): void {
+  faults.oneOf(`${at}/status`, employment.status, EMPLOYMENT_STATUSES);
+  faults.oneOf(`${at}/type`, employment.type, EMPLOYMENT_TYPES);
+  faults.notNegative(`${at}/grossIncome`, employment.grossIncome);
+  faults.notNegative(`${at}/yearsWorked`, employment.yearsWorked);
+  faults.notNegative(`${at}/monthsWorked`, employment.monthsWorked);
+}

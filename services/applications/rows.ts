@@ -1,0 +1,57 @@
+/** Rows as messages: what the tables hold, in the contract's words. */
+import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import {
+  type Application,
+  ApplicationSchema,
+  ApplicationStatus,
+  ApplicationType,
+  Relationship,
+  type Worksheet,
+  WorksheetSchema,
+} from '@creditlane/proto/applications/v1/application';
+import { openApplicant } from './sealed-applicant.ts';
+import type { ApplicantRole, ApplicationRow } from './tables.ts';
+
+/** An application with its applicants in the clear: nothing to show or log as it is. */
+export function applicationFromRow(row: ApplicationRow, keyRing: KeyRing): Application {
+  const applicant = (role: ApplicantRole) => {
+    const found = row.applicants.find((applicant) => applicant.role === role);
+    return found && openApplicant(keyRing, found.sealed, found.id, row.retailerId);
+  };
+  return create(ApplicationSchema, {
+    applicationId: row.id,
+    retailerId: row.retailerId,
+    type: enumValue(ApplicationType, row.type),
+    status: enumValue(ApplicationStatus, row.status),
+    referenceNumber: row.referenceNumber ?? '',
+    primaryApplicant: applicant('PRIMARY'),
+    coApplicant: applicant('CO'),
+    relationship: enumValue(Relationship, row.relationship ?? 'UNSPECIFIED'),
+    submissions: row.submissions
+      .toSorted(
+        (a, b) =>
+          a.submittedAt.getTime() - b.submittedAt.getTime() ||
+          (a.creditorId < b.creditorId ? -1 : 1),
+      )
+      .map(({ creditorId, submittedAt, worksheet }) => ({
+        creditorId,
+        submittedAt: timestampFromDate(submittedAt),
+        worksheet: worksheetFromJson(worksheet),
+      })),
+    createdAt: timestampFromDate(row.createdAt),
+  });
+}
+
+/** A stored worksheet. One that a newer version wrote may hold more than this one knows. */
+export function worksheetFromJson(json: object): Worksheet {
+  return fromJson(WorksheetSchema, json as JsonValue, { ignoreUnknownFields: true });
+}
+
+// The database keeps an enum's value by its name, which says what it means in any tool.
+function enumValue<E extends Record<string, string | number>>(names: E, name: string): E[keyof E] {
+  const value = names[name as keyof E];
+  if (typeof value !== 'number') throw new Error(`the database holds the unknown value ${name}`);
+  return value;
+}

@@ -1,0 +1,25 @@
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { open, type SealContext, seal } from '@creditlane/crypto/envelope';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import { type Applicant, ApplicantSchema } from '@creditlane/proto/applications/v1/application';
+
+/** The place that an applicant is sealed for. */
+export function applicantContext(applicantId: string, retailerId: string): SealContext {
+  return { table: 'applicants', column: 'sealed', row: applicantId, tenant: retailerId };
+}
+
+/** Seals everything that is known of an applicant, as one. */
+export function sealApplicant(ring: KeyRing, applicant: Applicant, retailerId: string): Buffer {
+  const plaintext = toBinary(ApplicantSchema, applicant);
+  return seal(ring, plaintext, applicantContext(applicant.applicantId, retailerId));
+}
+
+/** @throws SealError unless this is the applicant that was sealed for this place */
+export function openApplicant(
+  ring: KeyRing,
+  sealed: Uint8Array,
+  applicantId: string,
+  retailerId: string,
+): Applicant {
+  return fromBinary(ApplicantSchema, open(ring, sealed, applicantContext(applicantId, retailerId)));
+}

@@ -1,0 +1,164 @@
+/** The tables of the applications service, as far as they are read and written through TypeORM. */
+import { EntitySchema } from 'typeorm';
+
+export interface RetailerGroupRow {
+  id: string;
+  name: string;
+}
+
+export interface RetailerRow {
+  id: string;
+  name: string;
+  retailerGroupId: string | null;
+}
+
+export interface UserRow {
+  id: string;
+  firstName: string;
+  lastName: string;
+  email: string;
+  active: boolean;
+  retailerIds: string[];
+  retailerGroupIds: string[];
+}
+
+export interface CreditorRow {
+  id: string;
+  name: string;
+}
+
+export interface ApplicationRow {
+  id: string;
+  retailerId: string;
+  type: string;
+  status: string;
+  referenceNumber: string | null;
+  relationship: string | null;
+  createdAt: Date;
+  applicants: ApplicantRow[];
+  submissions: SubmissionRow[];
+}
+
+export interface ApplicantRow {
+  id: string;
+  applicationId: string;
+  role: ApplicantRole;
+  sealed: Buffer;
+  sealedWith: string;
+  application: ApplicationRow;
+}
+
+export type ApplicantRole = 'PRIMARY' | 'CO';
+
+export interface SubmissionRow {
+  applicationId: string;
+  creditorId: string;
+  /** A Worksheet message in protobuf JSON. */
+  worksheet: object;
+  submittedAt: Date;
+  application: ApplicationRow;
+}
+
+/** Retailers under one roof: the group's users may act for each of them. */
+export const retailerGroups = new EntitySchema<RetailerGroupRow>({
+  name: 'retailer_groups',
+  columns: {
+    id: { type: 'uuid', primary: true },
+    name: { type: 'text' },
+  },
+});
+
+export const retailers = new EntitySchema<RetailerRow>({
+  name: 'retailers',
+  columns: {
+    id: { type: 'uuid', primary: true },
+    name: { type: 'text' },
+    retailerGroupId: { type: 'uuid', name: 'retailer_group_id', nullable: true },
+  },
+});
+
+export const users = new EntitySchema<UserRow>({
+  name: 'users',
+  columns: {
+    id: { type: 'uuid', primary: true },
+    firstName: { type: 'text', name: 'first_name' },
+    lastName: { type: 'text', name: 'last_name' },
+    email: { type: 'text' },
+    active: { type: 'boolean' },
+    retailerIds: { type: 'uuid', name: 'retailer_ids', array: true },
+    retailerGroupIds: { type: 'uuid', name: 'retailer_group_ids', array: true },
+  },
+});
+
+export const creditors = new EntitySchema<CreditorRow>({
+  name: 'creditors',
+  columns: {
+    id: { type: 'uuid', primary: true },
+    name: { type: 'text' },
+  },
+});
+
+export const applications = new EntitySchema<ApplicationRow>({
+  name: 'applications',
+  columns: {
+    id: { type: 'uuid', primary: true },
+    retailerId: { type: 'uuid', name: 'retailer_id' },
+    type: { type: 'text' },
+    status: { type: 'text' },
+    referenceNumber: { type: 'text', name: 'reference_number', nullable: true },
+    relationship: { type: 'text', nullable: true },
+    createdAt: { type: 'timestamptz', name: 'created_at' },
+  },
+  relations: {
+    applicants: { type: 'one-to-many', target: 'applicants', inverseSide: 'application' },
+    submissions: { type: 'one-to-many', target: 'submissions', inverseSide: 'application' },
+  },
+});
+
+/** Who applies; everything about them is in `sealed`, an encrypted Applicant message. */
+export const applicants = new EntitySchema<ApplicantRow>({
+  name: 'applicants',
+  columns: {
+    id: { type: 'uuid', primary: true },
+    applicationId: { type: 'uuid', name: 'application_id' },
+    role: { type: 'text' },
+    sealed: { type: 'bytea' },
+    sealedWith: { type: 'text', name: 'sealed_with' },
+  },
+  relations: {
+    application: {
+      type: 'many-to-one',
+      target: 'applications',
+      joinColumn: { name: 'application_id' },
+    },
+  },
+});
+
+/** One application in front of one creditor, with the worksheet that it was submitted with. */
+export const submissions = new EntitySchema<SubmissionRow>({
+  name: 'submissions',
+  columns: {
+    applicationId: { type: 'uuid', name: 'application_id', primary: true },
+    creditorId: { type: 'uuid', name: 'creditor_id', primary: true },
+    worksheet: { type: 'jsonb' },
+    submittedAt: { type: 'timestamptz', name: 'submitted_at' },
+  },
+  relations: {
+    application: {
+      type: 'many-to-one',
+      target: 'applications',
+      joinColumn: { name: 'application_id' },
+    },
+  },
+});
+
+/** All of them, for the data source. */
+export const TABLES = [
+  retailerGroups,
+  retailers,
+  users,
+  creditors,
+  applications,
+  applicants,
+  submissions,
+];

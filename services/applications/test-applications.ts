@@ -1,0 +1,202 @@
+/** The applications service for its tests: on a database of its own, called with real tokens. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import { KeyRing } from '@creditlane/crypto/key-ring';
+import { createInProcessBus } from '@creditlane/events/in-process-bus';
+import { type DecodedEvent, decodeEvent } from '@creditlane/events/topics';
+import { createTestDatabase } from '@creditlane/postgres/test-database';
+import {
+  type ApplicantSchema,
+  type Application,
+  ApplicationType,
+} from '@creditlane/proto/applications/v1/application';
+import {
+  ApplicationsService,
+  type CreateApplicationRequestSchema,
+  type SubmitApplicationRequestSchema,
+} from '@creditlane/proto/applications/v1/applications_service';
+import {
+  DirectoryService,
+  type UserSchema,
+} from '@creditlane/proto/applications/v1/directory_service';
+import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
+import type { CallContext } from '@creditlane/rpc/client';
+import { type Identity, serviceIdentity } from '@creditlane/rpc/identity';
+import { mountForTest } from '@creditlane/rpc/test-mount';
+import { createTestProcess } from '@creditlane/runtime/test-process';
+import pg from 'pg';
+import { startApplications } from './app.ts';
+
+export type World = Awaited<ReturnType<typeof startWorld>>;
+
+export const asPlatform: CallContext = {
+  identity: { kind: 'platform', subject: 'platform', permissions: ['MANAGE_DIRECTORY'] },
+};
+export const asGateway: CallContext = { identity: serviceIdentity('gateway') };
+export const asDecisions: CallContext = { identity: serviceIdentity('decisions') };
+
+/** The ring that the service starts with unless told otherwise. */
+export const KEYS = `k1:${randomBytes(32).toString('base64')}`;
+
+export async function startWorld() {
+  const database = await createTestDatabase('applications');
+  const log: string[] = [];
+  const sql = new pg.Client({ connectionString: database.url });
+  await sql.connect();
+  const digestKey = randomBytes(32);
+  const start = async (keys: string) => {
+    const process = createTestProcess('applications', { write: (line) => void log.push(line) });
+    const bus = createInProcessBus();
+    const events: DecodedEvent[] = [];
+    await bus.subscribe({
+      group: 'decisions',
+      topics: ['creditlane.applications.v1'],
+      handle: async (batch) => void events.push(...batch.map(decodeEvent)),
+    });
+    const config = {
+      databaseUrl: database.url,
+      databasePoolSize: 8,
+      lockTimeoutMs: 2_000,
+      keyRing: KeyRing.parse(keys),
+      digestKey,
+    };
+    const stop = async () => {
+      await process.closers.close();
+      await bus.close();
+    };
+    const service = await startApplications(config, { process, bus }).catch(async (error) => {
+      await stop();
+      throw error;
+    });
+    const client = mountForTest('applications', service.routes, ['gateway', 'decisions'], process);
+    return {
+      events,
+      settled: service.settled,
+      applications: client(ApplicationsService, 'gateway'),
+      forDecisions: client(ApplicationsService, 'decisions'),
+      directory: client(DirectoryService, 'gateway'),
+      stop,
+    };
+  };
+  let running = await start(KEYS);
+  return {
+    sql,
+    log,
+    get service() {
+      return running;
+    },
+    /** Ends the service and starts it again on the same database. */
+    async restart(keys: string) {
+      await running.stop();
+      running = await start(keys);
+    },
+    async close() {
+      await running.stop();
+      await sql.end();
+      await database.drop();
+    },
+  };
+}
+
+/** A retailer with a user, and a creditor, each new in the directory. */
+export async function furnish({ service: { directory } }: World) {
+  const [retailerId, retailerGroupId] = [randomUUID(), randomUUID()];
+  const [userId, creditorId] = [randomUUID(), randomUUID()];
+  const retailerGroup = { retailerGroupId, name: 'Harbour Group' };
+  await directory.registerRetailerGroup({ retailerGroup }, asPlatform);
+  const retailer = { retailerId, name: 'Harbour Motors', retailerGroupId };
+  await directory.registerRetailer({ retailer }, asPlatform);
+  const user = { ...aUser(userId), retailerIds: [retailerId] };
+  await directory.registerUser({ user }, asPlatform);
+  await directory.registerCreditor({ creditor: { creditorId, name: 'Prairie' } }, asPlatform);
+  return { retailerId, retailerGroupId, userId, creditorId };
+}
+
+export type Directory = Awaited<ReturnType<typeof furnish>>;
+
+export function aUser(userId: string) {
+  return {
+    userId,
+    firstName: 'Noor',
+    lastName: 'Singh',
+    email: 'noor@harbour.example',
+    active: true,
+  } satisfies MessageInitShape<typeof UserSchema>;
+}
+
+/** An integration's call for a retailer. */
+export function asIntegration(retailerId: string, idempotencyKey?: string): CallContext {
+  const identity: Identity = {
+    kind: 'integration',
+    subject: '0198c0de-0000-7000-8000-00000000d001',
+    permissions: [],
+    retailerId,
+  };
+  return { identity, idempotencyKey };
+}
+
+export const SIN = '046-454-286';
+
+export function anApplicant() {
+  return {
+    firstName: 'Maya',
+    lastName: 'Tremblay',
+    sin: SIN,
+    dateOfBirth: '1988-07-14',
+    email: 'maya.tremblay@example.com',
+    addressHistory: [{ streetNo: '1280', streetName: 'Sherbrooke', province: 'QC' }],
+    employmentHistory: [{ employerName: 'Northern Lights Bakery', status: 'FULL_TIME' }],
+  } satisfies MessageInitShape<typeof ApplicantSchema>;
+}
+
+export function anApplication(retailerId: string) {
+  return {
+    retailerId,
+    type: ApplicationType.APPROVAL,
+    primaryApplicant: anApplicant(),
+  } satisfies MessageInitShape<typeof CreateApplicationRequestSchema>;
+}
+
+type NewApplication = Exclude<
+  MessageInitShape<typeof CreateApplicationRequestSchema>,
+  MessageShape<typeof CreateApplicationRequestSchema>
+>;
+
+export async function created(
+  { service }: World,
+  retailerId: string,
+  request: NewApplication = {},
+): Promise<Application> {
+  const { application } = await service.applications.createApplication(
+    { ...anApplication(retailerId), ...request },
+    asIntegration(retailerId),
+  );
+  if (!application) throw new Error('the answer holds no application');
+  return application;
+}
+
+/** The request that submits an application to creditors, with every applicant's consent. */
+export function aSubmission(
+  application: Application,
+  { userId }: Directory,
+  creditorIds: string[],
+) {
+  const { primaryApplicant, coApplicant, applicationId } = application;
+  const applicants = [primaryApplicant, coApplicant].filter((applicant) => !!applicant);
+  return {
+    applicationId,
+    submittedByUserId: userId,
+    creditorIds,
+    consents: applicants.map(({ applicantId }) => ({ applicantId, creditConsent: true })),
+    worksheet: {
+      terms: {
+        firstPaymentDate: '2027-01-15',
+        frequency: PaymentFrequency.BI_WEEKLY,
+        interestRate: 7.49,
+        term: 60,
+      },
+      salePrice: 28_995,
+      vehicle: { vin: '1HGBH41JXMN109186', make: 'Honda', status: 'USED' },
+    },
+  } satisfies MessageInitShape<typeof SubmitApplicationRequestSchema>;
+}

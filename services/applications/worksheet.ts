@@ -1,0 +1,36 @@
+import type { Vehicle, Worksheet } from '@creditlane/proto/applications/v1/application';
+import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
+import type { FieldFaults } from '@creditlane/rpc/field-faults';
+
+const VEHICLE_STATUSES = new Set(['NEW', 'USED']);
+
+const AMOUNTS = ['salePrice', 'cashDown', 'rebate', 'totalFinancedAmount'] as const;
+
+/**
+ * Checks the worksheet of a submission. The three terms that a creditor's decision may leave out are
+ * required here: three events carry them on, from the worksheet when nothing later has them.
+ */
+export function checkWorksheet(worksheet: Worksheet, at: string, faults: FieldFaults): void {
+  const { terms } = worksheet;
+  faults.date(`${at}/firstPaymentDate`, terms?.firstPaymentDate ?? '');
+  if (!terms || terms.frequency === PaymentFrequency.UNSPECIFIED) {
+    faults.add(`${at}/frequency`, 'must be given');
+  }
+  const rate = terms?.interestRate;
+  if (rate === undefined) faults.add(`${at}/interestRate`, 'must be given');
+  else if (rate < 0 || rate > 100) faults.add(`${at}/interestRate`, 'must be from 0 to 100');
+  if (terms?.term !== undefined && terms.term < 1) faults.add(`${at}/term`, 'must be at least 1');
+  if (worksheet.deliveryDate !== undefined) {
+    faults.date(`${at}/deliveryDate`, worksheet.deliveryDate);
+  }
+  for (const name of AMOUNTS) faults.notNegative(`${at}/${name}`, worksheet[name]);
+  if (worksheet.vehicle) checkVehicle(worksheet.vehicle, `${at}/vehicle`, faults);
+}
+
+function checkVehicle(vehicle: Vehicle, at: string, faults: FieldFaults): void {
+  for (const name of ['vin', 'make', 'model', 'trim'] as const) {
+    faults.printable(`${at}/${name}`, vehicle[name]);
+  }
+  faults.oneOf(`${at}/status`, vehicle.status, VEHICLE_STATUSES);
+  faults.notNegative(`${at}/odometerKm`, vehicle.odometerKm);
+}
