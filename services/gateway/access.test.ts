@@ -1,15 +1,11 @@
 import { keyDigest, makeKey } from '@creditlane/crypto/api-key';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import { newId } from '@creditlane/runtime/ids';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startWorld, type World } from './test-world.ts';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { startWorld } from './test-world.ts';
 
-let world: World;
-
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = await startWorld();
+afterAll(world.close);
 beforeEach(() => {
   world.peers.calls.length = 0;
   world.peers.failures.clear();

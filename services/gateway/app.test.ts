@@ -1,15 +1,11 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { conflict, Fault, internal, invalid, unavailable } from '@creditlane/rpc/fault';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startWorld, type World } from './test-world.ts';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { startWorld } from './test-world.ts';
 
-let world: World;
-
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = await startWorld();
+afterAll(world.close);
 afterEach(() => world.peers.failures.clear());
 
 const decision = () => ({ applicationId: world.ids.application, decision: 'BOOKED' });

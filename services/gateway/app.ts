@@ -16,7 +16,7 @@ import { Callers } from './callers.ts';
 import type { GatewayConfig } from './config.ts';
 import { docsPages } from './docs.ts';
 import { bindHandlers } from './handler.ts';
-import { type HttpServer, startHttpServer } from './http-server.ts';
+import { type Listener, startListener } from './listener.ts';
 import { loadOpenApiDocument } from './openapi-document.ts';
 import { operationsOf } from './operation.ts';
 import { applicationOperations } from './operations/applications.ts';
@@ -36,7 +36,7 @@ export interface GatewayDeps {
   signer: TokenSigner;
 }
 
-export type Gateway = Pick<HttpServer, 'url' | 'port' | 'close'>;
+export type Gateway = Pick<Listener, 'url' | 'port' | 'close'>;
 
 /**
  * Starts to serve; ends with the process's closers. Throws when an operation of the OpenAPI document
@@ -77,7 +77,7 @@ export async function startGateway(
   // Only what happens to a connection after the answer was made comes here.
   koa.on('error', (error) => log.debug({ err: error }, 'connection failed'));
   const answer = koa.callback();
-  const server = await startHttpServer(config, (req, res, { closing }) => {
+  const server = await startListener(config, (req, res, { closing }) => {
     if (closing) res.setHeader('Connection', 'close');
     void answer(req, res);
   });

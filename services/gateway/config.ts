@@ -1,4 +1,5 @@
-import { type Env, readEnv } from '@creditlane/runtime/env';
+import type { Target } from '@creditlane/rpc/client';
+import { type Env, type EnvReader, readEnv } from '@creditlane/runtime/env';
 import type { RateLimitConfig } from './rate-limit.ts';
 
 /** What the gateway needs to know before it starts. */
@@ -19,9 +20,37 @@ export interface GatewayConfig {
 /** Withdrawn keys and grants are promised to stop within 5 s of the answer; the rest is for the way. */
 const MAX_ACCESS_CACHE_MS = 4_500;
 
+/** What the gateway needs besides where it is a process of its own. */
+export interface GatewayProcessConfig {
+  gateway: GatewayConfig;
+  /** Each by the address of its gRPC port. */
+  peers: { applications: Target; decisions: Target; integrations: Target };
+  /** PKCS8 in base64: what the gateway signs identity tokens with. */
+  identityKey: string;
+  opsPort: number;
+}
+
 /** Reads the configuration. Throws a ConfigError that lists everything wrong with it. */
 export function readConfig(env: Env): GatewayConfig {
+  return readEnv(env, gatewayConfig);
+}
+
+/** Reads the configuration of a process of its own. Throws a ConfigError as `readConfig` does. */
+export function readProcessConfig(env: Env): GatewayProcessConfig {
   return readEnv(env, (read) => ({
+    gateway: gatewayConfig(read),
+    peers: {
+      applications: { kind: 'grpc', address: read.string('APPLICATIONS_ADDRESS') },
+      decisions: { kind: 'grpc', address: read.string('DECISIONS_ADDRESS') },
+      integrations: { kind: 'grpc', address: read.string('INTEGRATIONS_ADDRESS') },
+    },
+    identityKey: read.string('IDENTITY_KEY'),
+    opsPort: read.integer('OPS_PORT', { default: 9090, min: 0, max: 65_535 }),
+  }));
+}
+
+function gatewayConfig(read: EnvReader): GatewayConfig {
+  return {
     host: read.string('HOST', '0.0.0.0'),
     port: read.integer('PORT', { default: 8080, min: 0, max: 65_535 }),
     rateLimit: {
@@ -35,5 +64,5 @@ export function readConfig(env: Env): GatewayConfig {
       max: MAX_ACCESS_CACHE_MS,
     }),
     graceMs: read.durationMs('CLOSE_GRACE', { default: 8_000, min: 0, max: 60_000 }),
-  }));
+  };
 }

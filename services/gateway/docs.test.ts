@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startWorld, type World } from './test-world.ts';
+import { afterAll, expect, test } from 'vitest';
+import { startWorld } from './test-world.ts';
 
-let world: World;
-
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = await startWorld();
+afterAll(world.close);
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   world.send('GET', path, { key: '', headers });

@@ -68,3 +68,9 @@ export async function movingFields<T>(
     throw refusalOfFields(fields, fault.code);
   }
 }
+
+/** The record that a service must have answered with. Throws an `internal` Fault when it left it out. */
+export function answered<T>(record: T | undefined): T {
+  if (record === undefined) throw internal(new Error('a service answered without its record'));
+  return record;
+}

@@ -33,7 +33,7 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse): P
 }
 
 /** Whether the request comes with a body at all. */
-export function hasBody(req: IncomingMessage): boolean {
+function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || declaredBytes(req) > 0;
 }
 

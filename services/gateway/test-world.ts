@@ -122,5 +122,3 @@ function populate(peers: TestPeers) {
   peers.submissions.set(`${ids.otherApplication} ${ids.otherCreditor}`, []);
   return { ids, key, platformKey };
 }
-
-export type World = Awaited<ReturnType<typeof startWorld>>;

@@ -1,14 +1,10 @@
 import { invalid } from '@creditlane/rpc/fault';
 import { newId } from '@creditlane/runtime/ids';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startWorld, type World } from '../test-world.ts';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { startWorld } from '../test-world.ts';
 
-let world: World;
-
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = await startWorld();
+afterAll(world.close);
 afterEach(() => world.peers.failures.clear());
 
 const applicant = {

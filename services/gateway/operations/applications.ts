@@ -13,8 +13,7 @@ import {
 } from '@creditlane/proto/applications/v1/applications_service';
 import { LoanTermsSchema } from '@creditlane/proto/common/v1/terms';
 import type { Client } from '@creditlane/rpc/client';
-import { internal } from '@creditlane/rpc/fault';
-import { type Handlers, movingFields } from '../handler.ts';
+import { answered, type Handlers, movingFields } from '../handler.ts';
 import { messageReader, messageWriter } from '../json-message.ts';
 import type { JsonObject } from '../openapi-document.ts';
 import { refusalOfFields } from '../validation-messages.ts';
@@ -73,8 +72,8 @@ function retailerOf(
   return retailerId;
 }
 
-function applicationObject({ application }: { application?: Application | undefined }): JsonObject {
-  if (application === undefined) throw internal(new Error('an answer without its application'));
+function applicationObject(answer: { application?: Application | undefined }): JsonObject {
+  const application = answered(answer.application);
   const submissions = application.submissions.map((submission) => ({
     ...writeSubmission(submission),
     worksheet: submission.worksheet === undefined ? {} : worksheetObject(submission.worksheet),

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startWorld, type World } from '../test-world.ts';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { startWorld } from '../test-world.ts';
 
 const WRITABLE = [
   'BOOKED',
@@ -12,18 +12,10 @@ const WRITABLE = [
   'PENDING_BANK_CONNECTION',
 ];
 
-let world: World;
-let path: string;
-let applicationId: string;
-let creditorId: string;
-
-beforeAll(async () => {
-  world = await startWorld();
-  path = world.decisionPath;
-  applicationId = world.ids.application;
-  creditorId = world.ids.creditor;
-});
-afterAll(() => world.close());
+const world = await startWorld();
+afterAll(world.close);
+const path = world.decisionPath;
+const { application: applicationId, creditor: creditorId } = world.ids;
 beforeEach(() => {
   world.peers.submissions.set(`${applicationId} ${creditorId}`, []);
   world.peers.calls.length = 0;

@@ -5,8 +5,7 @@ import {
   RecordedDecisionSchema,
 } from '@creditlane/proto/decisions/v1/decisions_service';
 import type { Client } from '@creditlane/rpc/client';
-import { internal } from '@creditlane/rpc/fault';
-import { type Handlers, movingFields } from '../handler.ts';
+import { answered, type Handlers, movingFields } from '../handler.ts';
 import { messageReader, messageWriter } from '../json-message.ts';
 import type { JsonObject } from '../openapi-document.ts';
 import { refusalOfFields } from '../validation-messages.ts';
@@ -71,8 +70,7 @@ function decisionObject(
   ids: { applicationId: string; creditorId: string },
   decision: Decision | undefined,
 ): JsonObject {
-  if (decision === undefined) throw internal(new Error('an answer without its decision'));
-  const written = writeDecision(decision);
+  const written = writeDecision(answered(decision));
   const shown = READ_FIELDS.flatMap((name) => {
     const value = written[name];
     return value === undefined ? [] : [[name, value] as const];

@@ -1,13 +1,9 @@
 import { newId } from '@creditlane/runtime/ids';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startWorld, type World } from '../test-world.ts';
+import { afterAll, expect, test } from 'vitest';
+import { startWorld } from '../test-world.ts';
 
-let world: World;
-
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = await startWorld();
+afterAll(world.close);
 
 const send = (method: string, path: string, body?: object, headers?: Record<string, string>) =>
   world.send(method, `/v1/platform${path}`, {

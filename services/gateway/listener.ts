@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { newId } from '@creditlane/runtime/ids';
 
-export interface HttpServer {
+export interface Listener {
   url: string;
   port: number;
   /** True from the moment `close` is called: answers should then ask the client to hang up. */
@@ -11,7 +11,7 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-type Handle = (req: IncomingMessage, res: ServerResponse, server: HttpServer) => void;
+type Handle = (req: IncomingMessage, res: ServerResponse, server: Listener) => void;
 
 /** Longer than load balancers keep an idle connection (60 s as a rule), so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
@@ -35,17 +35,17 @@ const UNPARSED: Record<string, [status: string, code: string, message: string]> 
 const MALFORMED = ['400 Bad Request', 'malformed_request', 'the request is not HTTP/1.1'] as const;
 
 /** Listens. Rejects with the system's error when the port cannot be had. */
-export async function startHttpServer(
+export async function startListener(
   { host, port, graceMs }: { host: string; port: number; graceMs: number },
   handle: Handle,
-): Promise<HttpServer> {
+): Promise<Listener> {
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
   });
   const state = { closing: false };
-  const ours: HttpServer = {
+  const ours: Listener = {
     url: '',
     port: 0,
     get closing() {
