@@ -37,5 +37,6 @@ export interface Subscription {
 /** The bus was closed before the messages were handled. */
 export class BusClosedError extends Error {
   override name = 'BusClosedError';
+  readonly loggable = true;
   override message = 'the event bus is closed';
 }

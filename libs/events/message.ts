@@ -48,7 +48,7 @@ export function toMessage(event: EventRecord, source: string): EventMessage {
   };
 }
 
-/** A copy that shares nothing with the original, as if it had crossed a network. */
+/** A copy that shares nothing with the original, as if it had crossed a network (a Buffer's `slice` would). */
 export function copyMessage({ topic, key, headers, value }: EventMessage): EventMessage {
-  return { topic, key, headers: { ...headers }, value: value.slice() };
+  return { topic, key, headers: { ...headers }, value: new Uint8Array(value) };
 }

@@ -53,6 +53,7 @@ export type DecodedEvent = {
 /** A message that is not an event this version knows. */
 export class UndecodableEventError extends Error {
   override name = 'UndecodableEventError';
+  readonly loggable = true;
 }
 
 /**

@@ -7,7 +7,11 @@ import { DataSource, type EntitySchema } from 'typeorm';
 import { Heartbeat } from './heartbeat.ts';
 import { type Migration, migrate } from './migrate.ts';
 import { isOutage } from './outage.ts';
+import { typeormLog } from './typeorm-log.ts';
 import { VALUE_TYPES } from './value-types.ts';
+
+// Part of what `openDatabase` promises.
+export { DatabaseNewerError } from './migrate.ts';
 
 export interface DatabaseOptions {
   url: string;
@@ -55,6 +59,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     applicationName: name,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     installExtensions: false,
+    logger: typeormLog(log),
     entities: options.entities,
     // A connection that dies while idle is replaced by the pool; the process lives on.
     poolErrorHandler: (err) => log.warn({ err }, 'idle database connection lost'),
@@ -62,6 +67,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       types: VALUE_TYPES,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
+      // Of a disk without a moving arm. It also keeps the relay on the outbox's index, in its order,
+      // when a backlog grows faster than the planner's statistics.
+      options: '-c random_page_cost=1.1',
       statement_timeout: statementTimeoutMs,
       lock_timeout: options.lockTimeoutMs ?? 0,
       // Beyond the server's own limit, for a server that no longer answers at all.

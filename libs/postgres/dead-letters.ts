@@ -1,5 +1,6 @@
 /** Events that a consumer could not handle, kept whole, with the reason, for an operator to judge. */
 import type { EventMessage } from '@creditlane/events/message';
+import { errorFields } from '@creditlane/runtime/error-fields';
 import type pg from 'pg';
 import { statement } from './statement.ts';
 
@@ -40,8 +41,9 @@ export async function park(
   await insertDeadLetter.run(pool, [consumer, topic, key, JSON.stringify(headers), value, reason]);
 }
 
+/** As much as a log may show: a message can quote what the event stood for, in the clear. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
-  return `${error.name}: ${error.message}${cause}`;
+  const { name, code, message, constraint, stack } = errorFields(error);
+  const head = [name, code, constraint, message].filter((part) => part !== undefined).join(': ');
+  return stack ? `${head}\n${stack}` : head;
 }

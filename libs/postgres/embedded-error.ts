@@ -15,6 +15,8 @@ export type EmbeddedPostgresReason =
 
 export class EmbeddedPostgresError extends Error {
   override name = 'EmbeddedPostgresError';
+  /** The message names paths, ports and processes, never contents. */
+  readonly loggable = true;
   readonly reason: EmbeddedPostgresReason;
 
   constructor(reason: EmbeddedPostgresReason, message: string, cause?: unknown) {

@@ -92,7 +92,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   };
   void ended.then(() => process.off('exit', stopAtExit));
   try {
-    await ready(options, child);
+    await ready(options, child, ended);
   } catch (error) {
     await stop();
     throw error;
@@ -105,19 +105,20 @@ async function endOf(child: ChildProcess): Promise<void> {
   await once(child, 'exit').catch(() => undefined);
 }
 
-async function ready({ adminUrl, logFile, port }: ServerOptions, child: ChildProcess) {
+async function ready(
+  { adminUrl, logFile, port }: ServerOptions,
+  child: ChildProcess,
+  ended: Promise<void>,
+): Promise<void> {
   const deadline = Date.now() + READY_WITHIN_MS;
   while (Date.now() < deadline) {
     if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) {
       const output = await readFile(logFile, 'utf8');
       throw errorFromOutput(output, `PostgreSQL could not start on port ${port}`);
     }
-    const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 5_000 });
-    client.on('error', () => undefined); // It ends anyway; connect and end report what matters.
     try {
-      await client.connect();
-      await client.end();
-      return;
+      // Where the port is another's, that one may never answer; our server has ended long before.
+      if (await Promise.race([canConnect(adminUrl), ended.then(() => false)])) return;
     } catch (cause) {
       if (!isOutage(cause)) {
         throw new EmbeddedPostgresError(
@@ -130,6 +131,14 @@ async function ready({ adminUrl, logFile, port }: ServerOptions, child: ChildPro
     await delay(POLL_MS);
   }
   throw new EmbeddedPostgresError('failed', `PostgreSQL was not ready in time; see ${logFile}.`);
+}
+
+async function canConnect(url: string): Promise<true> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined); // It ends anyway; connect and end report what matters.
+  await client.connect();
+  await client.end();
+  return true;
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

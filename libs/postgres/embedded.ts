@@ -28,6 +28,11 @@ export interface EmbeddedPostgres {
   close(): Promise<void>;
 }
 
+// What can go wrong is part of what starting promises.
+export { EmbeddedPostgresError } from './embedded-error.ts';
+
+/** Names the process that started the server, to tell an orphan by. */
+const OWNER_FILE = 'owner.pid';
 const RESTART = { baseMs: 100, capMs: 2_000 };
 /** Between choosing a free port and using it somebody else may take it. */
 const FREE_PORT_TRIES = 3;
@@ -47,9 +52,8 @@ export async function startEmbeddedPostgres(
   await assertReachable(join(dataDir, 'cluster'), user);
   await assertReachable(programs.postgres, user);
   const cluster = await initialiseOnce(dataDir, programs.initdb, user, password);
-  const ownerFile = join(dataDir, 'owner.pid');
-  await stopOrphan(cluster, await readOwner(ownerFile), log);
-  await writeFile(ownerFile, `${process.pid}\n`);
+  await stopEmbeddedPostgres(dataDir, log);
+  await writeFile(join(dataDir, OWNER_FILE), `${process.pid}\n`);
 
   const start = (port: number) => {
     const adminUrl = `postgres://${ADMIN}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
@@ -94,6 +98,15 @@ export async function startEmbeddedPostgres(
       await server.stop();
     },
   };
+}
+
+/**
+ * Stops the PostgreSQL that a killed process left running on a data directory, if there is one.
+ * Throws `EmbeddedPostgresError` while its owner is alive.
+ */
+export async function stopEmbeddedPostgres(dataDir: string, log?: Log): Promise<void> {
+  const dir = resolve(dataDir);
+  await stopOrphan(join(dir, 'cluster'), await readOwner(join(dir, OWNER_FILE)), log);
 }
 
 async function startOnFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {

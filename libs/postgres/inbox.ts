@@ -4,7 +4,7 @@
  */
 
 import type { EventMessage } from '@creditlane/events/message';
-import { type DecodedEvent, decodeEvent } from '@creditlane/events/topics';
+import { type DecodedEvent, decodeEvent, UndecodableEventError } from '@creditlane/events/topics';
 import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import type pg from 'pg';
@@ -128,6 +128,6 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 function receive(message: EventMessage): ReceivedEvent {
   const { ce_id: id = '', traceparent } = message.headers;
-  if (!UUID.test(id)) throw new Error('the message has no ce_id that is a UUID');
+  if (!UUID.test(id)) throw new UndecodableEventError('the message has no ce_id that is a UUID');
   return { ...decodeEvent(message), id, key: message.key, traceparent };
 }

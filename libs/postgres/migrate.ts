@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@creditlane/runtime/log';
 import { DataSource, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { typeormLog } from './typeorm-log.ts';
 
 /** The class of a migration; its name ends in a JavaScript timestamp of 13 digits. */
 export type Migration = new () => MigrationInterface;
@@ -23,6 +24,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 /** The database was migrated by a newer version, whose schema this one does not know. */
 export class DatabaseNewerError extends Error {
   override name = 'DatabaseNewerError';
+  readonly loggable = true;
 
   constructor(unknown: string[]) {
     super(
@@ -43,6 +45,7 @@ export async function migrate(url: string, migrations: Migration[], log: Log): P
     poolSize: 1,
     applicationName: 'creditlane migrations',
     installExtensions: false,
+    logger: typeormLog(log),
     migrations,
     poolErrorHandler: (err) => log.warn({ err }, 'connection lost while migrating'),
   });

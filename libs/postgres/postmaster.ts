@@ -30,8 +30,7 @@ export async function findPostmaster(cluster: string): Promise<Postmaster | 'sta
     throw error;
   }
   const pid = Number(text.split('\n', 1)[0]);
-  if (!Number.isSafeInteger(pid) || pid <= 0 || !isAlive(pid)) return undefined;
-  const found = await describe(pid);
+  const found = pid > 0 && isAlive(pid) ? await describe(pid) : undefined;
   if (!found) return undefined;
   return found.command.includes(cluster) ? { pid, parentPid: found.parentPid } : 'stale';
 }
@@ -45,7 +44,7 @@ export async function stopPostmaster(pid: number): Promise<boolean> {
     ['SIGINT', FAST_STOP_MS],
     ['SIGQUIT', IMMEDIATE_STOP_MS],
   ] as const) {
-    if (!isAlive(pid)) return true;
+    if (!(await isRunning(pid))) return true;
     process.kill(pid, signal);
     if (await isGoneWithin(pid, waitMs)) return true;
   }
@@ -55,10 +54,15 @@ export async function stopPostmaster(pid: number): Promise<boolean> {
 async function isGoneWithin(pid: number, waitMs: number): Promise<boolean> {
   const deadline = Date.now() + waitMs;
   while (Date.now() < deadline) {
-    if (!isAlive(pid) || (await describe(pid)) === undefined) return true;
+    if (!(await isRunning(pid))) return true;
     await delay(POLL_MS);
   }
   return false;
+}
+
+/** Whether the process has not ended; a zombie has, however long its parent takes to notice. */
+export async function isRunning(pid: number): Promise<boolean> {
+  return isAlive(pid) && (await describe(pid)) !== undefined;
 }
 
 function isAlive(pid: number): boolean {

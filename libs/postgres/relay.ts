@@ -6,6 +6,7 @@ import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import { Wake } from '@creditlane/runtime/wake';
 import type pg from 'pg';
+import { isOutage } from './outage.ts';
 import { ShardLeases } from './outbox-lease.ts';
 import {
   anyUnpublished,
@@ -75,7 +76,7 @@ export function startRelay(options: RelayOptions): Relay {
   return {
     wake: () => wake.signal(),
     async settled() {
-      while ((await anyUnpublished.run(pool))[0]?.any) {
+      while (await mayHaveUnpublished(pool)) {
         if (stop.signal.aborted) throw new Error('the relay is closed and the outbox is not empty');
         wake.signal();
         await rounds.wait(POLL_MS, stop.signal);
@@ -134,6 +135,16 @@ function publisher({ pool, bus, source, log, metrics }: RelayOptions, stop: Abor
     }
     return marked.length;
   };
+}
+
+/** An outbox that cannot be looked into may hold anything. */
+async function mayHaveUnpublished(pool: pg.Pool): Promise<boolean> {
+  try {
+    return (await anyUnpublished.run(pool)).some(({ any }) => any);
+  } catch (error) {
+    if (isOutage(error)) return true;
+    throw error;
+  }
 }
 
 /** The work's outcome, or a rejection when it takes too long after `stop`. */

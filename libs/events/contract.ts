@@ -1,0 +1,135 @@
+/** What every event bus must do, as tests to be run against each adapter. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { EventBus } from './bus.ts';
+import type { EventMessage } from './message.ts';
+
+const TOPIC = 'creditlane.decisions.v1';
+/** The group that TOPICS declares for the topic. */
+const GROUP = 'webhook-dispatcher';
+
+function message(key: string, text = key): EventMessage {
+  return { topic: TOPIC, key, headers: { ce_id: text }, value: Buffer.from(text) };
+}
+
+function subscribe(bus: EventBus, handle: (batch: EventMessage[]) => Promise<void>) {
+  return bus.subscribe({ group: GROUP, topics: [TOPIC], handle });
+}
+
+/** Remembers what was handled, in that order. */
+function handlingLog() {
+  const texts: string[] = [];
+  return {
+    texts,
+    note: async (batch: EventMessage[]) => {
+      texts.push(...batch.map(({ value }) => Buffer.from(value).toString()));
+    },
+    includes: (count: number) => vi.waitUntil(() => texts.length >= count),
+  };
+}
+
+const CONTRACT: Record<string, (bus: EventBus) => Promise<void>> = {
+  'hands every message on, whole': async (bus) => {
+    const received: EventMessage[] = [];
+    await subscribe(bus, async (batch) => void received.push(...batch));
+    const sent = message('a');
+    await bus.publish([sent]);
+    await vi.waitUntil(() => received.length === 1);
+    expect({ ...received[0], value: Buffer.from(received[0]?.value ?? []) }).toEqual(sent);
+  },
+
+  'keeps the order of a key': async (bus) => {
+    const log = handlingLog();
+    await subscribe(bus, log.note);
+    const texts = Array.from({ length: 100 }, (_, index) => `a${index}`);
+    for (const text of texts.slice(0, 50)) await bus.publish([message('a', text)]);
+    await bus.publish(texts.slice(50).map((text) => message('a', text)));
+    await log.includes(100);
+    expect(log.texts).toEqual(texts);
+  },
+
+  'hands out one batch at a time': async (bus) => {
+    const log = handlingLog();
+    let atOnce = 0;
+    let most = 0;
+    await subscribe(bus, async (batch) => {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      await new Promise(setImmediate);
+      atOnce -= 1;
+      await log.note(batch);
+    });
+    const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
+    await Promise.all(keys.map((key) => bus.publish([message(key)])));
+    await log.includes(20);
+    expect(most).toBe(1);
+    expect(log.texts.toSorted()).toEqual(keys.toSorted());
+  },
+
+  'brings a batch again whose handling failed': async (bus) => {
+    const log = handlingLog();
+    let failures = 0;
+    await subscribe(bus, async (batch) => {
+      failures += 1;
+      if (failures === 1) throw new Error('not yet');
+      await log.note(batch);
+    });
+    // Whether the adapter or the publisher tries again is the adapter's business.
+    await vi.waitUntil(async () => {
+      if (log.texts.length > 0) return true;
+      await bus.publish([message('a')]).catch(() => undefined);
+      return log.texts.length > 0;
+    });
+    expect(new Set(log.texts)).toEqual(new Set(['a']));
+  },
+
+  'hands nothing out while paused, and all of it afterwards': async (bus) => {
+    const log = handlingLog();
+    const subscription = await subscribe(bus, log.note);
+    subscription.pause();
+    const published = bus.publish([message('a'), message('b')]);
+    await vi.waitUntil(() => subscription.lag() === 2);
+    expect(log.texts).toEqual([]);
+    subscription.resume();
+    await published;
+    await log.includes(2);
+    expect(log.texts).toEqual(['a', 'b']);
+    await vi.waitUntil(() => subscription.lag() === 0);
+  },
+
+  'closes a subscription after the batch under way': async (bus) => {
+    const log = handlingLog();
+    const started = Promise.withResolvers<void>();
+    const finish = Promise.withResolvers<void>();
+    const subscription = await subscribe(bus, async (batch) => {
+      started.resolve();
+      await finish.promise;
+      await log.note(batch);
+    });
+    const published = bus.publish([message('a')]);
+    await started.promise;
+    const closed = subscription.close();
+    finish.resolve();
+    await closed;
+    expect(log.texts).toEqual(['a']);
+    await published;
+  },
+
+  'takes nothing any more once it is closed': async (bus) => {
+    const log = handlingLog();
+    await bus.close();
+    await expect(bus.publish([message('a')])).rejects.toThrow('the event bus is closed');
+    await expect(subscribe(bus, log.note)).rejects.toThrow('the event bus is closed');
+  },
+};
+
+/** Runs the contract; `makeBus` gives a bus on which nothing was published yet. */
+export function describeEventBus(name: string, makeBus: () => Promise<EventBus>): void {
+  describe(`the event bus ${name}`, () => {
+    let bus: EventBus;
+    beforeEach(async () => {
+      bus = await makeBus();
+    });
+    afterEach(() => bus.close());
+    for (const [promise, prove] of Object.entries(CONTRACT)) test(promise, () => prove(bus));
+  });
+}

@@ -1,0 +1,49 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { DecisionRecordedSchema } from '@creditlane/proto/decisions/v1/decisions_events';
+import { expect, test } from 'vitest';
+import { toMessage } from './message.ts';
+import { decodeEvent, encodeEvent, TOPICS } from './topics.ts';
+
+const TYPE = 'creditlane.decisions.v1.DecisionRecorded';
+
+test('an event survives the way through JSON and bytes', () => {
+  const message = toMessage(
+    {
+      id: '1',
+      topic: 'creditlane.decisions.v1',
+      key: 'a',
+      type: TYPE,
+      payload: { applicationId: 'a', sequence: 3, terms: { interestRate: 5.99 } },
+      time: new Date('2026-01-02T03:04:05.678Z'),
+    },
+    'decisions',
+  );
+  expect(message.headers.ce_time).toBe('2026-01-02T03:04:05.678Z');
+  expect(message.headers).not.toHaveProperty('traceparent');
+  const { type, event } = decodeEvent(message);
+  expect(type).toBe(TYPE);
+  expect(event).toMatchObject({ applicationId: 'a', sequence: 3n, terms: { interestRate: 5.99 } });
+});
+
+test('bytes of a newer version, with fields unknown here, are understood as far as they can be', () => {
+  const bytes = toBinary(
+    DecisionRecordedSchema,
+    create(DecisionRecordedSchema, { creditorId: 'c' }),
+  );
+  // Field 999, a varint.
+  const value = Buffer.concat([bytes, Buffer.from([0xb8, 0x3e, 0x01])]);
+  const { event } = decodeEvent({ topic: '', key: '', headers: { ce_type: TYPE }, value });
+  expect(event).toMatchObject({ creditorId: 'c' });
+});
+
+test('what is no event of its type is refused, naming the type alone', () => {
+  expect(() => encodeEvent(TYPE, { applicationId: 7 })).toThrow(`the payload is not a ${TYPE}`);
+  expect(() => encodeEvent(TYPE, { newer: true })).toThrow(`the payload is not a ${TYPE}`);
+  expect(() => encodeEvent('toString', {})).toThrow('unknown event type "toString"');
+  const garbled = { topic: '', key: '', headers: { ce_type: TYPE }, value: Buffer.from([0xff]) };
+  expect(() => decodeEvent(garbled)).toThrow(`the value is not a ${TYPE}`);
+});
+
+test('every topic has someone who must handle it', () => {
+  for (const { consumers } of Object.values(TOPICS)) expect(consumers).not.toEqual([]);
+});
