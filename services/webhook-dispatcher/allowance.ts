@@ -5,7 +5,7 @@ export type BreakerState = 'closed' | 'open' | 'half_open';
 
 const FIRST_LIMIT = 2;
 const FAILURES_TO_OPEN = 5;
-const OPEN = { baseMs: 2_000, capMs: 30_000 };
+const OPEN = { baseMs: 500, capMs: 5_000 };
 
 /**
  * The allowance of one destination. Each success adds one request up to the cap, each failure halves

@@ -23,8 +23,7 @@ export interface AttemptResult {
   readonly delivery: Delivery;
   readonly startedAt: Date;
   readonly durationMs: number;
-  /** Absent when the delivery ended without a request, as when its destination is no more. */
-  readonly outcome?: Outcome;
+  readonly outcome: Outcome;
   readonly state: 'delivered' | 'due' | 'dead';
   /** Why it is dead; a stable word. */
   readonly reason?: string;

@@ -114,7 +114,7 @@ describe('posting a webhook', () => {
       out.post({ ...post, destinationUrl: url }),
       out.post({ ...post, destinationUrl: url }),
     ]);
-    expect(outcomes.map((outcome) => outcome.kind)).toEqual(['failed', 'failed']);
+    expect(outcomes.map((outcome) => outcome?.kind)).toEqual(['failed', 'failed']);
     expect(requests).toBe(1);
   });
 

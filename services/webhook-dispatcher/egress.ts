@@ -43,8 +43,17 @@ export class Egress {
     this.#pools = new LRUCache({ max: MAX_POOLS, dispose: (pool) => this.#retire(pool) });
   }
 
-  /** Posts one webhook and gives how it ended, within the deadline; never rejects. */
-  async post({ destinationId, destinationUrl, address, headers, body }: Post): Promise<Outcome> {
+  /**
+   * Posts one webhook and gives how it ended, within the deadline; `undefined` when it was cut off by
+   * our own closing, which says nothing about the receiver. Never rejects.
+   */
+  async post({
+    destinationId,
+    destinationUrl,
+    address,
+    headers,
+    body,
+  }: Post): Promise<Outcome | undefined> {
     let url: URL;
     try {
       url = eventUrl(destinationUrl, address);
@@ -54,11 +63,12 @@ export class Egress {
       throw error;
     }
     // Redirects are answers like any other here: nothing on this way follows them.
-    return exchange(
+    const outcome = await exchange(
       this.#poolOf(destinationId, url.origin),
       { path: url.pathname + url.search, headers, body },
       { deadlineMs: this.#options.deadlineMs, maxAnswerBytes: MAX_ANSWER_BYTES },
     );
+    return this.#closed && outcome.kind === 'failed' ? undefined : outcome;
   }
 
   /** Cuts all connections. Whatever is under way ends as failed. */

@@ -55,6 +55,7 @@ const CREATE = [
    WHERE state = 'due'`,
   `CREATE INDEX deliveries_hold ON deliveries (hold_until)
    WHERE state = 'due' AND holding AND hold_until IS NOT NULL`,
+  `CREATE INDEX deliveries_waiting ON deliveries (created_at) WHERE state = 'waiting'`,
   `CREATE INDEX deliveries_dead ON deliveries (id) WHERE state = 'dead'`,
   'CREATE INDEX deliveries_age ON deliveries USING brin (created_at)',
   `CREATE TABLE attempts (

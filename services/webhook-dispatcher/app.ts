@@ -1,0 +1,84 @@
+/** The webhook dispatcher: tells the integrations' own servers what was decided, signed and in order. */
+import type { EventBus } from '@creditlane/events/bus';
+import { openDatabase } from '@creditlane/postgres/database';
+import type { Target } from '@creditlane/rpc/client';
+import { TokenSigner } from '@creditlane/rpc/identity';
+import type { ServiceRoutes } from '@creditlane/rpc/service';
+import type { Process } from '@creditlane/runtime/run';
+import type { WebhookDispatcherConfig } from './config.ts';
+import { createConsumer } from './consumer.ts';
+import { Destinations, SERVICE } from './destinations.ts';
+import { Measures } from './measures.ts';
+import { Webhooks1763700000000 } from './migrations/0001-webhooks.ts';
+import { Retention } from './retention.ts';
+import { webhooksRoutes } from './rpc.ts';
+import { startSending } from './sending.ts';
+import { findUnsettled } from './store.ts';
+
+export interface WebhookDispatcherDeps {
+  process: Process;
+  bus: EventBus;
+  peers: { integrations: Target };
+}
+
+/** The running service. It ends with the process's closers. */
+export interface WebhookDispatcher {
+  routes: ServiceRoutes[];
+  /** Resolves when nothing is due and nothing is under way; what is planned for later may remain. */
+  settled(): Promise<void>;
+  /** When the next attempt is planned; `undefined` when there is none. */
+  nextAttemptAt(): Promise<Date | undefined>;
+}
+
+/** Opens the database, takes up what is due, and takes decision events in from the bus. */
+export async function startWebhookDispatcher(
+  config: WebhookDispatcherConfig,
+  { process, bus, peers }: WebhookDispatcherDeps,
+): Promise<WebhookDispatcher> {
+  const { log, metrics, closers, health } = process;
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    name: SERVICE,
+    log,
+    metrics,
+    entities: [],
+    migrations: [Webhooks1763700000000],
+  });
+  closers.add(`${SERVICE} database`, () => database.close());
+  health.add(`${SERVICE} database`, () => database.ready());
+  const { pool } = database;
+
+  const destinations = new Destinations({
+    target: peers.integrations,
+    signer: new TokenSigner({ issuer: SERVICE, privateKey: config.identityKey }),
+    closers,
+    cacheMs: config.destinationsCacheMs,
+  });
+  const measures = new Measures(metrics);
+  const retention = new Retention({ pool, log });
+  closers.add(`${SERVICE} retention`, () => retention.close());
+  const sending = startSending(config, { pool, log, destinations, measures });
+  closers.add(`${SERVICE} sending`, () => sending.close());
+
+  const { sender, claimer } = sending;
+  const { leaseMs } = config;
+  const subscription = await bus.subscribe({
+    group: SERVICE,
+    topics: ['creditlane.decisions.v1'],
+    handle: createConsumer({ pool, log, metrics, destinations, sender, claimer, leaseMs }),
+  });
+  closers.add(`${SERVICE} subscription`, () => subscription.close());
+  measures.watch({
+    pool,
+    lag: () => subscription.lag(),
+    inHand: () => sender.inHand,
+    breakers: () => sender.breakers(),
+  });
+
+  return {
+    routes: [webhooksRoutes(pool)],
+    settled: () => sending.settled(),
+    nextAttemptAt: async () => (await findUnsettled(pool)).nextAttemptAt,
+  };
+}

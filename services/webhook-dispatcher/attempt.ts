@@ -1,0 +1,91 @@
+/** One attempt at a delivery: ask where it goes, sign, post, and judge the outcome. */
+import type { Clock } from '@creditlane/runtime/clock';
+import type { Log } from '@creditlane/runtime/log';
+import type { AttemptResult, Delivery } from './delivery.ts';
+import type { Destinations } from './destinations.ts';
+import type { Egress } from './egress.ts';
+import type { Measures } from './measures.ts';
+import { nextStep, type Outcome, type Step } from './schedule.ts';
+import { signatureHeaders } from './signature.ts';
+import { isEventName, WEBHOOK_EVENTS } from './webhook-events.ts';
+
+export interface AttemptDeps {
+  readonly destinations: Destinations;
+  readonly egress: Egress;
+  /** The pauses between attempts. */
+  readonly delaysMs: readonly number[];
+  readonly measures: Measures;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** The result, or `undefined` when nothing could be tried: the delivery is as due as before. */
+export type Attempt = (delivery: Delivery) => Promise<AttemptResult | undefined>;
+
+export function createAttempt(deps: AttemptDeps): Attempt {
+  const { delaysMs, measures, clock, random } = deps;
+
+  return async (delivery) => {
+    const startedAt = clock();
+    const outcome = await post(deps, delivery, startedAt);
+    if (outcome === undefined) return undefined;
+    const step =
+      outcome === GONE
+        ? ({ kind: 'dead', reason: GONE.reason } as const)
+        : nextStep(delivery.attempts + 1, outcome, delaysMs, random);
+    measures.attempts.inc({ outcome: step.kind });
+    const durationMs = clock().getTime() - startedAt.getTime();
+    return { delivery, startedAt, durationMs, outcome, ...after(step) };
+  };
+}
+
+/** The destination is not there any more: there is nothing to try again. */
+const GONE = { kind: 'failed', reason: 'destination_removed' } as const;
+
+async function post(
+  { destinations, egress, measures, log }: AttemptDeps,
+  delivery: Delivery,
+  startedAt: Date,
+): Promise<Outcome | undefined> {
+  const { id, event, body, destinationId } = delivery;
+  // A newer version may have left an event that only it can send.
+  if (!isEventName(event)) return undefined;
+  const { address, signatureHeader } = WEBHOOK_EVENTS[event];
+  try {
+    const destination = await destinations.get(destinationId);
+    if (destination === undefined) return GONE;
+    const timestampS = Math.floor(startedAt.getTime() / 1_000);
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'Creditlane-Webhooks/1',
+      'webhook-sequence': String(delivery.sequence),
+      ...signatureHeaders({ id, timestampS, body }, destination.secrets, signatureHeader),
+    };
+    if (delivery.attempts === 0) measures.firstAttempt(delivery.recordedAt, startedAt);
+    return await egress.post({
+      destinationId,
+      destinationUrl: destination.url,
+      address,
+      headers,
+      body,
+    });
+  } catch (err) {
+    // Not the receiver's failure, so it costs the delivery none of its attempts.
+    log.warn({ err, deliveryId: id }, 'a webhook could not be tried');
+    return undefined;
+  }
+}
+
+function after(step: Step): Pick<AttemptResult, 'state' | 'reason' | 'delayMs' | 'disables'> {
+  switch (step.kind) {
+    case 'delivered':
+      return { state: 'delivered' };
+    case 'retry':
+      return { state: 'due', delayMs: step.delayMs };
+    case 'dead':
+      return { state: 'dead', reason: step.reason };
+    case 'disable':
+      return { state: 'dead', reason: step.reason, disables: true };
+  }
+}

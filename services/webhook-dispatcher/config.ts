@@ -1,0 +1,74 @@
+import { type Env, readEnv } from '@creditlane/runtime/env';
+import { parseDelays } from './retry-delays.ts';
+import { RETRY_DELAYS_MS } from './schedule.ts';
+
+/** What the dispatcher needs to know before it starts. */
+export interface WebhookDispatcherConfig {
+  databaseUrl: string;
+  /** Connections at most. */
+  databasePoolSize: number;
+  /** The private key of this service's identity tokens: PKCS8 as base64. */
+  identityKey: string;
+  egress: {
+    /** For local development and tests. */
+    allowHttp: boolean;
+    /** For local development and tests: this machine's own addresses, at any port. */
+    allowLoopback: boolean;
+    ports: number[];
+  };
+  /** For a whole exchange with a receiver. */
+  deadlineMs: number;
+  /** The pauses between the attempts of a delivery. */
+  retryDelaysMs: readonly number[];
+  /** How long a failing delivery holds back those behind it. */
+  holdMs: number;
+  /** How long a destination may go without a success before it is disabled. */
+  patienceMs: number;
+  /** Requests under way at once, to everyone together. */
+  maxInFlight: number;
+  maxInFlightPerDestination: number;
+  /** How soon the deliveries of a process that died are taken over. */
+  leaseMs: number;
+  /** How late, at most, a change of grants or destinations takes effect. */
+  destinationsCacheMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Reads the configuration. Throws a ConfigError that lists everything wrong with it. */
+export function readConfig(env: Env): WebhookDispatcherConfig {
+  return readEnv(env, (read) => ({
+    databaseUrl: read.url('DATABASE_URL'),
+    databasePoolSize: read.integer('DATABASE_POOL_SIZE', { default: 8, min: 3, max: 200 }),
+    identityKey: read.string('IDENTITY_KEY'),
+    egress: {
+      allowHttp: read.boolean('EGRESS_ALLOW_HTTP', false),
+      allowLoopback: read.boolean('EGRESS_ALLOW_LOOPBACK', false),
+      ports: read.parsed('EGRESS_PORTS', parsePorts, [443, 8443]),
+    },
+    deadlineMs: read.durationMs('DELIVERY_DEADLINE', { default: 15_000, min: 50, max: 60_000 }),
+    retryDelaysMs: read.parsed('RETRY_DELAYS', parseDelays, RETRY_DELAYS_MS),
+    holdMs: read.durationMs('ORDER_HOLD', { default: HOUR_MS, min: 1, max: 24 * HOUR_MS }),
+    patienceMs: read.durationMs('DISABLE_AFTER', { default: 120 * HOUR_MS, min: 1_000 }),
+    maxInFlight: read.integer('MAX_IN_FLIGHT', { default: 512, min: 1, max: 10_000 }),
+    maxInFlightPerDestination: read.integer('MAX_IN_FLIGHT_PER_DESTINATION', {
+      default: 64,
+      min: 1,
+      max: 1_000,
+    }),
+    leaseMs: read.durationMs('LEASE', { default: 10_000, min: 1_000, max: 30_000 }),
+    destinationsCacheMs: read.durationMs('DESTINATIONS_CACHE', {
+      default: 1_000,
+      min: 0,
+      max: 5_000,
+    }),
+  }));
+}
+
+function parsePorts(text: string): number[] {
+  return text.split(',').map((item) => {
+    const port = Number(item);
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error('not a port');
+    return port;
+  });
+}

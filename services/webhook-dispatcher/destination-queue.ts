@@ -1,0 +1,42 @@
+/** The deliveries to one destination that this process holds. */
+import type { Allowance } from './allowance.ts';
+import type { Delivery } from './delivery.ts';
+
+/** A delivery in this process's hands, and until when that is so. */
+export interface Held {
+  readonly delivery: Delivery;
+  leasedUntilMs: number;
+}
+
+/** How many are held ready for each that may be under way, so that no request waits for a claim. */
+const DEPTH = 4;
+
+export class DestinationQueue {
+  readonly allowance: Allowance;
+  readonly waiting: Held[] = [];
+  underWay = 0;
+
+  constructor(allowance: Allowance) {
+    this.allowance = allowance;
+  }
+
+  get held(): number {
+    return this.waiting.length + this.underWay;
+  }
+
+  /** Whether the next one may go out now. */
+  isReady(nowMs: number): boolean {
+    return this.waiting.length > 0 && this.underWay < this.allowance.limit(nowMs);
+  }
+
+  /** How many more may be taken in; none until it is half empty, so that they come by the dozen. */
+  room(nowMs: number): number {
+    return roomOf(this.allowance, this.held, nowMs);
+  }
+}
+
+/** As `DestinationQueue.room`, for a destination of which `held` are held. */
+export function roomOf(allowance: Allowance, held: number, nowMs: number): number {
+  const capacity = allowance.limit(nowMs) * DEPTH;
+  return held * 2 <= capacity ? capacity - held : 0;
+}

@@ -1,0 +1,198 @@
+/** Sends what this process has leased: as much at once as each destination and the whole may bear. */
+import type { Log } from '@creditlane/runtime/log';
+import { LRUCache } from 'lru-cache';
+import type { Pool } from 'pg';
+import { Allowance, type BreakerState } from './allowance.ts';
+import type { Attempt } from './attempt.ts';
+import type { Delivery } from './delivery.ts';
+import { DestinationQueue, type Held, roomOf } from './destination-queue.ts';
+import type { Recorder } from './recorder.ts';
+import { releaseLeases, renewLeases } from './store.ts';
+
+export interface SenderOptions {
+  readonly pool: Pool;
+  readonly log: Log;
+  readonly attempt: Attempt;
+  readonly recorder: Recorder;
+  readonly leaseMs: number;
+  /** Requests under way at once, to everyone together. */
+  readonly maxInFlight: number;
+  readonly maxInFlightPerDestination: number;
+  /** Called when a delivery has left. */
+  onRoom(destinationId: string): void;
+}
+
+/** How much more may be taken. */
+export interface Room {
+  readonly total: number;
+  readonly byDestination: Map<string, number>;
+  /** For each destination that is not named. */
+  readonly other: number;
+}
+
+/** How many are held for each request that may be under way: the bound of the memory used. */
+const DEPTH = 4;
+/** A delivery whose lease is about to end is not begun any more. */
+const LEASE_MARGIN_MS = 500;
+const MAX_ALLOWANCES = 10_000;
+
+export class Sender {
+  readonly #options: SenderOptions;
+  readonly #queues = new Map<string, DestinationQueue>();
+  /** Destinations outlive their queues here, so that a broken one stays known as broken. */
+  readonly #allowances = new LRUCache<string, Allowance>({ max: MAX_ALLOWANCES });
+  readonly #held = new Map<string, Held>();
+  readonly #renewal: NodeJS.Timeout;
+  #underWay = 0;
+  #closing = false;
+  #renewing: Promise<void> = Promise.resolve();
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#renewal = setInterval(() => {
+      this.#renewing = this.#renew();
+    }, options.leaseMs / 3);
+  }
+
+  /** Deliveries in hand: waiting, under way, or being recorded. */
+  get inHand(): number {
+    return this.#held.size;
+  }
+
+  /** Takes deliveries that were leased at `leasedAtMs` (performance.now()). */
+  take(deliveries: readonly Delivery[], leasedAtMs: number): void {
+    const touched = new Set<DestinationQueue>();
+    for (const delivery of deliveries) {
+      const held = { delivery, leasedUntilMs: leasedAtMs + this.#options.leaseMs };
+      this.#held.set(delivery.id, held);
+      const queue = this.#queueOf(delivery.destinationId);
+      queue.waiting.push(held);
+      touched.add(queue);
+    }
+    this.#pump(touched);
+  }
+
+  /** Whether more for this destination may be taken. */
+  hasRoom(destinationId: string): boolean {
+    const queue = this.#queues.get(destinationId);
+    return queue === undefined || queue.room(performance.now()) > 0;
+  }
+
+  /** How much more may be taken. */
+  room(): Room {
+    const nowMs = performance.now();
+    const total = this.#closing ? 0 : this.#options.maxInFlight * DEPTH - this.#held.size;
+    const byDestination = new Map<string, number>();
+    for (const [id, allowance] of this.#allowances.entries()) {
+      byDestination.set(id, roomOf(allowance, this.#queues.get(id)?.held ?? 0, nowMs));
+    }
+    const fresh = new Allowance(this.#options.maxInFlightPerDestination);
+    return { total: Math.max(0, total), byDestination, other: roomOf(fresh, 0, nowMs) };
+  }
+
+  /** Tries again where time alone may have changed something. */
+  poke(): void {
+    this.#pump(this.#queues.values());
+  }
+
+  /** Lets go of what waits for a destination that gets nothing more. */
+  drop(destinationIds: readonly string[]): void {
+    for (const id of destinationIds) {
+      const waiting = this.#queues.get(id)?.waiting.splice(0) ?? [];
+      for (const { delivery } of waiting) this.#held.delete(delivery.id);
+    }
+  }
+
+  breakers(): Record<BreakerState, number> {
+    const nowMs = performance.now();
+    const counts = { closed: 0, open: 0, half_open: 0 };
+    for (const allowance of this.#allowances.values()) counts[allowance.state(nowMs)] += 1;
+    return counts;
+  }
+
+  /** Begins nothing more, gives back what waits, and stops holding what is under way. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    clearInterval(this.#renewal);
+    await this.#renewing;
+    const waiting = [...this.#queues.values()].flatMap((queue) => queue.waiting.splice(0));
+    const untried = waiting.map(({ delivery }) => delivery);
+    for (const { id } of untried) this.#held.delete(id);
+    if (untried.length > 0) await releaseLeases(this.#options.pool, untried, 0);
+  }
+
+  #queueOf(destinationId: string): DestinationQueue {
+    const known = this.#queues.get(destinationId);
+    if (known !== undefined) return known;
+    let allowance = this.#allowances.get(destinationId);
+    if (allowance === undefined) {
+      allowance = new Allowance(this.#options.maxInFlightPerDestination);
+      this.#allowances.set(destinationId, allowance);
+    }
+    const queue = new DestinationQueue(allowance);
+    this.#queues.set(destinationId, queue);
+    return queue;
+  }
+
+  /** Begins what may begin, one of each destination in turn, so that none waits for another's pile. */
+  #pump(queues: Iterable<DestinationQueue>): void {
+    const nowMs = performance.now();
+    let ready = [...queues];
+    while (ready.length > 0 && !this.#closing) {
+      ready = ready.filter((queue) => queue.isReady(nowMs));
+      for (const queue of ready) {
+        if (this.#underWay >= this.#options.maxInFlight) return;
+        const held = queue.waiting.shift();
+        if (held === undefined) continue;
+        // Another process may have it by now; it is not ours to send.
+        if (nowMs > held.leasedUntilMs - LEASE_MARGIN_MS) this.#held.delete(held.delivery.id);
+        else void this.#send(queue, held.delivery);
+      }
+    }
+  }
+
+  async #send(queue: DestinationQueue, delivery: Delivery): Promise<void> {
+    const { attempt, recorder, maxInFlight, onRoom } = this.#options;
+    queue.underWay += 1;
+    this.#underWay += 1;
+    const result = await attempt(delivery);
+    if (result === undefined) {
+      await recorder.record({ untried: delivery });
+    } else {
+      if (result.state === 'delivered') queue.allowance.succeeded();
+      else queue.allowance.failed(performance.now());
+      // The place is kept until the result is written: so what a crash can repeat stays bounded.
+      await recorder.record({ result });
+    }
+    const wasFull = this.#underWay >= maxInFlight;
+    queue.underWay -= 1;
+    this.#underWay -= 1;
+    this.#held.delete(delivery.id);
+    if (queue.held === 0) this.#queues.delete(delivery.destinationId);
+    this.#pump(wasFull ? this.#queues.values() : [queue]);
+    onRoom(delivery.destinationId);
+  }
+
+  /** Keeps what is held for long. What is not ours any more, and has not begun, is let go of. */
+  async #renew(): Promise<void> {
+    const { pool, log, leaseMs } = this.#options;
+    const nowMs = performance.now();
+    const ageing = [...this.#held.values()].filter(
+      ({ leasedUntilMs }) => leasedUntilMs - nowMs < (leaseMs * 2) / 3,
+    );
+    if (ageing.length === 0) return;
+    try {
+      const renewed = await renewLeases(
+        pool,
+        ageing.map(({ delivery }) => delivery),
+        leaseMs,
+      );
+      for (const held of ageing) {
+        held.leasedUntilMs = renewed.has(held.delivery.id) ? nowMs + leaseMs : 0;
+      }
+    } catch (err) {
+      // They end by themselves; nothing is begun after that.
+      log.warn({ err, deliveries: ageing.length }, 'leases could not be renewed');
+    }
+  }
+}

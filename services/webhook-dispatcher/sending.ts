@@ -1,0 +1,102 @@
+/** Everything between the database and the receivers, wired together. */
+import { systemClock } from '@creditlane/runtime/clock';
+import type { Log } from '@creditlane/runtime/log';
+import { Wake } from '@creditlane/runtime/wake';
+import type { Pool } from 'pg';
+import { createAttempt } from './attempt.ts';
+import { Claimer } from './claimer.ts';
+import type { WebhookDispatcherConfig } from './config.ts';
+import type { Destinations } from './destinations.ts';
+import { Egress } from './egress.ts';
+import type { Measures } from './measures.ts';
+import { Recorder } from './recorder.ts';
+import { Sender } from './sender.ts';
+import { findUnsettled } from './store.ts';
+
+export interface SendingDeps {
+  readonly pool: Pool;
+  readonly log: Log;
+  readonly destinations: Destinations;
+  readonly measures: Measures;
+}
+
+export interface Sending {
+  readonly sender: Sender;
+  readonly claimer: Claimer;
+  /** Resolves when nothing is due and nothing is under way, here or in another process. */
+  settled(): Promise<void>;
+  /** Begins nothing more, lets what is under way end, and gives the rest back. */
+  close(): Promise<void>;
+}
+
+/** How long requests under way may go on once the service is closing. */
+const CLOSE_GRACE_MS = 3_000;
+const SETTLE_POLL_MS = 50;
+
+export function startSending(
+  config: WebhookDispatcherConfig,
+  { pool, log, destinations, measures }: SendingDeps,
+): Sending {
+  const { leaseMs, maxInFlight, maxInFlightPerDestination } = config;
+  const left = new Wake();
+  const egress = new Egress({
+    ...config.egress,
+    deadlineMs: config.deadlineMs,
+    connectionsPerDestination: maxInFlightPerDestination,
+  });
+  const recorder = new Recorder({
+    pool,
+    log,
+    leaseMs,
+    holdMs: config.holdMs,
+    patienceMs: config.patienceMs,
+    onPromoted: (deliveries, leasedAtMs) => sender.take(deliveries, leasedAtMs),
+    onDisabled: (destinationIds) => sender.drop(destinationIds),
+  });
+  const attempt = createAttempt({
+    destinations,
+    egress,
+    delaysMs: config.retryDelaysMs,
+    measures,
+    log,
+    clock: systemClock,
+    random: Math.random,
+  });
+  const sender: Sender = new Sender({
+    pool,
+    log,
+    attempt,
+    recorder,
+    leaseMs,
+    maxInFlight,
+    maxInFlightPerDestination,
+    onRoom: (destinationId) => {
+      claimer.offerRoom(destinationId);
+      left.signal();
+    },
+  });
+  const claimer = new Claimer({ pool, log, sender, leaseMs });
+
+  const waitForRest = async (timeoutMs: number) => {
+    const deadlineMs = performance.now() + timeoutMs;
+    while (sender.inHand > 0 && performance.now() < deadlineMs) {
+      await left.wait(deadlineMs - performance.now());
+    }
+  };
+
+  return {
+    sender,
+    claimer,
+    async settled() {
+      while (sender.inHand > 0 || (await findUnsettled(pool)).due) await left.wait(SETTLE_POLL_MS);
+    },
+    async close() {
+      await claimer.close();
+      await sender.close();
+      await waitForRest(CLOSE_GRACE_MS);
+      await egress.close();
+      await waitForRest(CLOSE_GRACE_MS);
+      await recorder.close();
+    },
+  };
+}
