@@ -10,7 +10,7 @@ import { newId } from '@creditlane/runtime/ids';
 import type { Process } from '@creditlane/runtime/run';
 import type { ApplicationsConfig } from './config.ts';
 import { directoryRoutes } from './directory-rpc.ts';
-import { Applications1763700000000 } from './migrations/0001-applications.ts';
+import { applications1763700000000 } from './migrations/0001-applications.ts';
 import { applicationsRoutes } from './rpc.ts';
 import { Store } from './store.ts';
 import { TABLES } from './tables.ts';
@@ -49,7 +49,7 @@ export async function startApplications(
     log,
     metrics,
     entities: TABLES,
-    migrations: [Applications1763700000000],
+    migrations: [applications1763700000000],
   });
   closers.add('applications database', () => database.close());
   health.add('applications database', () => database.ready());

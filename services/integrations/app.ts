@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { Process } from '@creditlane/runtime/run';
 import type { IntegrationsConfig } from './config.ts';
-import { Integrations1763700000000 } from './migrations/0001-integrations.ts';
+import { integrations1763700000000 } from './migrations/0001-integrations.ts';
 import { accessRoutes, destinationsRoutes, integrationsRoutes } from './rpc.ts';
 import { Store } from './store.ts';
 import { TABLES } from './tables.ts';
@@ -38,7 +38,7 @@ export async function startIntegrations(
     log,
     metrics,
     entities: TABLES,
-    migrations: [Integrations1763700000000],
+    migrations: [integrations1763700000000],
   });
   closers.add('integrations database', () => database.close());
   health.add('integrations database', () => database.ready());

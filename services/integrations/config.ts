@@ -1,5 +1,6 @@
 import { KeyRing } from '@creditlane/crypto/key-ring';
-import { type Env, readEnv } from '@creditlane/runtime/env';
+import { readServing, type Serving } from '@creditlane/rpc/serving';
+import { type Env, type EnvReader, readEnv } from '@creditlane/runtime/env';
 import { type PlatformKeys, parsePlatformKeys } from './key.ts';
 
 /** What the integrations service needs to know before it starts. */
@@ -12,12 +13,30 @@ export interface IntegrationsConfig {
   platformKeys: PlatformKeys;
 }
 
+/** What it needs besides where it is a process of its own. */
+export interface IntegrationsProcessConfig {
+  integrations: IntegrationsConfig;
+  serving: Serving;
+}
+
 /** Reads the configuration. Throws a ConfigError that lists everything wrong with it. */
 export function readConfig(env: Env): IntegrationsConfig {
+  return readEnv(env, integrationsConfig);
+}
+
+/** Reads the configuration of a process of its own. Throws a ConfigError as `readConfig` does. */
+export function readProcessConfig(env: Env): IntegrationsProcessConfig {
   return readEnv(env, (read) => ({
+    integrations: integrationsConfig(read),
+    serving: readServing(read),
+  }));
+}
+
+function integrationsConfig(read: EnvReader): IntegrationsConfig {
+  return {
     databaseUrl: read.url('DATABASE_URL'),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', { default: 10, min: 2, max: 200 }),
     keyRing: read.parsed('KEY_RING', KeyRing.parse),
     platformKeys: read.parsed('PLATFORM_KEY_DIGESTS', parsePlatformKeys),
-  }));
+  };
 }

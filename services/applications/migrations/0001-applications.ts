@@ -1,6 +1,6 @@
 import { createIdempotencySql, dropIdempotencySql } from '@creditlane/postgres/idempotency';
 import { createOutboxSql, dropOutboxSql } from '@creditlane/postgres/outbox';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 const CREATE = [
   `CREATE TABLE retailer_groups (
@@ -85,14 +85,4 @@ const DROP = [
 ];
 
 /** The directory, applications with their applicants, and submissions. */
-export class Applications1763700000000 implements MigrationInterface {
-  readonly name = 'Applications1763700000000';
-
-  async up(runner: QueryRunner): Promise<void> {
-    for (const statement of CREATE) await runner.query(statement);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    for (const statement of DROP) await runner.query(statement);
-  }
-}
+export const applications1763700000000 = sqlMigration('Applications1763700000000', CREATE, DROP);

@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 const CREATE = [
   `CREATE TABLE integrations (
@@ -51,14 +51,4 @@ const DROP = ['destinations', 'creditor_grants', 'retailer_grants', 'keys', 'int
 );
 
 /** Integrations, with their keys, grants and destinations. */
-export class Integrations1763700000000 implements MigrationInterface {
-  readonly name = 'Integrations1763700000000';
-
-  async up(runner: QueryRunner): Promise<void> {
-    for (const statement of CREATE) await runner.query(statement);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    for (const statement of DROP) await runner.query(statement);
-  }
-}
+export const integrations1763700000000 = sqlMigration('Integrations1763700000000', CREATE, DROP);
