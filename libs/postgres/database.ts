@@ -4,7 +4,7 @@ import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import pg from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
-import { Heartbeat } from './heartbeat.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import { type Migration, migrate } from './migrate.ts';
 import { isOutage } from './outage.ts';
 import { typeormLog } from './typeorm-log.ts';
@@ -80,11 +80,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   await dataSource.initialize();
   const pool = poolOf(dataSource);
   measure(pool, name, options.metrics);
-  const heartbeat = new Heartbeat(pool, log);
+  const heartbeat = startHeartbeat(pool, log);
   return {
     dataSource,
     pool,
-    ready: () => heartbeat.ready(),
+    ready: heartbeat.ready,
     async close() {
       await heartbeat.close();
       await dataSource.destroy();

@@ -188,7 +188,7 @@ const OWNER = `
   const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();
   await client.query('CREATE TABLE kept AS SELECT 42 AS answer');
-  console.log(pid());`;
+  process.stdout.write(pid() + '\\n');`;
 
 function owner(user: { uid?: number; gid?: number } = {}) {
   const flags = ['--input-type=module', '--eval', OWNER, dataDir, password];

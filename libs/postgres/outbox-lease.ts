@@ -1,7 +1,7 @@
 /** Who publishes which shard of the outbox: one holder each, by a lease that runs out with its holder. */
 import { randomUUID } from 'node:crypto';
 import type { Log } from '@creditlane/runtime/log';
-import { Wake } from '@creditlane/runtime/wake';
+import { type Repetition, repeat } from '@creditlane/runtime/repeat';
 import type pg from 'pg';
 import { statement } from './statement.ts';
 
@@ -41,8 +41,7 @@ export class ShardLeases {
   readonly #pool: pg.Pool;
   readonly #log: Log;
   readonly #onGain: () => void;
-  readonly #stop = new AbortController();
-  readonly #running: Promise<void>;
+  readonly #renewal: Repetition;
   #leases: Lease[] = [];
   #validUntilMs = 0;
 
@@ -51,7 +50,7 @@ export class ShardLeases {
     this.#pool = pool;
     this.#log = log;
     this.#onGain = onGain;
-    this.#running = this.#run();
+    this.#renewal = repeat(RENEW_MS, () => this.#renew());
   }
 
   /**
@@ -69,21 +68,12 @@ export class ShardLeases {
 
   /** Gives the shards up, so that a successor need not wait for the leases to run out. */
   async close(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+    await this.#renewal.close();
     this.#leases = [];
     try {
       await giveUpLeases.run(this.#pool, [this.#holder]);
     } catch (err) {
       this.#log.warn({ err }, 'outbox leases not given up; they run out by themselves');
-    }
-  }
-
-  async #run(): Promise<void> {
-    const pause = new Wake();
-    while (!this.#stop.signal.aborted) {
-      await this.#renew();
-      await pause.wait(RENEW_MS, this.#stop.signal);
     }
   }
 

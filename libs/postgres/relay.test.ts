@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventBus } from '@creditlane/events/bus';
 import type { EventMessage } from '@creditlane/events/message';
 import { decodeEvent } from '@creditlane/events/topics';
+import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { appendToOutbox, type OutboxEvent } from './outbox.ts';
 import { type Relay, startRelay } from './relay.ts';
@@ -166,10 +167,10 @@ test('a failing bus is asked again until it takes the events, in order', async (
   expect(sequencesOf('a')).toEqual([1, 2]);
 });
 
-test('a batch whose mark is lost is published again under the same ids', async () => {
+test('a batch that was published but not marked is published again under the same ids', async () => {
   accept = async () => {
-    accept = () => Promise.resolve();
-    await disconnectAll();
+    accept = () => marksFail(false);
+    await marksFail(true);
   };
   await append(event('a', 1), event('a', 2));
   await relay().settled();
@@ -178,13 +179,30 @@ test('a batch whose mark is lost is published again under the same ids', async (
   expect(ids.slice(0, 2)).toEqual(ids.slice(2));
 });
 
-/** As when PostgreSQL restarts: every connection of the pool dies. */
+/** As if the relay, or PostgreSQL, crashed between the bus's answer and the mark. */
+async function marksFail(fail: boolean): Promise<void> {
+  const check = 'ALTER TABLE outbox ADD CONSTRAINT crash CHECK (published_at IS NULL)';
+  await db.pool.query(fail ? check : 'ALTER TABLE outbox DROP CONSTRAINT crash');
+}
+
+test('a relay goes on when PostgreSQL has cut all its connections', async () => {
+  const running = relay();
+  for (const sequence of [1, 2, 3]) {
+    await append(event('a', sequence));
+    await disconnectAll();
+    await expect.poll(() => new Set(sequencesOf('a')).size).toBe(sequence);
+  }
+  await running.settled();
+});
+
 async function disconnectAll(): Promise<void> {
-  await db.pool
-    .query(
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()',
-    )
-    .catch(() => undefined);
+  const client = new pg.Client({ connectionString: db.url });
+  await client.connect();
+  await client.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+  await client.end();
 }
 
 test('a leader whose shards were taken over meanwhile marks nothing', async () => {

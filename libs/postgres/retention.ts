@@ -1,6 +1,6 @@
 /** Deletes what has been kept for long enough, a slice at a time, so that no statement takes long. */
 import type { Log } from '@creditlane/runtime/log';
-import { Wake } from '@creditlane/runtime/wake';
+import { type Repetition, repeat } from '@creditlane/runtime/repeat';
 import type pg from 'pg';
 import { type Statement, statement } from './statement.ts';
 
@@ -10,6 +10,7 @@ const SLICE = 1_000;
 /** Deletes one slice and tells how many rows that was. */
 export type Purge = Statement<{ deleted: number }>;
 
+/** A purge by a DELETE that takes one slice at a time and none when nothing is due. */
 function purge(name: string, deletion: string): Purge {
   return statement(
     name,
@@ -54,27 +55,13 @@ export interface RetentionOptions {
 }
 
 /** Purges every minute until closed. Any number of processes may do so at once. */
-export function startRetention({ pool, log, purges }: RetentionOptions): {
-  close(): Promise<void>;
-} {
-  const stop = new AbortController();
-  const pause = new Wake();
-  const run = async () => {
-    for (;;) {
-      await pause.wait(EVERY_MS, stop.signal);
-      if (stop.signal.aborted) return;
-      for (const due of purges) {
-        await purgeAll(pool, due).catch((err) =>
-          log.warn({ err, purge: due.name }, 'old rows were not deleted; tried again in a minute'),
-        );
-      }
+export function startRetention({ pool, log, purges }: RetentionOptions): Repetition {
+  const round = async () => {
+    for (const due of purges) {
+      await purgeAll(pool, due).catch((err) =>
+        log.warn({ err, purge: due.name }, 'old rows were not deleted; tried again in a minute'),
+      );
     }
   };
-  const running = run();
-  return {
-    async close() {
-      stop.abort();
-      await running;
-    },
-  };
+  return repeat(EVERY_MS, round, EVERY_MS);
 }
