@@ -1,0 +1,49 @@
+import type { Demo } from './demo.ts';
+
+/** What the person reads once all is ready: the addresses, the keys, and commands that work as printed. */
+export function announce(demo: Demo): string {
+  const docs = new URL('/docs', demo.baseUrl).href;
+  const decision = `${demo.baseUrl}/applications/${demo.applicationId}/creditors/${demo.creditorId}/decision`;
+  const key = `-H "Authorization: Bearer ${demo.keys.integration}"`;
+  const body = JSON.stringify({
+    applicationId: demo.applicationId,
+    decision: 'APPROVED',
+    interestRate: 6.49,
+    paymentAmount: 412.37,
+    term: 72,
+  });
+  return `
+Creditlane is ready.
+
+  API               ${demo.baseUrl}
+  Documentation     ${docs}
+  Webhook inbox     ${demo.inboxUrl}   (open it in a browser)
+  Health, metrics   ${demo.opsUrl}/readyz  ${demo.opsUrl}/metrics
+
+  Integration key   ${demo.keys.integration}
+  Platform key      ${demo.keys.platform}
+
+Try it: read what the creditor decided so far,
+
+  curl ${key} \\
+    ${decision}
+
+decide,
+
+  curl ${key} \\
+    -H "Content-Type: application/json" \\
+    -d '${body}' \\
+    ${decision}
+
+read it back with its history,
+
+  curl ${key} \\
+    ${decision}s
+
+and see the signed webhook that told the subscriber.
+
+  curl -H "Accept: application/json" ${demo.inboxUrl}
+
+Ctrl-C stops everything; the data stays.
+`;
+}

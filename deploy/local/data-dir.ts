@@ -1,0 +1,83 @@
+import { access, constants, mkdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { StartError } from './start-error.ts';
+
+/** Raised with every change of the layout that an older Creditlane could not read. */
+const LAYOUT_VERSION = 1;
+
+/** What a new database cluster, its write-ahead log and some days of play need. */
+const MIN_FREE_BYTES = 300 * 1024 * 1024;
+
+const MARKER = 'creditlane.json';
+
+/**
+ * Makes the data directory ready and gives its absolute path. Throws `StartError` when it cannot be
+ * written, has no room, holds something else, or was written by a newer version; it is untouched then.
+ */
+export async function openDataDir(path: string): Promise<string> {
+  const dir = resolve(path);
+  try {
+    await mkdir(dir, { recursive: true });
+    await access(dir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new StartError(`The data directory ${dir} cannot be written (${codeOf(error)}).`);
+  }
+  await refuseOtherLayouts(dir);
+  await refuseFullDisk(dir);
+  return dir;
+}
+
+/** Marks the directory as ours; called once the instance lock is held. */
+export async function markDataDir(dir: string): Promise<void> {
+  await writeFile(join(dir, MARKER), `${JSON.stringify({ layoutVersion: LAYOUT_VERSION })}\n`);
+}
+
+/** Deletes all that Creditlane keeps in the directory, and only in one that it marked itself. */
+export async function emptyDataDir(dir: string): Promise<void> {
+  for (const name of ['postgres', 'secrets.json', 'demo.json', 'demo-records.json', MARKER]) {
+    await rm(join(dir, name), { recursive: true, force: true });
+  }
+}
+
+async function refuseOtherLayouts(dir: string): Promise<void> {
+  const version = await layoutVersion(dir);
+  if (version !== undefined && version > LAYOUT_VERSION) {
+    throw new StartError(
+      `The data directory ${dir} was written by a newer version of Creditlane (layout ${version}, ` +
+        `this one reads ${LAYOUT_VERSION}). Use that version, or another --data-dir.`,
+    );
+  }
+}
+
+async function layoutVersion(dir: string): Promise<number | undefined> {
+  let text: string;
+  try {
+    text = await readFile(join(dir, MARKER), 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw new StartError(`${join(dir, MARKER)} cannot be read (${codeOf(error)}).`);
+  }
+  try {
+    const { layoutVersion } = JSON.parse(text) as { layoutVersion: unknown };
+    if (typeof layoutVersion === 'number') return layoutVersion;
+  } catch {
+    // Falls through to the one message for every unreadable marker.
+  }
+  throw new StartError(
+    `${join(dir, MARKER)} is damaged. Start with --reset, or another --data-dir.`,
+  );
+}
+
+async function refuseFullDisk(dir: string): Promise<void> {
+  const disk = await statfs(dir);
+  const freeBytes = disk.bavail * disk.bsize;
+  if (freeBytes >= MIN_FREE_BYTES) return;
+  const mib = (bytes: number) => Math.floor(bytes / 1024 / 1024);
+  throw new StartError(
+    `The disk of ${dir} has ${mib(freeBytes)} MiB free; Creditlane needs ${mib(MIN_FREE_BYTES)} MiB.`,
+  );
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error);
+}

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import { ApiCaller } from './api-caller.ts';
+
+/** A tenant's records: who calls, for which retailer and creditor, about which application. */
+export interface Tenant {
+  integrationId: string;
+  retailerId: string;
+  creditorId: string;
+  applicationId: string;
+  applicantId: string;
+}
+
+/** What was made for the demo, as it outlives a restart. */
+export interface DemoRecords extends Tenant {
+  /** The integration's API key. */
+  key: string;
+  retailerUserId: string;
+  /** `whsec_` and base64 of the 32 bytes that sign this integration's webhooks. */
+  webhookSecret: string;
+  otherTenant: Tenant & { key: string };
+}
+
+/** demo.json: all that a person or a program needs to try the running Creditlane. */
+export interface Demo extends Tenant {
+  /** Ends in /v1. */
+  baseUrl: string;
+  opsUrl: string;
+  inboxUrl: string;
+  keys: { integration: string; platform: string };
+  retailerUserId: string;
+  webhookSecret: string;
+  otherTenant: Tenant & { key: string };
+}
+
+export interface Door {
+  baseUrl: string;
+  platformKey: string;
+  inboxUrl: string;
+}
+
+/**
+ * Makes two tenants through the REST interface, as the platform team and the integrations would: each
+ * with an application that is submitted to its creditor, and the first with webhooks to the inbox.
+ */
+export async function furnish(door: Door): Promise<DemoRecords> {
+  const first = await makeTenant(
+    door,
+    'Maple Lending Bridge',
+    'Harbour Motors',
+    'First Prairie Finance',
+  );
+  const webhookSecret = await aimWebhooks(door, first.integrationId);
+  await submitOne(door, first);
+  const other = await makeTenant(door, 'Northern Deals', 'Aurora Auto', 'Lakehead Credit');
+  await submitOne(door, other);
+
+  const { retailerUserId: _, ...otherTenant } = other;
+  return { ...first, webhookSecret, otherTenant };
+}
+
+/** Sends the integration's webhooks to the inbox; gives the secret the first time, else "". */
+export async function aimWebhooks(door: Door, integrationId: string): Promise<string> {
+  const platform = new ApiCaller(door.baseUrl, door.platformKey);
+  const destination = await platform.put(`/platform/integrations/${integrationId}/destination`, {
+    url: door.inboxUrl,
+  });
+  return destination.secret ?? '';
+}
+
+type NewTenant = Tenant & { key: string; retailerUserId: string };
+
+async function makeTenant(
+  door: Door,
+  integrationName: string,
+  retailerName: string,
+  creditorName: string,
+): Promise<NewTenant> {
+  const platform = new ApiCaller(door.baseUrl, door.platformKey);
+  const [retailerId, creditorId, retailerUserId] = [randomUUID(), randomUUID(), randomUUID()];
+  await platform.put(`/platform/retailers/${retailerId}`, { name: retailerName });
+  await platform.put(`/platform/creditors/${creditorId}`, { name: creditorName });
+  await platform.put(`/platform/users/${retailerUserId}`, {
+    firstName: 'Noor',
+    lastName: 'Singh',
+    email: 'noor.singh@example.com',
+    retailerIds: [retailerId],
+  });
+  const { integrationId } = await platform.post('/platform/integrations', {
+    name: integrationName,
+  });
+  const its = `/platform/integrations/${integrationId}`;
+  await platform.put(`${its}/retailers/${retailerId}`);
+  await platform.put(`${its}/creditors/${creditorId}`);
+  const { key } = await platform.post(`${its}/keys`, { live: false });
+  return {
+    integrationId,
+    retailerId,
+    creditorId,
+    retailerUserId,
+    key,
+    applicationId: '',
+    applicantId: '',
+  };
+}
+
+/** Creates the tenant's application and submits it, with the tenant's own key. */
+async function submitOne(door: Door, tenant: NewTenant): Promise<void> {
+  const integration = new ApiCaller(door.baseUrl, tenant.key);
+  const application = await integration.post('/applications', makeApplication(tenant.retailerId));
+  tenant.applicationId = application.applicationId;
+  tenant.applicantId = application.primaryApplicant.applicantId;
+  await integration.post(`/applications/${tenant.applicationId}/submit`, makeSubmission(tenant));
+}
+
+/** The body that creates an application. The person does not exist; the SIN is never issued. */
+export function makeApplication(retailerId: string) {
+  return {
+    retailerId,
+    type: 'APPROVAL',
+    referenceNumber: `DEMO-${randomUUID()}`,
+    primaryApplicant: {
+      firstName: 'Maya',
+      lastName: 'Tremblay',
+      sin: '046454286',
+      dateOfBirth: '1988-07-14',
+      phoneNumber: '+1 514 555 0143',
+      email: 'maya.tremblay@example.com',
+      addressHistory: [
+        {
+          streetNo: '1280',
+          streetName: 'Sherbrooke',
+          streetType: 'Street',
+          direction: 'W',
+          city: 'Montreal',
+          province: 'QC',
+          postalCode: 'H3G 1H9',
+          residenceType: 'RENT',
+          monthlyRentOrMortgage: 1450,
+          yearsAtAddress: 3,
+        },
+      ],
+      employmentHistory: [
+        {
+          employerName: 'Northern Lights Bakery',
+          occupation: 'Baker',
+          status: 'FULL_TIME',
+          type: 'TRADES',
+          grossIncome: 2100,
+          incomeFrequency: 'BI_WEEKLY',
+          yearsWorked: 5,
+        },
+      ],
+    },
+  };
+}
+
+/** The body that submits an application to one creditor. */
+export function makeSubmission(ids: {
+  retailerUserId: string;
+  creditorId: string;
+  applicantId: string;
+}) {
+  return {
+    submittedByUserId: ids.retailerUserId,
+    creditorIds: [ids.creditorId],
+    consents: [{ applicantId: ids.applicantId, creditConsent: true }],
+    worksheet: {
+      firstPaymentDate: '2027-01-15',
+      frequency: 'MONTHLY',
+      interestRate: 7.49,
+      term: 60,
+      salePrice: 28_995,
+      cashDown: 2_000,
+      totalFinancedAmount: 29_300,
+      vehicle: {
+        vin: '1HGBH41JXMN109186',
+        year: 2024,
+        make: 'Honda',
+        model: 'Civic',
+        status: 'USED',
+      },
+    },
+  };
+}

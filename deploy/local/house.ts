@@ -1,0 +1,139 @@
+// The whole platform in one process: every service with its own database, one event bus, no sockets between them.
+import { createHash } from 'node:crypto';
+import { startApplications } from '@creditlane/applications/app';
+import { readConfig as readApplicationsConfig } from '@creditlane/applications/config';
+import { startDecisions } from '@creditlane/decisions/app';
+import { readConfig as readDecisionsConfig } from '@creditlane/decisions/config';
+import { createInProcessBus } from '@creditlane/events/in-process-bus';
+import { startGateway } from '@creditlane/gateway/app';
+import { readConfig as readGatewayConfig } from '@creditlane/gateway/config';
+import { startIntegrations } from '@creditlane/integrations/app';
+import { readConfig as readIntegrationsConfig } from '@creditlane/integrations/config';
+import type { Target } from '@creditlane/rpc/client';
+import { TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
+import { mountInMemory } from '@creditlane/rpc/memory-server';
+import type { ServiceRoutes } from '@creditlane/rpc/service';
+import { startOpsServer } from '@creditlane/runtime/ops-server';
+import type { Process } from '@creditlane/runtime/run';
+import { startWebhookDispatcher } from '@creditlane/webhook-dispatcher/app';
+import { readConfig as readDispatcherConfig } from '@creditlane/webhook-dispatcher/config';
+import type { Ports } from './free-ports.ts';
+import type { Secrets } from './secrets.ts';
+import { type DatabaseOwner, SERVICES, type ServiceName } from './services.ts';
+
+export const HOST = '127.0.0.1';
+
+export interface HouseOptions {
+  secrets: Secrets;
+  databaseUrls: Record<DatabaseOwner, string>;
+  ports: Pick<Ports, 'api' | 'ops'>;
+  /** Settings of single services on top of the house's own. */
+  settings?: Partial<Record<ServiceName, Record<string, string>>>;
+}
+
+export interface House {
+  /** Ends in /v1. */
+  baseUrl: string;
+  opsUrl: string;
+  /** Resolves when every event has been handled and no webhook is under way or due. */
+  settled(): Promise<void>;
+}
+
+/** Starts every service, in the order of what they need; all ends with the process's closers. */
+export async function startHouse(options: HouseOptions, process: Process): Promise<House> {
+  const { ports } = options;
+  const env = (service: ServiceName) => settingsOf(service, options);
+  const mount = (service: ServiceName, { routes }: { routes: ServiceRoutes[] }): Target => ({
+    kind: 'memory',
+    transport: mountInMemory(routes, {
+      verifier: new TokenVerifier({ audience: service, trusted: trustOf(options.secrets) }),
+      log: process.log,
+      metrics: process.metrics,
+    }),
+  });
+
+  const signer = (service: ServiceName) =>
+    new TokenSigner({
+      issuer: service,
+      privateKey: options.secrets.services[service].identity.privateKey,
+    });
+
+  const ops = await startOpsServer({ host: HOST, port: ports.ops, ...process });
+  process.closers.add('ops server', ops.close);
+  const bus = createInProcessBus();
+  process.closers.add('event bus', () => bus.close());
+
+  const integrations = await startIntegrations(readIntegrationsConfig(env('integrations')), {
+    process,
+  });
+  const applications = await startApplications(readApplicationsConfig(env('applications')), {
+    process,
+    bus,
+  });
+  const peers = {
+    integrations: mount('integrations', integrations),
+    applications: mount('applications', applications),
+  };
+  const decisions = await startDecisions(readDecisionsConfig(env('decisions')), {
+    process,
+    bus,
+    peers,
+    signer: signer('decisions'),
+  });
+  const dispatcher = await startWebhookDispatcher(readDispatcherConfig(env('webhook-dispatcher')), {
+    process,
+    bus,
+    peers,
+  });
+  const gateway = await startGateway(readGatewayConfig(env('gateway')), {
+    process,
+    peers: { ...peers, decisions: mount('decisions', decisions) },
+    signer: signer('gateway'),
+  });
+
+  return {
+    baseUrl: `${gateway.url}/v1`,
+    opsUrl: ops.url,
+    async settled() {
+      // In the order in which an event travels, so that each waits for all that the one before sent.
+      await applications.settled();
+      await decisions.settled();
+      await dispatcher.settled();
+    },
+  };
+}
+
+/** The environment that the service would get on a machine of its own. */
+function settingsOf(service: ServiceName, options: HouseOptions): Record<string, string> {
+  const { secrets, databaseUrls, ports, settings } = options;
+  const own: Record<ServiceName, Record<string, string>> = {
+    integrations: { PLATFORM_KEY_DIGESTS: sha256(secrets.platformKey), KEY_RING: secrets.keyRing },
+    applications: { KEY_RING: secrets.keyRing, REQUEST_DIGEST_KEY: secrets.requestDigestKey },
+    decisions: {},
+    // A webhook receiver on this machine is what a laptop has.
+    'webhook-dispatcher': {
+      EGRESS_ALLOW_HTTP: 'true',
+      EGRESS_ALLOW_LOOPBACK: 'true',
+      IDENTITY_KEY: secrets.services['webhook-dispatcher'].identity.privateKey,
+    },
+    gateway: { HOST, PORT: String(ports.api) },
+  };
+  return {
+    ...(service === 'gateway'
+      ? {}
+      : { DATABASE_URL: databaseUrls[service], DATABASE_POOL_SIZE: '8' }),
+    ...own[service],
+    ...settings?.[service],
+  };
+}
+
+/** Each service believes the others' tokens by their public keys. */
+function trustOf(secrets: Secrets): Record<string, string> {
+  return Object.fromEntries(
+    SERVICES.map((name) => [name, secrets.services[name].identity.publicKey]),
+  );
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Demo } from '@creditlane/local/demo';
+import { eventually } from './eventually.ts';
+
+const MAIN = fileURLToPath(new URL('../deploy/local/main.ts', import.meta.url));
+
+/** Creditlane started as a person starts it: a process of its own on a data directory. */
+export class Laptop {
+  readonly #child: ChildProcess;
+  readonly #dataDir: string;
+  #output = '';
+
+  constructor(dataDir: string, args: string[] = ['--port', '0']) {
+    this.#dataDir = dataDir;
+    this.#child = spawn(process.execPath, [MAIN, '--data-dir', dataDir, ...args], {
+      // A group of its own, so that a test can kill it whole.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.#output += text;
+      });
+    }
+  }
+
+  /** All that it printed so far. */
+  get output(): string {
+    return this.#output;
+  }
+
+  get running(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** What demo.json says, once it is ready. */
+  async ready(timeoutMs = 60_000): Promise<Demo> {
+    return eventually(
+      'demo.json',
+      async () => {
+        if (!this.running) throw new Error(`it ended instead of starting:\n${this.#output}`);
+        return readJson<Demo>(join(this.#dataDir, 'demo.json'));
+      },
+      timeoutMs,
+    );
+  }
+
+  /** Sends a signal to the whole group, waits for the end, and gives the exit code. */
+  async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<number | null> {
+    if (this.running && this.#child.pid !== undefined) process.kill(-this.#child.pid, signal);
+    return this.ended();
+  }
+
+  async ended(): Promise<number | null> {
+    if (this.running) await once(this.#child, 'exit');
+    return this.#child.exitCode;
+  }
+}
+
+async function readJson<T>(path: string): Promise<T | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as T;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

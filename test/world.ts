@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { makeKey } from '@creditlane/crypto/api-key';
+import { dropDatabases, prepareDatabases } from '@creditlane/local/databases';
+import {
+  type Demo,
+  type DemoRecords,
+  furnish,
+  makeApplication,
+  makeSubmission,
+} from '@creditlane/local/demo';
+import { choosePorts } from '@creditlane/local/free-ports';
+import { HOST, startHouse } from '@creditlane/local/house';
+import { startInbox } from '@creditlane/local/inbox';
+import { makeSecrets } from '@creditlane/local/secrets';
+import { Closers } from '@creditlane/runtime/closers';
+import { Health } from '@creditlane/runtime/health';
+import { createLog } from '@creditlane/runtime/log';
+import { Metrics } from '@creditlane/runtime/metrics';
+import { inject } from 'vitest';
+import { type Answer, Api, decisionPath } from './api.ts';
+import { eventually } from './eventually.ts';
+import { Inbox } from './inbox.ts';
+
+export interface SubmissionIds {
+  applicationId: string;
+  creditorId: string;
+}
+
+interface NewApplication {
+  applicationId: string;
+  primaryApplicant: { applicantId: string };
+}
+
+export interface WorldOptions {
+  /** Settings of the webhook dispatcher, such as RETRY_DELAYS. */
+  dispatcher?: Record<string, string>;
+}
+
+/** A whole Creditlane on databases of its own, with the demo's two tenants and an empty inbox. */
+export async function startWorld({ dispatcher = {} }: WorldOptions = {}): Promise<World> {
+  const log = createLog('world', { level: 'error' });
+  const process = { log, metrics: new Metrics(), closers: new Closers(), health: new Health() };
+  const secrets = makeSecrets();
+  const suffix = `_${randomBytes(4).toString('hex')}`;
+  const adminUrl = inject('postgresUrl');
+  const databaseUrls = await prepareDatabases(adminUrl, secrets, suffix);
+  process.closers.add('databases', () => dropDatabases(adminUrl, suffix));
+  const house = await startHouse(
+    {
+      secrets,
+      databaseUrls,
+      ports: await choosePorts(0, HOST),
+      settings: { 'webhook-dispatcher': dispatcher },
+    },
+    process,
+  );
+  let records: DemoRecords | undefined;
+  const inbox = await startInbox({
+    host: HOST,
+    port: 0,
+    secrets: () => (records === undefined ? [] : [records.webhookSecret]),
+    log,
+  });
+  process.closers.add('inbox', inbox.close);
+  const { baseUrl, opsUrl } = house;
+  const { platformKey } = secrets;
+  records = await furnish({ baseUrl, platformKey, inboxUrl: inbox.url });
+  await house.settled();
+
+  const { key, ...rest } = records;
+  const keys = { integration: key, platform: platformKey };
+  const world = new World(
+    { baseUrl, opsUrl, inboxUrl: inbox.url, keys, ...rest },
+    {
+      settle: house.settled,
+      metrics: () => process.metrics.text(),
+      close: () => process.closers.close(),
+    },
+  );
+  await world.inbox.empty();
+  return world;
+}
+
+/** What a test does in the world, each in the words of the promise it checks. */
+export class World {
+  readonly demo: Demo;
+  readonly api: Api;
+  readonly inbox: Inbox;
+  /** Resolves when every event has been handled and every webhook is delivered or waits for its retry. */
+  readonly settle: () => Promise<void>;
+  readonly metrics: () => Promise<string>;
+  readonly close: () => Promise<void>;
+
+  constructor(demo: Demo, house: Pick<World, 'settle' | 'metrics' | 'close'>) {
+    this.demo = demo;
+    this.api = new Api(demo);
+    this.inbox = new Inbox(demo.inboxUrl);
+    this.settle = house.settle;
+    this.metrics = house.metrics;
+    this.close = house.close;
+  }
+
+  /** A new application of the first tenant's retailer, submitted to its creditor. */
+  async submitApplication(): Promise<SubmissionIds> {
+    const created = await this.api.post('/applications', makeApplication(this.demo.retailerId));
+    const submitted = await this.submit(created.body);
+    if (submitted.status !== 200)
+      throw new Error(`not submitted: ${JSON.stringify(submitted.body)}`);
+    return { applicationId: created.body.applicationId, creditorId: this.demo.creditorId };
+  }
+
+  /** Submits what creating an application answered. */
+  submit(application: NewApplication, headers: Record<string, string> = {}): Promise<Answer> {
+    const { applicantId } = application.primaryApplicant;
+    const body = makeSubmission({ ...this.demo, applicantId });
+    return this.api.post(`/applications/${application.applicationId}/submit`, body, { headers });
+  }
+
+  decide(
+    at: SubmissionIds,
+    decision: object,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const body = { applicationId: at.applicationId, ...decision };
+    return this.api.post(decisionPath(at), body, { headers });
+  }
+
+  /** The values decided on a submission, oldest first. */
+  async history(at: SubmissionIds): Promise<string[]> {
+    const { body } = await this.api.get(`${decisionPath(at)}s?limit=100`);
+    return body.data.map(({ decision }: { decision: string }) => decision).reverse();
+  }
+
+  /** A new key of the demo's integration, and how the platform takes it away. */
+  async issueKey(): Promise<{ key: string; revoke(): Promise<void> }> {
+    const platform = { key: this.demo.keys.platform };
+    const path = `/platform/integrations/${this.demo.integrationId}/keys`;
+    const { body } = await this.api.post(path, {}, platform);
+    return {
+      key: body.key,
+      revoke: async () => void (await this.api.call('DELETE', `${path}/${body.keyId}`, platform)),
+    };
+  }
+
+  /** A key as well formed as any, that nobody issued. */
+  unknownKey(): string {
+    return makeKey(false);
+  }
+
+  /** How many attempts the receiver has not accepted since the world began. */
+  async refusals(): Promise<number> {
+    const failed = /^creditlane_webhook_attempts_total\{.*outcome="(?!delivered)[^"]*".*\} (\d+)/gm;
+    const counts = [...(await this.metrics()).matchAll(failed)].map(([, count]) => Number(count));
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Resolves once the receiver has refused another attempt. */
+  async refusedSince(before: number): Promise<void> {
+    await eventually('refused attempt', async () =>
+      (await this.refusals()) > before ? true : undefined,
+    );
+  }
+}
