@@ -1,6 +1,7 @@
 /** The decisions service as its proto states it. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { onDatabase } from '@creditlane/postgres/database-fault';
 import { findReplay, isTwin } from '@creditlane/postgres/idempotency';
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
@@ -28,40 +29,43 @@ export interface RpcDeps extends LookupDeps {
 /** What is to be mounted. */
 export function decisionsRoutes(deps: RpcDeps): ServiceRoutes {
   const { db } = deps;
-  return implement(DecisionsService, {
-    async recordDecision(request, call) {
-      const decision = request.decision as Decision; // its proto says it is required
-      checkWritable(decision);
-      // A retailer reads decisions and makes none.
-      const { creditorId } = call.identity;
-      const about = submissionCall(request, { creditorId }, call);
-      return withSubmission(deps, about, () => recordOnce(deps, about, decision));
-    },
+  return implement(
+    DecisionsService,
+    onDatabase({
+      async recordDecision(request, call) {
+        const decision = request.decision as Decision; // its proto says it is required
+        checkWritable(decision);
+        // A retailer reads decisions and makes none.
+        const { creditorId } = call.identity;
+        const about = submissionCall(request, { creditorId }, call);
+        return withSubmission(deps, about, () => recordOnce(deps, about, decision));
+      },
 
-    async getDecision(request, call) {
-      const about = submissionCall(request, call.identity, call);
-      const decision = await withSubmission(deps, about, () =>
-        latestDecision(db, about.key, about.scope),
-      );
-      return { decision };
-    },
+      async getDecision(request, call) {
+        const about = submissionCall(request, call.identity, call);
+        const decision = await withSubmission(deps, about, () =>
+          latestDecision(db, about.key, about.scope),
+        );
+        return { decision };
+      },
 
-    async listDecisions(request, call) {
-      const about = submissionCall(request, call.identity, call);
-      const before = seqBefore(request.cursor);
-      // One more than asked for tells whether there is a next page.
-      const page = { before, limit: request.limit + 1 };
-      const records = await withSubmission(deps, about, () =>
-        decisionHistory(db, about.key, about.scope, page),
-      );
-      const shown = records.slice(0, request.limit);
-      const last = shown.at(-1);
-      return {
-        decisions: shown.map(recordedDecision),
-        nextCursor: last && records.length > shown.length ? cursorAfter(last.seq) : '',
-      };
-    },
-  });
+      async listDecisions(request, call) {
+        const about = submissionCall(request, call.identity, call);
+        const before = seqBefore(request.cursor);
+        // One more than asked for tells whether there is a next page.
+        const page = { before, limit: request.limit + 1 };
+        const records = await withSubmission(deps, about, () =>
+          decisionHistory(db, about.key, about.scope, page),
+        );
+        const shown = records.slice(0, request.limit);
+        const last = shown.at(-1);
+        return {
+          decisions: shown.map(recordedDecision),
+          nextCursor: last && records.length > shown.length ? cursorAfter(last.seq) : '',
+        };
+      },
+    }),
+  );
 }
 
 /**

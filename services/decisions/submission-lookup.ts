@@ -10,7 +10,6 @@ import type { Call } from '@creditlane/rpc/call';
 import type { Client } from '@creditlane/rpc/client';
 import { Fault, notFound } from '@creditlane/rpc/fault';
 import { serviceIdentity } from '@creditlane/rpc/identity';
-import { databaseFault } from './database-fault.ts';
 import type { SubmissionHeard } from './events.ts';
 import { maySee, mightSee, type Scope, type SubmissionKey } from './submission.ts';
 
@@ -41,20 +40,16 @@ export async function withSubmission<T>(
   { key, scope, call }: SubmissionCall,
   attempt: () => Promise<T | undefined>,
 ): Promise<T> {
-  try {
-    let found = await attempt();
-    if (found === undefined && mightSee(scope, key)) {
-      const submission = await ask(applications, key, call);
-      if (submission !== undefined && maySee(scope, submission)) {
-        await startSubmission({ submission, traceparent: call.traceparent });
-        found = await attempt();
-      }
+  let found = await attempt();
+  if (found === undefined && mightSee(scope, key)) {
+    const submission = await ask(applications, key, call);
+    if (submission !== undefined && maySee(scope, submission)) {
+      await startSubmission({ submission, traceparent: call.traceparent });
+      found = await attempt();
     }
-    if (found !== undefined) return found;
-  } catch (error) {
-    throw databaseFault(error, call);
   }
-  throw notFound('submission_not_found', 'There is no such submission.');
+  if (found === undefined) throw notFound('submission_not_found', 'There is no such submission.');
+  return found;
 }
 
 async function ask(

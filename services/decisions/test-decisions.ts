@@ -1,34 +1,24 @@
 /** The decisions service on a database of its own, with the neighbours that a test speaks through. */
 import { randomUUID } from 'node:crypto';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { create, toJson } from '@bufbuild/protobuf';
+import { create, type MessageInitShape, toJson } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { EventBus } from '@creditlane/events/bus';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import { toMessage } from '@creditlane/events/message';
 import { decodeEvent } from '@creditlane/events/topics';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
 import { ApplicationSubmittedSchema } from '@creditlane/proto/applications/v1/applications_events';
-import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_events';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
-import { type CallContext, type Client, connect } from '@creditlane/rpc/client';
-import { type Fault, notFound } from '@creditlane/rpc/fault';
-import {
-  type Identity,
-  makeIdentityKeys,
-  TokenSigner,
-  TokenVerifier,
-} from '@creditlane/rpc/identity';
-import { mountInMemory } from '@creditlane/rpc/memory-server';
-import { type Handlers, implement } from '@creditlane/rpc/service';
-import { Closers } from '@creditlane/runtime/closers';
-import { Health } from '@creditlane/runtime/health';
-import { createLog } from '@creditlane/runtime/log';
-import { Metrics } from '@creditlane/runtime/metrics';
+import type { CallContext, Client } from '@creditlane/rpc/client';
+import type { Identity } from '@creditlane/rpc/identity';
+import { mountForTest } from '@creditlane/rpc/test-mount';
+import { createTestProcess } from '@creditlane/runtime/test-process';
 import pg from 'pg';
 import { startDecisions } from './app.ts';
 import type { DecisionsConfig } from './config.ts';
+import { type ApplicationsStandIn, standInForApplications } from './test-applications.ts';
 
 /** A submission as the applications service has it. */
 export type Submitted = MessageInitShape<typeof ApplicationSubmittedSchema> & {
@@ -43,15 +33,6 @@ export const WORKSHEET = {
   interestRate: 7.5,
   term: 60,
 };
-
-/** What stands in for the applications service: it knows the submissions put here, or fails. */
-export interface ApplicationsStandIn {
-  submissions: Submitted[];
-  /** What GetSubmission is to throw instead. */
-  failure: Fault | undefined;
-  /** How often it was asked. */
-  asked: number;
-}
 
 export interface TestDecisions {
   client: Client<typeof DecisionsService>;
@@ -97,54 +78,28 @@ export async function startTestDecisions(
   config: Partial<DecisionsConfig> = {},
 ): Promise<TestDecisions> {
   const database = await createTestDatabase('decisions');
-  const log = createLog('decisions', { level: 'silent' });
-  const process = { log, metrics: new Metrics(), closers: new Closers(), health: new Health() };
-  const { metrics, closers } = process;
+  const process = createTestProcess('decisions');
+  const { closers } = process;
   closers.add('test database', database.drop);
   const bus = createInProcessBus();
   closers.add('bus', () => bus.close());
+  const events = await collectEvents(bus);
 
-  const events: DecisionRecorded[] = [];
-  await bus.subscribe({
-    group: 'webhook-dispatcher',
-    topics: ['creditlane.decisions.v1'],
-    async handle(batch) {
-      for (const { type, event } of batch.map(decodeEvent)) {
-        if (type === 'creditlane.decisions.v1.DecisionRecorded') events.push(event);
-      }
-    },
-  });
-
-  const keys = { gateway: makeIdentityKeys(), decisions: makeIdentityKeys() };
-  const trusted = { gateway: keys.gateway.publicKey, decisions: keys.decisions.publicKey };
-  const signerOf = (issuer: keyof typeof keys) =>
-    new TokenSigner({ issuer, privateKey: keys[issuer].privateKey });
-  const mount = (audience: string, routes: Parameters<typeof mountInMemory>[0]) => {
-    const verifier = new TokenVerifier({ audience, trusted });
-    return {
-      kind: 'memory',
-      transport: mountInMemory(routes, { verifier, log, metrics }),
-    } as const;
-  };
-
-  const applications: ApplicationsStandIn = { submissions: [], failure: undefined, asked: 0 };
+  const { applications, ...neighbours } = standInForApplications(process);
   const service = await startDecisions(
     { databaseUrl: database.url, databasePoolSize: 8, lockTimeoutMs: 2_000, ...config },
-    {
-      process,
-      bus,
-      signer: signerOf('decisions'),
-      peers: { applications: mount('applications', [standInFor(applications)]) },
-    },
+    { process, bus, ...neighbours },
   );
   const pool = new pg.Pool({ connectionString: database.url, max: 4 });
   closers.add('test pool', () => pool.end());
 
   return {
-    client: connect(DecisionsService, mount('decisions', service.routes), {
-      signer: signerOf('gateway'),
-      audience: 'decisions',
-    }),
+    client: mountForTest(
+      'decisions',
+      service.routes,
+      ['gateway'],
+      process,
+    )(DecisionsService, 'gateway'),
     applications,
     events,
     pool,
@@ -174,6 +129,21 @@ export async function startTestDecisions(
   };
 }
 
+/** Stands in for the webhook dispatcher, without which the bus takes no event. */
+async function collectEvents(bus: EventBus): Promise<DecisionRecorded[]> {
+  const events: DecisionRecorded[] = [];
+  await bus.subscribe({
+    group: 'webhook-dispatcher',
+    topics: ['creditlane.decisions.v1'],
+    async handle(batch) {
+      for (const { type, event } of batch.map(decodeEvent)) {
+        if (type === 'creditlane.decisions.v1.DecisionRecorded') events.push(event);
+      }
+    },
+  });
+  return events;
+}
+
 function submittedEvent(submission: Submitted, id: string) {
   return {
     id,
@@ -183,25 +153,4 @@ function submittedEvent(submission: Submitted, id: string) {
     payload: toJson(ApplicationSubmittedSchema, create(ApplicationSubmittedSchema, submission)),
     time: new Date(),
   } as const;
-}
-
-function standInFor(state: ApplicationsStandIn) {
-  const unused = () => Promise.reject(new Error('the decisions service has no business here'));
-  const handlers: Handlers<typeof ApplicationsService> = {
-    createApplication: unused,
-    getApplication: unused,
-    submitApplication: unused,
-    locateApplication: unused,
-    async getSubmission({ applicationId, creditorId }) {
-      state.asked += 1;
-      if (state.failure) throw state.failure;
-      const known = state.submissions.find(
-        (it) => it.applicationId === applicationId && it.creditorId === creditorId,
-      );
-      if (!known) throw notFound('submission_not_found', 'There is no such submission.');
-      const { retailerId, worksheet = {} } = known;
-      return { retailerId, worksheet, submittedAt: '2026-01-02T03:04:05.678Z' };
-    },
-  };
-  return implement(ApplicationsService, handlers);
 }
