@@ -275,8 +275,8 @@ export declare const GetSubmissionResponseSchema: GenMessage<GetSubmissionRespon
  */
 export declare const ApplicationsService: GenService<{
   /**
-   * Honours the call's idempotency key. A reference number that the retailer has used already is
-   * ALREADY_EXISTS with code "reference_number_taken"; the message holds the existing id.
+   * A reference number that the retailer has used already is ALREADY_EXISTS with code
+   * "reference_number_taken"; the message holds the existing id.
    *
    * @generated from rpc creditlane.applications.v1.ApplicationsService.CreateApplication
    */
@@ -295,7 +295,6 @@ export declare const ApplicationsService: GenService<{
   },
   /**
    * Puts an application in front of one or more creditors, all of them or none.
-   * Honours the call's idempotency key.
    *
    * @generated from rpc creditlane.applications.v1.ApplicationsService.SubmitApplication
    */

@@ -193,7 +193,6 @@ export declare const RecordedDecisionSchema: GenMessage<RecordedDecision>;
 export declare const DecisionsService: GenService<{
   /**
    * Records the next decision of a submission. Any value may follow any value, and none is lost.
-   * Honours the call's idempotency key.
    *
    * @generated from rpc creditlane.decisions.v1.DecisionsService.RecordDecision
    */
