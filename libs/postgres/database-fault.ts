@@ -10,7 +10,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * The error to answer a call with. A wait in vain for a row means, to a call with an idempotency
  * key, that its twin may be the one still at work; nothing of this call was written.
  */
-export function databaseFault(error: unknown, { idempotency }: Pick<Call, 'idempotency'>): unknown {
+function databaseFault(error: unknown, { idempotency }: Pick<Call, 'idempotency'>): unknown {
   if (isOutage(error)) return unavailable('the database is away', 1, error);
   if (codeOf(error) !== LOCK_NOT_AVAILABLE) return error;
   if (idempotency === undefined) return unavailable('the record is busy', 1, error);

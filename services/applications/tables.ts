@@ -135,7 +135,7 @@ export const applicants = new EntitySchema<ApplicantRow>({
 });
 
 /** One application in front of one creditor, with the worksheet that it was submitted with. */
-export const submissions = new EntitySchema<SubmissionRow>({
+const submissions = new EntitySchema<SubmissionRow>({
   name: 'submissions',
   columns: {
     applicationId: { type: 'uuid', name: 'application_id', primary: true },

@@ -1,9 +1,10 @@
-// What a key may be allowed to do: the closed lists, one for each kind of caller.
+// What a key may be allowed to do. Both lists are closed, and no permission is on both.
+import { Permission } from '@creditlane/proto/integrations/v1/integrations_service';
 
-/** The permissions that an integration may hold, as the contract names them. */
-export const INTEGRATION_PERMISSIONS = ['ENQUEUE_RETAILER_CHAT'] as const;
-
-export type IntegrationPermission = (typeof INTEGRATION_PERMISSIONS)[number];
-
-/** The permissions of the platform's own administration. No integration can hold one. */
+/** The permissions of the platform's own administration. */
 export const PLATFORM_PERMISSIONS = ['MANAGE_DIRECTORY', 'MANAGE_INTEGRATIONS'] as const;
+
+/** The names of the permissions that an integration is given, each once. The contract lists them. */
+export function permissionNames(given: readonly Permission[]): string[] {
+  return [...new Set(given)].map((permission) => Permission[permission]);
+}

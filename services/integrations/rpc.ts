@@ -7,7 +7,6 @@ import {
   AccessService,
   DestinationsService,
   IntegrationsService,
-  Permission,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import { type Fault, notFound, unauthenticated } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
@@ -17,6 +16,7 @@ import { isUuid } from '@creditlane/runtime/ids';
 import { checkDestinationUrl, makeSigningSecret, secretContext } from './destination.ts';
 import type { GrantSide } from './grant.ts';
 import type { PlatformKeys } from './key.ts';
+import { permissionNames } from './permission.ts';
 import type { Store } from './store.ts';
 
 export interface RpcDeps {
@@ -55,7 +55,7 @@ export function integrationsRoutes({ store, keyRing, clock, newId }: RpcDeps): S
         await store.saveIntegration({
           id: integrationId,
           name,
-          permissions: [...new Set(permissions)].map((permission) => Permission[permission]),
+          permissions: permissionNames(permissions),
           createdAt: clock(),
         });
         return {};
