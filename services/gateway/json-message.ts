@@ -3,6 +3,8 @@ import type { DescField, DescMessage, MessageInitShape, MessageShape } from '@bu
 import { type Timestamp, TimestampSchema, timestampDate } from '@bufbuild/protobuf/wkt';
 import type { JsonObject, JsonValue } from './openapi-document.ts';
 
+const ID = /Ids?$/;
+
 type Fields = Record<string, unknown>;
 type Convert = (value: never) => unknown;
 
@@ -13,7 +15,7 @@ export interface Except {
 
 /**
  * A reader of validated JSON for one kind of message. Enum values stand without their prefix
- * ("APPROVED" for DECISION_VALUE_APPROVED); unknown properties are passed over.
+ * ("APPROVED" for DECISION_VALUE_APPROVED), ids become lower case, unknown properties are passed over.
  */
 export function messageReader<D extends DescMessage>(
   desc: D,
@@ -64,7 +66,8 @@ function itemReader(field: DescField): Convert {
     const numbers = new Map(field.enum.values.map(({ localName, number }) => [localName, number]));
     return (name: string) => numbers.get(name);
   }
-  return same;
+  // Ids are UUIDs, which may come in either case; the services compare them as text.
+  return ID.test(field.localName) ? (id: string) => id.toLowerCase() : same;
 }
 
 function fieldWriter(field: DescField): Convert {

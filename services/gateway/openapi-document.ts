@@ -35,6 +35,8 @@ export interface OpenApiDocument {
   info: JsonObject;
   servers: { url: string }[];
   paths: Record<string, PathItem>;
+  /** What the platform calls; described for people, and never served. */
+  webhooks: Record<string, PathItem>;
   components: Record<string, Record<string, JsonValue>>;
 }
 
@@ -56,12 +58,13 @@ export function loadOpenApiDocument(folder = FOLDER): OpenApiDocument {
     'x-every-body': everyBody,
     ...root
   } = read(ROOT) as RootFile;
-  const document: OpenApiDocument = { ...root, paths: {}, components: {} };
+  const document: OpenApiDocument = { ...root, paths: {}, webhooks: {}, components: {} };
 
   for (const file of readdirSync(folder).sort()) {
     if (file === ROOT || !file.endsWith('.yaml')) continue;
     const part = read(file) as Partial<OpenApiDocument>;
     addEach(document.paths, part.paths ?? {}, file);
+    addEach(document.webhooks, part.webhooks ?? {}, file);
     for (const [sort, named] of Object.entries(part.components ?? {})) {
       document.components[sort] ??= {};
       addEach(document.components[sort], named, file);

@@ -93,12 +93,13 @@ describe('submitting an application', () => {
     salePrice: 28995,
     vehicle: { vin: '1HGBH41JXMN109186', year: 2024, status: 'USED' },
   };
+  const applicantId = newId();
   const submit = (change: object = {}) =>
     world.send('POST', `/v1/applications/${world.ids.application}/submit`, {
       body: {
         submittedByUserId: newId(),
         creditorIds: [world.ids.creditor.toUpperCase()],
-        consents: [{ applicantId: newId(), creditConsent: true }],
+        consents: [{ applicantId: applicantId.toUpperCase(), creditConsent: true }],
         worksheet,
         ...change,
       },
@@ -113,6 +114,7 @@ describe('submitting an application', () => {
     ]);
     const sent = world.peers.called('submitApplication').at(-1)?.request;
     expect(sent).toMatchObject({
+      consents: [{ applicantId, creditConsent: true }],
       worksheet: { salePrice: 28995, terms: { interestRate: 7.49, term: 60, frequency: 1 } },
     });
   });

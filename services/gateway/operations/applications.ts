@@ -45,7 +45,6 @@ export function applicationOperations(applications: Client<typeof ApplicationsSe
         // In JSON the terms of the loan stand among the worksheet's other figures.
         ...readSubmission({ ...body, worksheet: { ...worksheet, terms: worksheet } }),
         applicationId,
-        creditorIds: (body.creditorIds as string[]).map((id) => id.toLowerCase()),
       };
       const submitting = applications.submitApplication(request, context);
       return applicationObject(
