@@ -177,3 +177,19 @@ test('a database outage is not poison: the batch is refused and can come again',
   await handle(batch);
   expect(await effects()).toEqual(['a', 'b']);
 });
+
+test('an outage that comes while messages are tried one by one is not poison either', async () => {
+  let tries = 0;
+  meet = async ({ key }, tx) => {
+    if (key === 'bad') throw new Error('no sense in it');
+    tries += 1;
+    await tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
+  };
+  const batch = [message('bad'), message('a')];
+  await expect(handle(batch)).rejects.toMatchObject({ code: '57P01' });
+  expect(tries).toBe(1);
+  expect((await deadLetters()).map(({ key }) => key)).toEqual(['bad']);
+  meet = () => undefined;
+  await handle([message('a')]);
+  expect(await effects()).toEqual(['a']);
+});
