@@ -167,6 +167,28 @@ describe('bodies', () => {
   });
 });
 
+describe('a client that goes away', () => {
+  test('with half its body sent is logged as gone, and nothing is called', async () => {
+    world.lines.length = 0;
+    world.peers.calls.length = 0;
+    const sending = httpRequest(world.gateway.url + world.decisionPath, {
+      method: 'POST',
+      headers: {
+        authorization: world.key,
+        'content-type': 'application/json',
+        'content-length': '100',
+        expect: '100-continue',
+      },
+    });
+    sending.on('error', () => {});
+    sending.on('continue', () => sending.write('{', () => sending.destroy()));
+    sending.flushHeaders();
+    await expect.poll(() => world.lines.join('')).toContain('"code":"cancelled"');
+    expect(JSON.parse(world.lines.at(-1) ?? '')).toMatchObject({ status: 499, level: 'info' });
+    expect(world.peers.called('recordDecision')).toEqual([]);
+  });
+});
+
 describe('what is not HTTP', () => {
   test('gets the form of every error', async () => {
     const text = await new Promise<string>((resolve, reject) => {
@@ -216,6 +238,12 @@ describe('errors of the services', () => {
     [
       'a refusal of our own token',
       () => new Fault('unauthenticated', 'token_expired', 'old'),
+      500,
+      'internal_error',
+    ],
+    [
+      'a call that is not ours to make',
+      () => new Fault('forbidden', 'caller_not_allowed', 'no'),
       500,
       'internal_error',
     ],

@@ -1,6 +1,6 @@
 /** What answers an operation: one function for each operationId, found at start. */
 import type { CallContext } from '@creditlane/rpc/client';
-import { type Fault, faultFrom, internal } from '@creditlane/rpc/fault';
+import { type Fault, type FaultKind, faultFrom, internal } from '@creditlane/rpc/fault';
 import type { JsonObject } from './openapi-document.ts';
 import type { Operation } from './operation.ts';
 import type { Parameters } from './validation.ts';
@@ -37,14 +37,14 @@ export function bindHandlers(
   return bound;
 }
 
-/**
- * What a failed handler means to the client. A service that does not accept our own identity, or
- * does not know the method, is our fault and not the client's.
- */
+/** Refusals of a peer that tell of our own call, and nothing of the client's request. */
+const ABOUT_US: ReadonlySet<string> = new Set<FaultKind>(['unauthenticated', 'unimplemented']);
+
+/** What a failure means to the client: where a service refused us and not the client, ours is the fault. */
 export function clientFault(error: unknown): Fault {
   const fault = faultFrom(error);
   const isOurs =
-    fault.fromPeer && (fault.kind === 'unauthenticated' || fault.kind === 'unimplemented');
+    fault.fromPeer && (ABOUT_US.has(fault.kind) || fault.code === 'caller_not_allowed');
   return isOurs ? internal(fault) : fault;
 }
 
