@@ -10,9 +10,6 @@ import { isOutage } from './outage.ts';
 import { typeormLog } from './typeorm-log.ts';
 import { VALUE_TYPES } from './value-types.ts';
 
-// Part of what `openDatabase` promises.
-export { DatabaseNewerError } from './migrate.ts';
-
 export interface DatabaseOptions {
   url: string;
   /** Connections at most, shared by TypeORM and the statements. */

@@ -28,9 +28,6 @@ export interface EmbeddedPostgres {
   close(): Promise<void>;
 }
 
-// What can go wrong is part of what starting promises.
-export { EmbeddedPostgresError } from './embedded-error.ts';
-
 /** Names the process that started the server, to tell an orphan by. */
 const OWNER_FILE = 'owner.pid';
 const RESTART = { baseMs: 100, capMs: 2_000 };

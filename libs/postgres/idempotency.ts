@@ -55,8 +55,7 @@ export async function findReplay(db: Queryable, idem: Idempotency): Promise<Repl
   return { response: row.response };
 }
 
-/** For statements that read the stored digest themselves; throws as `findReplay` does. */
-export function assertSameRequest(idem: Idempotency, storedDigest: Uint8Array): void {
+function assertSameRequest(idem: Idempotency, storedDigest: Uint8Array): void {
   if (Buffer.compare(idem.requestDigest, storedDigest) === 0) return;
   throw invalid(
     'idempotency_key_reused',

@@ -13,6 +13,8 @@ declare module 'vitest' {
 export interface TestDatabase {
   /** Connects as a role that owns this database and nothing else, like a service's. */
   url: string;
+  /** To look into the database with, and to get in a service's way, as that role. */
+  sql: pg.Pool;
   /** Closes whatever is still connected and drops database and role. */
   drop(): Promise<void>;
 }
@@ -30,9 +32,14 @@ export async function createTestDatabase(name: string): Promise<TestDatabase> {
   url.username = id;
   url.password = password;
   url.pathname = `/${id}`;
+  const sql = new pg.Pool({ connectionString: url.href, max: 4 });
   return {
     url: url.href,
-    drop: () => asAdmin(adminUrl, [`DROP DATABASE ${id} WITH (FORCE)`, `DROP ROLE ${id}`]),
+    sql,
+    async drop() {
+      await sql.end();
+      await asAdmin(adminUrl, [`DROP DATABASE ${id} WITH (FORCE)`, `DROP ROLE ${id}`]);
+    },
   };
 }
 
