@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Demo } from '@creditlane/local/demo';
+import { readJson } from '@creditlane/local/json-file';
 import { eventually } from './eventually.ts';
 
 const MAIN = fileURLToPath(new URL('../deploy/local/main.ts', import.meta.url));
@@ -16,6 +17,8 @@ export class Laptop {
 
   constructor(dataDir: string, args: string[] = ['--port', '0']) {
     this.#dataDir = dataDir;
+    // One that was killed could not take its demo.json along, and it is the sign of being ready.
+    rmSync(join(dataDir, 'demo.json'), { force: true });
     this.#child = spawn(process.execPath, [MAIN, '--data-dir', dataDir, ...args], {
       // A group of its own, so that a test can kill it whole.
       detached: true,
@@ -58,14 +61,5 @@ export class Laptop {
   async ended(): Promise<number | null> {
     if (this.running) await once(this.#child, 'exit');
     return this.#child.exitCode;
-  }
-}
-
-async function readJson<T>(path: string): Promise<T | undefined> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as T;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
   }
 }

@@ -1,3 +1,4 @@
+// The promises that users see, each proved on a whole running Creditlane: real HTTP, real PostgreSQL, a real receiver.
 import { randomBytes } from 'node:crypto';
 import { makeKey } from '@creditlane/crypto/api-key';
 import { dropDatabases, prepareDatabases } from '@creditlane/local/databases';

@@ -28,15 +28,16 @@ export interface Process {
  * SIGINT withdraw readiness, wait `DRAIN_TIME` for load balancers to notice, and close everything;
  * a second signal exits at once. A failed start, a failed closer, or an error nobody caught ends the
  * process with exit code 1. Settings of its own: `LOG_LEVEL`, `LOG_FORMAT` (json, pretty) and
- * `DRAIN_TIME`.
+ * `DRAIN_TIME`. `defaults` are settings that hold where the environment says nothing.
  */
 export async function run<C>(
   name: string,
   readConfig: (env: Env) => C,
   start: (config: C, process: Process) => Promise<void>,
+  defaults: Env = {},
 ): Promise<void> {
   const checkOnly = process.argv.includes('--check');
-  const settings = readSettings(process.env, readConfig);
+  const settings = readSettings({ ...defaults, ...process.env }, readConfig);
   if (settings instanceof ConfigError) {
     if (checkOnly) process.stderr.write(`${settings.message}\n`);
     else createLog(name).fatal(`cannot start: ${settings.faults.join('; ')}`);
