@@ -1,42 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  asIntegration,
-  newSubmission,
-  type Submitted,
-  startTestDecisions,
-  type TestDecisions,
-} from './test-decisions.ts';
+import { describe, expect, test } from 'vitest';
+import { asIntegration, withSubmissionToDecide } from './test-decisions.ts';
 
 const INTEGRATION = randomUUID();
 
-let service: TestDecisions;
-let submission: Submitted;
-beforeAll(async () => {
-  service = await startTestDecisions();
-});
-afterAll(() => service.close());
-beforeEach(async () => {
-  submission = newSubmission();
-  await service.submit(submission);
-});
+const world = withSubmissionToDecide();
 
 type Side = { creditorId?: string; retailerId?: string };
-const ids = () => ({ applicationId: submission.applicationId, creditorId: submission.creditorId });
-const creditorSide = (): Side => ({ creditorId: submission.creditorId });
-const retailerSide = (): Side => ({ retailerId: submission.retailerId });
+const ids = () => ({
+  applicationId: world.submission.applicationId,
+  creditorId: world.submission.creditorId,
+});
+const creditorSide = (): Side => ({ creditorId: world.submission.creditorId });
+const retailerSide = (): Side => ({ retailerId: world.submission.retailerId });
 
 const decide = (term: number) =>
-  service.client.recordDecision(
+  world.service.client.recordDecision(
     { ...ids(), decision: { decision: DecisionValue.APPROVED, term } },
     asIntegration(creditorSide(), { subject: INTEGRATION }),
   );
 const latest = async (side: Side) =>
-  (await service.client.getDecision(ids(), asIntegration(side))).decision;
+  (await world.service.client.getDecision(ids(), asIntegration(side))).decision;
 const page = (side: Side, limit: number, cursor = '') =>
-  service.client.listDecisions({ ...ids(), limit, cursor }, asIntegration(side));
+  world.service.client.listDecisions({ ...ids(), limit, cursor }, asIntegration(side));
 
 describe('the latest decision', () => {
   test('is AWAITING_DECISION from the submission on', async () => {
@@ -47,7 +35,7 @@ describe('the latest decision', () => {
 
   test('is the one recorded last, with its own figures and no other’s', async () => {
     await decide(60);
-    await service.client.recordDecision(
+    await world.service.client.recordDecision(
       { ...ids(), decision: { decision: DecisionValue.WITHDRAWN } },
       asIntegration(creditorSide()),
     );

@@ -1,35 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  asIntegration,
-  newSubmission,
-  type Submitted,
-  startTestDecisions,
-  type TestDecisions,
-} from './test-decisions.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { asIntegration, newSubmission, withSubmissionToDecide } from './test-decisions.ts';
 
-let service: TestDecisions;
-let submission: Submitted;
 let subject: string;
-beforeAll(async () => {
-  service = await startTestDecisions({ lockTimeoutMs: 1_000 });
-});
-afterAll(() => service.close());
-beforeEach(async () => {
-  submission = newSubmission();
+const world = withSubmissionToDecide({ lockTimeoutMs: 1_000 });
+beforeEach(() => {
   subject = randomUUID();
-  await service.submit(submission);
 });
 
 /** Writes with a key (or none) and tells what came back, and whether it had before. */
 async function decide(idempotencyKey: string | undefined, term = 60, caller = subject) {
-  const { applicationId, creditorId } = submission;
+  const { applicationId, creditorId } = world.submission;
   let replayed = false;
   const onReplayed = () => {
     replayed = true;
   };
-  const answer = await service.client.recordDecision(
+  const answer = await world.service.client.recordDecision(
     { applicationId, creditorId, decision: { decision: DecisionValue.APPROVED, term } },
     asIntegration({ creditorId }, { subject: caller, idempotencyKey, onReplayed }),
   );
@@ -37,13 +24,13 @@ async function decide(idempotencyKey: string | undefined, term = 60, caller = su
 }
 
 const recorded = async () => {
-  const { rows } = await service.pool.query(
+  const { rows } = await world.service.sql.query(
     'SELECT seq, term FROM decisions WHERE application_id = $1 AND seq > 1 ORDER BY seq',
-    [submission.applicationId],
+    [world.submission.applicationId],
   );
-  await service.settled();
-  const { applicationId } = submission;
-  const events = service.events.filter((event) => event.applicationId === applicationId);
+  await world.service.settled();
+  const { applicationId } = world.submission;
+  const events = world.service.events.filter((event) => event.applicationId === applicationId);
   // The history and the events never tell different stories.
   expect(events.slice(1).map(({ decision }) => decision?.term)).toEqual(
     rows.map(({ term }) => term),
@@ -67,9 +54,9 @@ test('twenty twins at once have one effect and one answer', async () => {
 
 test('twins that wait for one and the same row have one effect and one answer', async () => {
   let twins: ReturnType<typeof decide>[] = [];
-  await service.whileHeld(submission, async () => {
+  await world.service.whileHeld(world.submission, async () => {
     twins = Array.from({ length: 4 }, () => decide('key'));
-    await expect.poll(service.lockWaiters, { interval: 10 }).toHaveLength(4);
+    await expect.poll(world.service.lockWaiters, { interval: 10 }).toHaveLength(4);
   });
   const answers = await Promise.all(twins);
   expect(answers.map(({ term }) => term)).toEqual(Array(4).fill(60));
@@ -91,9 +78,9 @@ test('twins of different bodies at once have one effect, and the others are refu
 
 test('one key for two submissions at once has one effect', async () => {
   const other = newSubmission();
-  await service.submit(other);
+  await world.service.submit(other);
   const { applicationId, creditorId } = other;
-  const elsewhere = service.client.recordDecision(
+  const elsewhere = world.service.client.recordDecision(
     { applicationId, creditorId, decision: { decision: DecisionValue.APPROVED } },
     asIntegration({ creditorId }, { subject, idempotencyKey: 'key' }),
   );
@@ -122,8 +109,8 @@ test('a key is its caller’s own, and no key is no repeat', async () => {
 });
 
 test('a refused write does not use the key up', async () => {
-  const { applicationId, creditorId } = submission;
-  const refusal = service.client.recordDecision(
+  const { applicationId, creditorId } = world.submission;
+  const refusal = world.service.client.recordDecision(
     { applicationId, creditorId, decision: { decision: DecisionValue.DRAFT } },
     asIntegration({ creditorId }, { subject, idempotencyKey: 'key' }),
   );
@@ -133,14 +120,18 @@ test('a refused write does not use the key up', async () => {
 
 test('a kept answer is not given to a caller who lost the creditor', async () => {
   await decide('key');
-  const { applicationId, creditorId } = submission;
+  const { applicationId, creditorId } = world.submission;
   const request = {
     applicationId,
     creditorId,
     decision: { decision: DecisionValue.APPROVED, term: 60 },
   };
-  for (const scope of [{}, { creditorId: randomUUID() }, { retailerId: submission.retailerId }]) {
-    const repeat = service.client.recordDecision(
+  for (const scope of [
+    {},
+    { creditorId: randomUUID() },
+    { retailerId: world.submission.retailerId },
+  ]) {
+    const repeat = world.service.client.recordDecision(
       request,
       asIntegration(scope, { subject, idempotencyKey: 'key' }),
     );
@@ -149,7 +140,8 @@ test('a kept answer is not given to a caller who lost the creditor', async () =>
 });
 
 describe('while another write holds the submission for too long', () => {
-  const whileHeld = (work: () => Promise<unknown>) => service.whileHeld(submission, work);
+  const whileHeld = (work: () => Promise<unknown>) =>
+    world.service.whileHeld(world.submission, work);
 
   test('a write with a key is told that its twin may be under way, and can be repeated', async () => {
     await whileHeld(() =>

@@ -68,7 +68,7 @@ describe('a submission that is told of', () => {
     const many = Array.from({ length: 20 }, newSubmission);
     await Promise.all([...many, ...many.toReversed()].map((each) => service.submit(each)));
     await service.settled();
-    const { rows } = await service.pool.query(
+    const { rows } = await service.sql.query(
       'SELECT count(*)::int AS count FROM decisions WHERE application_id = ANY ($1::uuid[])',
       [many.map(({ applicationId }) => applicationId)],
     );
@@ -162,6 +162,6 @@ test('an event that cannot be handled is put aside and does not hold up the next
   expect(service.events.some(({ applicationId }) => applicationId === next.applicationId)).toBe(
     true,
   );
-  const { rows } = await service.pool.query('SELECT key FROM dead_letters');
+  const { rows } = await service.sql.query('SELECT key FROM dead_letters');
   expect(rows).toEqual([{ key: broken.applicationId }]);
 });

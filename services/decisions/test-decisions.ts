@@ -6,7 +6,7 @@ import type { EventBus } from '@creditlane/events/bus';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import { toMessage } from '@creditlane/events/message';
 import { decodeEvent } from '@creditlane/events/topics';
-import { createTestDatabase } from '@creditlane/postgres/test-database';
+import { createTestDatabase, type TestDatabase } from '@creditlane/postgres/test-database';
 import { ApplicationSubmittedSchema } from '@creditlane/proto/applications/v1/applications_events';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_events';
@@ -15,7 +15,7 @@ import type { CallContext, Client } from '@creditlane/rpc/client';
 import type { Identity } from '@creditlane/rpc/identity';
 import { mountForTest } from '@creditlane/rpc/test-mount';
 import { createTestProcess } from '@creditlane/runtime/test-process';
-import pg from 'pg';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { startDecisions } from './app.ts';
 import type { DecisionsConfig } from './config.ts';
 import { type ApplicationsStandIn, standInForApplications } from './test-applications.ts';
@@ -39,8 +39,7 @@ export interface TestDecisions {
   applications: ApplicationsStandIn;
   /** Every DecisionRecorded that was published, in that order. */
   events: DecisionRecorded[];
-  /** To look into the database with, and to get in the service's way. */
-  pool: pg.Pool;
+  sql: TestDatabase['sql'];
   /** Does the work while somebody else holds the submission's row locked. */
   whileHeld(submission: Submitted, work: () => Promise<unknown>): Promise<void>;
   /** The processes of the database that wait for a lock. */
@@ -73,25 +72,44 @@ export function asIntegration(
   return { identity, ...others };
 }
 
+/** What a test has at hand. */
+export interface TestWorld {
+  service: TestDecisions;
+  /** Another one in each test. */
+  submission: Submitted;
+}
+
+/** Starts the service for the tests of a file, each of which finds a submission just told of. */
+export function withSubmissionToDecide(config: Partial<DecisionsConfig> = {}): TestWorld {
+  const world = {} as TestWorld;
+  beforeAll(async () => {
+    world.service = await startTestDecisions(config);
+  });
+  afterAll(() => world.service.close());
+  beforeEach(async () => {
+    world.submission = newSubmission();
+    await world.service.submit(world.submission);
+  });
+  return world;
+}
+
 /** Starts the service; the caller closes it. */
 export async function startTestDecisions(
   config: Partial<DecisionsConfig> = {},
 ): Promise<TestDecisions> {
-  const database = await createTestDatabase('decisions');
+  const { url: databaseUrl, sql, drop } = await createTestDatabase('decisions');
   const process = createTestProcess('decisions');
   const { closers } = process;
-  closers.add('test database', database.drop);
+  closers.add('test database', drop);
   const bus = createInProcessBus();
   closers.add('bus', () => bus.close());
   const events = await collectEvents(bus);
 
   const { applications, ...neighbours } = standInForApplications(process);
   const service = await startDecisions(
-    { databaseUrl: database.url, databasePoolSize: 8, lockTimeoutMs: 2_000, ...config },
+    { databaseUrl, databasePoolSize: 8, lockTimeoutMs: 2_000, ...config },
     { process, bus, ...neighbours },
   );
-  const pool = new pg.Pool({ connectionString: database.url, max: 4 });
-  closers.add('test pool', () => pool.end());
 
   return {
     client: mountForTest(
@@ -102,9 +120,9 @@ export async function startTestDecisions(
     )(DecisionsService, 'gateway'),
     applications,
     events,
-    pool,
+    sql,
     async whileHeld({ applicationId }, work) {
-      const holder = await pool.connect();
+      const holder = await sql.connect();
       try {
         await holder.query('BEGIN');
         const select = 'SELECT FROM submissions WHERE application_id = $1 FOR UPDATE';
@@ -116,7 +134,7 @@ export async function startTestDecisions(
       }
     },
     async lockWaiters() {
-      const { rows } = await pool.query<{ pid: number }>(
+      const { rows } = await sql.query<{ pid: number }>(
         `SELECT pid FROM pg_stat_activity
          WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
