@@ -1,6 +1,7 @@
 /** The webhook dispatcher: tells the integrations' own servers what was decided, signed and in order. */
 import type { EventBus } from '@creditlane/events/bus';
 import { openDatabase } from '@creditlane/postgres/database';
+import { purgeInbox, startRetention } from '@creditlane/postgres/retention';
 import type { Target } from '@creditlane/rpc/client';
 import { TokenSigner } from '@creditlane/rpc/identity';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
@@ -10,10 +11,11 @@ import { createConsumer } from './consumer.ts';
 import { Destinations, SERVICE } from './destinations.ts';
 import { Measures } from './measures.ts';
 import { Webhooks1763700000000 } from './migrations/0001-webhooks.ts';
-import { Retention } from './retention.ts';
+import { purgeDeliveries, purgeMessages } from './retention.ts';
 import { webhooksRoutes } from './rpc.ts';
 import { startSending } from './sending.ts';
 import { findUnsettled } from './store.ts';
+import { TABLES } from './tables.ts';
 
 export interface WebhookDispatcherDeps {
   process: Process;
@@ -42,7 +44,7 @@ export async function startWebhookDispatcher(
     name: SERVICE,
     log,
     metrics,
-    entities: [],
+    entities: TABLES,
     migrations: [Webhooks1763700000000],
   });
   closers.add(`${SERVICE} database`, () => database.close());
@@ -56,7 +58,8 @@ export async function startWebhookDispatcher(
     cacheMs: config.destinationsCacheMs,
   });
   const measures = new Measures(metrics);
-  const retention = new Retention({ pool, log });
+  const purges = [purgeInbox, purgeDeliveries, purgeMessages];
+  const retention = startRetention({ pool, log, purges });
   closers.add(`${SERVICE} retention`, () => retention.close());
   const sending = startSending(config, { pool, log, destinations, measures });
   closers.add(`${SERVICE} sending`, () => sending.close());
@@ -77,7 +80,7 @@ export async function startWebhookDispatcher(
   });
 
   return {
-    routes: [webhooksRoutes(pool)],
+    routes: [webhooksRoutes(database)],
     settled: () => sending.settled(),
     nextAttemptAt: async () => (await findUnsettled(pool)).nextAttemptAt,
   };

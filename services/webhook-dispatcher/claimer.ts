@@ -1,14 +1,14 @@
 /** Brings due deliveries from the database whenever there is room for them. */
+import type { Database } from '@creditlane/postgres/database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Log } from '@creditlane/runtime/log';
 import { Wake } from '@creditlane/runtime/wake';
-import type { Pool } from 'pg';
 import type { Delivery } from './delivery.ts';
 import type { Room, Sender } from './sender.ts';
 import { claimDue, endOldHolds, promoteNext } from './store.ts';
 
 export interface ClaimerOptions {
-  readonly pool: Pool;
+  readonly pool: Database['pool'];
   readonly log: Log;
   readonly sender: Sender;
   readonly leaseMs: number;

@@ -1,4 +1,6 @@
-import { type Env, readEnv } from '@creditlane/runtime/env';
+import type { Target } from '@creditlane/rpc/client';
+import { readServing, type Serving } from '@creditlane/rpc/serving';
+import { type Env, type EnvReader, readEnv } from '@creditlane/runtime/env';
 import { parseDelays } from './retry-delays.ts';
 import { RETRY_DELAYS_MS } from './schedule.ts';
 
@@ -35,9 +37,29 @@ export interface WebhookDispatcherConfig {
 
 const HOUR_MS = 3_600_000;
 
+/** What it needs besides where it is a process of its own. */
+export interface WebhookDispatcherProcessConfig {
+  dispatcher: WebhookDispatcherConfig;
+  serving: Serving;
+  peers: { integrations: Target };
+}
+
 /** Reads the configuration. Throws a ConfigError that lists everything wrong with it. */
 export function readConfig(env: Env): WebhookDispatcherConfig {
+  return readEnv(env, dispatcherConfig);
+}
+
+/** Reads the configuration of a process of its own. Throws a ConfigError as `readConfig` does. */
+export function readProcessConfig(env: Env): WebhookDispatcherProcessConfig {
   return readEnv(env, (read) => ({
+    dispatcher: dispatcherConfig(read),
+    serving: readServing(read),
+    peers: { integrations: { kind: 'grpc', address: read.string('INTEGRATIONS_ADDRESS') } },
+  }));
+}
+
+function dispatcherConfig(read: EnvReader): WebhookDispatcherConfig {
+  return {
     databaseUrl: read.url('DATABASE_URL'),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', { default: 8, min: 3, max: 200 }),
     identityKey: read.string('IDENTITY_KEY'),
@@ -62,7 +84,7 @@ export function readConfig(env: Env): WebhookDispatcherConfig {
       min: 0,
       max: 5_000,
     }),
-  }));
+  };
 }
 
 function parsePorts(text: string): number[] {

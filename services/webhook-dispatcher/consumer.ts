@@ -2,13 +2,14 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { EventMessage } from '@creditlane/events/message';
 import { decodeEvent } from '@creditlane/events/topics';
+import type { Database } from '@creditlane/postgres/database';
 import { handleOnce, type ReceivedEvent } from '@creditlane/postgres/inbox';
+import type { Queryable } from '@creditlane/postgres/statement';
 import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_events';
 import { Fault } from '@creditlane/rpc/fault';
 import { newId } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
-import type { Pool, PoolClient } from 'pg';
 import type { Claimer } from './claimer.ts';
 import type { Delivery } from './delivery.ts';
 import { type Destinations, SERVICE } from './destinations.ts';
@@ -19,7 +20,7 @@ import type { Sender } from './sender.ts';
 import { releaseLeases } from './store.ts';
 
 export interface ConsumerDeps {
-  readonly pool: Pool;
+  readonly pool: Database['pool'];
   readonly log: Log;
   readonly metrics: Metrics;
   readonly destinations: Destinations;
@@ -80,7 +81,7 @@ interface TakenIn {
 /** Writes the deliveries of new events, and leases those that there is room for. */
 async function takeIn(
   { sender, claimer, leaseMs }: ConsumerDeps,
-  tx: PoolClient,
+  tx: Queryable,
   batch: readonly Incoming[],
 ): Promise<TakenIn> {
   const plan = planDeliveries(batch, await findKnown(tx, batch), newId);

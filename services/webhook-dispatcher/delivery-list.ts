@@ -1,29 +1,6 @@
-/** The SQL of looking at deliveries: for operators, so on a cold path. */
-import type { Pool } from 'pg';
-
-export interface ListedAttempt {
-  startedAt: string;
-  durationMs: number;
-  status: number | null;
-  failure: string | null;
-}
-
-export interface ListedDelivery {
-  id: string;
-  eventId: string;
-  destinationId: string;
-  applicationId: string;
-  creditorId: string;
-  event: string;
-  sequence: string | null;
-  state: DeliveryStateName;
-  reason: string | null;
-  createdAt: Date;
-  nextAttemptAt: Date | null;
-  attempts: ListedAttempt[];
-}
-
-export type DeliveryStateName = 'waiting' | 'due' | 'delivered' | 'dead';
+/** Looking at deliveries: for operators, so on a cold path. */
+import type { Database } from '@creditlane/postgres/database';
+import { type DeliveryRow, type DeliveryStateName, deliveries } from './tables.ts';
 
 export interface ListRequest {
   applicationId: string | undefined;
@@ -33,28 +10,23 @@ export interface ListRequest {
   limit: number;
 }
 
-/** Deliveries with their attempts, newest first. */
-export async function listDeliveries(pool: Pool, request: ListRequest): Promise<ListedDelivery[]> {
-  const values: unknown[] = [request.limit];
-  const conditions: string[] = [];
-  if (request.applicationId !== undefined) {
-    conditions.push(`d.application_id = $${values.push(request.applicationId)}`);
-  }
-  if (request.before !== undefined) conditions.push(`d.id < $${values.push(request.before)}`);
-  // Written out, for the planner to see that the partial indexes serve. It is one of four words.
-  if (request.state !== undefined) conditions.push(`d.state = '${request.state}'`);
-  const { rows } = await pool.query<ListedDelivery>(
-    `SELECT d.id, d.event_id AS "eventId", d.destination_id AS "destinationId",
-       d.application_id AS "applicationId", m.creditor_id AS "creditorId", m.event,
-       d.sequence, d.state, d.reason, d.created_at AS "createdAt",
-       d.next_attempt_at AS "nextAttemptAt",
-       ARRAY(SELECT jsonb_build_object('startedAt', a.started_at, 'durationMs', a.duration_ms,
-           'status', a.status, 'failure', a.failure)
-         FROM attempts AS a WHERE a.delivery_id = d.id ORDER BY a.number) AS attempts
-     FROM deliveries AS d JOIN messages AS m USING (event_id)
-     ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
-     ORDER BY d.id DESC LIMIT $1`,
-    values,
-  );
-  return rows;
+/** Deliveries with their bodies' events and their attempts, newest first. */
+export function listDeliveries(
+  { dataSource }: Database,
+  { applicationId, state, before, limit }: ListRequest,
+): Promise<DeliveryRow[]> {
+  const query = dataSource
+    .getRepository(deliveries)
+    .createQueryBuilder('d')
+    .innerJoinAndSelect('d.message', 'm')
+    .leftJoinAndSelect('d.attempts', 'a')
+    .orderBy('d.id', 'DESC')
+    .addOrderBy('a.number')
+    .take(limit);
+  if (applicationId !== undefined)
+    query.andWhere('d.applicationId = :applicationId', { applicationId });
+  if (before !== undefined) query.andWhere('d.id < :before', { before });
+  // Written out, for the planner to see that a partial index serves. It is one of four words.
+  if (state !== undefined) query.andWhere(`d.state = '${state}'`);
+  return query.getMany();
 }

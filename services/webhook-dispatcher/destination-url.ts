@@ -14,6 +14,7 @@ export interface EgressPolicy {
 /** A request that was never sent because of where it would have gone. `code` is a stable word. */
 export class EgressRefused extends Error {
   override name = 'EgressRefused';
+  readonly loggable = true;
   readonly code: string;
   constructor(code: string) {
     super(`refused to send: ${code}`);

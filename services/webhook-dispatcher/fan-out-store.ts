@@ -1,6 +1,5 @@
 /** The SQL of taking events in: what is known of them, and the deliveries they make. */
-import { statement } from '@creditlane/postgres/statement';
-import type { PoolClient } from 'pg';
+import { type Queryable, statement } from '@creditlane/postgres/statement';
 import {
   type Incoming,
   type Known,
@@ -79,7 +78,7 @@ const insertPlan = statement(
 );
 
 /** What the database knows of the batch; locks what new deliveries will wait behind. */
-export async function findKnown(tx: PoolClient, batch: readonly Incoming[]): Promise<Known> {
+export async function findKnown(tx: Queryable, batch: readonly Incoming[]): Promise<Known> {
   const submissions = new Set<string>();
   const lanes = new Set<string>();
   for (const { applicationId, creditorId, destinationIds } of batch) {
@@ -111,7 +110,7 @@ export async function findKnown(tx: PoolClient, batch: readonly Incoming[]): Pro
  * whoever has room takes the others.
  */
 export async function insertPlanned(
-  tx: PoolClient,
+  tx: Queryable,
   plan: Plan,
   leased: ReadonlySet<PlannedDelivery>,
   leaseMs: number,

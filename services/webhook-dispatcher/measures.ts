@@ -1,8 +1,8 @@
 /** What the dispatcher counts. No label names a destination: there is no end to those. */
 
+import type { Database } from '@creditlane/postgres/database';
 import { statement } from '@creditlane/postgres/statement';
 import type { Metrics } from '@creditlane/runtime/metrics';
-import type { Pool } from 'pg';
 import type { BreakerState } from './allowance.ts';
 
 export class Measures {
@@ -31,7 +31,7 @@ export class Measures {
 
   /** Reads the levels whenever the metrics are asked for. */
   watch(source: {
-    pool: Pool;
+    pool: Database['pool'];
     lag: () => number;
     inHand: () => number;
     breakers: () => Record<BreakerState, number>;

@@ -1,17 +1,17 @@
 /** Writes results down, in batches of whatever has gathered while the last batch was under way. */
+import type { Database } from '@creditlane/postgres/database';
 import { isOutage } from '@creditlane/postgres/outage';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { backoffMs } from '@creditlane/runtime/backoff';
 import type { Log } from '@creditlane/runtime/log';
 import { Wake } from '@creditlane/runtime/wake';
 import { LRUCache } from 'lru-cache';
-import type { Pool } from 'pg';
 import type { AttemptResult, Delivery } from './delivery.ts';
 import { disableDestinations, noteDestinationHealth, recordResults } from './result-store.ts';
 import { promoteNext, releaseLeases } from './store.ts';
 
 export interface RecorderOptions {
-  readonly pool: Pool;
+  readonly pool: Database['pool'];
   readonly log: Log;
   readonly leaseMs: number;
   /** How long a failing delivery holds back those behind it. */

@@ -20,6 +20,7 @@ export type Rendering =
 /** An event that cannot mean anything, such as a decision value nobody knows. */
 export class UnreadableEvent extends Error {
   override name = 'UnreadableEvent';
+  readonly loggable = true;
 }
 
 // Receivers of decision events get hyphens; everywhere else the words have underscores.

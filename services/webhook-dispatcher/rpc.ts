@@ -1,11 +1,12 @@
 /** The dispatcher's answers to the platform's operators. */
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { Database } from '@creditlane/postgres/database';
 import { onDatabase } from '@creditlane/postgres/database-fault';
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { invalid } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
-import type { Pool } from 'pg';
-import { type DeliveryStateName, type ListedDelivery, listDeliveries } from './delivery-list.ts';
+import { listDeliveries } from './delivery-list.ts';
+import type { DeliveryRow, DeliveryStateName } from './tables.ts';
 
 const STATES: Readonly<Record<DeliveryStateName, DeliveryState>> = {
   waiting: DeliveryState.WAITING,
@@ -19,7 +20,7 @@ const NAMES = new Map(
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function webhooksRoutes(pool: Pool): ServiceRoutes {
+export function webhooksRoutes(database: Database): ServiceRoutes {
   return implement(
     WebhooksService,
     onDatabase({
@@ -29,7 +30,7 @@ export function webhooksRoutes(pool: Pool): ServiceRoutes {
             { pointer: '/cursor', message: 'is not one of ours' },
           ]);
         }
-        const listed = await listDeliveries(pool, {
+        const listed = await listDeliveries(database, {
           applicationId: applicationId || undefined,
           state: NAMES.get(state),
           before: cursor || undefined,
@@ -44,18 +45,22 @@ export function webhooksRoutes(pool: Pool): ServiceRoutes {
   );
 }
 
-function toMessage(delivery: ListedDelivery) {
-  const { id, sequence, state, reason, createdAt, nextAttemptAt, attempts, ...rest } = delivery;
+function toMessage(row: DeliveryRow) {
+  const { id, eventId, destinationId, applicationId, message, nextAttemptAt } = row;
   return {
-    ...rest,
     deliveryId: id,
-    sequence: BigInt(sequence ?? 0),
-    state: STATES[state],
-    reason: reason ?? '',
-    createdAt: timestampFromDate(createdAt),
+    eventId,
+    destinationId,
+    applicationId,
+    creditorId: message.creditorId,
+    event: message.event,
+    sequence: BigInt(row.sequence ?? 0),
+    state: STATES[row.state],
+    reason: row.reason ?? '',
+    createdAt: timestampFromDate(row.createdAt),
     ...(nextAttemptAt && { nextAttemptAt: timestampFromDate(nextAttemptAt) }),
-    attempts: attempts.map(({ startedAt, durationMs, status, failure }) => ({
-      startedAt: timestampFromDate(new Date(startedAt)),
+    attempts: row.attempts.map(({ startedAt, durationMs, status, failure }) => ({
+      startedAt: timestampFromDate(startedAt),
       durationMs,
       status: status ?? 0,
       failure: failure ?? '',

@@ -1,7 +1,7 @@
 /** Sends what this process has leased: as much at once as each destination and the whole may bear. */
+import type { Database } from '@creditlane/postgres/database';
 import type { Log } from '@creditlane/runtime/log';
 import { LRUCache } from 'lru-cache';
-import type { Pool } from 'pg';
 import { Allowance, type BreakerState } from './allowance.ts';
 import type { Attempt } from './attempt.ts';
 import type { Delivery } from './delivery.ts';
@@ -10,7 +10,7 @@ import type { Recorder } from './recorder.ts';
 import { releaseLeases, renewLeases } from './store.ts';
 
 export interface SenderOptions {
-  readonly pool: Pool;
+  readonly pool: Database['pool'];
   readonly log: Log;
   readonly attempt: Attempt;
   readonly recorder: Recorder;

@@ -1,8 +1,8 @@
 /** Everything between the database and the receivers, wired together. */
+import type { Database } from '@creditlane/postgres/database';
 import { systemClock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/log';
 import { Wake } from '@creditlane/runtime/wake';
-import type { Pool } from 'pg';
 import { createAttempt } from './attempt.ts';
 import { Claimer } from './claimer.ts';
 import type { WebhookDispatcherConfig } from './config.ts';
@@ -14,7 +14,7 @@ import { Sender } from './sender.ts';
 import { findUnsettled } from './store.ts';
 
 export interface SendingDeps {
-  readonly pool: Pool;
+  readonly pool: Database['pool'];
   readonly log: Log;
   readonly destinations: Destinations;
   readonly measures: Measures;

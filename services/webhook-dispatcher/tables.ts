@@ -1,0 +1,90 @@
+/** The tables of the dispatcher, as far as operators look at them through TypeORM. */
+import { EntitySchema } from 'typeorm';
+
+export interface MessageRow {
+  eventId: string;
+  event: string;
+  creditorId: string;
+}
+
+export interface AttemptRow {
+  deliveryId: string;
+  number: number;
+  startedAt: Date;
+  durationMs: number;
+  status: number | null;
+  failure: string | null;
+  delivery: DeliveryRow;
+}
+
+export type DeliveryStateName = 'waiting' | 'due' | 'delivered' | 'dead';
+
+export interface DeliveryRow {
+  id: string;
+  eventId: string;
+  destinationId: string;
+  applicationId: string;
+  sequence: string | null;
+  state: DeliveryStateName;
+  reason: string | null;
+  createdAt: Date;
+  nextAttemptAt: Date | null;
+  message: MessageRow;
+  attempts: AttemptRow[];
+}
+
+/** What an event says, once for all its destinations. */
+const messages = new EntitySchema<MessageRow>({
+  name: 'messages',
+  columns: {
+    eventId: { type: 'uuid', name: 'event_id', primary: true },
+    event: { type: 'text' },
+    creditorId: { type: 'uuid', name: 'creditor_id' },
+  },
+});
+
+/** One event on its way to one destination. */
+export const deliveries = new EntitySchema<DeliveryRow>({
+  name: 'deliveries',
+  columns: {
+    id: { type: 'uuid', primary: true },
+    eventId: { type: 'uuid', name: 'event_id' },
+    destinationId: { type: 'uuid', name: 'destination_id' },
+    applicationId: { type: 'uuid', name: 'application_id' },
+    sequence: { type: 'bigint', nullable: true },
+    state: { type: 'text' },
+    reason: { type: 'text', nullable: true },
+    createdAt: { type: 'timestamptz', name: 'created_at' },
+    nextAttemptAt: { type: 'timestamptz', name: 'next_attempt_at', nullable: true },
+  },
+  relations: {
+    message: {
+      type: 'many-to-one',
+      target: 'messages',
+      joinColumn: { name: 'event_id' },
+    },
+    attempts: { type: 'one-to-many', target: 'attempts', inverseSide: 'delivery' },
+  },
+});
+
+const attempts = new EntitySchema<AttemptRow>({
+  name: 'attempts',
+  columns: {
+    deliveryId: { type: 'uuid', name: 'delivery_id', primary: true },
+    number: { type: 'smallint', primary: true },
+    startedAt: { type: 'timestamptz', name: 'started_at' },
+    durationMs: { type: 'integer', name: 'duration_ms' },
+    status: { type: 'smallint', nullable: true },
+    failure: { type: 'text', nullable: true },
+  },
+  relations: {
+    delivery: {
+      type: 'many-to-one',
+      target: 'deliveries',
+      joinColumn: { name: 'delivery_id' },
+    },
+  },
+});
+
+/** All of them, for the data source. */
+export const TABLES = [messages, deliveries, attempts];

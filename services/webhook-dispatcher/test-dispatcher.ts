@@ -1,0 +1,139 @@
+/** The dispatcher with all it needs, for tests: PostgreSQL, a bus, an integrations service, receivers. */
+import { randomUUID } from 'node:crypto';
+import { createInProcessBus } from '@creditlane/events/in-process-bus';
+import { type EventMessage, toMessage } from '@creditlane/events/message';
+import { createTestDatabase } from '@creditlane/postgres/test-database';
+import { makeIdentityKeys } from '@creditlane/rpc/identity';
+import { mountForTest } from '@creditlane/rpc/test-mount';
+import { createTestProcess } from '@creditlane/runtime/test-process';
+import pg from 'pg';
+import { startWebhookDispatcher, type WebhookDispatcher } from './app.ts';
+import { readConfig } from './config.ts';
+import { createTestIntegrations } from './test-integrations.ts';
+import { type Received, startReceiver } from './test-receiver.ts';
+
+/** A decision as the decisions service tells of it, in protobuf JSON. */
+export interface TestDecision {
+  applicationId?: string;
+  creditorId?: string;
+  sequence?: number;
+  decision?: string;
+  conditions?: string;
+  /** `null`: without any terms. */
+  terms?: object | null;
+  eventId?: string;
+}
+
+/** One retailer, one creditor, one application, and whatever the test adds. */
+export async function createTestWorld() {
+  const database = await createTestDatabase('webhooks');
+  const sql = new pg.Pool({ connectionString: database.url, max: 2 });
+  const closing: (() => Promise<unknown>)[] = [() => database.drop(), () => sql.end()];
+  const ids = { retailerId: randomUUID(), creditorId: randomUUID(), applicationId: randomUUID() };
+  const identity = makeIdentityKeys();
+  const integrations = createTestIntegrations(identity.publicKey);
+  closing.push(() => integrations.close());
+
+  const environment = {
+    DATABASE_URL: database.url,
+    DATABASE_POOL_SIZE: '4',
+    IDENTITY_KEY: identity.privateKey,
+    EGRESS_ALLOW_HTTP: 'true',
+    EGRESS_ALLOW_LOOPBACK: 'true',
+    DESTINATIONS_CACHE: '0ms',
+    RETRY_DELAYS: '50ms,50ms,50ms,50ms',
+    LEASE: '1s',
+  };
+
+  /** Starts a dispatcher; several may share the database. */
+  async function start(settings: Record<string, string> = {}) {
+    const process = createTestProcess('webhook-dispatcher');
+    const bus = createInProcessBus();
+    const config = readConfig({ ...environment, ...settings });
+    const peers = { integrations: integrations.target };
+    const dispatcher: WebhookDispatcher = await startWebhookDispatcher(config, {
+      process,
+      bus,
+      peers,
+    });
+    let closed: Promise<void> | undefined;
+    const close = () => (closed ??= bus.close().then(() => process.closers.close()));
+    closing.push(close);
+    const clients = mountForTest('webhook-dispatcher', dispatcher.routes, ['gateway'], process);
+    return { ...dispatcher, bus, clients, metrics: () => process.metrics.text(), close };
+  }
+
+  return {
+    ...ids,
+    environment,
+    integrations,
+    sql,
+    start,
+    /** A receiver with a destination of its own, which is told of everything. */
+    async receiver() {
+      const receiver = await startReceiver();
+      closing.push(() => receiver.close());
+      return { ...receiver, ...integrations.add(receiver.url) };
+    },
+    event: (decision: TestDecision = {}): EventMessage =>
+      eventOf({ ...ids, ...decision }, ids.retailerId),
+    async close() {
+      for (const close of closing.reverse()) await close();
+    },
+  };
+}
+
+export type TestWorld = Awaited<ReturnType<typeof createTestWorld>>;
+
+const TERMS = {
+  firstPaymentDate: '2026-04-01',
+  frequency: 'PAYMENT_FREQUENCY_MONTHLY',
+  interestRate: 6.99,
+};
+
+function eventOf(
+  decision: Required<Pick<TestDecision, 'applicationId' | 'creditorId'>> & TestDecision,
+  retailerId: string,
+) {
+  const {
+    applicationId,
+    creditorId,
+    sequence = 1,
+    eventId = randomUUID(),
+    terms = TERMS,
+  } = decision;
+  const time = new Date();
+  return toMessage(
+    {
+      id: eventId,
+      topic: 'creditlane.decisions.v1',
+      key: applicationId,
+      type: 'creditlane.decisions.v1.DecisionRecorded',
+      payload: {
+        applicationId,
+        creditorId,
+        retailerId,
+        sequence: String(sequence),
+        recordedAt: time.toISOString(),
+        decision: {
+          decision: `DECISION_VALUE_${decision.decision ?? 'BOOKED'}`,
+          ...(decision.conditions && { conditions: decision.conditions }),
+        },
+        ...(terms && { terms: { ...terms } }),
+        worksheet: TERMS,
+      },
+      time,
+    },
+    'decisions',
+  );
+}
+
+/** The numbers that say in which order webhooks were sent. */
+export function sequences(received: readonly Received[]): number[] {
+  return received.map(({ headers }) => Number(headers['webhook-sequence']));
+}
+
+/** The numbers from 1 to `count`. */
+export function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, n) => n + 1);
+}
