@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 const SEQUENCE_LIMIT = 0x1000;
 
@@ -20,11 +20,13 @@ let sequence = 0;
  * and the time never goes backwards. 62 random bits tell processes apart.
  */
 export function newId(): string {
+  // Node draws a version 4's random bits in bulk; the last two groups hold the variant and 62 of them.
+  const random = randomUUID();
   const nowMs = Date.now();
   if (nowMs > lastMs) {
     lastMs = nowMs;
     // The top bit starts clear so that at least 2,048 ids fit before the time has to be borrowed.
-    sequence = randomBytes(2).readUInt16BE() & 0x7ff;
+    sequence = Number.parseInt(random.slice(0, 4), 16) & 0x7ff;
   } else {
     sequence += 1;
     if (sequence === SEQUENCE_LIMIT) {
@@ -32,16 +34,7 @@ export function newId(): string {
       sequence = 0;
     }
   }
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(lastMs, 0, 6);
-  bytes.writeUInt16BE(0x7000 | sequence, 6);
-  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
-  const hex = bytes.toString('hex');
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    hex.slice(12, 16),
-    hex.slice(16, 20),
-    hex.slice(20),
-  ].join('-');
+  const time = lastMs.toString(16).padStart(12, '0');
+  const counted = sequence.toString(16).padStart(3, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${counted}-${random.slice(19)}`;
 }
