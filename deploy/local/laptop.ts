@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '@creditlane/postgres/embedded';
-import { stopOrphan } from '@creditlane/postgres/embedded-cluster';
+import { startEmbeddedPostgres, stopEmbeddedPostgres } from '@creditlane/postgres/embedded';
 import type { Process } from '@creditlane/runtime/run';
 import { announce } from './announcement.ts';
 import { emptyDataDir, markDataDir, openDataDir } from './data-dir.ts';
@@ -25,7 +24,7 @@ export async function startLaptop(options: Options, process: Process): Promise<v
     const dir = await openDataDir(options.dataDir);
     const ports = await choosePorts(options.port, HOST);
     process.closers.add('instance lock', await lockInstance(dir));
-    if (options.reset) await reset(dir, process);
+    if (options.reset) await reset(dir);
     await markDataDir(dir);
     const demo = await open(dir, ports, process);
     process.closers.add('demo.json', () => rm(demoFile(dir), { force: true }));
@@ -91,9 +90,8 @@ async function openDemo(
 }
 
 /** Empties the data directory, after the server that a killed process may have left on it. */
-async function reset(dir: string, { log }: Process): Promise<void> {
-  // Whoever started a server that runs here is dead: we hold the instance lock.
-  await stopOrphan(join(dir, 'postgres', 'cluster'), undefined, log);
+async function reset(dir: string): Promise<void> {
+  await stopEmbeddedPostgres(join(dir, 'postgres'));
   await emptyDataDir(dir);
 }
 
