@@ -1,6 +1,6 @@
 // Which room may use what: the borders between the packages, and the one place of each library.
 import { join, normalize } from 'node:path';
-import { type Finding, findInLines, packages } from './tree.ts';
+import { type Finding, findInLines, type Package, packages } from './tree.ts';
 
 /** A thing that only some rooms may touch, and the reason to give to the others. */
 interface Border {
@@ -23,7 +23,7 @@ const LIBRARIES: Border[] = [
   },
   {
     what: /^pg$/,
-    rooms: /^(libs\/postgres|deploy\/local|test)\/|\.test\.ts$/,
+    rooms: /^(libs\/postgres|deploy\/local|test)\/|(\/test-[^/]+|\.test)\.ts$/,
     instead: 'use @creditlane/postgres',
   },
   {
@@ -44,7 +44,7 @@ const LIBRARIES: Border[] = [
   { what: /^jose$/, rooms: /^libs\/rpc\//, instead: 'use @creditlane/rpc/identity' },
   {
     what: /^undici$/,
-    rooms: /^(services\/webhook-dispatcher|test)\/|\.test\.ts$/,
+    rooms: /^(services\/webhook-dispatcher|test)\/|(\/test-[^/]+|\.test)\.ts$/,
     instead: 'only the dispatcher calls addresses that others chose',
   },
   {
@@ -73,7 +73,7 @@ const COMMENT = /^\s*(\/\/|\*|\/\*)/;
 
 /** Every import and word that stands in a room which may not have it. */
 export function findTrespasses(source: string[]): Finding[] {
-  const folders = packages().map(({ folder }) => folder);
+  const all = packages();
   return findInLines(source, (line, file) => {
     if (COMMENT.test(line)) return undefined;
     const word = WORDS.find(({ what, rooms }) => what.test(line) && !rooms.test(file));
@@ -81,27 +81,27 @@ export function findTrespasses(source: string[]): Finding[] {
     const imported = IMPORT.exec(line)?.[1];
     if (imported === undefined) return undefined;
     const reason = imported.startsWith('.')
-      ? leavesItsPackage(file, imported, folders)
-      : crossesBorder(file, imported);
+      ? leavesItsPackage(file, imported, all)
+      : crossesBorder(file, imported, all);
     return reason && `imports ${imported}: ${reason}`;
   });
 }
 
 /** Why a relative import is wrong: it reaches into another package. */
-function leavesItsPackage(file: string, imported: string, folders: string[]): string | undefined {
-  const home = folders.find((folder) => file.startsWith(`${folder}/`));
+function leavesItsPackage(file: string, imported: string, all: Package[]): string | undefined {
+  const home = all.find(({ folder }) => file.startsWith(`${folder}/`))?.folder;
   const target = normalize(join(file, '..', imported));
   if (home === undefined || target.startsWith(`${home}/`)) return undefined;
   return 'import other packages by their name, @creditlane/…';
 }
 
 /** Why an import by name is wrong: it points up the house, or at a library of another room. */
-function crossesBorder(file: string, imported: string): string | undefined {
+function crossesBorder(file: string, imported: string, all: Package[]): string | undefined {
   const library = LIBRARIES.find(({ what, rooms }) => what.test(imported) && !rooms.test(file));
   if (library) return library.instead;
   const name = /^@creditlane\/([^/]+)/.exec(imported)?.[1];
   if (name === undefined) return undefined;
-  const { folder = '' } = packages().find((it) => it.name === `@creditlane/${name}`) ?? {};
+  const { folder = '' } = all.find((it) => it.name === `@creditlane/${name}`) ?? {};
   if (folder.startsWith('services/') && !/^(deploy\/local|test)\//.test(file)) {
     return 'services are put together in deploy/local and test alone; call a service through its contract';
   }
