@@ -12,7 +12,7 @@ import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import type { Process } from '@creditlane/runtime/run';
 import type { DecisionsConfig } from './config.ts';
 import { APPLICATIONS_TOPIC, type SubmissionHeard, submissionsHeard } from './events.ts';
-import { SubmissionsAndDecisions1763700000000 } from './migrations/0001-submissions-and-decisions.ts';
+import { submissionsAndDecisions1763700000000 } from './migrations/0001-submissions-and-decisions.ts';
 import { decisionsRoutes } from './rpc.ts';
 import { startSubmissions } from './store.ts';
 import { decisions, submissions } from './tables.ts';
@@ -51,7 +51,7 @@ export async function startDecisions(
     log,
     metrics,
     entities: [submissions, decisions],
-    migrations: [SubmissionsAndDecisions1763700000000],
+    migrations: [submissionsAndDecisions1763700000000],
   });
   closers.add('decisions database', () => database.close());
   health.add('decisions database', () => database.ready());

@@ -3,7 +3,7 @@ import { createTestDatabase } from '@creditlane/postgres/test-database';
 import { createLog } from '@creditlane/runtime/log';
 import { Metrics } from '@creditlane/runtime/metrics';
 import { expect, test } from 'vitest';
-import { SubmissionsAndDecisions1763700000000 } from './migrations/0001-submissions-and-decisions.ts';
+import { submissionsAndDecisions1763700000000 } from './migrations/0001-submissions-and-decisions.ts';
 import { decisions, submissions } from './tables.ts';
 
 test('the migrations make the tables that the entities describe, and can be undone', async () => {
@@ -15,7 +15,7 @@ test('the migrations make the tables that the entities describe, and can be undo
     log: createLog('decisions', { level: 'silent' }),
     metrics: new Metrics(),
     entities: [submissions, decisions],
-    migrations: [SubmissionsAndDecisions1763700000000],
+    migrations: [submissionsAndDecisions1763700000000],
   });
   try {
     const { dataSource } = database;
@@ -23,7 +23,7 @@ test('the migrations make the tables that the entities describe, and can be undo
     expect(upQueries.map(({ query }) => query)).toEqual([]);
 
     const runner = dataSource.createQueryRunner();
-    await new SubmissionsAndDecisions1763700000000().down(runner);
+    await new submissionsAndDecisions1763700000000().down(runner);
     const left = await runner.query(
       `SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
     );

@@ -2,84 +2,76 @@ import { createDeadLettersSql, dropDeadLettersSql } from '@creditlane/postgres/d
 import { createIdempotencySql, dropIdempotencySql } from '@creditlane/postgres/idempotency';
 import { createInboxSql, dropInboxSql } from '@creditlane/postgres/inbox';
 import { createOutboxSql, dropOutboxSql } from '@creditlane/postgres/outbox';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { sqlMigration } from '@creditlane/postgres/sql-migration';
+
+const CREATE = [
+  // A decision rewrites its submission's row in place: no index holds what it changes, and the free
+  // tenth of each page keeps the new version beside the old (a HOT update).
+  `CREATE TABLE submissions (
+    application_id uuid NOT NULL,
+    creditor_id uuid NOT NULL,
+    retailer_id uuid NOT NULL,
+    submitted_at timestamptz NOT NULL,
+    last_seq integer NOT NULL,
+    terms jsonb NOT NULL,
+    worksheet jsonb NOT NULL,
+    PRIMARY KEY (application_id, creditor_id)
+  ) WITH (fillfactor = 90)`,
+  // No foreign key to submissions: the only two statements that insert here take the key from the
+  // submission's row that they hold locked, and checking it again costs each write a query.
+  `CREATE TABLE decisions (
+    application_id uuid NOT NULL,
+    creditor_id uuid NOT NULL,
+    seq integer NOT NULL,
+    recorded_at timestamptz NOT NULL,
+    integration_id uuid,
+    decision text NOT NULL,
+    first_payment_date date,
+    payment_frequency text,
+    interest_rate numeric,
+    payment_amount numeric,
+    conditions text,
+    program text,
+    tier text,
+    sale_price numeric,
+    down_payment numeric,
+    rebate numeric,
+    dealer_admin_fee numeric,
+    gap_insurance numeric,
+    extended_warranty numeric,
+    delivery_date date,
+    term integer,
+    gps_fee numeric,
+    license_fee numeric,
+    lender_admin_fee numeric,
+    ppsa_fee numeric,
+    installation_delivery_fee numeric,
+    life_insurance_fee numeric,
+    ah_insurance_fee numeric,
+    other_non_taxable numeric,
+    other_taxable numeric,
+    tax_province text,
+    max_payment numeric,
+    PRIMARY KEY (application_id, creditor_id, seq)
+  )`,
+  ...createOutboxSql,
+  ...createInboxSql,
+  ...createDeadLettersSql,
+  ...createIdempotencySql,
+];
+
+const DROP = [
+  ...dropIdempotencySql,
+  ...dropDeadLettersSql,
+  ...dropInboxSql,
+  ...dropOutboxSql,
+  'DROP TABLE decisions',
+  'DROP TABLE submissions',
+];
 
 /** Submissions with their decisions, and what carries events in and out. */
-export class SubmissionsAndDecisions1763700000000 implements MigrationInterface {
-  readonly name = 'SubmissionsAndDecisions1763700000000';
-
-  async up(runner: QueryRunner): Promise<void> {
-    // A decision rewrites its submission's row in place: no index holds what it changes, and the
-    // free tenth of each page keeps the new version beside the old (a HOT update).
-    await runner.query(`
-      CREATE TABLE submissions (
-        application_id uuid NOT NULL,
-        creditor_id uuid NOT NULL,
-        retailer_id uuid NOT NULL,
-        submitted_at timestamptz NOT NULL,
-        last_seq integer NOT NULL,
-        terms jsonb NOT NULL,
-        worksheet jsonb NOT NULL,
-        PRIMARY KEY (application_id, creditor_id)
-      ) WITH (fillfactor = 90)`);
-    // No foreign key to submissions: the only two statements that insert here take the key from
-    // the submission's row that they hold locked, and checking it again costs each write a query.
-    await runner.query(`
-      CREATE TABLE decisions (
-        application_id uuid NOT NULL,
-        creditor_id uuid NOT NULL,
-        seq integer NOT NULL,
-        recorded_at timestamptz NOT NULL,
-        integration_id uuid,
-        decision text NOT NULL,
-        first_payment_date date,
-        payment_frequency text,
-        interest_rate numeric,
-        payment_amount numeric,
-        conditions text,
-        program text,
-        tier text,
-        sale_price numeric,
-        down_payment numeric,
-        rebate numeric,
-        dealer_admin_fee numeric,
-        gap_insurance numeric,
-        extended_warranty numeric,
-        delivery_date date,
-        term integer,
-        gps_fee numeric,
-        license_fee numeric,
-        lender_admin_fee numeric,
-        ppsa_fee numeric,
-        installation_delivery_fee numeric,
-        life_insurance_fee numeric,
-        ah_insurance_fee numeric,
-        other_non_taxable numeric,
-        other_taxable numeric,
-        tax_province text,
-        max_payment numeric,
-        PRIMARY KEY (application_id, creditor_id, seq)
-      )`);
-    for (const sql of [
-      ...createOutboxSql,
-      ...createInboxSql,
-      ...createDeadLettersSql,
-      ...createIdempotencySql,
-    ]) {
-      await runner.query(sql);
-    }
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    for (const sql of [
-      ...dropIdempotencySql,
-      ...dropDeadLettersSql,
-      ...dropInboxSql,
-      ...dropOutboxSql,
-    ]) {
-      await runner.query(sql);
-    }
-    await runner.query('DROP TABLE decisions');
-    await runner.query('DROP TABLE submissions');
-  }
-}
+export const submissionsAndDecisions1763700000000 = sqlMigration(
+  'SubmissionsAndDecisions1763700000000',
+  CREATE,
+  DROP,
+);
