@@ -52,7 +52,7 @@ export function connect<S extends DescService>(
   target: Target,
   { signer, audience, timeoutMs = DEFAULT_TIMEOUT_MS, closers }: ClientOptions,
 ): Client<S> {
-  const { transport, close } = openTransport(target, service);
+  const { transport, close } = openTransport(target);
   closers?.add(`client of ${audience}`, close);
 
   const entries = service.methods.map((described) => {

@@ -1,10 +1,13 @@
 /** The form of a refusal in gRPC: a status, and beside it google.rpc.Status with the details. */
-import { ConnectError } from '@connectrpc/connect';
+import { Code, ConnectError } from '@connectrpc/connect';
 import { findTrailerError, setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
-import { Metadata, type ServiceError, type StatusObject } from '@grpc/grpc-js';
+import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
 
 const STATUS = 'grpc-status';
 const DETAILS = 'grpc-status-details-bin';
+
+/** grpc-js's words for a stream that the peer refused before it looked at it (RFC 9113, 8.7). */
+export const STREAM_REFUSED = 'Stream refused by server';
 
 /** The codes of Connect are those of gRPC, number by number. */
 export function grpcStatusOf(error: ConnectError): StatusObject {
@@ -14,8 +17,14 @@ export function grpcStatusOf(error: ConnectError): StatusObject {
   return { code: error.code as number, details: error.rawMessage, metadata };
 }
 
-/** The error that a status stands for, sent by the service or made by grpc-js on the way. */
-export function connectErrorOf({ code, details, metadata }: ServiceError): ConnectError {
+/**
+ * The error that a status stands for, sent by the service or made by grpc-js on the way. A call that
+ * was cancelled, though not by us, was cut off by a peer that closed.
+ */
+export function connectErrorOf(
+  { code, details, metadata }: ServiceError,
+  cancelledByUs: boolean,
+): ConnectError {
   const [bytes] = metadata?.get(DETAILS) ?? [];
   if (bytes !== undefined) {
     const sent = findTrailerError(
@@ -23,5 +32,6 @@ export function connectErrorOf({ code, details, metadata }: ServiceError): Conne
     );
     if (sent !== undefined) return sent;
   }
-  return new ConnectError(details, code as number);
+  const cutOff = code === status.CANCELLED && !cancelledByUs;
+  return new ConnectError(details, cutOff ? Code.Unavailable : (code as number));
 }

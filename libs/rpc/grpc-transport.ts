@@ -1,28 +1,41 @@
 /** The client's side of gRPC between services, by grpc-js. */
-import { create, type DescService, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { MethodOptions_IdempotencyLevel as IdempotencyLevel } from '@bufbuild/protobuf/wkt';
-import { type CallOptions, Client, credentials, Metadata } from '@grpc/grpc-js';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import {
+  type CallOptions,
+  type ChannelOptions,
+  Client,
+  credentials,
+  Metadata,
+} from '@grpc/grpc-js';
 import { connectErrorOf } from './grpc-status.ts';
 import { READ_MAX_BYTES } from './mount.ts';
 import type { OpenTransport } from './target.ts';
 import { type UnaryCall, unaryTransport } from './unary-transport.ts';
 
 /**
- * A transport to the service behind `address` ("host:port"); calls go round all the addresses that
- * its name has. Connects at the first call.
+ * The same for every channel, so that channels to one address share its connection. Calls do not
+ * wait for a peer to come: a caller who is told at once can do better than stand in a queue.
  */
-export function openGrpcTransport(address: string, service: DescService): OpenTransport {
-  const client = new Client(address, credentials.createInsecure(), {
-    'grpc.service_config': JSON.stringify(serviceConfig(service)),
-    // The name server is asked for addresses only, not for TXT records with a service's config.
-    'grpc.service_config_disable_resolution': 1,
-    'grpc.max_receive_message_length': READ_MAX_BYTES,
-    // A restarted peer is found again within a second or two.
-    'grpc.initial_reconnect_backoff_ms': 100,
-    'grpc.max_reconnect_backoff_ms': 2_000,
-    'grpc.keepalive_time_ms': 30_000,
-    'grpc.keepalive_timeout_ms': 10_000,
-  });
+const CHANNEL_OPTIONS: ChannelOptions = {
+  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+  // The name server is asked for addresses only, not for TXT records with a service's config.
+  'grpc.service_config_disable_resolution': 1,
+  // New replicas are looked for whenever a connection ends, which their maximum age sees to.
+  'grpc.dns_min_time_between_resolutions_ms': 1_000,
+  'grpc.max_receive_message_length': READ_MAX_BYTES,
+  // A restarted peer is found again within a second or two.
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 2_000,
+  'grpc.keepalive_time_ms': 30_000,
+  'grpc.keepalive_timeout_ms': 10_000,
+};
+
+/**
+ * A transport to the service behind `address`: "host:port", whose name may have many addresses, or
+ * "ipv4:1.2.3.4:5,1.2.3.5:5". Calls go round all of them. Connects at the first call.
+ */
+export function openGrpcTransport(address: string): OpenTransport {
+  const client = new Client(address, credentials.createInsecure(), CHANNEL_OPTIONS);
 
   const unary: UnaryCall = async (method, signal, timeoutMs, header, input) => {
     const exchange = await send(client, signal, {
@@ -63,7 +76,7 @@ function send(
       options,
       (error, answer) => {
         signal?.removeEventListener('abort', giveUp);
-        if (error !== null) reject(connectErrorOf(error));
+        if (error !== null) reject(connectErrorOf(error, signal?.aborted ?? false));
         else resolve({ bytes: answer ?? Buffer.alloc(0), metadata: received });
       },
     );
@@ -73,24 +86,6 @@ function send(
       received = metadata;
     });
   });
-}
-
-/** Only what may safely happen twice is tried again when a peer is away. */
-function serviceConfig(service: DescService): object {
-  const repeatable = service.methods
-    .filter((method) => method.idempotency !== IdempotencyLevel.IDEMPOTENCY_UNKNOWN)
-    .map((method) => ({ service: service.typeName, method: method.name }));
-  const retryPolicy = {
-    maxAttempts: 3,
-    initialBackoff: '0.05s',
-    maxBackoff: '1s',
-    backoffMultiplier: 3,
-    retryableStatusCodes: ['UNAVAILABLE'],
-  };
-  return {
-    loadBalancingConfig: [{ round_robin: {} }],
-    methodConfig: repeatable.length === 0 ? [] : [{ name: repeatable, retryPolicy }],
-  };
 }
 
 function metadataOf(header: Parameters<UnaryCall>[3]): Metadata {

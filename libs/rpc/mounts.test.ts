@@ -33,7 +33,7 @@ describe.each(MOUNTS)('over %s', (mount) => {
 
     test('a call without a token is refused before its body is read', async () => {
       const { target, closers } = await open({ readMaxBytes: 1_000 });
-      const { transport, close } = openTransport(target, DecisionsService);
+      const { transport, close } = openTransport(target);
       closers.add('transport', close);
       const method = DecisionsService.method.listDecisions;
       const call = transport.unary(method, undefined, 2_000, {}, tooLarge);

@@ -1,0 +1,106 @@
+/** For the tests: replicas of one service behind gRPC, a client of them all, and a load of calls. */
+import { createServer, connect as dial, type Server, type Socket } from 'node:net';
+import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
+import { Closers } from '@creditlane/runtime/closers';
+import { createLog } from '@creditlane/runtime/log';
+import { Metrics } from '@creditlane/runtime/metrics';
+import { onTestFinished } from 'vitest';
+import type { Call } from './call.ts';
+import { type CallContext, type Client, connect } from './client.ts';
+import { type GrpcServerOptions, startGrpcServer } from './grpc-server.ts';
+import { TokenSigner, TokenVerifier } from './identity.ts';
+import { INTEGRATION, KEYS, REQUEST } from './mount-world.ts';
+import { implement } from './service.ts';
+
+export type Decisions = Client<typeof DecisionsService>;
+
+/** What a call is made for, without a key; and a right request of RecordDecision. */
+export const CONTEXT: CallContext = { identity: INTEGRATION };
+export const RECORD = { ...REQUEST, decision: { decision: 1 } };
+
+export type Replica = {
+  port: number;
+  /** The calls that reached a handler of it. */
+  handled: Call[];
+  close(): Promise<void>;
+};
+
+type ReplicaOptions = Pick<Partial<GrpcServerOptions>, 'port' | 'host' | 'maxConnectionAgeMs'> & {
+  /** Answers every call; an empty message at once when left out. */
+  answer?: () => Promise<object>;
+};
+
+const { gateway } = KEYS;
+const log = createLog('test', { level: 'silent' });
+const verifier = new TokenVerifier({
+  audience: 'decisions',
+  trusted: { gateway: gateway.publicKey },
+});
+
+/** Starts one more replica, for one test. */
+export async function startReplica({
+  port = 0,
+  host = '127.0.0.1',
+  answer = async () => ({}),
+  ...options
+}: ReplicaOptions = {}): Promise<Replica> {
+  const handled: Call[] = [];
+  const handle = (_request: unknown, call: Call) => {
+    handled.push(call);
+    return answer();
+  };
+  const handlers = { recordDecision: handle, getDecision: handle, listDecisions: handle };
+  const routes = [implement(DecisionsService, handlers)];
+  const around = { verifier, log, metrics: new Metrics() };
+  const server = await startGrpcServer({ port, host, routes, ...around, ...options });
+  onTestFinished(() => server.close());
+  return { port: server.port, handled, close: server.close };
+}
+
+/** A client of all the addresses. */
+export function clientOf(address: string): Decisions {
+  const closers = new Closers();
+  onTestFinished(() => closers.close());
+  const signer = new TokenSigner({ issuer: 'gateway', privateKey: gateway.privateKey });
+  const options = { signer, audience: 'decisions', timeoutMs: 10_000, closers };
+  return connect(DecisionsService, { kind: 'grpc', address }, options);
+}
+
+export function clientOfPorts(ports: readonly number[]): Decisions {
+  return clientOf(`ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`);
+}
+
+/** A wire to a port, which can be cut as when the machine behind it dies: no goodbye, no listener. */
+export async function openWire(to: number): Promise<{ port: number; cut(): void }> {
+  const sockets = new Set<Socket>();
+  const wire: Server = createServer((near) => {
+    const far = dial(to, '127.0.0.1');
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket);
+      socket.pipe(other);
+      // The other end goes the same way, with or without an error.
+      socket.on('error', () => {});
+      socket.once('close', () => other.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve));
+  const cut = () => {
+    wire.close();
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  onTestFinished(cut);
+  const address = wire.address();
+  if (address === null || typeof address === 'string') throw new Error('the wire has no port');
+  return { port: address.port, cut };
+}
+
+/** Keeps twenty calls under way until `enough`; rejects with the first failure. */
+export async function underLoad(call: () => Promise<unknown>, enough: () => boolean) {
+  const caller = async () => {
+    while (!enough()) await call();
+  };
+  await Promise.all(Array.from({ length: 20 }, caller));
+}

@@ -1,0 +1,121 @@
+// The promises about the replicas of a service, on real sockets: they share the load, and one that
+// comes, goes or dies costs nobody a call.
+import { promises as dns } from 'node:dns';
+import { expect, test, vi } from 'vitest';
+import { REQUEST, refused } from './mount-world.ts';
+import {
+  CONTEXT,
+  clientOf,
+  clientOfPorts,
+  openWire,
+  RECORD,
+  type Replica,
+  startReplica,
+  underLoad,
+} from './replica-world.ts';
+
+const handledBy = (replicas: readonly Replica[]) =>
+  replicas.reduce((sum, { handled }) => sum + handled.length, 0);
+
+/** The smallest share of the calls that a replica has had, from 0 to 1. */
+const smallestShare = (replicas: readonly Replica[]) =>
+  Math.min(...replicas.map(({ handled }) => handled.length)) / handledBy(replicas);
+
+const threeReplicas = () => Promise.all([startReplica(), startReplica(), startReplica()]);
+
+test('calls go round all replicas', async () => {
+  const replicas = await threeReplicas();
+  const decisions = clientOfPorts(replicas.map(({ port }) => port));
+  const enough = () => handledBy(replicas) >= 600;
+  await underLoad(() => decisions.getDecision(REQUEST, CONTEXT), enough);
+  expect(smallestShare(replicas)).toBeGreaterThan(0.2);
+});
+
+test.each([
+  { what: 'read', key: undefined },
+  { what: 'write with an idempotency key', key: 'key' },
+])('a replica that dies fails no $what', async ({ key }) => {
+  const replicas = await threeReplicas();
+  const wires = await Promise.all(replicas.map(({ port }) => openWire(port)));
+  const decisions = clientOfPorts(wires.map(({ port }) => port));
+  const call = () =>
+    key === undefined
+      ? decisions.getDecision(REQUEST, CONTEXT)
+      : decisions.recordDecision(RECORD, { ...CONTEXT, idempotencyKey: key });
+
+  await underLoad(call, () => handledBy(replicas) >= 200);
+  let cut = false;
+  const dying = underLoad(call, () => cut && handledBy(replicas) >= 1_000);
+  await expect.poll(() => handledBy(replicas), { interval: 1 }).toBeGreaterThan(400);
+  wires[0]?.cut();
+  cut = true;
+  await dying;
+});
+
+test('a write without a key is not sent again when its replica dies under it', async () => {
+  const arrived = Promise.withResolvers<void>();
+  const never = new Promise<object>(() => {});
+  const answer = () => {
+    arrived.resolve();
+    return never;
+  };
+  const replicas = await Promise.all([startReplica({ answer }), startReplica({ answer })]);
+  const wires = await Promise.all(replicas.map(({ port }) => openWire(port)));
+  const call = clientOfPorts(wires.map(({ port }) => port)).recordDecision(RECORD, CONTEXT);
+  await arrived.promise;
+  for (const wire of wires) wire.cut();
+  expect(await refused(call)).toMatchObject({ kind: 'unavailable', fromPeer: true });
+  expect(handledBy(replicas)).toBe(1);
+});
+
+test('a replica that restarts in good order fails no call, not even a write without a key', async () => {
+  const replicas = await threeReplicas();
+  const [first] = replicas;
+  const decisions = clientOfPorts(replicas.map(({ port }) => port));
+  const after: Replica[] = [];
+  const load = underLoad(
+    () => decisions.recordDecision(RECORD, CONTEXT),
+    () => handledBy(after) > 50,
+  );
+  await expect.poll(() => first.handled.length).toBeGreaterThan(50);
+  await first.close();
+  after.push(await startReplica({ port: first.port }));
+  await load;
+});
+
+test('connections that have reached their age fail no call', async () => {
+  const maxConnectionAgeMs = 50;
+  const replicas = [
+    await startReplica({ maxConnectionAgeMs }),
+    await startReplica({ maxConnectionAgeMs }),
+  ];
+  const decisions = clientOfPorts(replicas.map(({ port }) => port));
+  const enough = () => handledBy(replicas) >= 2_000;
+  await underLoad(() => decisions.recordDecision(RECORD, CONTEXT), enough);
+});
+
+// A Mac has to be told before it listens on other loopback addresses than the first.
+test.skipIf(process.platform === 'darwin')(
+  'a new replica is found by its name once connections reach their age, and takes its share',
+  async () => {
+    const maxConnectionAgeMs = 200;
+    const addresses = ['127.0.0.1', '127.0.0.2'];
+    const lookup = async () => addresses.map((address) => ({ address, family: 4 }));
+    vi.spyOn(dns, 'lookup').mockImplementation(lookup as never);
+    const start = (host: string, port: number) => startReplica({ host, port, maxConnectionAgeMs });
+    const first = await start('127.0.0.1', 0);
+    const { port } = first;
+    const old = [first, await start('127.0.0.2', port)];
+    const decisions = clientOf(`dns:///decisions.test:${port}`);
+    const call = () => decisions.getDecision(REQUEST, CONTEXT);
+    await underLoad(call, () => handledBy(old) >= 100);
+
+    const fresh = await start('127.0.0.3', port);
+    addresses.push('127.0.0.3');
+    await underLoad(call, () => fresh.handled.length > 0);
+    const all = [...old, fresh];
+    for (const { handled } of all) handled.length = 0;
+    await underLoad(call, () => handledBy(all) >= 600);
+    expect(smallestShare(all)).toBeGreaterThan(0.2);
+  },
+);

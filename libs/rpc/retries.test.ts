@@ -1,0 +1,92 @@
+// Which failed calls are sent again, judged by how often a transport that fails is asked.
+import { Code, ConnectError } from '@connectrpc/connect';
+import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
+import {
+  DestinationsService,
+  IntegrationsService,
+} from '@creditlane/proto/integrations/v1/integrations_service';
+import { describe, expect, test } from 'vitest';
+import { toConnectError, unavailable } from './fault.ts';
+import { RetryBudget, retrying } from './retries.ts';
+import { type UnaryCall, unaryTransport } from './unary-transport.ts';
+
+type Method = Parameters<UnaryCall>[0];
+
+const { getDecision, recordDecision } = DecisionsService.method;
+const { issueKey, grantRetailer } = IntegrationsService.method;
+const away = new ConnectError('Connection dropped', Code.Unavailable);
+
+/** Makes one call over a transport that always fails, and tells how it was asked. */
+async function fail(
+  method: Method,
+  error: Error,
+  { key, timeoutMs, signal }: { key?: string; timeoutMs?: number; signal?: AbortSignal } = {},
+) {
+  const timeouts: (number | undefined)[] = [];
+  const unary: UnaryCall = async (_method, _signal, timeoutMs) => {
+    timeouts.push(timeoutMs);
+    throw error;
+  };
+  const transport = retrying(unaryTransport(unary), () => 0.2);
+  const header = key === undefined ? {} : { 'idempotency-key': key };
+  const thrown = await transport.unary(method, signal, timeoutMs, header, {}).catch((it) => it);
+  return { thrown, timeouts, attempts: timeouts.length };
+}
+
+describe('when a peer goes away under a call', () => {
+  test.each([
+    { what: 'a read', method: getDecision, attempts: 4 },
+    {
+      what: 'a read of any service',
+      method: DestinationsService.method.getDestinations,
+      attempts: 4,
+    },
+    { what: 'a write that may happen twice', method: grantRetailer, attempts: 4 },
+    { what: 'a write under a key it honours', method: recordDecision, key: 'k', attempts: 4 },
+    { what: 'a write without a key', method: recordDecision, attempts: 1 },
+    { what: 'a write that heeds no key', method: issueKey, key: 'k', attempts: 1 },
+  ])('$what is made $attempts times', async ({ method, key, attempts }) => {
+    const outcome = await fail(method, away, key === undefined ? {} : { key });
+    expect(outcome).toMatchObject({ attempts, thrown: away });
+  });
+
+  test('each attempt gets the time that is left', async () => {
+    const { timeouts } = await fail(getDecision, away, { timeoutMs: 5_000 });
+    expect(timeouts).toHaveLength(4);
+    expect(timeouts.every((it, at) => it !== undefined && it <= (timeouts[at - 1] ?? 5_000))).toBe(
+      true,
+    );
+  });
+
+  test('no attempt is made past the deadline', async () => {
+    expect(await fail(getDecision, away, { timeoutMs: 4 })).toMatchObject({ attempts: 1 });
+  });
+
+  test('a caller that gives up between attempts is told so', async () => {
+    const signal = AbortSignal.abort();
+    const { thrown, attempts } = await fail(getDecision, away, { signal });
+    expect(thrown).toMatchObject({ kind: 'cancelled' });
+    expect(attempts).toBe(1);
+  });
+});
+
+test('a call that the peer refused unseen is made again, whatever it does', async () => {
+  const unseen = new ConnectError('Stream refused by server', Code.Unavailable);
+  expect(await fail(issueKey, unseen)).toMatchObject({ attempts: 4 });
+});
+
+test('what the service itself answers is not asked for twice', async () => {
+  const busy = toConnectError(unavailable('the database is away'));
+  expect(await fail(getDecision, busy)).toMatchObject({ attempts: 1, thrown: busy });
+  const internal = new ConnectError('internal error', Code.Internal);
+  expect(await fail(getDecision, internal)).toMatchObject({ attempts: 1 });
+});
+
+test('a budget bounds the retries: a burst, then one for every ten answers', () => {
+  const budget = new RetryBudget();
+  let burst = 0;
+  while (budget.take()) burst += 1;
+  expect(burst).toBe(500);
+  for (let answers = 0; answers < 25; answers += 1) budget.answered();
+  expect([budget.take(), budget.take(), budget.take()]).toEqual([true, true, false]);
+});

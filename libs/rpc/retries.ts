@@ -1,0 +1,101 @@
+/** When a call is sent again because its peer went away under it, and how often. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DescMethod, getOption } from '@bufbuild/protobuf';
+import { MethodOptions_IdempotencyLevel as IdempotencyLevel } from '@bufbuild/protobuf/wkt';
+import { Code, ConnectError, type Transport } from '@connectrpc/connect';
+import { FaultInfoSchema } from '@creditlane/proto/common/v1/fault';
+import { honours_idempotency_key } from '@creditlane/proto/common/v1/idempotency';
+import { backoffMs } from '@creditlane/runtime/backoff';
+import { IDEMPOTENCY_KEY } from './call.ts';
+import { cancelled } from './fault.ts';
+import { STREAM_REFUSED } from './grpc-status.ts';
+import { type UnaryCall, unaryTransport } from './unary-transport.ts';
+
+const MAX_ATTEMPTS = 4;
+const BACKOFF = { baseMs: 25, capMs: 1_000 };
+
+/** Enough for all that one replica has under way when it dies. */
+const BUDGET_MAX = 500;
+const ANSWERS_PER_RETRY = 10;
+
+/**
+ * Bounds what retries add to the load of a service in trouble: a burst at first, then one retry for
+ * every ten answers.
+ */
+export class RetryBudget {
+  #left = BUDGET_MAX;
+
+  /** Whether one more retry may be made; it is then counted as made. */
+  take(): boolean {
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
+  }
+
+  answered(): void {
+    this.#left = Math.min(BUDGET_MAX, this.#left + 1 / ANSWERS_PER_RETRY);
+  }
+}
+
+/**
+ * The same transport, with calls sent again within their time when no answer of the service came:
+ *
+ * - a call the peer refused unseen, as it does while it closes a connection, always;
+ * - a call that may have arrived only if a second arrival does no harm: its proto says so, or it
+ *   carries an idempotency key that its method honours. Nobody knows whether a connection that broke
+ *   had delivered its calls.
+ *
+ * What the service itself answers is never asked for twice: services call each other, and each
+ * would multiply the attempts of the one before it.
+ */
+export function retrying(transport: Transport, random?: () => number): Transport {
+  const budget = new RetryBudget();
+
+  const unary: UnaryCall = async (method, signal, timeoutMs, header, input, values) => {
+    const endMs = performance.now() + (timeoutMs ?? Infinity);
+    let remainingMs = timeoutMs;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const answer = await transport.unary(method, signal, remainingMs, header, input, values);
+        budget.answered();
+        return answer;
+      } catch (error) {
+        const again = attempt < MAX_ATTEMPTS && mayBeSentAgain(error, method, header);
+        const waitMs = backoffMs(attempt, BACKOFF, random);
+        if (!again || performance.now() + waitMs >= endMs || !budget.take()) throw error;
+        await pause(waitMs, signal);
+        if (timeoutMs !== undefined) remainingMs = Math.max(1, endMs - performance.now());
+      }
+    }
+  };
+  return unaryTransport(unary);
+}
+
+function mayBeSentAgain(
+  error: unknown,
+  method: DescMethod,
+  header: Parameters<UnaryCall>[3],
+): boolean {
+  if (!(error instanceof ConnectError) || !isTheTransports(error)) return false;
+  return error.rawMessage === STREAM_REFUSED || isRepeatable(method, header);
+}
+
+/** Made on the way, not by the service, which gives every refusal a FaultInfo. */
+function isTheTransports(error: ConnectError): boolean {
+  // Aborted is connect-node's code for a connection that broke under a call.
+  const away = error.code === Code.Unavailable || error.code === Code.Aborted;
+  return away && error.findDetails(FaultInfoSchema).length === 0;
+}
+
+function isRepeatable(method: DescMethod, header: Parameters<UnaryCall>[3]): boolean {
+  if (method.idempotency !== IdempotencyLevel.IDEMPOTENCY_UNKNOWN) return true;
+  return getOption(method, honours_idempotency_key) && new Headers(header).has(IDEMPOTENCY_KEY);
+}
+
+async function pause(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await sleep(waitMs, undefined, { signal });
+  } catch {
+    throw cancelled();
+  }
+}
