@@ -93,6 +93,24 @@ describe('a key', () => {
     await world.integrations.revokeKey({ integrationId, keyId }, asPlatform);
   });
 
+  test('is the same one again for a call repeated under its idempotency key', async () => {
+    let replayed = false;
+    const context = {
+      ...asPlatform,
+      idempotencyKey: randomUUID(),
+      onReplayed: () => {
+        replayed = true;
+      },
+    };
+    const first = await world.integrations.issueKey({ integrationId }, context);
+    expect(replayed).toBe(false);
+    expect(await world.integrations.issueKey({ integrationId }, context)).toEqual(first);
+    expect(replayed).toBe(true);
+    await expect(
+      world.integrations.issueKey({ integrationId, live: true }, context),
+    ).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+  });
+
   test('outlives the others of its integration', async () => {
     const { key } = await world.integrations.issueKey({ integrationId, live: true }, asPlatform);
     const other = await world.integrations.issueKey({ integrationId }, asPlatform);
@@ -302,13 +320,23 @@ test('an integration cannot call what is the platform’s, nor a peer what is an
 
 test('neither a key nor a webhook secret is in the database in any readable form', async () => {
   const integrationId = await registered();
-  const { key } = await world.integrations.issueKey({ integrationId }, asPlatform);
+  const { key } = await world.integrations.issueKey(
+    { integrationId },
+    { ...asPlatform, idempotencyKey: randomUUID() },
+  );
   const { secret } = await world.integrations.setDestination(
     { integrationId, url: 'https://a.example/' },
     asPlatform,
   );
   const bytes = Buffer.from(secret.slice('whsec_'.length), 'base64');
-  const tables = ['integrations', 'keys', 'retailer_grants', 'creditor_grants', 'destinations'];
+  const tables = [
+    'integrations',
+    'keys',
+    'retailer_grants',
+    'creditor_grants',
+    'destinations',
+    'idempotency',
+  ];
   let dump = '';
   for (const table of tables) {
     const { rows } = await sql.query(`SELECT t::text AS row FROM ${table} AS t`);

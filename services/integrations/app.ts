@@ -1,6 +1,7 @@
 // The integrations service: integrations, their keys, permissions, grants and webhook destinations.
 import { rewrapTable } from '@creditlane/crypto/rotation';
 import { openDatabase } from '@creditlane/postgres/database';
+import { purgeIdempotency, startRetention } from '@creditlane/postgres/retention';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
@@ -46,6 +47,10 @@ export async function startIntegrations(
   const store = new Store(database);
   const rewrapped = await rewrapTable(keyRing, store);
   if (rewrapped > 0) log.info({ rewrapped }, 'webhook secrets wrapped with the current key');
+
+  const { pool } = database;
+  const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
+  closers.add('integrations retention', () => retention.close());
 
   const deps = { store, keyRing, platformKeys, clock, newId };
   return { routes: [integrationsRoutes(deps), accessRoutes(deps), destinationsRoutes(deps)] };

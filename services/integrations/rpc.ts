@@ -1,4 +1,3 @@
-import { keyDigest, makeKey } from '@creditlane/crypto/api-key';
 import { open, seal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { onDatabase } from '@creditlane/postgres/database-fault';
@@ -15,6 +14,7 @@ import type { Clock } from '@creditlane/runtime/clock';
 import { isUuid } from '@creditlane/runtime/ids';
 import { checkDestinationUrl, makeSigningSecret, secretContext } from './destination.ts';
 import type { GrantSide } from './grant.ts';
+import { issueKey } from './issue-key.ts';
 import type { PlatformKeys } from './key.ts';
 import { permissionNames } from './permission.ts';
 import type { Store } from './store.ts';
@@ -28,7 +28,8 @@ export interface RpcDeps {
 }
 
 /** How the platform keeps the integrations. */
-export function integrationsRoutes({ store, keyRing, clock, newId }: RpcDeps): ServiceRoutes {
+export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
+  const { store, keyRing, clock, newId } = deps;
   const requireIntegration = async (integrationId: string) => {
     if (!(await store.integrationExists(integrationId))) throw unknownIntegration();
   };
@@ -61,15 +62,9 @@ export function integrationsRoutes({ store, keyRing, clock, newId }: RpcDeps): S
         return {};
       },
 
-      // An idempotency key is not honoured here: to answer a repeated call, the key itself would have
-      // to be kept. Such a caller has one key too many, which it can revoke.
-      async issueKey({ integrationId, live }) {
-        await requireIntegration(integrationId);
-        const key = makeKey(live);
-        const id = newId();
-        const digest = keyDigest(key);
-        await store.addKey({ id, integrationId, digest, createdAt: clock(), revokedAt: null });
-        return { keyId: id, key };
+      async issueKey(request, call) {
+        await requireIntegration(request.integrationId);
+        return issueKey(deps, request, call);
       },
 
       async revokeKey({ integrationId, keyId }) {

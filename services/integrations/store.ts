@@ -2,7 +2,9 @@
 
 import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
 import type { Database } from '@creditlane/postgres/database';
+import { answerOnce, type Idempotency, rememberAnswer } from '@creditlane/postgres/idempotency';
 import { statement } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
 import { In, IsNull, Not } from 'typeorm';
 import { secretContext } from './destination.ts';
 import type { GrantSide } from './grant.ts';
@@ -23,6 +25,11 @@ const findKeyOwner = statement<{ integration_id: string; permissions: string[] }
   `SELECT integrations.id AS integration_id, integrations.permissions
    FROM keys JOIN integrations ON integrations.id = keys.integration_id
    WHERE keys.digest = $1 AND keys.revoked_at IS NULL`,
+);
+
+const insertKey = statement(
+  'insert_key',
+  'INSERT INTO keys (id, integration_id, digest, created_at) VALUES ($1, $2, $3, $4)',
 );
 
 const checkGrants = statement<{ retailer: boolean; creditor: boolean }>(
@@ -102,8 +109,20 @@ export class Store implements SealedTable<SealedSecret> {
       .execute();
   }
 
-  async addKey(row: KeyRow): Promise<void> {
-    await this.#database.dataSource.getRepository(keys).insert(row);
+  /** Answers a write once per idempotency key; `write` has to keep its answer. */
+  answerOnce(idempotency: Idempotency | undefined, write: () => Promise<Uint8Array>) {
+    return answerOnce(this.#database.pool, idempotency, write);
+  }
+
+  /** Puts a key down, and with it the answer that a repeated call gets. */
+  async addKey(
+    { id, integrationId, digest, createdAt }: KeyRow,
+    kept?: { idempotency: Idempotency; sealed: Uint8Array },
+  ): Promise<void> {
+    await inTransaction(this.#database.pool, async (tx) => {
+      if (kept) await rememberAnswer(tx, kept.idempotency, kept.sealed);
+      await insertKey.run(tx, [id, integrationId, digest, createdAt]);
+    });
   }
 
   /** Revokes an integration's key; one that is revoked already keeps its time. False: no such key. */

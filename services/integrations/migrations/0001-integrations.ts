@@ -1,3 +1,4 @@
+import { createIdempotencySql, dropIdempotencySql } from '@creditlane/postgres/idempotency';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 const CREATE = [
@@ -44,11 +45,12 @@ const CREATE = [
   )`,
   'CREATE UNIQUE INDEX destinations_integration ON destinations (integration_id)',
   'CREATE INDEX destinations_sealed_with ON destinations (sealed_with)',
+  ...createIdempotencySql,
 ];
 
-const DROP = ['destinations', 'creditor_grants', 'retailer_grants', 'keys', 'integrations'].map(
-  (table) => `DROP TABLE ${table}`,
-);
+const TABLES = ['destinations', 'creditor_grants', 'retailer_grants', 'keys', 'integrations'];
+
+const DROP = [...dropIdempotencySql, ...TABLES.map((table) => `DROP TABLE ${table}`)];
 
 /** Integrations, with their keys, grants and destinations. */
 export const integrations1763700000000 = sqlMigration('Integrations1763700000000', CREATE, DROP);
