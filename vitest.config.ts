@@ -7,7 +7,7 @@ const PROMISES = ['test/**/*.test.ts'];
 export default defineConfig({
   test: {
     // Starts the one PostgreSQL that every test file makes its databases in.
-    globalSetup: ['test/postgres.setup.ts'],
+    globalSetup: ['test/postgres.setup.ts', 'test/kafka.setup.ts'],
     // A process per file, so that a leaked socket, timer or global cannot reach the next one; two,
     // because the machines that run this have two cores and PostgreSQL needs its share.
     pool: 'forks',

@@ -1,6 +1,6 @@
-/** One consumer group of the in-process bus: its queue, and the one handler that works it off. */
+/** One consumer group within this process: its queue, and the one handler that works it off. */
 import { BusClosedError, type SubscribeOptions, type Subscription } from './bus.ts';
-import { copyMessage, type EventMessage } from './message.ts';
+import type { EventMessage } from './message.ts';
 
 /** A batch is what gathered while the last one was under way, up to about this many messages. */
 const MAX_BATCH = 1_000;
@@ -27,12 +27,28 @@ export class ConsumerGroup {
     return this.#subscriber?.topics.some((listened) => listened === topic) ?? false;
   }
 
-  /** Resolves once the group's handler is done with all of them, however long until it subscribes. */
-  deliver(messages: EventMessage[]): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ messages, resolve, reject });
-      this.#work();
-    });
+  /**
+   * Resolves once the group's handler is done with all of them, however long until it subscribes.
+   * Once `withdrawn` fires they are not handed out any more; what is in hand is finished.
+   */
+  async deliver(messages: EventMessage[], withdrawn?: AbortSignal): Promise<void> {
+    withdrawn?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const delivery = { messages, resolve, reject };
+    const withdraw = () => {
+      const at = this.#queue.indexOf(delivery);
+      if (at === -1) return;
+      this.#queue.splice(at, 1);
+      reject(withdrawn?.reason);
+    };
+    withdrawn?.addEventListener('abort', withdraw, { once: true });
+    this.#queue.push(delivery);
+    this.#work();
+    try {
+      await promise;
+    } finally {
+      withdrawn?.removeEventListener('abort', withdraw);
+    }
   }
 
   subscribe(options: SubscribeOptions): Subscription {
@@ -78,7 +94,7 @@ export class ConsumerGroup {
   }
 
   async #handle({ handle }: SubscribeOptions, deliveries: Delivery[]): Promise<void> {
-    const batch = deliveries.flatMap(({ messages }) => messages.map(copyMessage));
+    const batch = deliveries.flatMap(({ messages }) => messages);
     this.#inHand = batch.length;
     try {
       await handle(batch);

@@ -4,7 +4,7 @@
  */
 import { BusClosedError, type EventBus, type SubscribeOptions, type Subscription } from './bus.ts';
 import { ConsumerGroup } from './consumer-group.ts';
-import type { EventMessage } from './message.ts';
+import { copyMessage, type EventMessage } from './message.ts';
 import { TOPICS, type TopicDeclaration } from './topics.ts';
 
 export interface InProcessBusOptions {
@@ -42,8 +42,8 @@ export function createInProcessBus({ topics = TOPICS }: InProcessBusOptions = {}
       for (const message of messages) {
         for (const group of receivers(message.topic)) {
           const batch = batches.get(group);
-          if (batch) batch.push(message);
-          else batches.set(group, [message]);
+          if (batch) batch.push(copyMessage(message));
+          else batches.set(group, [copyMessage(message)]);
         }
       }
       const outcomes = await Promise.allSettled(

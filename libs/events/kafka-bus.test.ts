@@ -1,0 +1,11 @@
+import { afterAll, describe } from 'vitest';
+import { describeEventBus } from './contract.ts';
+import { createTestBus, openTestKafka } from './test-kafka.ts';
+
+const kafka = await openTestKafka();
+afterAll(() => kafka?.close());
+
+describe.skipIf(!kafka)('with Kafka', () => {
+  if (!kafka) return;
+  describeEventBus('over Kafka', async () => createTestBus(await kafka.makeConfig()));
+});

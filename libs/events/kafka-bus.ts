@@ -1,0 +1,93 @@
+/** The event bus over a Kafka cluster: durable, shared by all processes, at least once. */
+import type { Log } from '@creditlane/runtime/log';
+import type { Metrics } from '@creditlane/runtime/metrics';
+import { BusClosedError, type EventBus, type SubscribeOptions, type Subscription } from './bus.ts';
+import { createClient } from './kafka-client.ts';
+import type { KafkaConfig } from './kafka-config.ts';
+import { KafkaConsumer } from './kafka-consumer.ts';
+import { GroupLag } from './kafka-lag.ts';
+import { KafkaPublisher } from './kafka-producer.ts';
+
+export interface KafkaBusOptions {
+  config: KafkaConfig;
+  log: Log;
+  metrics: Metrics;
+  /**
+   * A subscription has ended for a reason that no waiting mends, such as refused credentials. The
+   * process should end: it looks well and does nothing.
+   */
+  onCrash(error: Error): void;
+  /** How soon the partitions of a member that died go to the others; at least 6 s for most clusters. */
+  sessionTimeoutMs?: number;
+  lagEveryMs?: number;
+}
+
+export interface KafkaBus extends EventBus {
+  /** True when every subscription is a member of its group, else what is missing. */
+  ready(): true | string;
+}
+
+/**
+ * A bus that connects when it is first needed and again whenever it must. `subscribe` returns at
+ * once and joins as soon as cluster and topics are there; a group that is new begins with the oldest
+ * message. Topics are made by `ensureTopics`, never by use.
+ */
+export function createKafkaBus(options: KafkaBusOptions): KafkaBus {
+  const { config, log, metrics, onCrash, sessionTimeoutMs = 8_000, lagEveryMs = 5_000 } = options;
+  const { prefix } = config;
+  const client = createClient(config, log);
+  const publisher = new KafkaPublisher(client, prefix);
+  const open = new Map<Subscription, { group: string; consumer: KafkaConsumer }>();
+  let closed = false;
+
+  const subscribe = (wanted: SubscribeOptions): Subscription => {
+    const { group } = wanted;
+    const consumer = new KafkaConsumer({
+      ...wanted,
+      client,
+      prefix,
+      sessionTimeoutMs,
+      log,
+      onCrash,
+    });
+    const topics = wanted.topics.map((topic) => prefix + topic);
+    const lag = new GroupLag({ client, group: prefix + group, topics, everyMs: lagEveryMs, log });
+    const subscription = {
+      pause: () => consumer.pause(),
+      resume: () => consumer.resume(),
+      lag: () => lag.messages,
+      async close() {
+        open.delete(subscription);
+        await Promise.all([consumer.close(), lag.close()]);
+      },
+    };
+    open.set(subscription, { group, consumer });
+    return subscription;
+  };
+  const help = 'Messages a consumer group has not handled yet, over all its members.';
+  metrics.gauge('consumer_lag', help, ['group'], (gauge) => {
+    for (const [subscription, { group }] of open) gauge.set({ group }, subscription.lag());
+  });
+
+  return {
+    async publish(messages) {
+      if (closed) throw new BusClosedError();
+      await publisher.publish(messages);
+    },
+    async subscribe(wanted) {
+      if (closed) throw new BusClosedError();
+      return subscribe(wanted);
+    },
+    ready() {
+      const outside = [...open.values()].filter(({ consumer }) => !consumer.isMember);
+      return (
+        outside.length === 0 || `not consuming: ${outside.map(({ group }) => group).join(', ')}`
+      );
+    },
+    async close() {
+      closed = true;
+      await Promise.all([...open.keys()].map((subscription) => subscription.close()));
+      await publisher.close();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/** How this process speaks to Kafka: addresses, credentials, patience, and where the library's words go. */
+import type { Log } from '@creditlane/runtime/log';
+import { Kafka, logLevel, type SASLOptions } from 'kafkajs';
+import type { KafkaConfig } from './kafka-config.ts';
+
+/**
+ * For finding brokers and their leaders. Short, because whoever asks has a loop of his own that
+ * tries again; every field is given, because the library's defaults change with NODE_ENV.
+ */
+export const PATIENCE = {
+  initialRetryTime: 100,
+  factor: 0.2,
+  multiplier: 2,
+  maxRetryTime: 1_000,
+  retries: 5,
+};
+
+/** A client that has not connected yet. */
+export function createClient(config: KafkaConfig, log: Log): Kafka {
+  return new Kafka({
+    clientId: 'creditlane',
+    brokers: config.brokers,
+    ...(config.tls && { ssl: config.tls }),
+    // Each of our mechanisms takes a name and a password, which the union cannot say.
+    ...(config.sasl && { sasl: config.sasl as SASLOptions }),
+    connectionTimeout: 3_000,
+    requestTimeout: 15_000,
+    retry: PATIENCE,
+    logLevel: logLevel.WARN,
+    // What it calls an error is often the first of several tries; what fails in the end is thrown.
+    logCreator:
+      () =>
+      ({ namespace, log: entry }) =>
+        log.debug({ namespace, broker: entry.broker, groupId: entry.groupId }, entry.message),
+  });
+}
+
+/**
+ * Whether waiting may mend it: a broker away, a topic not yet made. Anything else, such as refused
+ * credentials, needs a person.
+ */
+export function isTemporary(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { cause } = error;
+  if (cause instanceof Error) return isTemporary(cause);
+  return (error as { retriable?: boolean }).retriable === true || isSystemError(error);
+}
+
+function isSystemError(error: Error): boolean {
+  return typeof (error as NodeJS.ErrnoException).syscall === 'string';
+}
+
+const OURS = /^KafkaJS/;
+
+/** An error of Kafka's side as the log may show it: its messages name brokers, topics and states. */
+export class KafkaError extends Error {
+  override name = 'KafkaError';
+  readonly loggable = true;
+
+  constructor(what: string, cause: unknown) {
+    const known = cause instanceof Error && OURS.test(cause.name);
+    super(known ? `${what}: ${cause.message}` : what, { cause });
+  }
+}

@@ -1,0 +1,51 @@
+import { readEnv } from '@creditlane/runtime/env';
+import { expect, test } from 'vitest';
+import { readKafkaConfig } from './kafka-config.ts';
+
+const read = (env: Record<string, string>) => readEnv(env, readKafkaConfig);
+
+test('the addresses are all that a cluster without locks needs', () => {
+  expect(read({ KAFKA_BROKERS: 'a:9092, b:9092' })).toEqual({
+    brokers: ['a:9092', 'b:9092'],
+    prefix: '',
+  });
+});
+
+test('TLS, credentials, a prefix and a replication are taken where they are given', () => {
+  const env = {
+    KAFKA_BROKERS: 'a:9093',
+    KAFKA_SSL: 'true',
+    KAFKA_SSL_CA: 'authority',
+    KAFKA_SSL_CERT: 'certificate',
+    KAFKA_SSL_KEY: 'key',
+    KAFKA_SASL_MECHANISM: 'scram-sha-512',
+    KAFKA_SASL_USERNAME: 'decisions',
+    KAFKA_SASL_PASSWORD: 'secret',
+    KAFKA_PREFIX: 'staging.',
+    KAFKA_REPLICATION: '1',
+  };
+  expect(read(env)).toEqual({
+    brokers: ['a:9093'],
+    tls: { ca: 'authority', cert: 'certificate', key: 'key' },
+    sasl: { mechanism: 'scram-sha-512', username: 'decisions', password: 'secret' },
+    prefix: 'staging.',
+    replication: 1,
+  });
+});
+
+test('TLS alone trusts the authorities of the system', () => {
+  expect(read({ KAFKA_BROKERS: 'a:9093', KAFKA_SSL: 'true' })).toMatchObject({ tls: {} });
+});
+
+test('every half of a pair that is missing is named', () => {
+  const env = {
+    KAFKA_BROKERS: '',
+    KAFKA_SSL: 'true',
+    KAFKA_SSL_CERT: 'certificate',
+    KAFKA_SASL_MECHANISM: 'plain',
+    KAFKA_SASL_USERNAME: 'decisions',
+  };
+  expect(() => read(env)).toThrow(
+    'KAFKA_BROKERS: missing\nKAFKA_SSL_KEY: missing\nKAFKA_SASL_PASSWORD: missing',
+  );
+});

@@ -1,0 +1,70 @@
+/** How far a consumer group is behind: asked of the cluster, so that it also grows while we stand still. */
+import type { Log } from '@creditlane/runtime/log';
+import { type Repetition, repeat } from '@creditlane/runtime/repeat';
+import type { Admin, Kafka } from 'kafkajs';
+
+export interface GroupLagOptions {
+  client: Kafka;
+  /** As the cluster knows them. */
+  group: string;
+  topics: string[];
+  everyMs: number;
+  log: Log;
+}
+
+export class GroupLag {
+  readonly #options: GroupLagOptions;
+  readonly #measuring: Repetition;
+  #admin: Admin | undefined;
+  #messages = 0;
+
+  constructor(options: GroupLagOptions) {
+    this.#options = options;
+    this.#measuring = repeat(options.everyMs, () => this.#measure());
+  }
+
+  /** The messages the group has not committed yet, as they were counted last. */
+  get messages(): number {
+    return this.#messages;
+  }
+
+  async close(): Promise<void> {
+    await this.#measuring.close();
+    await this.#admin?.disconnect();
+  }
+
+  async #measure(): Promise<void> {
+    const { client, group, log } = this.#options;
+    try {
+      if (!this.#admin) {
+        const admin = client.admin();
+        await admin.connect();
+        this.#admin = admin;
+      }
+      this.#messages = await this.#count(this.#admin);
+    } catch (err) {
+      // The figure stays as it was; that Kafka is away is told by those who need it for more.
+      log.debug({ err, group }, 'the lag could not be measured');
+      const failed = this.#admin;
+      this.#admin = undefined;
+      await failed?.disconnect().catch(() => undefined);
+    }
+  }
+
+  async #count(admin: Admin): Promise<number> {
+    const { group, topics } = this.#options;
+    const committed = await admin.fetchOffsets({ groupId: group, topics });
+    let messages = 0;
+    for (const { topic, partitions } of committed) {
+      const offsets = new Map(
+        partitions.map(({ partition, offset }) => [partition, Number(offset)]),
+      );
+      for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
+        // A group that committed nothing begins at the beginning.
+        const next = Math.max(offsets.get(partition) ?? -1, Number(low));
+        messages += Math.max(0, Number(high) - next);
+      }
+    }
+    return messages;
+  }
+}

@@ -1,0 +1,113 @@
+/** The publishing side of Kafka. */
+import { type Kafka, Partitioners, type Producer } from 'kafkajs';
+import { KafkaError, PATIENCE } from './kafka-client.ts';
+import type { EventMessage } from './message.ts';
+
+const ACKS_FROM_ALL = -1;
+const ACKS_WITHIN_MS = 10_000;
+/** Below a broker's limit for the messages that one request brings to a partition (1 MiB). */
+const MAX_REQUEST_BYTES = 900_000;
+/** What a message takes beside its key, value and headers; more than it needs. */
+const OVERHEAD_BYTES = 100;
+
+export class KafkaPublisher {
+  readonly #client: Kafka;
+  readonly #prefix: string;
+  #producer: Promise<Producer> | undefined;
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(client: Kafka, prefix: string) {
+    this.#client = client;
+    this.#prefix = prefix;
+  }
+
+  /**
+   * Resolves once all in-sync replicas have every message. Messages of one key keep their order,
+   * also from publish to publish if each is awaited before the next.
+   */
+  async publish(messages: EventMessage[]): Promise<void> {
+    const publishing = this.#publish(messages);
+    this.#underWay.add(publishing);
+    try {
+      await publishing;
+    } finally {
+      this.#underWay.delete(publishing);
+    }
+  }
+
+  /** After the publishes under way. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+    const producer = await this.#producer;
+    await producer?.disconnect();
+  }
+
+  async #publish(messages: EventMessage[]): Promise<void> {
+    this.#producer ??= this.#connect();
+    const connected = this.#producer;
+    try {
+      const producer = await connected;
+      for (const request of split(messages)) await this.#send(producer, request);
+    } catch (cause) {
+      // What it knows of the cluster may be why it failed, and it may not learn better for minutes.
+      if (this.#producer === connected) this.#producer = undefined;
+      // It has failed us; how it ends changes nothing.
+      connected.then((producer) => producer.disconnect()).catch(() => undefined);
+      throw new KafkaError('events could not be published', cause);
+    }
+  }
+
+  async #connect(): Promise<Producer> {
+    const producer = this.#client.producer({
+      allowAutoTopicCreation: false,
+      createPartitioner: Partitioners.DefaultPartitioner,
+      // The library's own retry forgets messages whose partition has meanwhile moved to a broker
+      // that already answered for others. A publish that failed is repeated whole by its caller.
+      retry: { ...PATIENCE, retries: 0 },
+    });
+    await producer.connect();
+    return producer;
+  }
+
+  async #send(producer: Producer, messages: EventMessage[]): Promise<void> {
+    const topics = Map.groupBy(messages, ({ topic }) => topic);
+    await producer.sendBatch({
+      acks: ACKS_FROM_ALL,
+      timeout: ACKS_WITHIN_MS,
+      topicMessages: [...topics].map(([topic, ofTopic]) => ({
+        topic: this.#prefix + topic,
+        messages: ofTopic.map(({ key, headers, value }) => ({
+          key,
+          headers,
+          value: Buffer.from(value.buffer, value.byteOffset, value.byteLength),
+        })),
+      })),
+    });
+  }
+}
+
+/** Requests that no broker finds too large; a message that alone is too large goes by itself. */
+function* split(messages: EventMessage[]): Generator<EventMessage[]> {
+  let request: EventMessage[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const size = sizeOf(message);
+    if (request.length > 0 && bytes + size > MAX_REQUEST_BYTES) {
+      yield request;
+      request = [];
+      bytes = 0;
+    }
+    request.push(message);
+    bytes += size;
+  }
+  if (request.length > 0) yield request;
+}
+
+function sizeOf({ key, headers, value }: EventMessage): number {
+  const text = Object.entries(headers).reduce(
+    (sum, [name, it]) => sum + name.length + it.length,
+    0,
+  );
+  // Characters of text may take three bytes.
+  return OVERHEAD_BYTES + value.byteLength + 3 * (key.length + text);
+}

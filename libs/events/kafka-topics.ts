@@ -1,0 +1,103 @@
+/** Brings a cluster's topics in line with what TOPICS declares. */
+import type { Log } from '@creditlane/runtime/log';
+import { type Admin, ConfigResourceTypes, type ITopicConfig } from 'kafkajs';
+import { createClient, KafkaError } from './kafka-client.ts';
+import type { KafkaConfig } from './kafka-config.ts';
+import { TOPICS, type TopicDeclaration } from './topics.ts';
+
+/** A topic exists and differs from its declaration in what must not be changed in passing. */
+export class TopicMismatchError extends Error {
+  override name = 'TopicMismatchError';
+  readonly loggable = true;
+}
+
+export interface EnsureTopicsOptions {
+  config: KafkaConfig;
+  log: Log;
+  /** TOPICS unless a test says otherwise. */
+  topics?: Record<string, Omit<TopicDeclaration, 'consumers'>>;
+}
+
+type Wanted = Required<ITopicConfig>;
+
+/**
+ * Makes the topics that are missing and sets the retention and limits of those that are there. Throws
+ * `TopicMismatchError` when one has other partitions or replicas than declared: more partitions would
+ * send a key's next events elsewhere and so out of order, and replicas are for an operator to move.
+ */
+export async function ensureTopics(options: EnsureTopicsOptions): Promise<void> {
+  const { config, log, topics = TOPICS } = options;
+  const wanted = Object.entries(topics).map(([name, declared]) =>
+    wantedTopic(config, name, declared),
+  );
+  const admin = createClient(config, log).admin();
+  try {
+    await admin.connect();
+    await createMissing(admin, wanted, log);
+    await verify(admin, wanted);
+    await admin.alterConfigs({
+      validateOnly: false,
+      resources: wanted.map(({ topic, configEntries }) => ({
+        type: ConfigResourceTypes.TOPIC,
+        name: topic,
+        configEntries,
+      })),
+    });
+  } catch (error) {
+    if (error instanceof TopicMismatchError) throw error;
+    throw new KafkaError('the topics could not be ensured', error);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+function wantedTopic(
+  { prefix, replication: configured }: KafkaConfig,
+  name: string,
+  { partitions, retentionMs, replication: declared }: Omit<TopicDeclaration, 'consumers'>,
+): Wanted {
+  const replication = configured ?? declared;
+  const entries = {
+    'retention.ms': retentionMs,
+    'cleanup.policy': 'delete',
+    // One replica may be away; an acknowledged event is still on two.
+    'min.insync.replicas': Math.max(1, replication - 1),
+    // Whatever a foreign producer compresses with, brokers store it as our consumers can read it.
+    'compression.type': 'uncompressed',
+  };
+  return {
+    topic: prefix + name,
+    numPartitions: partitions,
+    replicationFactor: replication,
+    replicaAssignment: [],
+    configEntries: Object.entries(entries).map(([key, value]) => ({
+      name: key,
+      value: `${value}`,
+    })),
+  };
+}
+
+async function createMissing(admin: Admin, wanted: Wanted[], log: Log): Promise<void> {
+  const existing = new Set(await admin.listTopics());
+  const missing = wanted.filter(({ topic }) => !existing.has(topic));
+  if (missing.length === 0) return;
+  await admin.createTopics({ topics: missing, waitForLeaders: true });
+  for (const { topic } of missing) log.info({ topic }, 'topic created');
+}
+
+async function verify(admin: Admin, wanted: Wanted[]): Promise<void> {
+  const { topics } = await admin.fetchTopicMetadata({ topics: wanted.map(({ topic }) => topic) });
+  const faults = wanted.flatMap(({ topic, numPartitions, replicationFactor }) => {
+    const partitions = topics.find(({ name }) => name === topic)?.partitions ?? [];
+    const replicas = new Set(partitions.map((partition) => partition.replicas.length));
+    return [
+      ...(partitions.length === numPartitions
+        ? []
+        : [`${topic} has ${partitions.length} partitions and is declared with ${numPartitions}`]),
+      ...(replicas.size === 1 && replicas.has(replicationFactor)
+        ? []
+        : [`${topic} has ${[...replicas]} replicas and is declared with ${replicationFactor}`]),
+    ];
+  });
+  if (faults.length > 0) throw new TopicMismatchError(faults.join('; '));
+}

@@ -1,0 +1,83 @@
+/** Real Kafka for a test file: the cluster that KAFKA_BROKERS names, or one of its own. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLog } from '@creditlane/runtime/log';
+import { Metrics } from '@creditlane/runtime/metrics';
+import { inject } from 'vitest';
+import { type EmbeddedKafka, startKafka } from './embedded-kafka.ts';
+import { KafkaUnavailableError } from './embedded-kafka-jars.ts';
+import { createKafkaBus, type KafkaBus, type KafkaBusOptions } from './kafka-bus.ts';
+import type { KafkaConfig } from './kafka-config.ts';
+import { ensureTopics } from './kafka-topics.ts';
+import type { Topic } from './topics.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The addresses of a running cluster, separated by commas, or nothing. */
+    kafkaBrokers: string;
+    /** Whether a machine without Kafka fails the suites that need it. */
+    kafkaRequired: boolean;
+  }
+}
+
+const log = createLog('test', { level: 'silent' });
+
+export interface TestKafka {
+  /** Topics and groups of their own within the cluster, nothing published yet. */
+  makeConfig(partitions?: number): Promise<KafkaConfig>;
+  close(): Promise<void>;
+}
+
+/**
+ * Resolves to Kafka, or to undefined where there can be none, having said so; throws in that case
+ * when CREDITLANE_REQUIRE_KAFKA is set.
+ */
+export async function openTestKafka(): Promise<TestKafka | undefined> {
+  const brokers = inject('kafkaBrokers');
+  if (brokers) return { makeConfig: configMaker(brokers, 1), close: async () => undefined };
+  const cluster = await startTestCluster(1);
+  return cluster && { makeConfig: configMaker(cluster.brokers, 1), close: cluster.close };
+}
+
+/** The same with brokers of its own, for tests that stop them. */
+async function startTestCluster(brokers: 1 | 3): Promise<(EmbeddedKafka & TestKafka) | undefined> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'creditlane-test-kafka-'));
+  try {
+    const cluster = await startKafka({ brokers, dataDir });
+    const close = async () => {
+      await cluster.close();
+      await rm(dataDir, { recursive: true, force: true });
+    };
+    return { ...cluster, makeConfig: configMaker(cluster.brokers, brokers), close };
+  } catch (error) {
+    await rm(dataDir, { recursive: true, force: true });
+    if (!(error instanceof KafkaUnavailableError) || inject('kafkaRequired')) throw error;
+    process.stderr.write(`\nNOT TESTED WITH KAFKA: ${error.message}\n\n`);
+    return undefined;
+  }
+}
+
+function configMaker(brokers: string, replication: number) {
+  return async (partitions = 3): Promise<KafkaConfig> => {
+    const prefix = `t${randomBytes(6).toString('hex')}.`;
+    const config = { brokers: brokers.split(','), prefix, replication };
+    const kept = { partitions, retentionMs: 3_600_000, replication };
+    const topic: Topic = 'creditlane.decisions.v1';
+    await ensureTopics({ config, log, topics: { [topic]: kept } });
+    return config;
+  };
+}
+
+/** A bus with the shortest waits that brokers allow. */
+export function createTestBus(
+  config: KafkaConfig,
+  options: Partial<KafkaBusOptions> = {},
+): KafkaBus {
+  const onCrash = (error: Error) => {
+    throw error;
+  };
+  const waits = { sessionTimeoutMs: 6_000, lagEveryMs: 100 };
+  return createKafkaBus({ config, log, metrics: new Metrics(), onCrash, ...waits, ...options });
+}
