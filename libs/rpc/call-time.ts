@@ -4,7 +4,7 @@ import { cancelled, deadlineExceeded, type Fault } from './fault.ts';
 /** What a caller gets that names no time of its own. */
 export const DEFAULT_TIMEOUT_MS = 10_000;
 /** The most that any caller gets. */
-const MAX_TIMEOUT_MS = 120_000;
+export const MAX_TIMEOUT_MS = 120_000;
 
 /** A transport may keep the deadline too, by a clock of its own that is this much ahead of ours. */
 const TRANSPORT_SLACK_MS = 20;

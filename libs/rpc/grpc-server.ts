@@ -1,9 +1,9 @@
 /** Services mounted for other services: gRPC over HTTP/2, its definitions read off the descriptors. */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
+import type { Health } from '@creditlane/runtime/health';
 import {
   Metadata,
-  type MethodDefinition,
   Server,
   ServerCredentials,
   ServerInterceptingCall,
@@ -12,14 +12,22 @@ import {
   type sendUnaryData,
 } from '@grpc/grpc-js';
 import { REPLAYED } from './call.ts';
+import { MAX_TIMEOUT_MS } from './call-time.ts';
 import { cancelled } from './fault.ts';
+import { bufferOf, bytesAt } from './grpc-definition.ts';
 import { grpcStatusOf } from './grpc-status.ts';
+import { addHealthService } from './health-service.ts';
 import { DEFAULT_GRACE_MS, DEFAULT_HOST, READ_MAX_BYTES, type ServerOptions } from './mount.ts';
 import { type Admitted, type Procedure, proceduresOf } from './pipeline.ts';
+import { addReflectionService } from './reflection-service.ts';
 
 export type GrpcServerOptions = ServerOptions & {
   /** How long a connection may last; its client then connects again, perhaps to a new replica. */
   maxConnectionAgeMs?: number;
+  /** What grpc.health.v1 tells; without it, that is not served. */
+  health?: Health;
+  /** Whether tools may ask what is served. */
+  reflection?: boolean;
 };
 
 const DEFAULT_MAX_CONNECTION_AGE_MS = 60_000;
@@ -40,6 +48,8 @@ export async function startGrpcServer({
   readMaxBytes = READ_MAX_BYTES,
   graceMs = DEFAULT_GRACE_MS,
   maxConnectionAgeMs = DEFAULT_MAX_CONNECTION_AGE_MS,
+  health,
+  reflection = false,
   ...around
 }: GrpcServerOptions): Promise<{ port: number; close(): Promise<void> }> {
   const procedures = new Map(
@@ -49,7 +59,8 @@ export async function startGrpcServer({
   const server = new Server({
     'grpc.max_receive_message_length': readMaxBytes,
     'grpc.max_connection_age_ms': maxConnectionAgeMs,
-    'grpc.max_connection_age_grace_ms': graceMs,
+    // There is no hurry: a call under way on an old connection may take all its time.
+    'grpc.max_connection_age_grace_ms': MAX_TIMEOUT_MS,
     'grpc.keepalive_time_ms': KEEPALIVE_MS,
     'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
     interceptors: [admitting(procedures, admissions)],
@@ -57,32 +68,23 @@ export async function startGrpcServer({
   for (const procedure of procedures.values()) {
     const { path, method } = procedure;
     server.addService(
-      { [method.name]: definitionOf(path) },
+      // Bytes in, bytes out: the pipeline decodes, and only for a caller it has admitted.
+      { [method.name]: bytesAt(path) },
       { [method.name]: answering(procedure, admissions) },
     );
   }
+  const services = routes.map(({ service }) => service);
+  if (reflection) addReflectionService(server, services);
+  const watched = health && addHealthService(server, health, services);
   const bound = await bind(server, `${host}:${port}`);
   let closing: Promise<void> | undefined;
   return {
     port: bound,
     close() {
+      watched?.close();
       closing ??= closeGracefully(server, graceMs);
       return closing;
     },
-  };
-}
-
-/** Bytes in, bytes out: the pipeline decodes, and only for a caller it has admitted. */
-function definitionOf(path: string): MethodDefinition<Buffer, Buffer> {
-  const same = (bytes: Buffer) => bytes;
-  return {
-    path,
-    requestStream: false,
-    responseStream: false,
-    requestSerialize: same,
-    requestDeserialize: same,
-    responseSerialize: same,
-    responseDeserialize: same,
   };
 }
 
@@ -137,7 +139,7 @@ function answering(procedure: Procedure, admissions: Admissions) {
     answer.then(
       ({ value, replayed }) => {
         if (replayed) call.sendMetadata(replayedMetadata());
-        respond(null, Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+        respond(null, bufferOf(value));
       },
       (error: ConnectError) => respond(grpcStatusOf(error)),
     );

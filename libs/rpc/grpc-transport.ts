@@ -7,6 +7,7 @@ import {
   credentials,
   Metadata,
 } from '@grpc/grpc-js';
+import { bufferOf } from './grpc-definition.ts';
 import { connectErrorOf } from './grpc-status.ts';
 import { READ_MAX_BYTES } from './mount.ts';
 import type { OpenTransport } from './target.ts';
@@ -105,9 +106,4 @@ function headersOf(metadata: Metadata): Headers {
 /** The messages are encoded outside grpc-js, where a failure to do so has a place to go. */
 function asTheyAre(bytes: Buffer): Buffer {
   return bytes;
-}
-
-/** A view, not a copy. */
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -25,7 +25,10 @@ export type Replica = {
   close(): Promise<void>;
 };
 
-type ReplicaOptions = Pick<Partial<GrpcServerOptions>, 'port' | 'host' | 'maxConnectionAgeMs'> & {
+type ReplicaOptions = Pick<
+  Partial<GrpcServerOptions>,
+  'port' | 'host' | 'maxConnectionAgeMs' | 'health' | 'reflection'
+> & {
   /** Answers every call; an empty message at once when left out. */
   answer?: () => Promise<object>;
 };
