@@ -75,6 +75,8 @@ describe('npm start on a laptop', { timeout: 120_000 }, () => {
     });
     expect(answer.status).toBe(200);
     await first.stop('SIGKILL');
+    // It could not take its demo.json along, and that is the sign of being ready.
+    await rm(join(dataDir, 'demo.json'));
 
     const after = await start().ready();
     const inbox = new Inbox(after.inboxUrl);

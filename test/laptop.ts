@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Demo } from '@creditlane/local/demo';
@@ -17,8 +16,6 @@ export class Laptop {
 
   constructor(dataDir: string, args: string[] = ['--port', '0']) {
     this.#dataDir = dataDir;
-    // One that was killed could not take its demo.json along, and it is the sign of being ready.
-    rmSync(join(dataDir, 'demo.json'), { force: true });
     this.#child = spawn(process.execPath, [MAIN, '--data-dir', dataDir, ...args], {
       // A group of its own, so that a test can kill it whole.
       detached: true,

@@ -34,7 +34,14 @@ export async function markDataDir(dir: string): Promise<void> {
 
 /** Deletes all that Creditlane keeps in the directory, and only in one that it marked itself. */
 export async function emptyDataDir(dir: string): Promise<void> {
-  for (const name of ['postgres', 'secrets.json', 'demo.json', 'demo-records.json', MARKER]) {
+  for (const name of [
+    'postgres',
+    'secrets.json',
+    'demo.json',
+    'demo-records.json',
+    'inbox.jsonl',
+    MARKER,
+  ]) {
     await rm(join(dir, name), { recursive: true, force: true });
   }
 }

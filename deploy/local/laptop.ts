@@ -67,6 +67,7 @@ async function openDemo(
     host: HOST,
     port: ports.inbox,
     secrets: () => (records === undefined ? [] : [records.webhookSecret]),
+    dataFile: join(dir, 'inbox.jsonl'),
     log: process.log,
   });
   process.closers.add('inbox', inbox.close);
