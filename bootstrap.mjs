@@ -19,6 +19,7 @@ const TASKS = {
   check: { file: 'tasks/check.ts', about: 'lint, format check and type check' },
   fix: { file: 'tasks/fix.ts', about: 'format the source and apply safe lint fixes' },
   generate: { file: 'tasks/generate.ts', about: 'generate the code of the contracts in proto/' },
+  bench: { file: 'bench/main.ts', about: 'measure throughput, latency and CPU time' },
 };
 
 /** The pinned Node's binary, else this very Node when it is new enough, else undefined. */

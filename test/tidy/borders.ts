@@ -23,7 +23,7 @@ const LIBRARIES: Border[] = [
   },
   {
     what: /^pg$/,
-    rooms: /^(libs\/postgres|deploy\/local|test)\/|(\/test-[^/]+|\.test)\.ts$/,
+    rooms: /^(libs\/postgres|deploy\/local|test|bench)\/|(\/test-[^/]+|\.test)\.ts$/,
     instead: 'use @creditlane/postgres',
   },
   {
@@ -44,7 +44,7 @@ const LIBRARIES: Border[] = [
   { what: /^jose$/, rooms: /^libs\/rpc\//, instead: 'use @creditlane/rpc/identity' },
   {
     what: /^undici$/,
-    rooms: /^(services\/webhook-dispatcher|test)\/|(\/test-[^/]+|\.test)\.ts$/,
+    rooms: /^(services\/webhook-dispatcher|test|bench)\/|(\/test-[^/]+|\.test)\.ts$/,
     instead: 'only the dispatcher calls addresses that others chose',
   },
   {
@@ -102,11 +102,11 @@ function crossesBorder(file: string, imported: string, all: Package[]): string |
   const name = /^@creditlane\/([^/]+)/.exec(imported)?.[1];
   if (name === undefined) return undefined;
   const { folder = '' } = all.find((it) => it.name === `@creditlane/${name}`) ?? {};
-  if (folder.startsWith('services/') && !/^(deploy\/local|test)\//.test(file)) {
-    return 'services are put together in deploy/local and test alone; call a service through its contract';
+  if (folder.startsWith('services/') && !/^(deploy\/local|test|bench)\//.test(file)) {
+    return 'services are put together in deploy/local, test and bench alone; call a service through its contract';
   }
-  if (folder === 'deploy/local' && !file.startsWith('test/')) {
-    return 'nothing but the tests may stand on the local server';
+  if (folder === 'deploy/local' && !/^(test|bench)\//.test(file)) {
+    return 'nothing but tests and benchmarks may stand on the local server';
   }
   return undefined;
 }

@@ -13,6 +13,7 @@ const MAIN_FILES: Record<string, string> = {
   'libs/crypto': 'envelope.ts',
   'deploy/local': 'main.ts',
   test: 'world.ts',
+  bench: 'main.ts',
 };
 
 /** A sentence in a comment, on the very first line or the line after an opening of one. */

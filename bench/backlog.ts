@@ -1,0 +1,30 @@
+/** Deliveries that are due and that nobody has begun, as after a long outage of their receiver. */
+import { run } from './submissions.ts';
+
+/**
+ * Puts so many copies of the last delivered webhook into the dispatcher's database, each of an
+ * application of its own, so that none waits for another.
+ */
+export async function pileUp(url: string, count: number): Promise<void> {
+  await run(
+    url,
+    `WITH original AS (
+       SELECT d AS delivery, m AS message
+       FROM deliveries AS d JOIN messages AS m USING (event_id)
+       WHERE d.state = 'delivered' ORDER BY d.position DESC LIMIT 1
+     ), id AS (
+       SELECT gen_random_uuid() AS event_id, gen_random_uuid() AS application_id
+       FROM generate_series(1, $1)
+     ), message AS (
+       INSERT INTO messages SELECT row.* FROM id CROSS JOIN original
+       CROSS JOIN LATERAL jsonb_populate_record(message,
+         jsonb_build_object('event_id', id.event_id)) AS row
+     )
+     INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
+       fence, next_attempt_at)
+     SELECT gen_random_uuid(), id.event_id, (delivery).destination_id, id.application_id, 1, 'due',
+       false, 0, now()
+     FROM id CROSS JOIN original`,
+    [count],
+  );
+}

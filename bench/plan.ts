@@ -1,0 +1,34 @@
+/** How long and how hard each measurement loads the system. */
+export interface Plan {
+  applications: number;
+  warmUpMs: number;
+  measureMs: number;
+  /** Of the loads at a fixed rate. */
+  openMs: number;
+  connections: readonly number[];
+  writers: readonly number[];
+  deliveries: readonly number[];
+  backlog: number;
+}
+
+export const FULL: Plan = {
+  applications: 20_000,
+  warmUpMs: 1_500,
+  measureMs: 5_000,
+  openMs: 12_000,
+  connections: [8, 16, 32],
+  writers: [16, 32, 64],
+  deliveries: [32, 64, 128, 256],
+  backlog: 30_000,
+};
+
+export const QUICK: Plan = {
+  applications: 10_000,
+  warmUpMs: 700,
+  measureMs: 2_000,
+  openMs: 4_000,
+  connections: [16],
+  writers: [32],
+  deliveries: [128],
+  backlog: 8_000,
+};
