@@ -3,6 +3,7 @@ import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
 import type { Health } from '@creditlane/runtime/health';
 import {
+  experimental,
   Metadata,
   Server,
   ServerCredentials,
@@ -13,6 +14,7 @@ import {
 } from '@grpc/grpc-js';
 import { REPLAYED } from './call.ts';
 import { MAX_TIMEOUT_MS } from './call-time.ts';
+import type { Certificates } from './certificates.ts';
 import { cancelled } from './fault.ts';
 import { bufferOf, bytesAt } from './grpc-definition.ts';
 import { grpcStatusOf } from './grpc-status.ts';
@@ -50,6 +52,7 @@ export async function startGrpcServer({
   maxConnectionAgeMs = DEFAULT_MAX_CONNECTION_AGE_MS,
   health,
   reflection = false,
+  certificates,
   ...around
 }: GrpcServerOptions): Promise<{ port: number; close(): Promise<void> }> {
   const procedures = new Map(
@@ -76,7 +79,7 @@ export async function startGrpcServer({
   const services = routes.map(({ service }) => service);
   if (reflection) addReflectionService(server, services);
   const watched = health && addHealthService(server, health, services);
-  const bound = await bind(server, `${host}:${port}`);
+  const bound = await bind(server, `${host}:${port}`, credentialsOf(certificates));
   let closing: Promise<void> | undefined;
   return {
     port: bound,
@@ -161,9 +164,15 @@ function remainingMs(deadline: Date | number): number | undefined {
   return Number.isFinite(remaining) ? remaining : undefined;
 }
 
-function bind(server: Server, address: string): Promise<number> {
+function credentialsOf(certificates: Certificates | undefined): ServerCredentials {
+  if (certificates === undefined) return ServerCredentials.createInsecure();
+  const { createCertificateProviderServerCredentials } = experimental;
+  return createCertificateProviderServerCredentials(certificates, certificates, true);
+}
+
+function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => {
+    server.bindAsync(address, credentials, (error, port) => {
       if (error === null) resolve(port);
       else reject(error);
     });

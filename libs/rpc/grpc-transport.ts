@@ -2,11 +2,14 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   type CallOptions,
+  type ChannelCredentials,
   type ChannelOptions,
   Client,
   credentials,
+  experimental,
   Metadata,
 } from '@grpc/grpc-js';
+import type { Certificates } from './certificates.ts';
 import { bufferOf } from './grpc-definition.ts';
 import { connectErrorOf } from './grpc-status.ts';
 import { READ_MAX_BYTES } from './mount.ts';
@@ -35,8 +38,8 @@ const CHANNEL_OPTIONS: ChannelOptions = {
  * A transport to the service behind `address`: "host:port", whose name may have many addresses, or
  * "ipv4:1.2.3.4:5,1.2.3.5:5". Calls go round all of them. Connects at the first call.
  */
-export function openGrpcTransport(address: string): OpenTransport {
-  const client = new Client(address, credentials.createInsecure(), CHANNEL_OPTIONS);
+export function openGrpcTransport(address: string, certificates?: Certificates): OpenTransport {
+  const client = new Client(address, credentialsOf(certificates), CHANNEL_OPTIONS);
 
   const unary: UnaryCall = async (method, signal, timeoutMs, header, input) => {
     const exchange = await send(client, signal, {
@@ -56,6 +59,12 @@ export function openGrpcTransport(address: string): OpenTransport {
   };
 
   return { transport: unaryTransport(unary), close: () => client.close() };
+}
+
+function credentialsOf(certificates: Certificates | undefined): ChannelCredentials {
+  if (certificates === undefined) return credentials.createInsecure();
+  const { createCertificateProviderChannelCredentials } = experimental;
+  return createCertificateProviderChannelCredentials(certificates, certificates, {});
 }
 
 type Request = { path: string; bytes: Buffer; metadata: Metadata; options: CallOptions };

@@ -1,11 +1,13 @@
 /** Services mounted for people, browsers and curl: the Connect protocol over HTTP/1.1. */
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { type ConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { REPLAYED } from './call.ts';
+import type { Certificates } from './certificates.ts';
 import { internal, toConnectError } from './fault.ts';
 import { DEFAULT_GRACE_MS, DEFAULT_HOST, READ_MAX_BYTES, type ServerOptions } from './mount.ts';
 import { type Admitted, type Procedure, proceduresOf } from './pipeline.ts';
@@ -25,6 +27,7 @@ export async function startHttpServer({
   routes,
   readMaxBytes = READ_MAX_BYTES,
   graceMs = DEFAULT_GRACE_MS,
+  certificates,
   ...around
 }: ServerOptions): Promise<{ url: string; port: number; close(): Promise<void> }> {
   const procedures = new Map<DescMethod, Procedure>(
@@ -39,29 +42,44 @@ export async function startHttpServer({
     readMaxBytes,
     acceptCompression: [],
   });
-  const server = createServer(
-    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
-    (request, response) => {
-      // Once it no longer listens, each connection ends with the answer it carries.
-      response.once('close', () => {
-        if (!server.listening) setImmediate(() => server.closeIdleConnections());
-      });
-      serve(request, response);
-    },
-  );
+  const server = openServer(certificates, (request, response) => {
+    // Once it no longer listens, each connection ends with the answer it carries.
+    response.once('close', () => {
+      if (!server.listening) setImmediate(() => server.closeIdleConnections());
+    });
+    serve(request, response);
+  });
   server.listen(port, host);
   await once(server, 'listening');
 
   const bound = (server.address() as AddressInfo).port;
   let closing: Promise<void> | undefined;
   return {
-    url: `http://${host === DEFAULT_HOST ? '127.0.0.1' : host}:${bound}`,
+    url: `${certificates === undefined ? 'http' : 'https'}://${host === DEFAULT_HOST ? '127.0.0.1' : host}:${bound}`,
     port: bound,
     close() {
       closing ??= closeGracefully(server, graceMs);
       return closing;
     },
   };
+}
+
+function openServer(certificates: Certificates | undefined, listener: RequestListener): Server {
+  const limits = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
+  if (certificates === undefined) return createServer(limits, listener);
+  const server = createSecureServer(
+    {
+      ...limits,
+      ...certificates.current,
+      handshakeTimeout: HEADERS_TIMEOUT_MS,
+      requestCert: true,
+      rejectUnauthorized: true,
+    },
+    listener,
+  );
+  const unwatch = certificates.watch((pem) => server.setSecureContext(pem));
+  server.once('close', unwatch);
+  return server;
 }
 
 function addRoutes(router: ConnectRouter, procedures: ReadonlyMap<DescMethod, Procedure>): void {

@@ -2,16 +2,15 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { createConnectTransport } from '@connectrpc/connect-node';
+import type { Certificates } from './certificates.ts';
 import { READ_MAX_BYTES } from './mount.ts';
 import type { OpenTransport } from './target.ts';
 
 const MAX_SOCKETS = 128;
 
 /** A transport to `baseUrl` ("http://host:port") that keeps its connections for further calls. */
-export function openHttpTransport(baseUrl: string): OpenTransport {
-  const options = { keepAlive: true, maxSockets: MAX_SOCKETS };
-  const secure = new URL(baseUrl).protocol === 'https:';
-  const agent = secure ? new HttpsAgent(options) : new HttpAgent(options);
+export function openHttpTransport(baseUrl: string, certificates?: Certificates): OpenTransport {
+  const { agent, close } = openAgent(new URL(baseUrl).protocol === 'https:', certificates);
   const transport = createConnectTransport({
     baseUrl,
     httpVersion: '1.1',
@@ -20,5 +19,21 @@ export function openHttpTransport(baseUrl: string): OpenTransport {
     acceptCompression: [],
     readMaxBytes: READ_MAX_BYTES,
   });
-  return { transport, close: () => agent.destroy() };
+  return { transport, close };
+}
+
+function openAgent(secure: boolean, certificates: Certificates | undefined) {
+  const options = { keepAlive: true, maxSockets: MAX_SOCKETS };
+  if (!secure) {
+    const agent = new HttpAgent(options);
+    return { agent, close: () => agent.destroy() };
+  }
+  const agent = new HttpsAgent({ ...options, ...certificates?.current });
+  // What the agent is told here holds for the connections that it opens from now on.
+  const unwatch = certificates?.watch((pem) => Object.assign(agent.options, pem));
+  const close = () => {
+    unwatch?.();
+    agent.destroy();
+  };
+  return { agent, close };
 }

@@ -42,7 +42,7 @@ export const REQUEST = {
 };
 
 export type WorldOptions = Partial<Handlers<typeof DecisionsService>> &
-  Pick<Partial<ServerOptions>, 'port' | 'readMaxBytes' | 'graceMs'> & {
+  Pick<Partial<ServerOptions>, 'port' | 'readMaxBytes' | 'graceMs' | 'certificates'> & {
     /** The client's. */
     timeoutMs?: number;
   };
@@ -65,7 +65,7 @@ export type World = {
  * call and answer with an empty message.
  */
 export async function openWorld(mount: Mount, options: WorldOptions = {}): Promise<World> {
-  const { port = 0, readMaxBytes, graceMs, timeoutMs = 2_000, ...handlers } = options;
+  const { port = 0, readMaxBytes, graceMs, certificates, timeoutMs = 2_000, ...handlers } = options;
   const closers = new Closers();
   const metrics = new Metrics();
   const lines: string[] = [];
@@ -97,6 +97,7 @@ export async function openWorld(mount: Mount, options: WorldOptions = {}): Promi
     verifier,
     log,
     metrics,
+    certificates,
     ...(readMaxBytes !== undefined && { readMaxBytes }),
     ...(graceMs !== undefined && { graceMs }),
   });
@@ -130,11 +131,13 @@ async function open(
     }
     case 'http': {
       const { url, close } = await startHttpServer(options);
-      return { target: { kind: 'http', baseUrl: url }, close };
+      return { target: { kind: 'http', baseUrl: url, certificates: options.certificates }, close };
     }
     case 'grpc': {
       const { port, close } = await startGrpcServer(options);
-      return { target: { kind: 'grpc', address: `127.0.0.1:${port}` }, close };
+      const { certificates } = options;
+      const address = `127.0.0.1:${port}`;
+      return { target: { kind: 'grpc', address, certificates }, close };
     }
   }
 }

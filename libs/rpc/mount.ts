@@ -1,4 +1,5 @@
 /** What each way of mounting services is given, and the limits they share. */
+import type { Certificates } from './certificates.ts';
 import type { Surroundings } from './pipeline.ts';
 import type { ServiceRoutes } from './service.ts';
 
@@ -15,6 +16,8 @@ export type ServerOptions = Surroundings & {
   readMaxBytes?: number;
   /** How long `close` lets calls under way go on before it cuts them off. */
   graceMs?: number;
+  /** With them, callers must show a certificate of the same authority; without, all is plain text. */
+  certificates?: Certificates | undefined;
 };
 
 export const DEFAULT_HOST = '0.0.0.0';

@@ -1,14 +1,19 @@
 /** Where a service is reached, and the transport that goes there. */
 import type { Transport } from '@connectrpc/connect';
+import type { Certificates } from './certificates.ts';
 import { openGrpcTransport } from './grpc-transport.ts';
 import { openHttpTransport } from './http-transport.ts';
 import { retrying } from './retries.ts';
 
-/** `address` is "host:port"; `baseUrl` is "http://host:port". */
+/**
+ * `address` is "host:port", or several as `openGrpcTransport` takes them; `baseUrl` is
+ * "http://host:port". With certificates the peer must show one of the same authority, and
+ * `baseUrl` begins with "https:".
+ */
 export type Target =
   | { kind: 'memory'; transport: Transport }
-  | { kind: 'grpc'; address: string }
-  | { kind: 'http'; baseUrl: string };
+  | { kind: 'grpc'; address: string; certificates?: Certificates | undefined }
+  | { kind: 'http'; baseUrl: string; certificates?: Certificates | undefined };
 
 export type OpenTransport = { transport: Transport; close(): void };
 
@@ -18,9 +23,9 @@ export function openTransport(target: Target): OpenTransport {
     case 'memory':
       return { transport: target.transport, close: () => {} };
     case 'grpc':
-      return retried(openGrpcTransport(target.address));
+      return retried(openGrpcTransport(target.address, target.certificates));
     case 'http':
-      return retried(openHttpTransport(target.baseUrl));
+      return retried(openHttpTransport(target.baseUrl, target.certificates));
   }
 }
 
