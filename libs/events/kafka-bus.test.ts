@@ -1,6 +1,7 @@
 import { afterAll, describe } from 'vitest';
 import { describeEventBus } from './contract.ts';
-import { createTestBus, openTestKafka } from './test-kafka.ts';
+import { openTestKafka } from './test-kafka.ts';
+import { createTestBus } from './test-kafka-bus.ts';
 
 const kafka = await openTestKafka();
 afterAll(() => kafka?.close());

@@ -3,14 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLog } from '@creditlane/runtime/log';
-import { Metrics } from '@creditlane/runtime/metrics';
 import { inject } from 'vitest';
 import { type EmbeddedKafka, startKafka } from './embedded-kafka.ts';
 import { KafkaUnavailableError } from './embedded-kafka-jars.ts';
-import { createKafkaBus, type KafkaBus, type KafkaBusOptions } from './kafka-bus.ts';
 import type { KafkaConfig } from './kafka-config.ts';
 import { ensureTopics } from './kafka-topics.ts';
+import { log } from './test-kafka-bus.ts';
 import type { Topic } from './topics.ts';
 
 declare module 'vitest' {
@@ -21,8 +19,6 @@ declare module 'vitest' {
     kafkaRequired: boolean;
   }
 }
-
-const log = createLog('test', { level: 'silent' });
 
 export interface TestKafka {
   /** Topics and groups of their own within the cluster, nothing published yet. */
@@ -42,7 +38,9 @@ export async function openTestKafka(): Promise<TestKafka | undefined> {
 }
 
 /** The same with brokers of its own, for tests that stop them. */
-async function startTestCluster(brokers: 1 | 3): Promise<(EmbeddedKafka & TestKafka) | undefined> {
+export async function startTestCluster(
+  brokers: 1 | 3,
+): Promise<(EmbeddedKafka & TestKafka) | undefined> {
   const dataDir = await mkdtemp(join(tmpdir(), 'creditlane-test-kafka-'));
   try {
     const cluster = await startKafka({ brokers, dataDir });
@@ -68,16 +66,4 @@ function configMaker(brokers: string, replication: number) {
     await ensureTopics({ config, log, topics: { [topic]: kept } });
     return config;
   };
-}
-
-/** A bus with the shortest waits that brokers allow. */
-export function createTestBus(
-  config: KafkaConfig,
-  options: Partial<KafkaBusOptions> = {},
-): KafkaBus {
-  const onCrash = (error: Error) => {
-    throw error;
-  };
-  const waits = { sessionTimeoutMs: 6_000, lagEveryMs: 100 };
-  return createKafkaBus({ config, log, metrics: new Metrics(), onCrash, ...waits, ...options });
 }

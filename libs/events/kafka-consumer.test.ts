@@ -1,0 +1,201 @@
+// What Kafka promises beyond the contract of every bus: nothing ends, skips or doubles a consumer.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { zstdCompressSync } from 'node:zlib';
+import { CompressionCodecs, CompressionTypes, Kafka, logLevel } from 'kafkajs';
+import { afterAll, describe, expect, type TestContext, test, vi } from 'vitest';
+import type { KafkaConfig } from './kafka-config.ts';
+import type { EventMessage } from './message.ts';
+import { openTestKafka } from './test-kafka.ts';
+import { createTestBus } from './test-kafka-bus.ts';
+import type { Topic } from './topics.ts';
+
+const TOPIC: Topic = 'creditlane.decisions.v1';
+const GROUP = 'webhook-dispatcher';
+const WITHIN = { timeout: 18_000 };
+
+function message(key: string, text = key): EventMessage {
+  return { topic: TOPIC, key, headers: { ce_id: text }, value: Buffer.from(text) };
+}
+
+type BusOptions = Parameters<typeof createTestBus>[1];
+
+function openBus({ onTestFinished }: TestContext, config: KafkaConfig, options?: BusOptions) {
+  const bus = createTestBus(config, options);
+  onTestFinished(() => bus.close());
+  return bus;
+}
+
+/** Subscribes and remembers the texts of what was handled. */
+async function listen(bus: ReturnType<typeof createTestBus>) {
+  const texts: string[] = [];
+  const subscription = await bus.subscribe({
+    group: GROUP,
+    topics: [TOPIC],
+    handle: async (batch) => {
+      texts.push(...batch.map(({ value }) => Buffer.from(value).toString()));
+    },
+  });
+  return { texts, subscription };
+}
+
+const kafka = await openTestKafka();
+afterAll(() => kafka?.close());
+
+describe.skipIf(!kafka).concurrent('a consumer of Kafka', () => {
+  if (!kafka) return;
+
+  test('hands over what it was handling when it is killed', async (context) => {
+    const config = await kafka.makeConfig(1);
+    const bus = openBus(context, config);
+    await bus.publish([message('a'), message('b')]);
+    const program = new URL('./test-kafka-member.ts', import.meta.url).pathname;
+    const victim = spawn(process.execPath, [program, JSON.stringify(config), GROUP], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [said] = await once(victim.stdout, 'data');
+    expect(String(said)).toBe('holding 2\n');
+    const { texts } = await listen(bus);
+    victim.kill('SIGKILL');
+    await vi.waitUntil(() => texts.length >= 2, WITHIN);
+    expect(texts).toEqual(['a', 'b']);
+  });
+
+  test('goes on where it was: what was handled does not come again to the next', async (context) => {
+    const config = await kafka.makeConfig();
+    const first = openBus(context, config);
+    const before = await listen(first);
+    const texts = Array.from({ length: 30 }, (_, index) => `before ${index}`);
+    await first.publish(texts.map((text) => message(text)));
+    await vi.waitUntil(() => before.texts.length === 30, WITHIN);
+    await first.close();
+
+    const second = openBus(context, config);
+    await second.publish([message('after')]);
+    const after = await listen(second);
+    await vi.waitUntil(() => after.texts.length > 0, WITHIN);
+    expect(after.texts).toEqual(['after']);
+  });
+
+  test('stays a member while handling takes longer than a session', async (context) => {
+    const config = await kafka.makeConfig(1);
+    const bus = openBus(context, config);
+    const other = openBus(context, config);
+    const handled: string[] = [];
+    const release = Promise.withResolvers<void>();
+    await bus.subscribe({
+      group: GROUP,
+      topics: [TOPIC],
+      handle: async (batch) => {
+        await release.promise;
+        handled.push(...batch.map(({ key }) => key));
+      },
+    });
+    await bus.publish([message('a')]);
+    await vi.waitUntil(() => bus.ready() === true, WITHIN);
+    const beyondSessionMs = 7_500;
+    await delay(beyondSessionMs);
+    release.resolve();
+    await vi.waitUntil(() => handled.length > 0, WITHIN);
+    const late = await listen(other);
+    await bus.publish([message('b')]);
+    await vi.waitUntil(() => handled.length + late.texts.length >= 2, WITHIN);
+    expect([...handled, ...late.texts]).toEqual(['a', 'b']);
+  });
+
+  test('finishes and commits what it has in hand when another member joins', async (context) => {
+    const config = await kafka.makeConfig(2);
+    const bus = openBus(context, config);
+    const release = Promise.withResolvers<void>();
+    const handled: string[] = [];
+    await bus.subscribe({
+      group: GROUP,
+      topics: [TOPIC],
+      handle: async (batch) => {
+        await release.promise;
+        handled.push(...batch.map(({ key }) => key));
+      },
+    });
+    const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
+    await bus.publish(keys.map((key) => message(key)));
+    await vi.waitUntil(() => bus.ready() === true, WITHIN);
+    const joining = openBus(context, config);
+    const { texts } = await listen(joining);
+    release.resolve();
+    await vi.waitUntil(() => joining.ready() === true, WITHIN);
+    await vi.waitUntil(() => new Set([...handled, ...texts]).size === 20, WITHIN);
+    expect([...handled, ...texts].toSorted()).toEqual(keys.toSorted());
+  });
+
+  test('lets go of what waits while it is paused when another member joins', async (context) => {
+    const config = await kafka.makeConfig(2);
+    const bus = openBus(context, config);
+    const paused = await listen(bus);
+    paused.subscription.pause();
+    const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
+    await bus.publish(keys.map((key) => message(key)));
+    await vi.waitUntil(() => paused.subscription.lag() === 20, WITHIN);
+    const { texts } = await listen(openBus(context, config));
+    await vi.waitUntil(() => texts.length > 0, WITHIN);
+    paused.subscription.resume();
+    await vi.waitUntil(() => new Set([...paused.texts, ...texts]).size === 20, WITHIN);
+    await vi.waitUntil(() => paused.subscription.lag() === 0, WITHIN);
+  });
+
+  test('takes whatever bytes there are', async (context) => {
+    const config = await kafka.makeConfig(1);
+    const bus = openBus(context, config);
+    const received: EventMessage[] = [];
+    await bus.subscribe({
+      group: GROUP,
+      topics: [TOPIC],
+      handle: async (batch) => void received.push(...batch),
+    });
+    await publishStrangeBytes(config);
+    await bus.publish([message('a')]);
+    await vi.waitUntil(() => received.length === 6, WITHIN);
+    expect(received.map(({ key, headers }) => [key, headers])).toEqual([
+      ['', {}],
+      ['', {}],
+      ['\uFFFD', { ce_id: '\uFFFD', twice: 'one' }],
+      ['', { big: '' }],
+      ['compressed', {}],
+      ['a', { ce_id: 'a' }],
+    ]);
+  });
+
+  test('says that it has ended for good when no waiting mends it', async (context) => {
+    const config = await kafka.makeConfig(1);
+    const crash = Promise.withResolvers<Error>();
+    // Shorter than brokers allow.
+    const bus = openBus(context, config, { sessionTimeoutMs: 100, onCrash: crash.resolve });
+    await listen(bus);
+    expect((await crash.promise).message).toMatch(/consuming has ended: .*session timeout/i);
+    expect(bus.ready()).toBe('not consuming: webhook-dispatcher');
+  });
+});
+
+/** As a producer that is not ours could: no key, no value, no text, another compression. */
+async function publishStrangeBytes({ brokers, prefix }: KafkaConfig): Promise<void> {
+  CompressionCodecs[CompressionTypes.ZSTD] = () => ({
+    compress: async ({ buffer }: { buffer: Buffer }) => zstdCompressSync(buffer),
+    decompress: () => Promise.reject(new Error('our consumers know no such compression')),
+  });
+  const producer = new Kafka({ brokers, logLevel: logLevel.NOTHING }).producer();
+  await producer.connect();
+  const topic = prefix + TOPIC;
+  const noText = Buffer.from([0xff]);
+  await producer.send({
+    topic,
+    messages: [
+      { key: null, value: null },
+      { key: '', value: Buffer.alloc(0) },
+      { key: noText, value: noText, headers: { ce_id: noText, twice: ['one', 'two'] } },
+      { key: '', value: Buffer.alloc(500_000, 0xff), headers: { big: '' } },
+    ],
+  });
+  const compression = CompressionTypes.ZSTD;
+  await producer.send({ topic, compression, messages: [{ key: 'compressed', value: 'x' }] });
+  await producer.disconnect();
+}

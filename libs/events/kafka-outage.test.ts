@@ -1,0 +1,110 @@
+// Brokers die and come back; whatever was acknowledged is handled, in the order of its key.
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import type { EventBus } from './bus.ts';
+import { startTestCluster } from './test-kafka.ts';
+import { createTestBus } from './test-kafka-bus.ts';
+import type { Topic } from './topics.ts';
+
+const TOPIC: Topic = 'creditlane.decisions.v1';
+const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
+const WITHIN = { timeout: 45_000 };
+
+/** Publishes 1, 2, 3 … of every key, each round until it is acknowledged, as the relay does. */
+class Publisher {
+  readonly #bus: EventBus;
+  acknowledged = 0;
+  refused = 0;
+
+  constructor(bus: EventBus) {
+    this.#bus = bus;
+  }
+
+  async rounds(until: Promise<unknown>): Promise<void> {
+    let over = false;
+    const end = until.finally(() => {
+      over = true;
+    });
+    while (!over) {
+      const text = `${this.acknowledged + 1}`;
+      const round = KEYS.map((key) => ({
+        topic: TOPIC,
+        key,
+        headers: {},
+        value: Buffer.from(text),
+      }));
+      try {
+        await this.#bus.publish(round);
+        this.acknowledged += 1;
+      } catch {
+        this.refused += 1;
+        await delay(50);
+      }
+    }
+    await end;
+  }
+}
+
+/** What was handled of each key, repeats left out as the inbox leaves them out. */
+class History {
+  readonly #seen = new Map(KEYS.map((key) => [key, new Set<number>()]));
+
+  async listen(bus: EventBus): Promise<void> {
+    const handle: Parameters<EventBus['subscribe']>[0]['handle'] = async (batch) => {
+      for (const { key, value } of batch) {
+        this.#seen.get(key)?.add(Number(Buffer.from(value).toString()));
+      }
+    };
+    await bus.subscribe({ group: 'webhook-dispatcher', topics: [TOPIC], handle });
+  }
+
+  /** Resolves once every key has come that far; throws when one came out of order. */
+  async complete(upTo: number): Promise<void> {
+    const inOrder = Array.from({ length: upTo }, (_, index) => index + 1);
+    await vi.waitUntil(() => [...this.#seen.values()].every(({ size }) => size >= upTo), WITHIN);
+    for (const seen of this.#seen.values()) expect([...seen].slice(0, upTo)).toEqual(inOrder);
+  }
+}
+
+const cluster = await startTestCluster(3);
+afterAll(() => cluster?.close());
+
+describe.skipIf(!cluster)('three brokers', { timeout: 90_000 }, () => {
+  if (!cluster) return;
+  const { startBroker, stopBroker, makeConfig } = cluster;
+
+  async function openWorld() {
+    const bus = createTestBus(await makeConfig(6));
+    const publisher = new Publisher(bus);
+    const history = new History();
+    await history.listen(bus);
+    await publisher.rounds(vi.waitUntil(() => bus.ready() === true, WITHIN));
+    return { bus, publisher, history };
+  }
+
+  test('go on with two while one is gone and when it is back', async () => {
+    const { bus, publisher, history } = await openWorld();
+    await stopBroker(0);
+    const before = publisher.acknowledged;
+    await publisher.rounds(
+      vi.waitUntil(() => publisher.acknowledged > before + 20, { timeout: 30_000 }),
+    );
+    await publisher.rounds(startBroker(0));
+    await history.complete(publisher.acknowledged);
+    await bus.close();
+  });
+
+  test('lose nothing when all are gone and come back', async () => {
+    const { bus, publisher, history } = await openWorld();
+    await publisher.rounds(Promise.all([0, 1, 2].map((index) => stopBroker(index))));
+    const before = publisher.refused;
+    await publisher.rounds(vi.waitUntil(() => publisher.refused > before + 2, WITHIN));
+    const acknowledged = publisher.acknowledged;
+    const back = Promise.all([0, 1, 2].map(startBroker));
+    await publisher.rounds(
+      back.then(() => vi.waitUntil(() => publisher.acknowledged > acknowledged, WITHIN)),
+    );
+    await history.complete(publisher.acknowledged);
+    await bus.close();
+  });
+});
