@@ -27,13 +27,14 @@ function openBus({ onTestFinished }: TestContext, config: KafkaConfig, options?:
   return bus;
 }
 
-/** Subscribes and remembers the texts of what was handled. */
-async function listen(bus: ReturnType<typeof createTestBus>) {
+/** Subscribes and remembers the texts of what was handled, which takes until `released`. */
+async function listen(bus: ReturnType<typeof createTestBus>, released = Promise.resolve()) {
   const texts: string[] = [];
   const subscription = await bus.subscribe({
     group: GROUP,
     topics: [TOPIC],
     handle: async (batch) => {
+      await released;
       texts.push(...batch.map(({ value }) => Buffer.from(value).toString()));
     },
   });
@@ -82,16 +83,8 @@ describe.skipIf(!kafka).concurrent('a consumer of Kafka', () => {
     const config = await kafka.makeConfig(1);
     const bus = openBus(context, config);
     const other = openBus(context, config);
-    const handled: string[] = [];
     const release = Promise.withResolvers<void>();
-    await bus.subscribe({
-      group: GROUP,
-      topics: [TOPIC],
-      handle: async (batch) => {
-        await release.promise;
-        handled.push(...batch.map(({ key }) => key));
-      },
-    });
+    const { texts: handled } = await listen(bus, release.promise);
     await bus.publish([message('a')]);
     await vi.waitUntil(() => bus.ready() === true, WITHIN);
     const beyondSessionMs = 7_500;
@@ -108,15 +101,7 @@ describe.skipIf(!kafka).concurrent('a consumer of Kafka', () => {
     const config = await kafka.makeConfig(2);
     const bus = openBus(context, config);
     const release = Promise.withResolvers<void>();
-    const handled: string[] = [];
-    await bus.subscribe({
-      group: GROUP,
-      topics: [TOPIC],
-      handle: async (batch) => {
-        await release.promise;
-        handled.push(...batch.map(({ key }) => key));
-      },
-    });
+    const { texts: handled } = await listen(bus, release.promise);
     const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
     await bus.publish(keys.map((key) => message(key)));
     await vi.waitUntil(() => bus.ready() === true, WITHIN);
