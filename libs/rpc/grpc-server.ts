@@ -1,4 +1,5 @@
 /** Services mounted for other services: gRPC over HTTP/2, its definitions read off the descriptors. */
+import { isIPv6 } from 'node:net';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
 import type { Health } from '@creditlane/runtime/health';
@@ -32,7 +33,7 @@ export type GrpcServerOptions = ServerOptions & {
   reflection?: boolean;
 };
 
-const DEFAULT_MAX_CONNECTION_AGE_MS = 60_000;
+export const DEFAULT_MAX_CONNECTION_AGE_MS = 60_000;
 const KEEPALIVE_MS = 30_000;
 const KEEPALIVE_TIMEOUT_MS = 10_000;
 
@@ -79,7 +80,7 @@ export async function startGrpcServer({
   const services = routes.map(({ service }) => service);
   if (reflection) addReflectionService(server, services);
   const watched = health && addHealthService(server, health, services);
-  const bound = await bind(server, `${host}:${port}`, credentialsOf(certificates));
+  const bound = await bind(server, addressOf(host, port), credentialsOf(certificates));
   let closing: Promise<void> | undefined;
   return {
     port: bound,
@@ -168,6 +169,11 @@ function credentialsOf(certificates: Certificates | undefined): ServerCredential
   if (certificates === undefined) return ServerCredentials.createInsecure();
   const { createCertificateProviderServerCredentials } = experimental;
   return createCertificateProviderServerCredentials(certificates, certificates, true);
+}
+
+/** An IPv6 address has colons of its own. */
+function addressOf(host: string, port: number): string {
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
