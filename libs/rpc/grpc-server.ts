@@ -1,13 +1,10 @@
 /** Services mounted for other services: gRPC over HTTP/2, its definitions read off the descriptors. */
-import { isIPv6 } from 'node:net';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
 import type { Health } from '@creditlane/runtime/health';
 import {
-  experimental,
   Metadata,
   Server,
-  ServerCredentials,
   ServerInterceptingCall,
   type ServerInterceptor,
   type ServerUnaryCall,
@@ -15,9 +12,9 @@ import {
 } from '@grpc/grpc-js';
 import { REPLAYED } from './call.ts';
 import { MAX_TIMEOUT_MS } from './call-time.ts';
-import type { Certificates } from './certificates.ts';
 import { cancelled } from './fault.ts';
 import { bufferOf, bytesAt } from './grpc-definition.ts';
+import { closeGracefully, listen } from './grpc-port.ts';
 import { grpcStatusOf } from './grpc-status.ts';
 import { addHealthService } from './health-service.ts';
 import { DEFAULT_GRACE_MS, DEFAULT_HOST, READ_MAX_BYTES, type ServerOptions } from './mount.ts';
@@ -80,7 +77,7 @@ export async function startGrpcServer({
   const services = routes.map(({ service }) => service);
   if (reflection) addReflectionService(server, services);
   const watched = health && addHealthService(server, health, services);
-  const bound = await bind(server, addressOf(host, port), credentialsOf(certificates));
+  const bound = await listen(server, { host, port, certificates });
   let closing: Promise<void> | undefined;
   return {
     port: bound,
@@ -163,35 +160,4 @@ function textOf(metadata: Metadata, name: string): string | undefined {
 function remainingMs(deadline: Date | number): number | undefined {
   const remaining = Number(deadline) - Date.now();
   return Number.isFinite(remaining) ? remaining : undefined;
-}
-
-function credentialsOf(certificates: Certificates | undefined): ServerCredentials {
-  if (certificates === undefined) return ServerCredentials.createInsecure();
-  const { createCertificateProviderServerCredentials } = experimental;
-  return createCertificateProviderServerCredentials(certificates, certificates, true);
-}
-
-/** An IPv6 address has colons of its own. */
-function addressOf(host: string, port: number): string {
-  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, port) => {
-      if (error === null) resolve(port);
-      else reject(error);
-    });
-  });
-}
-
-function closeGracefully(server: Server, graceMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cutOff = setTimeout(() => server.forceShutdown(), graceMs);
-    server.tryShutdown((error) => {
-      clearTimeout(cutOff);
-      if (error === undefined) resolve();
-      else reject(error);
-    });
-  });
 }
