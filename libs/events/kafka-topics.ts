@@ -1,6 +1,6 @@
 /** Brings a cluster's topics in line with what TOPICS declares. */
 import type { Log } from '@creditlane/runtime/log';
-import { type Admin, ConfigResourceTypes, type ITopicConfig } from 'kafkajs';
+import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
 import { createClient, KafkaError } from './kafka-client.ts';
 import type { KafkaConfig } from './kafka-config.ts';
 import { TOPICS, type TopicDeclaration } from './topics.ts';
@@ -38,7 +38,7 @@ export async function ensureTopics(options: EnsureTopicsOptions): Promise<void> 
     await admin.alterConfigs({
       validateOnly: false,
       resources: wanted.map(({ topic, configEntries }) => ({
-        type: ConfigResourceTypes.TOPIC,
+        type: kafkajs.ConfigResourceTypes.TOPIC,
         name: topic,
         configEntries,
       })),
