@@ -201,6 +201,26 @@ describe('what is remembered', () => {
     }
   });
 
+  test("a creditor's grant is asked for once, on however many applications it decides", async () => {
+    const cached = await startWorld({ accessCacheMs: 4_500 });
+    try {
+      const { application, creditor } = cached.ids;
+      for (const applicationId of [application, newId(), newId()]) {
+        await cached.send(
+          'POST',
+          `/v1/applications/${applicationId}/creditors/${creditor}/decision`,
+          {
+            body: { applicationId, decision: 'BOOKED' },
+          },
+        );
+      }
+      expect(cached.peers.called('recordDecision')).toHaveLength(3);
+      expect(cached.peers.called('checkGrants')).toHaveLength(1);
+    } finally {
+      await cached.close();
+    }
+  });
+
   test('a failure to ask is not remembered', async () => {
     const cached = await startWorld({ accessCacheMs: 4_500 });
     try {

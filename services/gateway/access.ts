@@ -71,8 +71,9 @@ export class Access {
   ): Promise<Identity> {
     const { id: subject, kind, permissions } = caller;
     if (rule.sides.length === 0) return { kind, subject, permissions };
-    const key = [subject, ...rule.sides, ...Object.values(target)].join(' ');
-    const scope = await this.#scopes.get(key, () => this.#scope(subject, rule, target, limits));
+    const relevant = relevantTo(rule, target);
+    const key = [subject, ...rule.sides, ...Object.values(relevant)].join(' ');
+    const scope = await this.#scopes.get(key, () => this.#scope(subject, rule, relevant, limits));
     return { kind, subject, permissions, ...scope };
   }
 
@@ -112,4 +113,14 @@ export class Access {
     if (byRetailer && grants.retailer && owner !== undefined) return { retailerId: owner };
     return NOTHING;
   }
+}
+
+/**
+ * What of the target a caller's scope depends on. A creditor's side is the same for every application,
+ * unless the caller says for which retailer it acts; so one answer serves all that a creditor decides.
+ */
+function relevantTo({ sides }: AccessRule, target: Target): Target {
+  if (sides.includes('retailer') || target.retailerContext !== undefined) return target;
+  const { creditorId, retailerContext } = target;
+  return { applicationId: undefined, creditorId, retailerId: undefined, retailerContext };
 }
