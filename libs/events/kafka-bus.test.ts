@@ -1,7 +1,17 @@
-import { afterAll, describe } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { describeEventBus } from './contract.ts';
+import { ensureTopics, TopicMismatchError } from './kafka-topics.ts';
+import type { EventMessage } from './message.ts';
 import { openTestKafka } from './test-kafka.ts';
-import { createTestBus } from './test-kafka-bus.ts';
+import { createTestBus, log } from './test-kafka-bus.ts';
+import type { Topic } from './topics.ts';
+
+const TOPIC: Topic = 'creditlane.decisions.v1';
+const WITHIN = { timeout: 15_000 };
+
+function message(key: string, bytes: number): EventMessage {
+  return { topic: TOPIC, key, headers: { ce_id: key }, value: Buffer.alloc(bytes, 1) };
+}
 
 const kafka = await openTestKafka();
 afterAll(() => kafka?.close());
@@ -9,4 +19,60 @@ afterAll(() => kafka?.close());
 describe.skipIf(!kafka)('with Kafka', () => {
   if (!kafka) return;
   describeEventBus('over Kafka', async () => createTestBus(await kafka.makeConfig()));
+
+  test('a publish larger than brokers take at once arrives whole and in order', async () => {
+    const bus = createTestBus(await kafka.makeConfig(1));
+    const keys = Array.from({ length: 300 }, (_, index) => `${index}`);
+    await bus.publish(keys.map((key) => message(key, 10_000)));
+    const received: string[] = [];
+    await bus.subscribe({
+      group: 'webhook-dispatcher',
+      topics: [TOPIC],
+      handle: async (batch) => void received.push(...batch.map(({ key }) => key)),
+    });
+    await vi.waitUntil(() => received.length >= keys.length, WITHIN);
+    expect(received).toEqual(keys);
+    await bus.close();
+  });
+
+  test('a message that is too large is refused, and the next one is not', async () => {
+    const bus = createTestBus(await kafka.makeConfig(1));
+    await expect(bus.publish([message('large', 2_000_000)])).rejects.toThrow(
+      /events could not be published: .*larger than the max message size/,
+    );
+    await bus.publish([message('small', 10)]);
+    await bus.close();
+  });
+
+  test('a subscription waits for its topics, and says so', async () => {
+    const config = { ...(await kafka.makeConfig()), prefix: 'later.' };
+    const bus = createTestBus(config);
+    const handled = Promise.withResolvers<EventMessage[]>();
+    await bus.subscribe({
+      group: 'webhook-dispatcher',
+      topics: [TOPIC],
+      handle: async (batch) => handled.resolve(batch),
+    });
+    expect(bus.ready()).toBe('not consuming: webhook-dispatcher');
+    await expect(bus.publish([message('a', 1)])).rejects.toThrow('does not host this topic');
+    const topics = { [TOPIC]: { partitions: 1, retentionMs: 60_000, replication: 1 } };
+    await ensureTopics({ config, log, topics });
+    await bus.publish([message('b', 1)]);
+    expect((await handled.promise).map(({ key }) => key)).toEqual(['b']);
+    expect(bus.ready()).toBe(true);
+    await bus.close();
+  });
+
+  test('ensuring topics again changes nothing, except their retention', async () => {
+    const config = await kafka.makeConfig(2);
+    const ensure = (partitions: number, retentionMs: number) => {
+      const topics = { [TOPIC]: { partitions, retentionMs, replication: 1 } };
+      return ensureTopics({ config, log, topics });
+    };
+    await ensure(2, 60_000);
+    await ensure(2, 120_000);
+    const refused = ensure(4, 120_000);
+    await expect(refused).rejects.toThrow(TopicMismatchError);
+    await expect(refused).rejects.toThrow('has 2 partitions and is declared with 4');
+  });
 });
