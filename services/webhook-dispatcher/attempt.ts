@@ -40,7 +40,10 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   };
 }
 
-/** The destination is not there any more: there is nothing to try again. */
+/**
+ * The destination is not there any more: there is nothing to try again. A grant that was withdrawn is
+ * no such end, for who is told is settled by the grants at the time of the event.
+ */
 const GONE = { kind: 'failed', reason: 'destination_removed' } as const;
 
 async function post(
@@ -60,7 +63,7 @@ async function post(
       'content-type': 'application/json',
       'user-agent': 'Creditlane-Webhooks/1',
       'webhook-sequence': String(delivery.sequence),
-      ...signatureHeaders({ id, timestampS, body }, destination.secrets, signatureHeader),
+      ...signatureHeaders({ id, timestampS, body }, destination.keys, signatureHeader),
     };
     if (delivery.attempts === 0) measures.firstAttempt(delivery.recordedAt, startedAt);
     return await egress.post({

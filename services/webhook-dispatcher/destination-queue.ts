@@ -14,19 +14,28 @@ const DEPTH = 4;
 export class DestinationQueue {
   readonly allowance: Allowance;
   readonly waiting: Held[] = [];
-  underWay = 0;
+  /** Requests under way. */
+  sending = 0;
+  /** Results being written. */
+  recording = 0;
 
   constructor(allowance: Allowance) {
     this.allowance = allowance;
   }
 
   get held(): number {
-    return this.waiting.length + this.underWay;
+    return this.waiting.length + this.sending + this.recording;
   }
 
-  /** Whether the next one may go out now. */
+  /**
+   * Whether the next one may go out now. While results are written others go out, but only as many:
+   * what has no result in the database is what a crash makes us send again.
+   */
   isReady(nowMs: number): boolean {
-    return this.waiting.length > 0 && this.underWay < this.allowance.limit(nowMs);
+    const limit = this.allowance.limit(nowMs);
+    return (
+      this.waiting.length > 0 && this.sending < limit && this.sending + this.recording < 2 * limit
+    );
   }
 
   /** How many more may be taken in; none until it is half empty, so that they come by the dozen. */

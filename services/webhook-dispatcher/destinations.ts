@@ -1,6 +1,7 @@
 /** What the integrations service says of destinations, asked no more often than needed. */
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import {
-  type Destination,
+  type Destination as DestinationMessage,
   DestinationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import { type Client, connect, type Target } from '@creditlane/rpc/client';
@@ -13,6 +14,12 @@ export const SERVICE = 'webhook-dispatcher';
 
 const MAX_CACHED = 10_000;
 const MAX_IDS_PER_CALL = 1_000;
+
+export interface Destination {
+  readonly url: string;
+  /** The live secrets, newest first. */
+  readonly keys: readonly KeyObject[];
+}
 
 interface Lookup {
   readonly promise: Promise<Destination | undefined>;
@@ -65,7 +72,7 @@ export class Destinations {
     return asked;
   }
 
-  /** A destination with its secrets; `undefined` when there is no such one any more. */
+  /** A destination with its keys; `undefined` when there is no such one any more. */
   get(id: string): Promise<Destination | undefined> {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
@@ -90,10 +97,14 @@ export class Destinations {
     try {
       const request = { destinationIds: [...lookups.keys()] };
       const { destinations } = await this.#client.getDestinations(request, this.#context);
-      const found = new Map(destinations.map((one) => [one.destinationId, one]));
+      const found = new Map(destinations.map((one) => [one.destinationId, toDestination(one)]));
       for (const [id, { resolve }] of lookups) resolve(found.get(id));
     } catch (error) {
       for (const { reject } of lookups.values()) reject(error);
     }
   }
+}
+
+function toDestination({ url, secrets }: DestinationMessage): Destination {
+  return { url, keys: secrets.map((secret) => createSecretKey(secret)) };
 }

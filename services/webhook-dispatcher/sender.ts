@@ -43,7 +43,7 @@ export class Sender {
   readonly #allowances = new LRUCache<string, Allowance>({ max: MAX_ALLOWANCES });
   readonly #held = new Map<string, Held>();
   readonly #renewal: NodeJS.Timeout;
-  #underWay = 0;
+  #sending = 0;
   #closing = false;
   #renewing: Promise<void> = Promise.resolve();
 
@@ -61,6 +61,10 @@ export class Sender {
 
   /** Takes deliveries that were leased at `leasedAtMs` (performance.now()). */
   take(deliveries: readonly Delivery[], leasedAtMs: number): void {
+    if (this.#closing) {
+      void this.#giveBack(deliveries);
+      return;
+    }
     const touched = new Set<DestinationQueue>();
     for (const delivery of deliveries) {
       const held = { delivery, leasedUntilMs: leasedAtMs + this.#options.leaseMs };
@@ -118,7 +122,16 @@ export class Sender {
     const waiting = [...this.#queues.values()].flatMap((queue) => queue.waiting.splice(0));
     const untried = waiting.map(({ delivery }) => delivery);
     for (const { id } of untried) this.#held.delete(id);
-    if (untried.length > 0) await releaseLeases(this.#options.pool, untried, 0);
+    await this.#giveBack(untried);
+  }
+
+  /** Lets others have them at once; failing that, when their leases end. */
+  async #giveBack(deliveries: readonly Delivery[]): Promise<void> {
+    if (deliveries.length === 0) return;
+    const { pool, log } = this.#options;
+    await releaseLeases(pool, deliveries, 0).catch((err: unknown) => {
+      log.warn({ err, deliveries: deliveries.length }, 'leases could not be given back');
+    });
   }
 
   #queueOf(destinationId: string): DestinationQueue {
@@ -141,7 +154,7 @@ export class Sender {
     while (ready.length > 0 && !this.#closing) {
       ready = ready.filter((queue) => queue.isReady(nowMs));
       for (const queue of ready) {
-        if (this.#underWay >= this.#options.maxInFlight) return;
+        if (this.#sending >= this.#options.maxInFlight) return;
         const held = queue.waiting.shift();
         if (held === undefined) continue;
         // Another process may have it by now; it is not ours to send.
@@ -152,24 +165,23 @@ export class Sender {
   }
 
   async #send(queue: DestinationQueue, delivery: Delivery): Promise<void> {
-    const { attempt, recorder, maxInFlight, onRoom } = this.#options;
-    queue.underWay += 1;
-    this.#underWay += 1;
+    const { attempt, recorder, onRoom } = this.#options;
+    queue.sending += 1;
+    this.#sending += 1;
     const result = await attempt(delivery);
-    if (result === undefined) {
-      await recorder.record({ untried: delivery });
-    } else {
-      if (result.state === 'delivered') queue.allowance.succeeded();
-      else queue.allowance.failed(performance.now());
-      // The place is kept until the result is written: so what a crash can repeat stays bounded.
-      await recorder.record({ result });
-    }
-    const wasFull = this.#underWay >= maxInFlight;
-    queue.underWay -= 1;
-    this.#underWay -= 1;
+    if (result?.state === 'delivered') queue.allowance.succeeded();
+    else if (result !== undefined) queue.allowance.failed(performance.now());
+    const wasFull = this.#sending >= this.#options.maxInFlight;
+    queue.sending -= 1;
+    this.#sending -= 1;
+    queue.recording += 1;
+    this.#pump(wasFull ? this.#queues.values() : [queue]);
+
+    await recorder.record(result === undefined ? { untried: delivery } : { result });
+    queue.recording -= 1;
     this.#held.delete(delivery.id);
     if (queue.held === 0) this.#queues.delete(delivery.destinationId);
-    this.#pump(wasFull ? this.#queues.values() : [queue]);
+    this.#pump([queue]);
     onRoom(delivery.destinationId);
   }
 

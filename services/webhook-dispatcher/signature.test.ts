@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { signatureHeaders } from './signature.ts';
@@ -9,9 +9,10 @@ const message = {
   body: '{"conditions":"preuve de revenu à fournir, 2 × paie"}',
 };
 const [newest, oldest] = [randomBytes(32), randomBytes(32)];
+const keys = [newest, oldest].map((secret) => createSecretKey(secret));
 
 describe('a webhook signature', () => {
-  const headers = signatureHeaders(message, [newest, oldest], 'X-SERVICE-SIGNATURE');
+  const headers = signatureHeaders(message, keys, 'X-SERVICE-SIGNATURE');
 
   it.each([
     ['newest', newest],

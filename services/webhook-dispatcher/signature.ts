@@ -1,5 +1,5 @@
 /** Signs a webhook: a bare hex HMAC, and the headers of Standard Webhooks 1.0.0 beside it. */
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 
 /** What is signed. `id` stays the same over all attempts; `timestampS` is the attempt's own. */
 export interface SignedMessage {
@@ -11,7 +11,8 @@ export interface SignedMessage {
 /**
  * The signature headers of one attempt.
  *
- * `secrets` are the destination's live ones, newest first: the header named `signatureHeader` holds
+ * `keys` are the destination's live secrets, newest first (as key objects, for making those takes
+ * longer than signing): the header named `signatureHeader` holds
  * the hex HMAC-SHA256 of the body with the newest; `webhook-signature` holds one signature per
  * secret, so that a receiver may change over at its leisure. Throws when there is no secret at all.
  *
@@ -19,18 +20,18 @@ export interface SignedMessage {
  */
 export function signatureHeaders(
   message: SignedMessage,
-  secrets: readonly Uint8Array[],
+  keys: readonly KeyObject[],
   signatureHeader: string,
 ): Record<string, string> {
-  const [newest] = secrets;
+  const [newest] = keys;
   if (newest === undefined) throw new Error('the destination has no live secret');
   const signed = `${message.id}.${message.timestampS}.${message.body}`;
   return {
     [signatureHeader]: createHmac('sha256', newest).update(message.body).digest('hex'),
     'webhook-id': message.id,
     'webhook-timestamp': String(message.timestampS),
-    'webhook-signature': secrets
-      .map((secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`)
+    'webhook-signature': keys
+      .map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
       .join(' '),
   };
 }

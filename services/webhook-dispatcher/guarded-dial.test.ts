@@ -1,0 +1,27 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { expect, it } from 'vitest';
+import { guardedDial, nameServers } from './guarded-dial.ts';
+
+it('cuts a connection whose other end is not public, whatever led there', async () => {
+  let bytes = 0;
+  const server = createServer((socket) => {
+    socket.on('data', (chunk) => {
+      bytes += chunk.length;
+    });
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  // Node asks no lookup about a literal, so that only the look at the connection itself is left.
+  const dial = guardedDial({ allowLoopback: false, timeoutMs: 1_000, resolve: async () => [] });
+  const target = { hostname: '127.0.0.1', port: String(port), protocol: 'http:' };
+  const error = await new Promise((resolve) => dial(target, (refusal) => resolve(refusal)));
+  expect(error).toMatchObject({ code: 'address_not_public' });
+  expect(bytes).toBe(0);
+  await new Promise((resolve) => server.close(resolve));
+});
+
+it('knows this machine without asking anyone', async () => {
+  expect(await nameServers()('localhost')).toEqual(['127.0.0.1', '::1']);
+});
