@@ -68,7 +68,7 @@ export function checkUrl(url: URL, policy: EgressPolicy): void {
 }
 
 /** The host as dialled and looked up: IPv6 without brackets, names without the root's dot. */
-export function bareHost(url: URL): string {
+function bareHost(url: URL): string {
   const host = url.hostname;
   if (host.startsWith('[')) return host.slice(1, -1);
   return host.endsWith('.') ? host.slice(0, -1) : host;

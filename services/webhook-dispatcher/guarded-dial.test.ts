@@ -16,7 +16,7 @@ it('cuts a connection whose other end is not public, whatever led there', async 
   // Node asks no lookup about a literal, so that only the look at the connection itself is left.
   const dial = guardedDial({ allowLoopback: false, timeoutMs: 1_000, resolve: async () => [] });
   const target = { hostname: '127.0.0.1', port: String(port), protocol: 'http:' };
-  const error = await new Promise((resolve) => dial(target, (refusal) => resolve(refusal)));
+  const error = await new Promise((resolve) => dial(target, (...[refusal]) => resolve(refusal)));
   expect(error).toMatchObject({ code: 'address_not_public' });
   expect(bytes).toBe(0);
   await new Promise((resolve) => server.close(resolve));

@@ -39,10 +39,7 @@ export function guardedDial(options: DialOptions): buildConnector.connector {
  * A lookup for sockets. One address that is not public condemns the whole name: an answer that mixes
  * public and private addresses is an attack or a mistake, and either way not to be followed.
  */
-export function guardedLookup({
-  resolve,
-  ...options
-}: Omit<DialOptions, 'timeoutMs'>): LookupFunction {
+function guardedLookup({ resolve, ...options }: Omit<DialOptions, 'timeoutMs'>): LookupFunction {
   return (hostname, { all }, callback) => {
     resolve(hostname).then(
       (found) => {
