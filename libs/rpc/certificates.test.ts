@@ -12,6 +12,7 @@ import { INTEGRATION, KEYS, openWorld, REQUEST, refused } from './mount-world.ts
 import { replaceFile, replaceFiles, TestAuthority } from './test-authority.ts';
 
 const REFRESH_MS = 10;
+const SOON = { timeout: 10_000 };
 const context = { identity: INTEGRATION };
 
 /** Calls a target once, over a connection of its own. */
@@ -69,7 +70,7 @@ describe.each(['grpc', 'http'] as const)('over %s', (mount) => {
     await decisions.getDecision(REQUEST, context);
     expect(await shown()).toBe('01');
     replaceFiles(files, authority.issue());
-    await expect.poll(shown).toBe('02');
+    await expect.poll(shown, SOON).toBe('02');
     await decisions.getDecision(REQUEST, context);
   });
 
@@ -80,7 +81,9 @@ describe.each(['grpc', 'http'] as const)('over %s', (mount) => {
     const next = new TestAuthority();
     const issued = next.issue();
     replaceFiles(files, issued);
-    await expect.poll(() => certificates.current.ca.equals(readFileSync(issued.ca))).toBe(true);
+    await expect
+      .poll(() => certificates.current.ca.equals(readFileSync(issued.ca)), SOON)
+      .toBe(true);
     // The server's own certificates and a newcomer's; who has another authority stays outside.
     await callOnce(target);
     await callOnce({ ...target, certificates: new Certificates(next.issue()) } as Target);
@@ -100,10 +103,10 @@ test('half of a new set is not taken: the last usable one stays, and the log say
 
   const next = authority.issue();
   replaceFile(files.cert, next.cert);
-  await expect.poll(() => lines.join('')).toContain('certificates kept');
+  await expect.poll(() => lines.join(''), SOON).toContain('certificates kept');
   expect(certificates.current).toBe(before);
   replaceFile(files.key, next.key);
-  await expect.poll(() => certificates.current.key).toEqual(readFileSync(next.key));
+  await expect.poll(() => certificates.current.key, SOON).toEqual(readFileSync(next.key));
   expect(lines.filter((line) => line.includes('certificates kept'))).toHaveLength(1);
   expect(lines.join('')).not.toContain('PRIVATE');
   expect(await process.metrics.text()).toMatch(/tls_certificate_expires_timestamp_seconds \d{10}/);

@@ -16,6 +16,11 @@ import {
 
 const context = { identity: INTEGRATION };
 
+/** Long enough for a call to reach its handler on a busy machine. */
+const OUTLASTED_MS = 500;
+/** The caller, whose clock began first, may hang up before the callee's time is over. */
+const TIME_OVER = expect.stringMatching(/^(deadline|cancelled)$/);
+
 /** A handler that holds its call until released, and what has become of the call meanwhile. */
 function holding() {
   const arrived = Promise.withResolvers<Call>();
@@ -39,11 +44,11 @@ describe.each(MOUNTS)('over %s', (mount) => {
 
   test('a call that outlasts its caller’s timeout is refused, and its handler told', async () => {
     const { getDecision, aborted } = holding();
-    const { decisions } = await open({ getDecision, timeoutMs: 100 });
+    const { decisions } = await open({ getDecision, timeoutMs: OUTLASTED_MS });
     expect(await refused(decisions.getDecision(REQUEST, context))).toMatchObject({
       kind: 'deadline',
     });
-    expect(await aborted).toMatchObject({ kind: 'deadline' });
+    expect(await aborted).toMatchObject({ kind: TIME_OVER });
   });
 
   test('a caller’s own deadline holds for the callee where it is the nearer one', async () => {
@@ -77,6 +82,7 @@ describe.each(MOUNTS)('over %s', (mount) => {
   test('a handler’s call, passed on, gives its peer the time that is left', async () => {
     const { getDecision, arrived, release } = holding();
     const { decisions, target, closers } = await open({
+      timeoutMs: 2_000,
       getDecision,
       listDecisions: async (_request, call) => {
         await peer.getDecision(REQUEST, { ...call, identity: INTEGRATION });
@@ -98,7 +104,11 @@ describe.each(MOUNTS)('over %s', (mount) => {
 
   test('each call is counted once, by its outcome', async () => {
     const { getDecision } = holding();
-    const { decisions, metrics } = await open({ getDecision, timeoutMs: 100, readMaxBytes: 1_000 });
+    const { decisions, metrics } = await open({
+      getDecision,
+      readMaxBytes: 1_000,
+      timeoutMs: OUTLASTED_MS,
+    });
     await decisions.recordDecision({ ...REQUEST, decision: { decision: 1 } }, context);
     await refused(decisions.getDecision(REQUEST, context));
     await refused(decisions.getDecision({}, context));
@@ -107,7 +117,7 @@ describe.each(MOUNTS)('over %s', (mount) => {
       .poll(async () => [...(await metrics.text()).matchAll(COUNTED)].map((it) => it.slice(1, 3)))
       .toEqual([
         ['RecordDecision', 'ok'],
-        ['GetDecision', 'deadline'],
+        ['GetDecision', TIME_OVER],
         ['GetDecision', 'invalid'],
         // grpc-js refuses such a body itself; all we see is that the call has ended.
         ['ListDecisions', mount === 'grpc' ? 'cancelled' : 'resource_exhausted'],

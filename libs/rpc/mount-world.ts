@@ -65,7 +65,14 @@ export type World = {
  * call and answer with an empty message.
  */
 export async function openWorld(mount: Mount, options: WorldOptions = {}): Promise<World> {
-  const { port = 0, readMaxBytes, graceMs, certificates, timeoutMs = 2_000, ...handlers } = options;
+  const {
+    port = 0,
+    readMaxBytes,
+    graceMs,
+    certificates,
+    timeoutMs = 10_000,
+    ...handlers
+  } = options;
   const closers = new Closers();
   const metrics = new Metrics();
   const lines: string[] = [];

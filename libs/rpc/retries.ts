@@ -12,6 +12,8 @@ import { STREAM_REFUSED } from './grpc-status.ts';
 import { type UnaryCall, unaryTransport } from './unary-transport.ts';
 
 const MAX_ATTEMPTS = 4;
+/** More, as each finds another connection of the same peers: on a busy machine several end at once. */
+const MAX_ATTEMPTS_UNSEEN = 10;
 const BACKOFF = { baseMs: 25, capMs: 1_000 };
 
 /** Enough for all that one replica has under way when it dies. */
@@ -60,7 +62,7 @@ export function retrying(transport: Transport, random?: () => number): Transport
         budget.answered();
         return answer;
       } catch (error) {
-        const again = attempt < MAX_ATTEMPTS && mayBeSentAgain(error, method, header);
+        const again = attempt < attemptsAllowed(error, method, header);
         const waitMs = backoffMs(attempt, BACKOFF, random);
         if (!again || performance.now() + waitMs >= endMs || !budget.take()) throw error;
         await pause(waitMs, signal);
@@ -71,13 +73,14 @@ export function retrying(transport: Transport, random?: () => number): Transport
   return unaryTransport(unary);
 }
 
-function mayBeSentAgain(
+function attemptsAllowed(
   error: unknown,
   method: DescMethod,
   header: Parameters<UnaryCall>[3],
-): boolean {
-  if (!(error instanceof ConnectError) || !isTheTransports(error)) return false;
-  return error.rawMessage === STREAM_REFUSED || isRepeatable(method, header);
+): number {
+  if (!(error instanceof ConnectError) || !isTheTransports(error)) return 1;
+  if (error.rawMessage === STREAM_REFUSED) return MAX_ATTEMPTS_UNSEEN;
+  return isRepeatable(method, header) ? MAX_ATTEMPTS : 1;
 }
 
 /** Made on the way, not by the service, which gives every refusal a FaultInfo. */
