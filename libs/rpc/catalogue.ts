@@ -9,9 +9,10 @@ export class Catalogue {
   readonly #fileOfSymbol = new Map<string, DescFile>();
   readonly #extensions = new Map<string, DescExtension[]>();
 
-  constructor(services: readonly DescService[]) {
+  /** `besides` are files that no service names, though its answers hold their messages. */
+  constructor(services: readonly DescService[], besides: readonly DescFile[]) {
     this.services = services.map(({ typeName }) => typeName).sort();
-    for (const file of withImports(services.map((it) => it.file))) this.#add(file);
+    for (const file of withImports([...services.map((it) => it.file), ...besides])) this.#add(file);
   }
 
   /** The file of this path, as others import it. */

@@ -1,6 +1,7 @@
 /** Services mounted for other services: gRPC over HTTP/2, its definitions read off the descriptors. */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
+import { Health as HealthService } from '@creditlane/proto/grpc/health/v1/health';
 import type { Health } from '@creditlane/runtime/health';
 import {
   Metadata,
@@ -75,8 +76,8 @@ export async function startGrpcServer({
     );
   }
   const services = routes.map(({ service }) => service);
-  if (reflection) addReflectionService(server, services);
   const watched = health && addHealthService(server, health, services);
+  if (reflection) addReflectionService(server, health ? [...services, HealthService] : services);
   const bound = await listen(server, { host, port, certificates });
   let closing: Promise<void> | undefined;
   return {

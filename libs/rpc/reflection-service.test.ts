@@ -70,6 +70,12 @@ test('files are found by their path, and by what is in them', async () => {
   for (const answer of answers) expect(registryOf(answer).getFile(path)).toBeDefined();
 });
 
+test('the message that refusals carry is known', async () => {
+  const name = 'creditlane.common.v1.FaultInfo';
+  const [answer] = await ask([{ case: 'fileContainingSymbol', value: name }]);
+  expect(registryOf(answer).getMessage(name)).toBeDefined();
+});
+
 test('a message’s extensions are counted up', async () => {
   const [answer] = await ask([
     { case: 'allExtensionNumbersOfType', value: 'google.protobuf.MethodOptions' },

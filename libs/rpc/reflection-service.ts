@@ -10,6 +10,7 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
+import { file_creditlane_common_v1_fault } from '@creditlane/proto/common/v1/fault';
 import {
   ServerReflection,
   type ServerReflectionRequest,
@@ -27,9 +28,12 @@ type Stream = ServerDuplexStream<ServerReflectionRequest, ServerReflectionRespon
 /** Older tools know the protocol by the name it had at first. */
 const NAME_AT_FIRST = 'grpc.reflection.v1alpha.ServerReflection';
 
-/** Adds reflection to a server of these services. */
+/** Adds reflection to a server of these services. Tools can read their refusals, too. */
 export function addReflectionService(server: Server, services: readonly DescService[]): void {
-  const catalogue = new Catalogue([...services, ServerReflection]);
+  const catalogue = new Catalogue(
+    [...services, ServerReflection],
+    [file_creditlane_common_v1_fault],
+  );
   const definition = definitionOf(ServerReflection).ServerReflectionInfo;
   if (definition === undefined) throw new Error('the reflection protocol has lost its method');
 
