@@ -109,7 +109,7 @@ async function readClusterId(file: string): Promise<string> {
 }
 
 /** Different ports that are free at the moment. */
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const held = await Promise.all(
     Array.from({ length: count }, () => {
       return new Promise<Server>((resolve, reject) => {

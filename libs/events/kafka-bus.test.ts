@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { describeEventBus } from './contract.ts';
 import { ensureTopics, TopicMismatchError } from './kafka-topics.ts';
 import type { EventMessage } from './message.ts';
-import { openTestKafka } from './test-kafka.ts';
+import { describeWith, openTestKafka } from './test-kafka.ts';
 import { createTestBus, log } from './test-kafka-bus.ts';
 import type { Topic } from './topics.ts';
 
@@ -16,8 +16,7 @@ function message(key: string, bytes: number): EventMessage {
 const kafka = await openTestKafka();
 afterAll(() => kafka?.close());
 
-describe.skipIf(!kafka)('with Kafka', () => {
-  if (!kafka) return;
+describeWith(kafka, 'with Kafka', (kafka) => {
   describeEventBus('over Kafka', async () => createTestBus(await kafka.makeConfig()));
 
   test('a publish larger than brokers take at once arrives whole and in order', async () => {

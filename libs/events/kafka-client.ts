@@ -21,8 +21,9 @@ export function createClient(config: KafkaConfig, log: Log): Kafka {
     clientId: 'creditlane',
     brokers: config.brokers,
     ...(config.tls && { ssl: config.tls }),
-    // Each of our mechanisms takes a name and a password, which the union cannot say.
-    ...(config.sasl && { sasl: config.sasl as SASLOptions }),
+    // A copy, because the library writes into it. Each of our mechanisms takes a name and a
+    // password, which the union of them all cannot say.
+    ...(config.sasl && { sasl: { ...config.sasl } as SASLOptions }),
     connectionTimeout: 3_000,
     requestTimeout: 15_000,
     retry: PATIENCE,

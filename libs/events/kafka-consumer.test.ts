@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
 import { CompressionCodecs, CompressionTypes, Kafka, logLevel } from 'kafkajs';
-import { afterAll, describe, expect, type TestContext, test, vi } from 'vitest';
+import { afterAll, expect, type TestContext, test, vi } from 'vitest';
 import type { KafkaConfig } from './kafka-config.ts';
 import type { EventMessage } from './message.ts';
-import { openTestKafka } from './test-kafka.ts';
+import { describeWith, openTestKafka } from './test-kafka.ts';
 import { createTestBus } from './test-kafka-bus.ts';
 import type { Topic } from './topics.ts';
 
@@ -44,10 +44,8 @@ async function listen(bus: ReturnType<typeof createTestBus>, released = Promise.
 const kafka = await openTestKafka();
 afterAll(() => kafka?.close());
 
-describe.skipIf(!kafka).concurrent('a consumer of Kafka', () => {
-  if (!kafka) return;
-
-  test('hands over what it was handling when it is killed', async (context) => {
+describeWith(kafka, 'a consumer of Kafka', (kafka) => {
+  test.concurrent('hands over what it was handling when it is killed', async (context) => {
     const config = await kafka.makeConfig(1);
     const bus = openBus(context, config);
     await bus.publish([message('a'), message('b')]);
@@ -63,7 +61,7 @@ describe.skipIf(!kafka).concurrent('a consumer of Kafka', () => {
     expect(texts).toEqual(['a', 'b']);
   });
 
-  test('goes on where it was: what was handled does not come again to the next', async (context) => {
+  test.concurrent('goes on where it was: what was handled does not come again to the next', async (context) => {
     const config = await kafka.makeConfig();
     const first = openBus(context, config);
     const before = await listen(first);
@@ -79,7 +77,7 @@ describe.skipIf(!kafka).concurrent('a consumer of Kafka', () => {
     expect(after.texts).toEqual(['after']);
   });
 
-  test('stays a member while handling takes longer than a session', async (context) => {
+  test.concurrent('stays a member while handling takes longer than a session', async (context) => {
     const config = await kafka.makeConfig(1);
     const bus = openBus(context, config);
     const other = openBus(context, config);
@@ -97,7 +95,7 @@ describe.skipIf(!kafka).concurrent('a consumer of Kafka', () => {
     expect([...handled, ...late.texts]).toEqual(['a', 'b']);
   });
 
-  test('finishes and commits what it has in hand when another member joins', async (context) => {
+  test.concurrent('finishes and commits what it has in hand when another member joins', async (context) => {
     const config = await kafka.makeConfig(2);
     const bus = openBus(context, config);
     const release = Promise.withResolvers<void>();
@@ -113,7 +111,7 @@ describe.skipIf(!kafka).concurrent('a consumer of Kafka', () => {
     expect([...handled, ...texts].toSorted()).toEqual(keys.toSorted());
   });
 
-  test('lets go of what waits while it is paused when another member joins', async (context) => {
+  test.concurrent('lets go of what waits while it is paused when another member joins', async (context) => {
     const config = await kafka.makeConfig(2);
     const bus = openBus(context, config);
     const paused = await listen(bus);
@@ -128,7 +126,7 @@ describe.skipIf(!kafka).concurrent('a consumer of Kafka', () => {
     await vi.waitUntil(() => paused.subscription.lag() === 0, WITHIN);
   });
 
-  test('takes whatever bytes there are', async (context) => {
+  test.concurrent('takes whatever bytes there are', async (context) => {
     const config = await kafka.makeConfig(1);
     const bus = openBus(context, config);
     const received: EventMessage[] = [];
@@ -150,7 +148,7 @@ describe.skipIf(!kafka).concurrent('a consumer of Kafka', () => {
     ]);
   });
 
-  test('says that it has ended for good when no waiting mends it', async (context) => {
+  test.concurrent('says that it has ended for good when no waiting mends it', async (context) => {
     const config = await kafka.makeConfig(1);
     const crash = Promise.withResolvers<Error>();
     // Shorter than brokers allow.

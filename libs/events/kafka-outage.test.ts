@@ -1,14 +1,15 @@
 // Brokers die and come back; whatever was acknowledged is handled, in the order of its key.
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import type { EventBus } from './bus.ts';
-import { startTestCluster } from './test-kafka.ts';
+import { describeWith, startTestCluster } from './test-kafka.ts';
 import { createTestBus } from './test-kafka-bus.ts';
 import type { Topic } from './topics.ts';
 
 const TOPIC: Topic = 'creditlane.decisions.v1';
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WITHIN = { timeout: 45_000 };
+const LONG = { timeout: 90_000 };
 
 /** Publishes 1, 2, 3 … of every key, each round until it is acknowledged, as the relay does. */
 class Publisher {
@@ -69,10 +70,7 @@ class History {
 const cluster = await startTestCluster(3);
 afterAll(() => cluster?.close());
 
-describe.skipIf(!cluster)('three brokers', { timeout: 90_000 }, () => {
-  if (!cluster) return;
-  const { startBroker, stopBroker, makeConfig } = cluster;
-
+describeWith(cluster, 'three brokers', ({ startBroker, stopBroker, makeConfig }) => {
   async function openWorld() {
     const bus = createTestBus(await makeConfig(6));
     const publisher = new Publisher(bus);
@@ -82,7 +80,7 @@ describe.skipIf(!cluster)('three brokers', { timeout: 90_000 }, () => {
     return { bus, publisher, history };
   }
 
-  test('go on with two while one is gone and when it is back', async () => {
+  test('go on with two while one is gone and when it is back', LONG, async () => {
     const { bus, publisher, history } = await openWorld();
     await stopBroker(0);
     const before = publisher.acknowledged;
@@ -94,7 +92,7 @@ describe.skipIf(!cluster)('three brokers', { timeout: 90_000 }, () => {
     await bus.close();
   });
 
-  test('lose nothing when all are gone and come back', async () => {
+  test('lose nothing when all are gone and come back', LONG, async () => {
     const { bus, publisher, history } = await openWorld();
     await publisher.rounds(Promise.all([0, 1, 2].map((index) => stopBroker(index))));
     const before = publisher.refused;

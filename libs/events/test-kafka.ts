@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inject } from 'vitest';
-import { type EmbeddedKafka, startKafka } from './embedded-kafka.ts';
+import { describe, inject, test } from 'vitest';
+import { type EmbeddedKafka, type EmbeddedKafkaOptions, startKafka } from './embedded-kafka.ts';
 import { KafkaUnavailableError } from './embedded-kafka-jars.ts';
 import type { KafkaConfig } from './kafka-config.ts';
 import { ensureTopics } from './kafka-topics.ts';
@@ -40,10 +40,11 @@ export async function openTestKafka(): Promise<TestKafka | undefined> {
 /** The same with brokers of its own, for tests that stop them. */
 export async function startTestCluster(
   brokers: 1 | 3,
+  options: Partial<EmbeddedKafkaOptions> = {},
 ): Promise<(EmbeddedKafka & TestKafka) | undefined> {
   const dataDir = await mkdtemp(join(tmpdir(), 'creditlane-test-kafka-'));
   try {
-    const cluster = await startKafka({ brokers, dataDir });
+    const cluster = await startKafka({ ...options, brokers, dataDir });
     const close = async () => {
       await cluster.close();
       await rm(dataDir, { recursive: true, force: true });
@@ -55,6 +56,14 @@ export async function startTestCluster(
     process.stderr.write(`\nNOT TESTED WITH KAFKA: ${error.message}\n\n`);
     return undefined;
   }
+}
+
+/** A suite that needs Kafka; where there is none, the skipped test that stands for it says why. */
+export function describeWith<K>(kafka: K | undefined, name: string, suite: (kafka: K) => void) {
+  describe.skipIf(!kafka)(name, () => {
+    if (kafka) suite(kafka);
+    else test('needs Java 17 and Maven, or KAFKA_BROKERS', () => undefined);
+  });
 }
 
 function configMaker(brokers: string, replication: number) {
