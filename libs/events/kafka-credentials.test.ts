@@ -13,6 +13,8 @@ import type { Topic } from './topics.ts';
 const TOPIC: Topic = 'creditlane.decisions.v1';
 const MESSAGE = { topic: TOPIC, key: 'a', headers: {}, value: Buffer.from('a') };
 const STORE_PASSWORD = 'changeit';
+/** The JDK's own tool, which is there where Kafka is. */
+const KEYTOOL = 'keytool';
 
 const folder = await mkdtemp(join(tmpdir(), 'creditlane-test-keys-'));
 const [plain = 0, controller = 0, secure = 0] = await freePorts(3);
@@ -33,10 +35,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The JDK's own tool, which is there where Kafka is. */
 function keytool(...args: string[]): string {
   const where = ['-alias', 'broker', '-keystore', store, '-storepass', STORE_PASSWORD];
-  return execFileSync('keytool', [...args, ...where], { encoding: 'utf8', stdio: 'pipe' });
+  return execFileSync(KEYTOOL, [...args, ...where], { encoding: 'utf8', stdio: 'pipe' });
 }
 
 /** Makes the broker's key. Without Java there is no tool, nor a broker that would need it. */
