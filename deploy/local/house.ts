@@ -84,6 +84,7 @@ export async function startHouse(options: HouseOptions, process: Process): Promi
     process,
     bus,
     peers,
+    signer: signer('webhook-dispatcher'),
   });
   const gateway = await startGateway(readGatewayConfig(env('gateway')), {
     process,
@@ -114,7 +115,6 @@ function settingsOf(service: ServiceName, options: HouseOptions): Record<string,
     'webhook-dispatcher': {
       EGRESS_ALLOW_HTTP: 'true',
       EGRESS_ALLOW_LOOPBACK: 'true',
-      IDENTITY_KEY: secrets.services['webhook-dispatcher'].identity.privateKey,
     },
     gateway: { HOST, PORT: String(ports.api) },
   };

@@ -1,4 +1,5 @@
 import { KeyRing } from '@creditlane/crypto/key-ring';
+import { type KafkaConfig, readKafkaConfig } from '@creditlane/events/kafka-config';
 import { readServing, type Serving } from '@creditlane/rpc/serving';
 import { type Env, type EnvReader, readEnv } from '@creditlane/runtime/env';
 
@@ -19,6 +20,7 @@ export interface ApplicationsConfig {
 export interface ApplicationsProcessConfig {
   applications: ApplicationsConfig;
   serving: Serving;
+  kafka: KafkaConfig;
 }
 
 /** Reads the configuration. Throws a ConfigError that lists everything wrong with it. */
@@ -31,6 +33,7 @@ export function readProcessConfig(env: Env): ApplicationsProcessConfig {
   return readEnv(env, (read) => ({
     applications: applicationsConfig(read),
     serving: readServing(read),
+    kafka: readKafkaConfig(read),
   }));
 }
 

@@ -1,16 +1,13 @@
-/**
- * The applications service as a process of its own. With a bus that reaches no other process, its
- * events wait in the outbox.
- */
-import { createInProcessBus } from '@creditlane/events/in-process-bus';
+/** The applications service as a process of its own. */
+import { openBus } from '@creditlane/events/bus-from-config';
 import { serve } from '@creditlane/rpc/serving';
 import { run } from '@creditlane/runtime/run';
 import { startApplications } from './app.ts';
 import { readProcessConfig } from './config.ts';
 
-await run('applications', readProcessConfig, ({ applications, serving }, process) => {
-  const bus = createInProcessBus();
-  process.closers.add('event bus', () => bus.close());
-  const start = () => startApplications(applications, { process, bus });
-  return serve('applications', serving, process, start);
+await run('applications', readProcessConfig, ({ applications, serving, kafka }, process) => {
+  const bus = openBus(kafka, process);
+  return serve('applications', serving, process, () =>
+    startApplications(applications, { process, bus }),
+  );
 });

@@ -1,4 +1,5 @@
-import type { Target } from '@creditlane/rpc/client';
+import { type KafkaConfig, readKafkaConfig } from '@creditlane/events/kafka-config';
+import { type Calling, readCalling } from '@creditlane/rpc/calling';
 import { readServing, type Serving } from '@creditlane/rpc/serving';
 import { type Env, type EnvReader, readEnv } from '@creditlane/runtime/env';
 
@@ -15,10 +16,8 @@ export interface DecisionsConfig {
 export interface DecisionsProcessConfig {
   decisions: DecisionsConfig;
   serving: Serving;
-  /** By the address of its gRPC port. */
-  peers: { applications: Target };
-  /** PKCS8 in base64: what the service signs its own calls with. */
-  identityKey: string;
+  calling: Calling<'applications'>;
+  kafka: KafkaConfig;
 }
 
 /** Reads the configuration. Throws a ConfigError that lists everything wrong with it. */
@@ -31,8 +30,8 @@ export function readProcessConfig(env: Env): DecisionsProcessConfig {
   return readEnv(env, (read) => ({
     decisions: decisionsConfig(read),
     serving: readServing(read),
-    peers: { applications: { kind: 'grpc', address: read.string('APPLICATIONS_ADDRESS') } },
-    identityKey: read.string('IDENTITY_KEY'),
+    calling: readCalling(read, 'decisions', ['applications']),
+    kafka: readKafkaConfig(read),
   }));
 }
 

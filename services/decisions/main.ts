@@ -1,19 +1,13 @@
-/**
- * The decisions service as a process of its own. With a bus that reaches no other process, its
- * events wait in the outbox, and it asks for the submissions that it is not told of.
- */
-import { createInProcessBus } from '@creditlane/events/in-process-bus';
-import { TokenSigner } from '@creditlane/rpc/identity';
+/** The decisions service as a process of its own. */
+import { openBus } from '@creditlane/events/bus-from-config';
 import { serve } from '@creditlane/rpc/serving';
 import { run } from '@creditlane/runtime/run';
 import { startDecisions } from './app.ts';
 import { readProcessConfig } from './config.ts';
 
-await run('decisions', readProcessConfig, (config, process) => {
-  const { decisions, serving, peers, identityKey: privateKey } = config;
-  const bus = createInProcessBus();
-  process.closers.add('event bus', () => bus.close());
-  const signer = new TokenSigner({ issuer: 'decisions', privateKey });
-  const start = () => startDecisions(decisions, { process, bus, peers, signer });
-  return serve('decisions', serving, process, start);
+await run('decisions', readProcessConfig, ({ decisions, serving, calling, kafka }, process) => {
+  const bus = openBus(kafka, process);
+  return serve('decisions', serving, process, () =>
+    startDecisions(decisions, { process, bus, ...calling }),
+  );
 });

@@ -1,4 +1,4 @@
-import type { Target } from '@creditlane/rpc/client';
+import { type Calling, readCalling } from '@creditlane/rpc/calling';
 import { type Env, type EnvReader, readEnv } from '@creditlane/runtime/env';
 import type { RateLimitConfig } from './rate-limit.ts';
 
@@ -23,10 +23,7 @@ const MAX_ACCESS_CACHE_MS = 4_500;
 /** What the gateway needs besides where it is a process of its own. */
 export interface GatewayProcessConfig {
   gateway: GatewayConfig;
-  /** Each by the address of its gRPC port. */
-  peers: { applications: Target; decisions: Target; integrations: Target };
-  /** PKCS8 in base64: what the gateway signs identity tokens with. */
-  identityKey: string;
+  calling: Calling<'applications' | 'decisions' | 'integrations'>;
   opsPort: number;
 }
 
@@ -39,12 +36,7 @@ export function readConfig(env: Env): GatewayConfig {
 export function readProcessConfig(env: Env): GatewayProcessConfig {
   return readEnv(env, (read) => ({
     gateway: gatewayConfig(read),
-    peers: {
-      applications: { kind: 'grpc', address: read.string('APPLICATIONS_ADDRESS') },
-      decisions: { kind: 'grpc', address: read.string('DECISIONS_ADDRESS') },
-      integrations: { kind: 'grpc', address: read.string('INTEGRATIONS_ADDRESS') },
-    },
-    identityKey: read.string('IDENTITY_KEY'),
+    calling: readCalling(read, 'gateway', ['applications', 'decisions', 'integrations']),
     opsPort: read.integer('OPS_PORT', { default: 9090, min: 0, max: 65_535 }),
   }));
 }

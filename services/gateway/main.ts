@@ -1,14 +1,12 @@
 /** The gateway as a process of its own. */
-import { TokenSigner } from '@creditlane/rpc/identity';
 import { startOpsServer } from '@creditlane/runtime/ops-server';
 import { run } from '@creditlane/runtime/run';
 import { startGateway } from './app.ts';
 import { readProcessConfig } from './config.ts';
 
-await run('gateway', readProcessConfig, async (config, process) => {
-  const { gateway, peers, identityKey: privateKey, opsPort: port } = config;
-  const ops = await startOpsServer({ port, ...process });
+await run('gateway', readProcessConfig, async ({ gateway, calling, opsPort: port }, process) => {
+  calling.certificates?.observe(process);
+  const ops = await startOpsServer({ host: gateway.host, port, ...process });
   process.closers.add('ops server', ops.close);
-  const signer = new TokenSigner({ issuer: 'gateway', privateKey });
-  await startGateway(gateway, { process, peers, signer });
+  await startGateway(gateway, { process, ...calling });
 });

@@ -3,7 +3,7 @@ import type { EventBus } from '@creditlane/events/bus';
 import { openDatabase } from '@creditlane/postgres/database';
 import { purgeInbox, startRetention } from '@creditlane/postgres/retention';
 import type { Target } from '@creditlane/rpc/client';
-import { TokenSigner } from '@creditlane/rpc/identity';
+import type { TokenSigner } from '@creditlane/rpc/identity';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import type { Process } from '@creditlane/runtime/run';
 import type { WebhookDispatcherConfig } from './config.ts';
@@ -21,6 +21,8 @@ export interface WebhookDispatcherDeps {
   process: Process;
   bus: EventBus;
   peers: { integrations: Target };
+  /** Signs the service's own calls. */
+  signer: TokenSigner;
 }
 
 /** The running service. It ends with the process's closers. */
@@ -35,7 +37,7 @@ export interface WebhookDispatcher {
 /** Opens the database, takes up what is due, and takes decision events in from the bus. */
 export async function startWebhookDispatcher(
   config: WebhookDispatcherConfig,
-  { process, bus, peers }: WebhookDispatcherDeps,
+  { process, bus, peers, signer }: WebhookDispatcherDeps,
 ): Promise<WebhookDispatcher> {
   const { log, metrics, closers, health } = process;
   const database = await openDatabase({
@@ -53,7 +55,7 @@ export async function startWebhookDispatcher(
 
   const destinations = new Destinations({
     target: peers.integrations,
-    signer: new TokenSigner({ issuer: SERVICE, privateKey: config.identityKey }),
+    signer,
     closers,
     cacheMs: config.destinationsCacheMs,
   });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { readConfig } from './config.ts';
 import { RETRY_DELAYS_MS } from './schedule.ts';
 
-const needed = { DATABASE_URL: 'postgres://localhost/webhooks', IDENTITY_KEY: 'key' };
+const needed = { DATABASE_URL: 'postgres://localhost/webhooks' };
 
 it('lets nothing but https to public addresses out, and keeps the contract’s schedule, unless told so', () => {
   const config = readConfig(needed);
@@ -30,7 +30,6 @@ it('tells all faults at once', () => {
     if (!(error instanceof ConfigError)) throw error;
     expect(error.faults.map((fault) => fault.split(':')[0])).toEqual([
       'DATABASE_URL',
-      'IDENTITY_KEY',
       'EGRESS_PORTS',
       'RETRY_DELAYS',
       'LEASE',

@@ -1,4 +1,5 @@
-import type { Target } from '@creditlane/rpc/client';
+import { type KafkaConfig, readKafkaConfig } from '@creditlane/events/kafka-config';
+import { type Calling, readCalling } from '@creditlane/rpc/calling';
 import { readServing, type Serving } from '@creditlane/rpc/serving';
 import { type Env, type EnvReader, readEnv } from '@creditlane/runtime/env';
 import { parseDelays } from './retry-delays.ts';
@@ -9,8 +10,6 @@ export interface WebhookDispatcherConfig {
   databaseUrl: string;
   /** Connections at most. */
   databasePoolSize: number;
-  /** The private key of this service's identity tokens: PKCS8 as base64. */
-  identityKey: string;
   egress: {
     /** For local development and tests. */
     allowHttp: boolean;
@@ -41,7 +40,8 @@ const HOUR_MS = 3_600_000;
 export interface WebhookDispatcherProcessConfig {
   dispatcher: WebhookDispatcherConfig;
   serving: Serving;
-  peers: { integrations: Target };
+  calling: Calling<'integrations'>;
+  kafka: KafkaConfig;
 }
 
 /** Reads the configuration. Throws a ConfigError that lists everything wrong with it. */
@@ -54,7 +54,8 @@ export function readProcessConfig(env: Env): WebhookDispatcherProcessConfig {
   return readEnv(env, (read) => ({
     dispatcher: dispatcherConfig(read),
     serving: readServing(read),
-    peers: { integrations: { kind: 'grpc', address: read.string('INTEGRATIONS_ADDRESS') } },
+    calling: readCalling(read, 'webhook-dispatcher', ['integrations']),
+    kafka: readKafkaConfig(read),
   }));
 }
 
@@ -62,7 +63,6 @@ function dispatcherConfig(read: EnvReader): WebhookDispatcherConfig {
   return {
     databaseUrl: read.url('DATABASE_URL'),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', { default: 8, min: 3, max: 200 }),
-    identityKey: read.string('IDENTITY_KEY'),
     egress: {
       allowHttp: read.boolean('EGRESS_ALLOW_HTTP', false),
       allowLoopback: read.boolean('EGRESS_ALLOW_LOOPBACK', false),

@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import { type EventMessage, toMessage } from '@creditlane/events/message';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
-import { makeIdentityKeys } from '@creditlane/rpc/identity';
+import { makeIdentityKeys, TokenSigner } from '@creditlane/rpc/identity';
 import { mountForTest } from '@creditlane/rpc/test-mount';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import pg from 'pg';
 import { startWebhookDispatcher, type WebhookDispatcher } from './app.ts';
 import { readConfig } from './config.ts';
+import { SERVICE } from './destinations.ts';
 import { createTestIntegrations } from './test-integrations.ts';
 import { type Received, startReceiver } from './test-receiver.ts';
 
@@ -31,13 +32,13 @@ export async function createTestWorld() {
   const closing: (() => Promise<unknown>)[] = [() => database.drop(), () => sql.end()];
   const ids = { retailerId: randomUUID(), creditorId: randomUUID(), applicationId: randomUUID() };
   const identity = makeIdentityKeys();
+  const signer = new TokenSigner({ issuer: SERVICE, privateKey: identity.privateKey });
   const integrations = createTestIntegrations(identity.publicKey);
   closing.push(() => integrations.close());
 
   const environment = {
     DATABASE_URL: database.url,
     DATABASE_POOL_SIZE: '4',
-    IDENTITY_KEY: identity.privateKey,
     EGRESS_ALLOW_HTTP: 'true',
     EGRESS_ALLOW_LOOPBACK: 'true',
     DESTINATIONS_CACHE: '0ms',
@@ -55,6 +56,7 @@ export async function createTestWorld() {
       process,
       bus,
       peers,
+      signer,
     });
     let closed: Promise<void> | undefined;
     const close = () => (closed ??= bus.close().then(() => process.closers.close()));

@@ -1,0 +1,24 @@
+/** The one place that turns a process's configuration into its event bus. */
+import type { Process } from '@creditlane/runtime/run';
+import type { EventBus } from './bus.ts';
+import { createKafkaBus } from './kafka-bus.ts';
+import type { KafkaConfig } from './kafka-config.ts';
+
+/**
+ * The bus over the Kafka cluster that the configuration names; it ends with the process. While the
+ * process is outside a group it consumes for, it is not ready.
+ */
+export function openBus(config: KafkaConfig, process: Process): EventBus {
+  const { log, metrics, closers, health } = process;
+  const bus = createKafkaBus({ config, log, metrics, onCrash: endProcess });
+  closers.add('event bus', () => bus.close());
+  health.add('event bus', () => bus.ready());
+  return bus;
+}
+
+/** As an error that nobody caught, which the process logs and ends with. */
+function endProcess(error: Error): void {
+  queueMicrotask(() => {
+    throw error;
+  });
+}
