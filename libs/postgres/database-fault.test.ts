@@ -17,10 +17,13 @@ describe('a handler that the database fails', () => {
     await expect(answer).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 });
   });
 
-  test('is unavailable while another holds the row', async () => {
-    const answer = failing('55P03').answer(undefined as never, call);
-    await expect(answer).rejects.toMatchObject({ kind: 'unavailable' });
-  });
+  test.each(['55P03', '57014', '40P01', '40001'])(
+    'is unavailable while it loses against other work (%s)',
+    async (code) => {
+      const answer = failing(code).answer(undefined as never, call);
+      await expect(answer).rejects.toMatchObject({ kind: 'unavailable' });
+    },
+  );
 
   test('is a conflict where the one who holds it may be its own twin', async () => {
     const answer = failing('55P03').answer(undefined as never, withKey);

@@ -1,7 +1,7 @@
 /** What a failure of the database means to the caller of a service. */
 import type { Call } from '@creditlane/rpc/call';
 import { conflict, unavailable } from '@creditlane/rpc/fault';
-import { isOutage } from './outage.ts';
+import { isContention, isOutage } from './outage.ts';
 
 /** SQLSTATE lock_not_available: another write held a row for longer than we wait. */
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -12,8 +12,9 @@ const LOCK_NOT_AVAILABLE = '55P03';
  */
 function databaseFault(error: unknown, { idempotency }: Pick<Call, 'idempotency'>): unknown {
   if (isOutage(error)) return unavailable('the database is away', 1, error);
-  if (codeOf(error) !== LOCK_NOT_AVAILABLE) return error;
-  if (idempotency === undefined) return unavailable('the record is busy', 1, error);
+  if (!isContention(error)) return error;
+  const awaitedTwin = idempotency !== undefined && codeOf(error) === LOCK_NOT_AVAILABLE;
+  if (!awaitedTwin) return unavailable('the record is busy', 1, error);
   return conflict(
     'idempotency_in_progress',
     'An earlier request with this Idempotency-Key may still be under way.',

@@ -178,6 +178,23 @@ test('a database outage is not poison: the batch is refused and can come again',
   expect(await effects()).toEqual(['a', 'b']);
 });
 
+test.each([
+  ['a lock that another holds for too long', "SET LOCAL lock_timeout = '1ms'", '55P03'],
+  ['a statement that takes too long', "SET LOCAL statement_timeout = '1ms'", '57014'],
+])('%s is not poison: the batch is refused and can come again', async (_, limit, code) => {
+  const other = await db.pool.connect();
+  await other.query('BEGIN');
+  await other.query('LOCK TABLE effects IN ACCESS EXCLUSIVE MODE');
+  meet = (_event, tx) => void tx.query(limit);
+  await expect(handle([message('a')])).rejects.toMatchObject({ code });
+  await other.query('ROLLBACK');
+  other.release();
+  expect(await deadLetters()).toEqual([]);
+  meet = () => undefined;
+  await handle([message('a')]);
+  expect(await effects()).toEqual(['a']);
+});
+
 test('an outage that comes while messages are tried one by one is not poison either', async () => {
   let tries = 0;
   meet = async ({ key }, tx) => {

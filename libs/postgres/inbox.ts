@@ -9,7 +9,7 @@ import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import type pg from 'pg';
 import { park } from './dead-letters.ts';
-import { isOutage } from './outage.ts';
+import { isContention, isOutage } from './outage.ts';
 import { statement } from './statement.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -62,7 +62,7 @@ const claimEvents = statement<{ event_id: string }>(
 
 /**
  * The handler to subscribe with. It resolves once every message is applied, known from before, or
- * parked, and rejects only when the database is away: then the bus brings the batch again.
+ * parked, and rejects only when the database is away or busy: then the bus brings the batch again.
  */
 export function handleOnce(options: InboxOptions): (batch: EventMessage[]) => Promise<void> {
   const { consumer, pool, log, metrics } = options;
@@ -97,7 +97,7 @@ export function handleOnce(options: InboxOptions): (batch: EventMessage[]) => Pr
       try {
         return await applyNew([received]);
       } catch (error) {
-        if (isOutage(error)) throw error;
+        if (isPassing(error)) throw error;
         if (attempt === TRIES) return await putAside(received.message, error);
       }
     }
@@ -117,11 +117,16 @@ export function handleOnce(options: InboxOptions): (batch: EventMessage[]) => Pr
     try {
       await applyNew(batch);
     } catch (error) {
-      if (isOutage(error)) throw error;
+      if (isPassing(error)) throw error;
       // One of them spoils it for all: each by itself finds out which.
       for (const received of batch) await applyAlone(received);
     }
   };
+}
+
+/** A trouble that is not the event's own fault. */
+function isPassing(error: unknown): boolean {
+  return isOutage(error) || isContention(error);
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

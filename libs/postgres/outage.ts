@@ -1,4 +1,4 @@
-/** Tells "the database is away or out of means" from "the database refused this". */
+/** Tells "the database is away, out of means or busy" from "the database refused this". */
 
 /** SQLSTATE classes of trouble with the server rather than with the statement (PostgreSQL, appendix A). */
 const OUTAGE_CLASSES = new Set([
@@ -8,6 +8,14 @@ const OUTAGE_CLASSES = new Set([
 ]);
 
 const SQLSTATE_LENGTH = 5;
+
+/** What work meets that competes for rows or time: it did no wrong, and may well succeed later. */
+const CONTENTION_CODES = new Set([
+  '40001', // could not be serialised with others
+  '40P01', // chosen as a deadlock's victim
+  '55P03', // a lock was not to be had in time
+  '57014', // took longer than the statement timeout
+]);
 
 const OUTAGE_CODES = new Set([
   '57P01', // terminated by the administrator, as at shutdown
@@ -46,4 +54,9 @@ export function isOutage(error: unknown): boolean {
   if (OUTAGE_CODES.has(code)) return true;
   if (code.length === SQLSTATE_LENGTH && OUTAGE_CLASSES.has(code.slice(0, 2))) return true;
   return OUTAGE_MESSAGES.some((message) => error.message.startsWith(message));
+}
+
+/** Whether the work lost against other work, or against the clock. */
+export function isContention(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && CONTENTION_CODES.has(String(error.code));
 }
