@@ -486,7 +486,8 @@ export declare const IntegrationsService: GenService<{
     output: typeof RegisterIntegrationResponseSchema;
   },
   /**
-   * Makes a key. The answer holds it this once; only its digest is kept.
+   * Makes a key. Only its digest is kept, and, for a call with an idempotency key, for its day the
+   * sealed answer.
    *
    * @generated from rpc creditlane.integrations.v1.IntegrationsService.IssueKey
    */
