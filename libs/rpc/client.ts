@@ -8,6 +8,7 @@ import type {
 } from '@bufbuild/protobuf';
 import type { Transport } from '@connectrpc/connect';
 import type { Closers } from '@creditlane/runtime/closers';
+import type { Health } from '@creditlane/runtime/health';
 import { AUTHORIZATION, IDEMPOTENCY_KEY, REPLAYED, REQUEST_ID, TRACEPARENT } from './call.ts';
 import { DEFAULT_TIMEOUT_MS } from './call-time.ts';
 import { cancelled, deadlineExceeded, faultFrom } from './fault.ts';
@@ -44,16 +45,19 @@ export type ClientOptions = {
   timeoutMs?: number;
   /** Takes the client's connections, to be closed with the process. */
   closers?: Closers;
+  /** Is told while the service is out of reach, and so that the process should get no work. */
+  health?: Health;
 };
 
 /** A client of `service` at `target`. Connects at the first call. */
 export function connect<S extends DescService>(
   service: S,
   target: Target,
-  { signer, audience, timeoutMs = DEFAULT_TIMEOUT_MS, closers }: ClientOptions,
+  { signer, audience, timeoutMs = DEFAULT_TIMEOUT_MS, closers, health }: ClientOptions,
 ): Client<S> {
-  const { transport, close } = openTransport(target);
+  const { transport, close, reachable } = openTransport(target);
   closers?.add(`client of ${audience}`, close);
+  health?.add(audience, () => reachable() || 'out of reach');
 
   const entries = service.methods.map((described) => {
     const method = unary(described);

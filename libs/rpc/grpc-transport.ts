@@ -5,6 +5,7 @@ import {
   type ChannelCredentials,
   type ChannelOptions,
   Client,
+  connectivityState,
   credentials,
   experimental,
   Metadata,
@@ -58,7 +59,26 @@ export function openGrpcTransport(address: string, certificates?: Certificates):
     };
   };
 
-  return { transport: unaryTransport(unary), close: () => client.close() };
+  return {
+    transport: unaryTransport(unary),
+    close: () => client.close(),
+    reachable: reachability(client),
+  };
+}
+
+/**
+ * What the channel's state says. A peer once reached stays so while its connection is merely renewed,
+ * which happens at every connection's maximum age, until a connection has failed.
+ */
+function reachability(client: Client): () => boolean {
+  const channel = client.getChannel();
+  let reached = false;
+  return () => {
+    const state = channel.getConnectivityState(true);
+    if (state === connectivityState.READY) reached = true;
+    if (state === connectivityState.TRANSIENT_FAILURE) reached = false;
+    return reached;
+  };
 }
 
 function credentialsOf(certificates: Certificates | undefined): ChannelCredentials {

@@ -19,7 +19,7 @@ export function openHttpTransport(baseUrl: string, certificates?: Certificates):
     acceptCompression: [],
     readMaxBytes: READ_MAX_BYTES,
   });
-  return { transport, close };
+  return { transport, close, reachable: () => true };
 }
 
 function openAgent(secure: boolean, certificates: Certificates | undefined) {

@@ -15,13 +15,18 @@ export type Target =
   | { kind: 'grpc'; address: string; certificates?: Certificates | undefined }
   | { kind: 'http'; baseUrl: string; certificates?: Certificates | undefined };
 
-export type OpenTransport = { transport: Transport; close(): void };
+export type OpenTransport = {
+  transport: Transport;
+  close(): void;
+  /** Whether the peer is connected, which asking sees to; always true where there is no connection. */
+  reachable(): boolean;
+};
 
 /** The transport to a target; it connects at the first call. */
 export function openTransport(target: Target): OpenTransport {
   switch (target.kind) {
     case 'memory':
-      return { transport: target.transport, close: () => {} };
+      return { transport: target.transport, close: () => {}, reachable: () => true };
     case 'grpc':
       return retried(openGrpcTransport(target.address, target.certificates));
     case 'http':
@@ -29,6 +34,6 @@ export function openTransport(target: Target): OpenTransport {
   }
 }
 
-function retried({ transport, close }: OpenTransport): OpenTransport {
-  return { transport: retrying(transport), close };
+function retried(opened: OpenTransport): OpenTransport {
+  return { ...opened, transport: retrying(opened.transport) };
 }

@@ -83,6 +83,7 @@ export async function startDecisions(
     signer,
     audience: 'applications',
     closers,
+    health,
   });
   const wakeRelay = () => relay.wake();
   const startSubmission = async (heard: SubmissionHeard) => {

@@ -57,6 +57,7 @@ export async function startWebhookDispatcher(
     target: peers.integrations,
     signer,
     closers,
+    health,
     cacheMs: config.destinationsCacheMs,
   });
   const measures = new Measures(metrics);

@@ -7,6 +7,7 @@ import {
 import { type Client, connect, type Target } from '@creditlane/rpc/client';
 import { serviceIdentity, type TokenSigner } from '@creditlane/rpc/identity';
 import type { Closers } from '@creditlane/runtime/closers';
+import type { Health } from '@creditlane/runtime/health';
 import { LRUCache } from 'lru-cache';
 
 /** The one name this service signs with and is known by. */
@@ -31,6 +32,7 @@ export interface DestinationsOptions {
   readonly target: Target;
   readonly signer: TokenSigner;
   readonly closers: Closers;
+  readonly health: Health;
   /** How long an answer counts: how late, at most, a change takes effect. */
   readonly cacheMs: number;
 }
@@ -43,11 +45,12 @@ export class Destinations {
   readonly #known: LRUCache<string, Promise<Destination | undefined>>;
   #wanted = new Map<string, Lookup>();
 
-  constructor({ target, signer, closers, cacheMs }: DestinationsOptions) {
+  constructor({ target, signer, closers, health, cacheMs }: DestinationsOptions) {
     this.#client = connect(DestinationsService, target, {
       signer,
       audience: 'integrations',
       closers,
+      health,
     });
     // A ttl of 0 would mean for ever.
     const limits = { max: MAX_CACHED, ttl: Math.max(1, cacheMs) };

@@ -69,8 +69,11 @@ describe('a dispatcher that is killed', () => {
     const child = spawn(process.execPath, [`${import.meta.dirname}/main.ts`], {
       env: {
         ...world.environment,
+        IDENTITY_KEY: world.identityKey,
         INTEGRATIONS_ADDRESS: await world.integrations.serve(),
         IDENTITY_TRUST: `gateway:${makeIdentityKeys().publicKey}`,
+        // Nobody listens there: it sends what its database holds.
+        KAFKA_BROKERS: '127.0.0.1:1',
         GRPC_PORT: '0',
         HTTP_PORT: '0',
         OPS_PORT: '0',

@@ -68,6 +68,8 @@ export async function createTestWorld() {
   return {
     ...ids,
     environment,
+    /** What a dispatcher signs its calls with. */
+    identityKey: identity.privateKey,
     integrations,
     sql,
     start,
