@@ -6,6 +6,7 @@ import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { endMarked, writeMark } from '@creditlane/runtime/process-mark';
 
 const run = promisify(execFile);
 
@@ -25,6 +26,9 @@ const POLL_MS = 25;
 /** A broker that lost the others cannot end in order, and has nothing to lose by being killed. */
 const STOP_WITHIN_MS = 3_000;
 
+/** In the broker's folder: tells which process it is. */
+const MARK = 'broker.pid';
+
 export class KafkaBrokerError extends Error {
   override name = 'KafkaBrokerError';
   readonly loggable = true;
@@ -43,10 +47,16 @@ export interface Broker {
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
+/** Ends the broker that a killed process left running on its folder. */
+export function endLeftBroker(folder: string): Promise<void> {
+  return endMarked(join(folder, MARK));
+}
+
 /** Formats the broker's folder if it is new, and resolves once it serves. Throws `KafkaBrokerError`. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const { folder, classpath, clusterId } = options;
   await mkdir(folder, { recursive: true });
+  await endLeftBroker(folder);
   const settings = join(folder, 'server.properties');
   const data = join(folder, 'data');
   const lines = Object.entries({ ...options.properties, 'log.dirs': data });
@@ -74,6 +84,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     clearTimeout(timer);
   };
   try {
+    if (child.pid !== undefined) await writeMark(join(folder, MARK), child.pid);
     await ready(child, logFile);
   } catch (error) {
     await stop('SIGKILL');

@@ -1,12 +1,18 @@
 /** A Kafka cluster of one's own for tests and local use: Apache Kafka's brokers on loopback. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
-import { type Broker, KafkaBrokerError, startBroker } from './embedded-kafka-broker.ts';
+import {
+  type Broker,
+  endLeftBroker,
+  KafkaBrokerError,
+  startBroker,
+} from './embedded-kafka-broker.ts';
 import { kafkaClasspath } from './embedded-kafka-jars.ts';
 
 const HOST = '127.0.0.1';
+const FOLDER = 'broker-';
 
 export interface EmbeddedKafkaOptions {
   brokers: 1 | 3;
@@ -37,6 +43,7 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
   const dataDir = resolve(options.dataDir);
   const classpath = await kafkaClasspath();
   await mkdir(dataDir, { recursive: true });
+  await assertSameSize(dataDir, count);
   const clusterId = await readClusterId(join(dataDir, 'cluster-id'));
   const ports = options.ports ?? (await freePorts(2 * count));
   const running = new Map<number, Broker>();
@@ -44,7 +51,7 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
   const start = async (index: number): Promise<void> => {
     if (running.has(index)) throw new KafkaBrokerError(`broker ${index} is running already`);
     const settings = { ...settingsOf(index, count, ports), ...properties };
-    const folder = join(dataDir, `broker-${index}`);
+    const folder = join(dataDir, FOLDER + index);
     running.set(index, await startBroker({ folder, classpath, clusterId, properties: settings }));
   };
   const stop = async (index: number, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
@@ -71,6 +78,29 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
     startBroker: start,
     close,
   };
+}
+
+/** Ends the brokers that a killed process left running on a data directory, if there are any. */
+export async function stopEmbeddedKafka(dataDir: string): Promise<void> {
+  const folders = await brokerFolders(resolve(dataDir));
+  await Promise.all(folders.map(endLeftBroker));
+}
+
+/** A cluster cannot grow or shrink by a setting: its voters and replicas would have to be moved. */
+async function assertSameSize(dataDir: string, count: number): Promise<void> {
+  const { length } = await brokerFolders(dataDir);
+  if (length === 0 || length === count) return;
+  throw new KafkaBrokerError(`The Kafka in ${dataDir} has ${length} brokers, not ${count}.`);
+}
+
+async function brokerFolders(dataDir: string): Promise<string[]> {
+  try {
+    const names = await readdir(dataDir);
+    return names.filter((name) => name.startsWith(FOLDER)).map((name) => join(dataDir, name));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 function settingsOf(index: number, count: number, ports: number[]) {

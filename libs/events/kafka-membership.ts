@@ -1,6 +1,6 @@
 /** What a member of a consumer group does with the batches it fetched: handled first, committed then. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '@creditlane/runtime/backoff';
+import { Wake } from '@creditlane/runtime/wake';
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { ConsumerGroup } from './consumer-group.ts';
 import type { EventMessage } from './message.ts';
@@ -62,6 +62,7 @@ export class Membership {
   }
 
   async #untilHandled(topic: string, messages: KafkaMessage[], given: AbortSignal): Promise<void> {
+    const pause = new Wake();
     for (let attempt = 1; ; attempt += 1) {
       try {
         const events = messages.map((message) => toEventMessage(topic, message));
@@ -69,7 +70,7 @@ export class Membership {
       } catch {
         // Whose handler it is has logged it; here it only means "again", unless we must let go.
         given.throwIfAborted();
-        await delay(backoffMs(attempt, BACKOFF), undefined, { signal: given });
+        await pause.wait(backoffMs(attempt, BACKOFF), given);
       }
     }
   }
