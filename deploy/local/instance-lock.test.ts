@@ -1,0 +1,32 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { lockInstance } from './instance-lock.ts';
+
+/** No process has this id: it is above every system's highest. */
+const NOBODY = 2 ** 30;
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'creditlane-lock-'));
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+test('one holds the directory until it lets go of it, and leaves nothing behind', async () => {
+  const release = await lockInstance(dir);
+  await expect(lockInstance(dir)).rejects.toThrow(`Another Creditlane (process ${process.pid})`);
+  await release();
+  expect(await readdir(dir)).toEqual([]);
+  await (await lockInstance(dir))();
+});
+
+test.each([
+  ['that is dead', { pid: NOBODY, born: '1' }],
+  ['whose id another process has by now', { pid: process.pid, born: 'at another time' }],
+])('a holder %s is taken over from', async (_, holder) => {
+  await writeFile(join(dir, 'instance.lock'), JSON.stringify(holder));
+  const release = await lockInstance(dir);
+  await release();
+  expect(await readdir(dir)).toEqual([]);
+});
