@@ -246,36 +246,60 @@ describe('a destination', () => {
     expect(answers.filter(({ secret }) => secret !== '')).toHaveLength(1);
   });
 
+  test('is another revision each time that it is set, also to the URL that it has', async () => {
+    const revisionOf = async (destinationId: string) => {
+      const request = { destinationIds: [destinationId] };
+      const { destinations } = await world.destinations.getDestinations(request, asDispatcher);
+      return destinations[0]?.revision;
+    };
+    const { destinationId } = await set(url);
+    expect(await revisionOf(destinationId)).toBe(1);
+    await set(`${url}/v2`);
+    expect(await revisionOf(destinationId)).toBe(2);
+    await set(`${url}/v2`);
+    expect(await revisionOf(destinationId)).toBe(3);
+  });
+
   test('is found through a live grant on either side, once', async () => {
     const retailerId = randomUUID();
     const creditorId = randomUUID();
-    const find = async (ids: { retailerId: string; creditorId: string }) =>
-      (await world.destinations.findDestinations(ids, asDispatcher)).destinationIds;
+    const [other, another] = [randomUUID(), randomUUID()];
+    /** Who is told of all four pairs, of which the last has the two ids on the wrong sides. */
+    const find = async () => {
+      const pairs = [
+        { retailerId, creditorId },
+        { retailerId: retailerId.toUpperCase(), creditorId: other },
+        { retailerId: another, creditorId },
+        { retailerId: creditorId, creditorId: retailerId },
+      ];
+      const { byPair } = await world.destinations.findRecipients({ pairs }, asDispatcher);
+      return byPair.map(({ recipients }) => recipients.map((one) => one.destinationId));
+    };
+    const grant = { integrationId, granted: true };
     const { destinationId } = await set(url);
-    expect(await find({ retailerId, creditorId })).toEqual([]);
+    expect(await find()).toEqual([[], [], [], []]);
 
-    await world.integrations.grantRetailer(
-      { integrationId, retailerId, granted: true },
-      asPlatform,
-    );
-    expect(await find({ retailerId, creditorId })).toEqual([destinationId]);
-    await world.integrations.grantCreditor(
-      { integrationId, creditorId, granted: true },
-      asPlatform,
-    );
-    expect(await find({ retailerId, creditorId })).toEqual([destinationId]);
-    expect(await find({ retailerId: randomUUID(), creditorId })).toEqual([destinationId]);
-    expect(await find({ retailerId: creditorId, creditorId: retailerId })).toEqual([]);
+    await world.integrations.grantRetailer({ ...grant, retailerId }, asPlatform);
+    expect(await find()).toEqual([[destinationId], [destinationId], [], []]);
+    await world.integrations.grantCreditor({ ...grant, creditorId }, asPlatform);
+    expect(await find()).toEqual([[destinationId], [destinationId], [destinationId], []]);
 
-    await world.integrations.grantRetailer(
-      { integrationId, retailerId, granted: false },
-      asPlatform,
-    );
-    await world.integrations.grantCreditor(
-      { integrationId, creditorId, granted: false },
-      asPlatform,
-    );
-    expect(await find({ retailerId, creditorId })).toEqual([]);
+    const withdrawn = { integrationId, granted: false };
+    await world.integrations.grantRetailer({ ...withdrawn, retailerId }, asPlatform);
+    await world.integrations.grantCreditor({ ...withdrawn, creditorId }, asPlatform);
+    expect(await find()).toEqual([[], [], [], []]);
+  });
+
+  test('is found with its revision, and the same by the call for a single pair', async () => {
+    const pair = { retailerId: randomUUID(), creditorId: randomUUID() };
+    const { destinationId } = await set(url);
+    await set(url);
+    const grant = { integrationId, retailerId: pair.retailerId, granted: true };
+    await world.integrations.grantRetailer(grant, asPlatform);
+    const { byPair } = await world.destinations.findRecipients({ pairs: [pair] }, asDispatcher);
+    expect(byPair).toMatchObject([{ recipients: [{ destinationId, revision: 2 }] }]);
+    const { destinationIds } = await world.destinations.findDestinations(pair, asDispatcher);
+    expect(destinationIds).toEqual([destinationId]);
   });
 
   test.each(['ftp://a.example/', '/hooks', 'https://me:pw@a.example/', 'https://a.example/#'])(

@@ -8,6 +8,7 @@ import { newId } from '@creditlane/runtime/ids';
 import type { Process } from '@creditlane/runtime/run';
 import type { IntegrationsConfig } from './config.ts';
 import { integrations1763700000000 } from './migrations/0001-integrations.ts';
+import { destinationRevision1763800000000 } from './migrations/0002-destination-revision.ts';
 import { accessRoutes, destinationsRoutes, integrationsRoutes } from './rpc.ts';
 import { Store } from './store.ts';
 import { TABLES } from './tables.ts';
@@ -39,7 +40,7 @@ export async function startIntegrations(
     log,
     metrics,
     entities: TABLES,
-    migrations: [integrations1763700000000],
+    migrations: [integrations1763700000000, destinationRevision1763800000000],
   });
   closers.add('integrations database', () => database.close());
   health.add('integrations database', () => database.ready());

@@ -17,7 +17,7 @@ import type { GrantSide } from './grant.ts';
 import { issueKey } from './issue-key.ts';
 import type { PlatformKeys } from './key.ts';
 import { permissionNames } from './permission.ts';
-import type { Store } from './store.ts';
+import type { RecipientRow, Store } from './store.ts';
 
 export interface RpcDeps {
   store: Store;
@@ -124,22 +124,33 @@ export function destinationsRoutes({ store, keyRing }: RpcDeps): ServiceRoutes {
   return implement(
     DestinationsService,
     onDatabase({
-      async findDestinations({ retailerId, creditorId }) {
-        return { destinationIds: await store.findDestinationIds(retailerId, creditorId) };
+      async findDestinations(pair) {
+        const [recipients = []] = await store.findRecipients([pair]);
+        return { destinationIds: recipients.map(({ destination_id }) => destination_id) };
+      },
+
+      async findRecipients({ pairs }) {
+        const byPair = await store.findRecipients(pairs);
+        return { byPair: byPair.map((rows) => ({ recipients: rows.map(toRecipient) })) };
       },
 
       async getDestinations({ destinationIds }) {
         const rows = await store.getDestinations(destinationIds);
-        const destinations = rows.map(({ id, integrationId, url, sealedSecret }) => ({
+        const destinations = rows.map(({ id, integrationId, url, sealedSecret, revision }) => ({
           destinationId: id,
           integrationId,
           url,
+          revision,
           secrets: [open(keyRing, sealedSecret, secretContext(id, integrationId))],
         }));
         return { destinations };
       },
     }),
   );
+}
+
+function toRecipient({ destination_id, revision }: RecipientRow) {
+  return { destinationId: destination_id, revision };
 }
 
 // Empty was not asked for, and a text that is no UUID names nobody: neither can be granted.

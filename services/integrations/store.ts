@@ -42,16 +42,25 @@ const checkGrants = statement<{ retailer: boolean; creditor: boolean }>(
          AND revoked_at IS NULL AND disabled_at IS NULL) AS creditor`,
 );
 
-const findDestinations = statement<{ id: string }>(
-  'find_destinations',
-  `SELECT destinations.id
-   FROM destinations JOIN (
-     SELECT integration_id FROM retailer_grants WHERE retailer_id = $1 AND revoked_at IS NULL
+/** A destination that is to be told, at the revision it has now. */
+export interface RecipientRow {
+  destination_id: string;
+  revision: number;
+}
+
+const findRecipients = statement<RecipientRow & { place: number }>(
+  'find_recipients',
+  `SELECT pair.place, destinations.id AS destination_id, destinations.revision
+   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS pair (retailer_id, creditor_id, place)
+   CROSS JOIN LATERAL (
+     SELECT integration_id FROM retailer_grants AS g
+     WHERE g.retailer_id = pair.retailer_id AND g.revoked_at IS NULL
      UNION
-     SELECT integration_id FROM creditor_grants
-     WHERE creditor_id = $2 AND revoked_at IS NULL AND disabled_at IS NULL
-   ) AS granted USING (integration_id)
-   ORDER BY destinations.id`,
+     SELECT integration_id FROM creditor_grants AS g
+     WHERE g.creditor_id = pair.creditor_id AND g.revoked_at IS NULL AND g.disabled_at IS NULL
+   ) AS granted
+   JOIN destinations USING (integration_id)
+   ORDER BY pair.place, destinations.id`,
 );
 
 interface SealedSecret extends SealedRecord {
@@ -84,10 +93,16 @@ export class Store implements SealedTable<SealedSecret> {
     return row ?? { retailer: false, creditor: false };
   }
 
-  /** The ids of the destinations whose integration is let in on either side. */
-  async findDestinationIds(retailerId: string, creditorId: string): Promise<string[]> {
-    const rows = await findDestinations.run(this.#database.pool, [retailerId, creditorId]);
-    return rows.map(({ id }) => id);
+  /** For each pair, in order, the destinations whose integration is let in on either side. */
+  async findRecipients(
+    pairs: readonly { retailerId: string; creditorId: string }[],
+  ): Promise<RecipientRow[][]> {
+    const rows = await findRecipients.run(this.#database.pool, [
+      pairs.map(({ retailerId }) => retailerId),
+      pairs.map(({ creditorId }) => creditorId),
+    ]);
+    const byPlace = Map.groupBy(rows, ({ place }) => place);
+    return pairs.map((_, n) => byPlace.get(n + 1) ?? []);
   }
 
   getDestinations(ids: string[]): Promise<DestinationRow[]> {
@@ -155,7 +170,9 @@ export class Store implements SealedTable<SealedSecret> {
   }
 
   /** Puts a destination down, or moves the one that the integration has. Says which it now is. */
-  async saveDestination(row: DestinationRow): Promise<{ id: string; isNew: boolean }> {
+  async saveDestination(
+    row: Omit<DestinationRow, 'revision'>,
+  ): Promise<{ id: string; isNew: boolean }> {
     const repository = this.#database.dataSource.getRepository(destinations);
     const inserted = await repository
       .createQueryBuilder()
@@ -166,7 +183,7 @@ export class Store implements SealedTable<SealedSecret> {
       .execute();
     if (inserted.raw.length > 0) return { id: row.id, isNew: true };
     const { integrationId, url } = row;
-    await repository.update({ integrationId }, { url });
+    await repository.update({ integrationId }, { url, revision: () => 'revision + 1' });
     const { id } = await repository.findOneByOrFail({ integrationId });
     return { id, isNew: false };
   }

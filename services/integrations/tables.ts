@@ -38,6 +38,8 @@ export interface DestinationRow {
   sealedSecret: Buffer;
   sealedWith: string;
   createdAt: Date;
+  /** Counts how often it was set. */
+  revision: number;
 }
 
 const integrationId = {
@@ -117,6 +119,7 @@ export const destinations = new EntitySchema<DestinationRow>({
     sealedSecret: { type: 'bytea', name: 'sealed_secret' },
     sealedWith: { type: 'text', name: 'sealed_with' },
     createdAt: { type: 'timestamptz', name: 'created_at' },
+    revision: { type: 'integer', default: 1 },
   },
   indices: [
     { name: 'destinations_integration', columns: ['integrationId'], unique: true },

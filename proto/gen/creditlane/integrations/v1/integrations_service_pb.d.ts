@@ -372,6 +372,13 @@ export declare type Destination = Message<"creditlane.integrations.v1.Destinatio
    * @generated from field: repeated bytes secrets = 4;
    */
   secrets: Uint8Array[];
+
+  /**
+   * 1, 2, 3 … with each time that it is set.
+   *
+   * @generated from field: uint32 revision = 5;
+   */
+  revision: number;
 };
 
 /**
@@ -416,6 +423,100 @@ export declare type FindDestinationsResponse = Message<"creditlane.integrations.
  * Use `create(FindDestinationsResponseSchema)` to create a new message.
  */
 export declare const FindDestinationsResponseSchema: GenMessage<FindDestinationsResponse>;
+
+/**
+ * @generated from message creditlane.integrations.v1.FindRecipientsRequest
+ */
+export declare type FindRecipientsRequest = Message<"creditlane.integrations.v1.FindRecipientsRequest"> & {
+  /**
+   * @generated from field: repeated creditlane.integrations.v1.FindRecipientsRequest.Pair pairs = 1;
+   */
+  pairs: FindRecipientsRequest_Pair[];
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.FindRecipientsRequest.
+ * Use `create(FindRecipientsRequestSchema)` to create a new message.
+ */
+export declare const FindRecipientsRequestSchema: GenMessage<FindRecipientsRequest>;
+
+/**
+ * @generated from message creditlane.integrations.v1.FindRecipientsRequest.Pair
+ */
+export declare type FindRecipientsRequest_Pair = Message<"creditlane.integrations.v1.FindRecipientsRequest.Pair"> & {
+  /**
+   * @generated from field: string retailer_id = 1;
+   */
+  retailerId: string;
+
+  /**
+   * @generated from field: string creditor_id = 2;
+   */
+  creditorId: string;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.FindRecipientsRequest.Pair.
+ * Use `create(FindRecipientsRequest_PairSchema)` to create a new message.
+ */
+export declare const FindRecipientsRequest_PairSchema: GenMessage<FindRecipientsRequest_Pair>;
+
+/**
+ * @generated from message creditlane.integrations.v1.FindRecipientsResponse
+ */
+export declare type FindRecipientsResponse = Message<"creditlane.integrations.v1.FindRecipientsResponse"> & {
+  /**
+   * One for each pair, in their order.
+   *
+   * @generated from field: repeated creditlane.integrations.v1.FindRecipientsResponse.Recipients by_pair = 1;
+   */
+  byPair: FindRecipientsResponse_Recipients[];
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.FindRecipientsResponse.
+ * Use `create(FindRecipientsResponseSchema)` to create a new message.
+ */
+export declare const FindRecipientsResponseSchema: GenMessage<FindRecipientsResponse>;
+
+/**
+ * @generated from message creditlane.integrations.v1.FindRecipientsResponse.Recipient
+ */
+export declare type FindRecipientsResponse_Recipient = Message<"creditlane.integrations.v1.FindRecipientsResponse.Recipient"> & {
+  /**
+   * @generated from field: string destination_id = 1;
+   */
+  destinationId: string;
+
+  /**
+   * As in Destination.
+   *
+   * @generated from field: uint32 revision = 2;
+   */
+  revision: number;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.FindRecipientsResponse.Recipient.
+ * Use `create(FindRecipientsResponse_RecipientSchema)` to create a new message.
+ */
+export declare const FindRecipientsResponse_RecipientSchema: GenMessage<FindRecipientsResponse_Recipient>;
+
+/**
+ * @generated from message creditlane.integrations.v1.FindRecipientsResponse.Recipients
+ */
+export declare type FindRecipientsResponse_Recipients = Message<"creditlane.integrations.v1.FindRecipientsResponse.Recipients"> & {
+  /**
+   * @generated from field: repeated creditlane.integrations.v1.FindRecipientsResponse.Recipient recipients = 1;
+   */
+  recipients: FindRecipientsResponse_Recipient[];
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.FindRecipientsResponse.Recipients.
+ * Use `create(FindRecipientsResponse_RecipientsSchema)` to create a new message.
+ */
+export declare const FindRecipientsResponse_RecipientsSchema: GenMessage<FindRecipientsResponse_Recipients>;
 
 /**
  * @generated from message creditlane.integrations.v1.GetDestinationsRequest
@@ -525,6 +626,8 @@ export declare const IntegrationsService: GenService<{
   /**
    * Sets where the integration's webhooks go. A new destination gets a new secret, which the answer
    * holds this once; changing the URL of an existing one keeps its secret and answers with none.
+   * Each call makes a new revision of the destination, also one that repeats its URL: what was
+   * disabled is sent to again.
    *
    * @generated from rpc creditlane.integrations.v1.IntegrationsService.SetDestination
    */
@@ -570,14 +673,26 @@ export declare const AccessService: GenService<{
  */
 export declare const DestinationsService: GenService<{
   /**
-   * The live destinations of every integration with a live grant on the retailer or the creditor.
+   * FindRecipients for one pair.
    *
    * @generated from rpc creditlane.integrations.v1.DestinationsService.FindDestinations
+   * @deprecated
    */
   findDestinations: {
     methodKind: "unary";
     input: typeof FindDestinationsRequestSchema;
     output: typeof FindDestinationsResponseSchema;
+  },
+  /**
+   * For each pair of a retailer and a creditor, the live destinations of every integration with a
+   * live grant on either.
+   *
+   * @generated from rpc creditlane.integrations.v1.DestinationsService.FindRecipients
+   */
+  findRecipients: {
+    methodKind: "unary";
+    input: typeof FindRecipientsRequestSchema;
+    output: typeof FindRecipientsResponseSchema;
   },
   /**
    * The named destinations with their secrets, as signing needs them. Unknown ids are left out.

@@ -88,6 +88,14 @@ export declare type Delivery = Message<"creditlane.webhooks.v1.Delivery"> & {
    * @generated from field: repeated creditlane.webhooks.v1.Attempt attempts = 12;
    */
   attempts: Attempt[];
+
+  /**
+   * Why the destination gets nothing more until it is set anew, such as "gone" or "no_success"; empty
+   * while it is sent to.
+   *
+   * @generated from field: string destination_disabled_reason = 13;
+   */
+  destinationDisabledReason: string;
 };
 
 /**
