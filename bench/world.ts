@@ -7,7 +7,7 @@ import { submissionsAndDecisions1763700000000 } from '@creditlane/decisions/migr
 import { prepareDatabases } from '@creditlane/local/databases';
 import { furnish } from '@creditlane/local/demo';
 import { choosePorts } from '@creditlane/local/free-ports';
-import { HOST } from '@creditlane/local/house';
+import { HOST } from '@creditlane/local/host';
 import { makeSecrets } from '@creditlane/local/secrets';
 import { startEmbeddedPostgres } from '@creditlane/postgres/embedded';
 import { migrate } from '@creditlane/postgres/migrate';

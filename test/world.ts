@@ -10,7 +10,8 @@ import {
   makeSubmission,
 } from '@creditlane/local/demo';
 import { choosePorts } from '@creditlane/local/free-ports';
-import { HOST, startHouse } from '@creditlane/local/house';
+import { HOST } from '@creditlane/local/host';
+import { startHouse } from '@creditlane/local/house';
 import { startInbox } from '@creditlane/local/inbox';
 import { makeSecrets } from '@creditlane/local/secrets';
 import { Closers } from '@creditlane/runtime/closers';
@@ -71,7 +72,7 @@ export async function startWorld({ dispatcher = {} }: WorldOptions = {}): Promis
   const { key, ...rest } = records;
   const keys = { integration: key, platform: platformKey };
   const world = new World(
-    { baseUrl, opsUrl, inboxUrl: inbox.url, keys, ...rest },
+    { baseUrl, opsUrl, keys, ...rest },
     {
       settle: house.settled,
       metrics: () => process.metrics.text(),

@@ -1,5 +1,14 @@
-import { access, constants, mkdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import {
+  access,
+  constants,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  statfs,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { StartError } from './start-error.ts';
 
 /** Raised with every change of the layout that an older Creditlane could not read. */
@@ -17,7 +26,7 @@ const MARKER = 'creditlane.json';
 export async function openDataDir(path: string): Promise<string> {
   const dir = resolve(path);
   try {
-    await mkdir(dir, { recursive: true });
+    await makeDir(dir);
     await access(dir, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new StartError(`The data directory ${dir} cannot be written (${codeOf(error)}).`);
@@ -27,12 +36,24 @@ export async function openDataDir(path: string): Promise<string> {
   return dir;
 }
 
+/** Node's own recursive mkdir never ends where the system makes no directories, as in /proc. */
+async function makeDir(dir: string): Promise<void> {
+  try {
+    await mkdir(dir);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return;
+    if (codeOf(error) !== 'ENOENT' || dirname(dir) === dir) throw error;
+    await makeDir(dirname(dir));
+    await mkdir(dir);
+  }
+}
+
 /** Marks the directory as ours; called once the instance lock is held. */
 export async function markDataDir(dir: string): Promise<void> {
   await writeFile(join(dir, MARKER), `${JSON.stringify({ layoutVersion: LAYOUT_VERSION })}\n`);
 }
 
-/** Deletes all that Creditlane keeps in the directory, and only in one that it marked itself. */
+/** Deletes all that Creditlane keeps in a directory that `openDataDir` let pass. */
 export async function emptyDataDir(dir: string): Promise<void> {
   for (const name of [
     'postgres',
@@ -48,12 +69,22 @@ export async function emptyDataDir(dir: string): Promise<void> {
 
 async function refuseOtherLayouts(dir: string): Promise<void> {
   const version = await layoutVersion(dir);
-  if (version !== undefined && version > LAYOUT_VERSION) {
+  if (version === undefined) return refuseForeignFiles(dir);
+  if (version > LAYOUT_VERSION) {
     throw new StartError(
       `The data directory ${dir} was written by a newer version of Creditlane (layout ${version}, ` +
         `this one reads ${LAYOUT_VERSION}). Use that version, or another --data-dir.`,
     );
   }
+}
+
+/** Without our mark all that may be there is the lock of a start that came no further. */
+async function refuseForeignFiles(dir: string): Promise<void> {
+  const [foreign] = (await readdir(dir)).filter((name) => !name.startsWith('instance.lock'));
+  if (foreign === undefined) return;
+  throw new StartError(
+    `The directory ${dir} holds other files (${foreign}). Choose an empty or a new --data-dir.`,
+  );
 }
 
 async function layoutVersion(dir: string): Promise<number | undefined> {

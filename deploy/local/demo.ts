@@ -17,6 +17,8 @@ export interface DemoRecords extends Tenant {
   retailerUserId: string;
   /** `whsec_` and base64 of the 32 bytes that sign this integration's webhooks. */
   webhookSecret: string;
+  /** Where these webhooks were sent when the records were made, or when the inbox last moved. */
+  inboxUrl: string;
   otherTenant: Tenant & { key: string };
 }
 
@@ -55,7 +57,7 @@ export async function furnish(door: Door): Promise<DemoRecords> {
   await submitOne(door, other);
 
   const { retailerUserId: _, ...otherTenant } = other;
-  return { ...first, webhookSecret, otherTenant };
+  return { ...first, webhookSecret, inboxUrl: door.inboxUrl, otherTenant };
 }
 
 /** Sends the integration's webhooks to the inbox; gives the secret the first time, else "". */

@@ -1,5 +1,4 @@
 // The whole platform in one process: every service with its own database, one event bus, no sockets between them.
-import { createHash } from 'node:crypto';
 import { startApplications } from '@creditlane/applications/app';
 import { readConfig as readApplicationsConfig } from '@creditlane/applications/config';
 import { startDecisions } from '@creditlane/decisions/app';
@@ -18,17 +17,13 @@ import type { Process } from '@creditlane/runtime/run';
 import { startWebhookDispatcher } from '@creditlane/webhook-dispatcher/app';
 import { readConfig as readDispatcherConfig } from '@creditlane/webhook-dispatcher/config';
 import type { Ports } from './free-ports.ts';
+import { HOST } from './host.ts';
 import type { Secrets } from './secrets.ts';
-import { type DatabaseOwner, SERVICES, type ServiceName } from './services.ts';
+import { SERVICES, type ServiceName } from './services.ts';
+import { type HouseSettings, settingsOf } from './settings.ts';
 
-export const HOST = '127.0.0.1';
-
-export interface HouseOptions {
-  secrets: Secrets;
-  databaseUrls: Record<DatabaseOwner, string>;
+export interface HouseOptions extends HouseSettings {
   ports: Pick<Ports, 'api' | 'ops'>;
-  /** Settings of single services on top of the house's own. */
-  settings?: Partial<Record<ServiceName, Record<string, string>>>;
 }
 
 export interface House {
@@ -104,36 +99,9 @@ export async function startHouse(options: HouseOptions, process: Process): Promi
   };
 }
 
-/** The environment that the service would get on a machine of its own. */
-function settingsOf(service: ServiceName, options: HouseOptions): Record<string, string> {
-  const { secrets, databaseUrls, ports, settings } = options;
-  const own: Record<ServiceName, Record<string, string>> = {
-    integrations: { PLATFORM_KEY_DIGESTS: sha256(secrets.platformKey), KEY_RING: secrets.keyRing },
-    applications: { KEY_RING: secrets.keyRing, REQUEST_DIGEST_KEY: secrets.requestDigestKey },
-    decisions: {},
-    // A webhook receiver on this machine is what a laptop has.
-    'webhook-dispatcher': {
-      EGRESS_ALLOW_HTTP: 'true',
-      EGRESS_ALLOW_LOOPBACK: 'true',
-    },
-    gateway: { HOST, PORT: String(ports.api) },
-  };
-  return {
-    ...(service === 'gateway'
-      ? {}
-      : { DATABASE_URL: databaseUrls[service], DATABASE_POOL_SIZE: '8' }),
-    ...own[service],
-    ...settings?.[service],
-  };
-}
-
 /** Each service believes the others' tokens by their public keys. */
 function trustOf(secrets: Secrets): Record<string, string> {
   return Object.fromEntries(
     SERVICES.map((name) => [name, secrets.services[name].identity.publicKey]),
   );
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -7,7 +7,8 @@ import { emptyDataDir, markDataDir, openDataDir } from './data-dir.ts';
 import { prepareDatabases } from './databases.ts';
 import { aimWebhooks, type Demo, type DemoRecords, furnish } from './demo.ts';
 import { choosePorts, type Ports } from './free-ports.ts';
-import { HOST, type House, startHouse } from './house.ts';
+import { HOST } from './host.ts';
+import { type House, startHouse } from './house.ts';
 import { startInbox } from './inbox.ts';
 import { lockInstance } from './instance-lock.ts';
 import { readJson, writeJson } from './json-file.ts';
@@ -77,16 +78,18 @@ async function openDemo(
     records = await furnish(door);
     await writeJson(file, records);
     await house.settled();
-  } else {
+  } else if (records.inboxUrl !== inbox.url) {
+    // Only when the inbox has moved: where somebody else aimed the webhooks, they stay aimed.
     await aimWebhooks(door, records.integrationId);
+    await writeJson(file, { ...records, inboxUrl: inbox.url });
   }
   const { key, ...rest } = records;
   return {
     baseUrl: house.baseUrl,
     opsUrl: house.opsUrl,
-    inboxUrl: inbox.url,
     keys: { integration: key, platform: platformKey },
     ...rest,
+    inboxUrl: inbox.url,
   };
 }
 

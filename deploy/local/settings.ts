@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { HOST } from './host.ts';
+import type { Secrets } from './secrets.ts';
+import type { DatabaseOwner, ServiceName } from './services.ts';
+
+/** What the settings of all services are made from. */
+export interface HouseSettings {
+  secrets: Secrets;
+  databaseUrls: Record<DatabaseOwner, string>;
+  ports: { api: number };
+  /** Settings of single services on top of the house's own. */
+  settings?: Partial<Record<ServiceName, Record<string, string>>>;
+}
+
+/** A service's own part of the environment that it would get on a machine of its own. */
+export function settingsOf(service: ServiceName, house: HouseSettings): Record<string, string> {
+  const { secrets, databaseUrls, ports, settings } = house;
+  const own: Record<ServiceName, Record<string, string>> = {
+    integrations: { PLATFORM_KEY_DIGESTS: sha256(secrets.platformKey), KEY_RING: secrets.keyRing },
+    applications: { KEY_RING: secrets.keyRing, REQUEST_DIGEST_KEY: secrets.requestDigestKey },
+    decisions: {},
+    // A webhook receiver on this machine is what a laptop has.
+    'webhook-dispatcher': { EGRESS_ALLOW_HTTP: 'true', EGRESS_ALLOW_LOOPBACK: 'true' },
+    gateway: { HOST, PORT: String(ports.api) },
+  };
+  return {
+    ...(service === 'gateway'
+      ? {}
+      : { DATABASE_URL: databaseUrls[service], DATABASE_POOL_SIZE: '8' }),
+    ...own[service],
+    ...settings?.[service],
+  };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
