@@ -1,4 +1,13 @@
-/** Events that a consumer could not handle, kept whole, with the reason, for an operator to judge. */
+/**
+ * Events that a consumer could not handle, kept whole, with the reason, for an operator to judge.
+ *
+ * To drive a dead letter again is to hand its message to its consumer once more, by then one that can
+ * handle it. The inbox does not know the event, for the claim was undone with the failed try. What it
+ * still does is the consumer's to say: consumers that go by the sequence number of a submission drop
+ * it when a later event of that submission was taken in meanwhile, as old news must not come after
+ * newer. So only the last event of its submission is made up for; the others stay a record of what
+ * was not told.
+ */
 import type { EventMessage } from '@creditlane/events/message';
 import { errorFields } from '@creditlane/runtime/error-fields';
 import type pg from 'pg';

@@ -7,6 +7,8 @@ import { handleOnce, type ReceivedEvent } from './inbox.ts';
 import { openTestSchema, silent, type TestSchema } from './test-schema.ts';
 
 let db: TestSchema;
+/** The keys that each commit told of. */
+const commits: string[][] = [];
 /** Called before each event is applied; what it throws is the handling's failure. */
 let meet: (event: ReceivedEvent, tx: pg.PoolClient) => Promise<void> | void;
 let handle: (batch: EventMessage[]) => Promise<void>;
@@ -24,13 +26,16 @@ beforeAll(async () => {
         await meet(event, tx);
         await tx.query('INSERT INTO effects (key) VALUES ($1)', [event.key]);
       }
+      return events.map(({ key }) => key);
     },
+    committed: (keys) => void commits.push(keys),
   });
 });
 afterAll(() => db.close());
 beforeEach(async () => {
   await db.pool.query('TRUNCATE effects, inbox, dead_letters');
   meet = () => undefined;
+  commits.length = 0;
 });
 
 function message(key: string, id: string = randomUUID()): EventMessage {
@@ -102,6 +107,21 @@ test('a consumer gets the decoded event with its id, key and trace', async () =>
       event: { applicationId: 'a' },
     },
   ]);
+});
+
+test('what is applied is told of once it is committed, and only then', async () => {
+  await handle([message('a'), message('b')]);
+  expect(commits).toEqual([['a', 'b']]);
+  poison('bad');
+  await handle([message('c'), message('bad'), message('d')]);
+  expect(commits).toEqual([['a', 'b'], ['c'], ['d']]);
+});
+
+test('what was known before commits nothing that is told of', async () => {
+  const known = message('a');
+  await handle([known]);
+  await handle([known]);
+  expect(commits).toEqual([['a']]);
 });
 
 test('a poisonous event is parked after three tries and the rest goes on', async () => {

@@ -9,7 +9,7 @@ import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import type pg from 'pg';
 import { park } from './dead-letters.ts';
-import { isContention, isOutage } from './outage.ts';
+import { isPassing } from './outage.ts';
 import { statement } from './statement.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -36,7 +36,7 @@ export type ReceivedEvent = DecodedEvent & {
   traceparent: string | undefined;
 };
 
-export interface InboxOptions {
+export interface InboxOptions<Applied> {
   /** Names the consumer in the inbox: its group. */
   consumer: string;
   pool: pg.Pool;
@@ -46,7 +46,12 @@ export interface InboxOptions {
    * The effects of new events, in order, in the transaction `tx`. May be run again with the same
    * events after it rejected, so its only lasting effects are those of `tx`.
    */
-  apply(tx: pg.PoolClient, events: ReceivedEvent[]): Promise<void>;
+  apply(tx: pg.PoolClient, events: ReceivedEvent[]): Promise<Applied>;
+  /**
+   * Gets what `apply` gave, once that is committed. A batch with an event that cannot be handled is
+   * committed event by event. Not called when the answer to the commit is lost. Must not throw.
+   */
+  committed?(applied: Applied): void;
 }
 
 interface Received {
@@ -64,7 +69,9 @@ const claimEvents = statement<{ event_id: string }>(
  * The handler to subscribe with. It resolves once every message is applied, known from before, or
  * parked, and rejects only when the database is away or busy: then the bus brings the batch again.
  */
-export function handleOnce(options: InboxOptions): (batch: EventMessage[]) => Promise<void> {
+export function handleOnce<Applied>(
+  options: InboxOptions<Applied>,
+): (batch: EventMessage[]) => Promise<void> {
   const { consumer, pool, log, metrics } = options;
   const handled = metrics.counter(
     'inbox_events_total',
@@ -73,16 +80,17 @@ export function handleOnce(options: InboxOptions): (batch: EventMessage[]) => Pr
   );
 
   const applyNew = async (batch: Received[]): Promise<void> => {
-    const applied = await inTransaction(pool, async (tx) => {
+    const { count, applied } = await inTransaction(pool, async (tx) => {
       const rows = await claimEvents.run(tx, [consumer, batch.map(({ event }) => event.id)]);
       const fresh = new Set(rows.map(({ event_id }) => event_id));
       // Taking each id out as it is met leaves a repeat within the batch nothing to be.
       const events = batch.map(({ event }) => event).filter(({ id }) => fresh.delete(id));
-      if (events.length > 0) await options.apply(tx, events);
-      return events.length;
+      if (events.length === 0) return { count: 0 };
+      return { count: events.length, applied: { value: await options.apply(tx, events) } };
     });
-    handled.inc({ consumer, outcome: 'applied' }, applied);
-    handled.inc({ consumer, outcome: 'repeated' }, batch.length - applied);
+    if (applied) options.committed?.(applied.value);
+    handled.inc({ consumer, outcome: 'applied' }, count);
+    handled.inc({ consumer, outcome: 'repeated' }, batch.length - count);
   };
 
   const putAside = async (message: EventMessage, err: unknown): Promise<void> => {
@@ -122,11 +130,6 @@ export function handleOnce(options: InboxOptions): (batch: EventMessage[]) => Pr
       for (const received of batch) await applyAlone(received);
     }
   };
-}
-
-/** A trouble that is not the event's own fault. */
-function isPassing(error: unknown): boolean {
-  return isOutage(error) || isContention(error);
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -9,11 +9,13 @@ const OUTAGE_CLASSES = new Set([
 
 const SQLSTATE_LENGTH = 5;
 
+const LOCK_NOT_AVAILABLE = '55P03';
+
 /** What work meets that competes for rows or time: it did no wrong, and may well succeed later. */
 const CONTENTION_CODES = new Set([
   '40001', // could not be serialised with others
   '40P01', // chosen as a deadlock's victim
-  '55P03', // a lock was not to be had in time
+  LOCK_NOT_AVAILABLE, // a lock was not to be had in time
   '57014', // took longer than the statement timeout
 ]);
 
@@ -56,7 +58,17 @@ export function isOutage(error: unknown): boolean {
   return OUTAGE_MESSAGES.some((message) => error.message.startsWith(message));
 }
 
+/** Whether others held a lock for longer than the work could wait. */
+export function waitedInVain(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
+}
+
 /** Whether the work lost against other work, or against the clock. */
 export function isContention(error: unknown): boolean {
   return error instanceof Error && 'code' in error && CONTENTION_CODES.has(String(error.code));
+}
+
+/** Whether it is either: a trouble that is no fault of the work itself. */
+export function isPassing(error: unknown): boolean {
+  return isOutage(error) || isContention(error);
 }
