@@ -10,7 +10,6 @@ describe('a handler that the database fails', () => {
       },
     });
   const call = {} as Call;
-  const withKey = { idempotency: { key: 'k' } } as Call;
 
   test('is unavailable while the database is away', async () => {
     const answer = failing('57P01').answer(undefined as never, call);
@@ -25,13 +24,8 @@ describe('a handler that the database fails', () => {
     },
   );
 
-  test('is a conflict where the one who holds it may be its own twin', async () => {
-    const answer = failing('55P03').answer(undefined as never, withKey);
-    await expect(answer).rejects.toMatchObject({ code: 'idempotency_in_progress' });
-  });
-
   test('fails as the database said where it refused the statement', async () => {
-    const answer = failing('23505').answer(undefined as never, withKey);
+    const answer = failing('23505').answer(undefined as never, call);
     await expect(answer).rejects.toThrow('as the database said');
   });
 });

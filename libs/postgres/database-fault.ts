@@ -1,24 +1,13 @@
 /** What a failure of the database means to the caller of a service. */
 import type { Call } from '@creditlane/rpc/call';
-import { conflict, unavailable } from '@creditlane/rpc/fault';
+import { unavailable } from '@creditlane/rpc/fault';
 import { isContention, isOutage } from './outage.ts';
 
-/** SQLSTATE lock_not_available: another write held a row for longer than we wait. */
-const LOCK_NOT_AVAILABLE = '55P03';
-
-/**
- * The error to answer a call with. A wait in vain for a row means, to a call with an idempotency
- * key, that its twin may be the one still at work; nothing of this call was written.
- */
-function databaseFault(error: unknown, { idempotency }: Pick<Call, 'idempotency'>): unknown {
+/** The error to answer a call with; of a call that lost against others, nothing was written. */
+function databaseFault(error: unknown): unknown {
   if (isOutage(error)) return unavailable('the database is away', 1, error);
-  if (!isContention(error)) return error;
-  const awaitedTwin = idempotency !== undefined && codeOf(error) === LOCK_NOT_AVAILABLE;
-  if (!awaitedTwin) return unavailable('the record is busy', 1, error);
-  return conflict(
-    'idempotency_in_progress',
-    'An earlier request with this Idempotency-Key may still be under way.',
-  );
+  if (isContention(error)) return unavailable('the record is busy', 1, error);
+  return error;
 }
 
 type AnyHandlers = Record<string, (request: never, call: Call) => Promise<unknown>>;
@@ -31,13 +20,9 @@ export function onDatabase<H extends AnyHandlers>(handlers: H): H {
       try {
         return await handler(request, call);
       } catch (error) {
-        throw databaseFault(error, call);
+        throw databaseFault(error);
       }
     },
   ]);
   return Object.fromEntries(guarded) as H;
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

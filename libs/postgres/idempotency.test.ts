@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { answerOnce, findReplay, type Idempotency, isTwin, rememberAnswer } from './idempotency.ts';
+import {
+  announce,
+  answerOnce,
+  findReplay,
+  type Idempotency,
+  isTwin,
+  rememberAnswer,
+} from './idempotency.ts';
+import type { Queryable } from './statement.ts';
 import { openTestSchema, type TestSchema } from './test-schema.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -69,6 +77,47 @@ async function waitingForALock(): Promise<number> {
   );
   return rows[0].count;
 }
+
+test('a write is told of a twin that keeps it waiting, and not of a stranger', async () => {
+  const busy = Object.assign(new Error('lock timeout'), { code: '55P03' });
+  const waitInVain = () => answerOnce(db.pool, idem, () => Promise.reject(busy));
+  const inProgress = { kind: 'conflict', code: 'idempotency_in_progress' };
+  await expect(waitInVain()).rejects.toBe(busy);
+  for (const twin of [
+    (tx: Queryable) => announce(tx, idem),
+    (tx: Queryable) => rememberAnswer(tx, idem, Buffer.from('')),
+  ]) {
+    const rolledBack = inTransaction(db.pool, async (tx) => {
+      await twin(tx);
+      await expect(waitInVain()).rejects.toMatchObject(inProgress);
+      await expect(waitInVain()).rejects.toMatchObject(inProgress);
+      throw new Error('rolled back');
+    });
+    await expect(rolledBack).rejects.toThrow('rolled back');
+    await expect(waitInVain()).rejects.toBe(busy);
+  }
+  const stranger = inTransaction(db.pool, async (tx) => {
+    await announce(tx, { ...idem, operation: 'submit' });
+    await expect(waitInVain()).rejects.toBe(busy);
+  });
+  await stranger;
+});
+
+test('an answer counts for a day, purged or not, and then makes room for another', async () => {
+  const age = (hours: number) =>
+    db.pool.query('UPDATE idempotency SET created_at = now() - make_interval(hours => $1)', [
+      hours,
+    ]);
+  await answerOnce(db.pool, idem, write('first'));
+  await age(23);
+  expect(await answerOnce(db.pool, idem, write('second'))).toMatchObject({ replayed: true });
+  await age(25);
+  idem.requestDigest = Buffer.from('another');
+  const next = await answerOnce(db.pool, idem, write('third'));
+  expect(next).toEqual({ response: Buffer.from('third'), replayed: false });
+  expect((await answerOnce(db.pool, idem, write('fourth'))).response).toEqual(next.response);
+  expect(await effects()).toEqual(['first', 'third']);
+});
 
 test('a key used for another request is refused', async () => {
   await answerOnce(db.pool, idem, write('first'));

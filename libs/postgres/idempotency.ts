@@ -1,6 +1,7 @@
 /** Idempotency keys: a write repeated with its key has one effect and gives its first answer again. */
-import { invalid } from '@creditlane/rpc/fault';
+import { conflict, invalid } from '@creditlane/rpc/fault';
 import type pg from 'pg';
+import { waitedInVain } from './outage.ts';
 import { type Queryable, statement } from './statement.ts';
 
 /** The SQL of a migration that creates the table of answers. */
@@ -20,6 +21,12 @@ export const createIdempotencySql: readonly string[] = [
 
 export const dropIdempotencySql: readonly string[] = ['DROP TABLE idempotency'];
 
+/** How long an answer is kept, as PostgreSQL writes intervals. */
+export const ANSWERS_KEPT_FOR = '24 hours';
+
+/** SQL that says of a row of answers whether it still counts; the purge may be a while behind. */
+export const ANSWER_COUNTS = `created_at > now() - interval '${ANSWERS_KEPT_FOR}'`;
+
 /** Names one write of one caller. `requestDigest` tells a repeat from another request under its key. */
 export interface Idempotency {
   callerId: string;
@@ -33,24 +40,46 @@ export interface Replay {
   response: Buffer;
 }
 
-const selectAnswer = statement<{ request_digest: Buffer; response: Buffer }>(
+const selectAnswer = statement<{ request_digest: Buffer; response: Buffer; counts: boolean }>(
   'idempotency_find',
-  'SELECT request_digest, response FROM idempotency WHERE caller_id = $1 AND operation = $2 AND key = $3',
+  `SELECT request_digest, response, ${ANSWER_COUNTS} AS counts FROM idempotency
+   WHERE caller_id = $1 AND operation = $2 AND key = $3`,
+);
+
+const deleteOutlived = statement(
+  'idempotency_delete_outlived',
+  `DELETE FROM idempotency
+   WHERE caller_id = $1 AND operation = $2 AND key = $3 AND NOT ${ANSWER_COUNTS}`,
 );
 
 const insertAnswer = statement(
   'idempotency_remember',
   `INSERT INTO idempotency (caller_id, operation, key, request_digest, response)
-   VALUES ($1, $2, $3, $4, $5)`,
+   SELECT $1, $2, $3, $4, $5 WHERE ${announcing('$1', '$2', '$3')}`,
+);
+
+const announceCall = statement(
+  'idempotency_announce',
+  `SELECT WHERE ${announcing('$1', '$2', '$3')}`,
+);
+
+const lookForTwin = statement<{ found: boolean }>(
+  'idempotency_look_for_twin',
+  `SELECT NOT pg_try_advisory_xact_lock(${lockOf('$1', '$2', '$3')}) AS found`,
 );
 
 /**
- * The answer given before under this key, if any. Throws the fault `idempotency_key_reused` when it
- * was given to another request.
+ * The answer given before under this key, if any. One that has outlived its day is none, and is
+ * cleared out of the way of the next. Throws the fault `idempotency_key_reused` when the answer was
+ * given to another request.
  */
 export async function findReplay(db: Queryable, idem: Idempotency): Promise<Replay | undefined> {
-  const [row] = await selectAnswer.run(db, [idem.callerId, idem.operation, idem.key]);
+  const [row] = await selectAnswer.run(db, named(idem));
   if (!row) return undefined;
+  if (!row.counts) {
+    await deleteOutlived.run(db, named(idem));
+    return undefined;
+  }
   assertSameRequest(idem, row.request_digest);
   return { response: row.response };
 }
@@ -72,8 +101,51 @@ export async function rememberAnswer(
   idem: Idempotency,
   response: Uint8Array,
 ): Promise<void> {
-  const { callerId, operation, key, requestDigest } = idem;
-  await insertAnswer.run(tx, [callerId, operation, key, requestDigest, response]);
+  await insertAnswer.run(tx, [...named(idem), idem.requestDigest, response]);
+}
+
+/**
+ * SQL for a WHERE: always true, waits for nobody, and shows until the transaction ends that a call
+ * with this key is under way. `rememberAnswer` does as much. A statement that waits for a row before
+ * the answer is kept says so here; then a wait in vain can be told from a twin (`refuseBesideTwin`).
+ * The arguments are SQL.
+ */
+export function announcing(callerId: string, operation: string, key: string): string {
+  // False to a call that comes in the moment in which another looks for its twin: it is not null.
+  return `pg_try_advisory_xact_lock_shared(${lockOf(callerId, operation, key)}) IS NOT NULL`;
+}
+
+function lockOf(callerId: string, operation: string, key: string): string {
+  const name = [callerId, operation, key].map((part) => `${part}::text`).join(" || E'\\n' || ");
+  return `hashtextextended(${name}, 0)`;
+}
+
+/** The same as a statement of its own, for a transaction of several. */
+export async function announce(tx: Queryable, idem: Idempotency | undefined): Promise<void> {
+  if (idem) await announceCall.run(tx, named(idem));
+}
+
+/**
+ * For a write that failed with `error`, and whose transaction is over. Throws the fault
+ * `idempotency_in_progress` when it waited for a lock in vain while another call with its key is
+ * under way; nothing of this one was written.
+ */
+export async function refuseBesideTwin(
+  db: Queryable,
+  idem: Idempotency,
+  error: unknown,
+): Promise<void> {
+  if (!waitedInVain(error)) return;
+  const [twin] = await lookForTwin.run(db, named(idem));
+  if (!twin?.found) return;
+  throw conflict(
+    'idempotency_in_progress',
+    'An earlier request with this Idempotency-Key is still under way.',
+  );
+}
+
+function named({ callerId, operation, key }: Idempotency): string[] {
+  return [callerId, operation, key];
 }
 
 /** Whether a write failed because its twin came first. */
@@ -103,6 +175,7 @@ export async function answerOnce(
   try {
     return { response: await write(), replayed: false };
   } catch (error) {
+    await refuseBesideTwin(pool, idem, error);
     const twin = isTwin(error) ? await findReplay(pool, idem) : undefined;
     if (!twin) throw error;
     return { ...twin, replayed: true };

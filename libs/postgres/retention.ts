@@ -2,6 +2,7 @@
 import type { Log } from '@creditlane/runtime/log';
 import { type Repetition, repeat } from '@creditlane/runtime/repeat';
 import type pg from 'pg';
+import { ANSWERS_KEPT_FOR } from './idempotency.ts';
 import { type Statement, statement } from './statement.ts';
 
 const EVERY_MS = 60_000;
@@ -35,7 +36,7 @@ export const purgeInbox = purge('inbox_purge', oldestOf('inbox', 'received_at', 
 
 export const purgeIdempotency = purge(
   'idempotency_purge',
-  oldestOf('idempotency', 'created_at', '24 hours'),
+  oldestOf('idempotency', 'created_at', ANSWERS_KEPT_FOR),
 );
 
 /** Deletes all that is due now; resolves to how many rows that was. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { announce } from '@creditlane/postgres/idempotency';
 import { type Application, ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -247,6 +248,23 @@ describe('with an idempotency key', () => {
   test('a refused submit does not consume the key', async () => {
     const key = randomUUID();
     await expect(submit({ consents: [] }, key)).rejects.toMatchObject({ kind: 'invalid' });
+    expect((await submit({}, key)).replayed).toBe(false);
+  });
+
+  test('a submit that waits in vain is told of its twin, and of nobody else', async () => {
+    const key = randomUUID();
+    const operation = 'creditlane.applications.v1.ApplicationsService/SubmitApplication';
+    const callerId = asIntegration('').identity.subject;
+    const { applicationId } = application;
+    await world.sql.query('BEGIN');
+    try {
+      await world.sql.query('SELECT FROM applications WHERE id = $1 FOR UPDATE', [applicationId]);
+      await expect(submit({}, key)).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 });
+      await announce(world.sql, { callerId, operation, key, requestDigest: Buffer.alloc(32) });
+      await expect(submit({}, key)).rejects.toMatchObject({ code: 'idempotency_in_progress' });
+    } finally {
+      await world.sql.query('ROLLBACK');
+    }
     expect((await submit({}, key)).replayed).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import { type Idempotency, rememberAnswer } from '@creditlane/postgres/idempotency';
+import { announce, type Idempotency, rememberAnswer } from '@creditlane/postgres/idempotency';
 import { appendToOutbox } from '@creditlane/postgres/outbox';
 import { ApplicationStatus, WorksheetSchema } from '@creditlane/proto/applications/v1/application';
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
@@ -33,6 +33,8 @@ export function submitApplication(
   const { applicationId, creditorIds, submittedByUserId: userId } = request;
   const { worksheet = create(WorksheetSchema) } = request;
   return store.inTransaction(async (tx) => {
+    // Before it waits for the application, so that a twin that holds it up is known for one.
+    await announce(tx, idempotency);
     const locked = await store.lock(tx, applicationId, retailerId);
     if (!locked) throw applicationNotFound();
     const facts = await store.readFacts(tx, applicationId, userId, creditorIds);

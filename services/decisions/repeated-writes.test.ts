@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { announce } from '@creditlane/postgres/idempotency';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { asIntegration, newSubmission, withSubmissionToDecide } from './test-decisions.ts';
 
 let subject: string;
+/** How the service names a write to its idempotency keys. */
+const named = {
+  operation: 'creditlane.decisions.v1.DecisionsService/RecordDecision',
+  requestDigest: Buffer.alloc(32),
+};
 const world = withSubmissionToDecide({ lockTimeoutMs: 1_000 });
 beforeEach(() => {
   subject = randomUUID();
@@ -100,6 +106,19 @@ test('the key with another body is refused and changes nothing', async () => {
   expect(await recorded()).toEqual([60]);
 });
 
+test('an answer that has outlived its day is as if it had never been, purged or not', async () => {
+  await decide('key', 60);
+  await world.service.sql.query(
+    "UPDATE idempotency SET created_at = now() - interval '25 hours' WHERE caller_id = $1",
+    [subject],
+  );
+  const asked = world.service.applications.asked;
+  expect(await decide('key', 61)).toEqual({ term: 61, replayed: false });
+  expect(await decide('key', 61)).toEqual({ term: 61, replayed: true });
+  expect(await recorded()).toEqual([60, 61]);
+  expect(world.service.applications.asked).toBe(asked);
+});
+
 test('a key is its caller’s own, and no key is no repeat', async () => {
   await decide('key', 1);
   await decide('key', 2, randomUUID());
@@ -143,21 +162,28 @@ describe('while another write holds the submission for too long', () => {
   const whileHeld = (work: () => Promise<unknown>) =>
     world.service.whileHeld(world.submission, work);
 
-  test('a write with a key is told that its twin may be under way, and can be repeated', async () => {
+  test.each([undefined, 'key'])('a write with the key %s is told to come again', async (key) => {
     await whileHeld(() =>
-      expect(decide('key')).rejects.toMatchObject({
-        kind: 'conflict',
-        code: 'idempotency_in_progress',
-      }),
+      expect(decide(key)).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 }),
     );
     expect(await recorded()).toEqual([]);
-    expect(await decide('key')).toEqual({ term: 60, replayed: false });
+    expect(await decide(key)).toEqual({ term: 60, replayed: false });
   });
 
-  test('a write without a key is told to come again', async () => {
-    await whileHeld(() =>
-      expect(decide(undefined)).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 }),
-    );
+  test('a write whose twin is one of those who wait is told so', async () => {
+    const inProgress = { kind: 'conflict', code: 'idempotency_in_progress' };
+    await whileHeld(async () => {
+      const twin = await world.service.sql.connect();
+      try {
+        await twin.query('BEGIN');
+        await announce(twin, { ...named, callerId: subject, key: 'key' });
+        await expect(decide('key')).rejects.toMatchObject(inProgress);
+        await expect(decide('another')).rejects.toMatchObject({ kind: 'unavailable' });
+      } finally {
+        await twin.query('ROLLBACK');
+        twin.release();
+      }
+    });
     expect(await recorded()).toEqual([]);
   });
 });

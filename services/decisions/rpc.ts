@@ -2,7 +2,7 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { onDatabase } from '@creditlane/postgres/database-fault';
-import { findReplay, isTwin } from '@creditlane/postgres/idempotency';
+import { findReplay, isTwin, refuseBesideTwin } from '@creditlane/postgres/idempotency';
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import {
@@ -73,6 +73,34 @@ export function decisionsRoutes(deps: RpcDeps): ServiceRoutes {
  * where there is no such submission within the scope.
  */
 async function recordOnce(
+  deps: RpcDeps,
+  about: SubmissionCall,
+  decision: Decision,
+): Promise<RecordDecisionResponse | undefined> {
+  const { db } = deps;
+  const { key, scope, call } = about;
+  const { idempotency } = call;
+  let clashed = false;
+  try {
+    const answer = await record(deps, about, decision);
+    if (answer !== undefined) return answer;
+  } catch (error) {
+    if (idempotency === undefined) throw error;
+    await refuseBesideTwin(db, idempotency, error);
+    if (!isTwin(error)) throw error;
+    clashed = true;
+  }
+  // Nothing was written. An answer kept for the key is given only to who may still see the submission.
+  if (idempotency === undefined || scope.creditorId !== key.creditorId) return undefined;
+  const replay = await findReplay(db, idempotency);
+  // The answer it clashed with had outlived its day, and is out of the way now.
+  if (replay === undefined) return clashed ? record(deps, about, decision) : undefined;
+  call.answer.replayed();
+  return fromBinary(RecordDecisionResponseSchema, replay.response);
+}
+
+/** Undefined, and nothing is written, as `recordDecision` of the store says. */
+async function record(
   { db, clock, wakeRelay }: RpcDeps,
   { key, scope, call }: SubmissionCall,
   decision: Decision,
@@ -80,29 +108,18 @@ async function recordOnce(
   const { idempotency, traceparent, identity } = call;
   const answer = create(RecordDecisionResponseSchema, { decision });
   const response = toBinary(RecordDecisionResponseSchema, answer);
-  try {
-    const seq = await recordDecision(db, {
-      submission: key,
-      scope,
-      decision,
-      recordedAt: clock(),
-      integrationId: identity.subject,
-      traceparent,
-      remember: idempotency && { idempotency, response },
-    });
-    if (seq !== undefined) {
-      wakeRelay();
-      return answer;
-    }
-  } catch (error) {
-    if (!isTwin(error)) throw error;
-  }
-  // Nothing was written. An answer kept for the key is given only to who may still see the submission.
-  if (idempotency === undefined || scope.creditorId !== key.creditorId) return undefined;
-  const replay = await findReplay(db, idempotency);
-  if (replay === undefined) return undefined;
-  call.answer.replayed();
-  return fromBinary(RecordDecisionResponseSchema, replay.response);
+  const seq = await recordDecision(db, {
+    submission: key,
+    scope,
+    decision,
+    recordedAt: clock(),
+    integrationId: identity.subject,
+    traceparent,
+    remember: idempotency && { idempotency, response },
+  });
+  if (seq === undefined) return undefined;
+  wakeRelay();
+  return answer;
 }
 
 function submissionCall(ids: SubmissionKey, scope: Scope, call: Call): SubmissionCall {

@@ -1,6 +1,6 @@
 /** All the SQL of the decisions service. */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import type { Idempotency } from '@creditlane/postgres/idempotency';
+import { ANSWER_COUNTS, announcing, type Idempotency } from '@creditlane/postgres/idempotency';
 import { shardOf } from '@creditlane/postgres/outbox';
 import { type Queryable, statement } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
@@ -48,7 +48,8 @@ const cells = DECISION_COLUMNS.map(
  * One decision in one round trip, whole or not at all. The update waits for the submission's row
  * lock and then works on its newest version, so sequences have no gap and no two writes share one;
  * the outbox id is drawn under that lock, so events come in the order of their sequences. A twin
- * with the same idempotency key waits there too, and then fails on that key's uniqueness.
+ * with the same idempotency key waits there too, and then fails on that key's uniqueness. So does
+ * one whose key has an answer that no longer counts.
  */
 const insertDecision = statement<{ last_seq: number }>(
   'decision_insert',
@@ -56,8 +57,10 @@ const insertDecision = statement<{ last_seq: number }>(
     UPDATE submissions SET last_seq = last_seq + 1, terms = terms || $4::jsonb
     WHERE application_id = $1::uuid AND creditor_id = $2::uuid AND creditor_id = $3::uuid
       AND NOT EXISTS (
-        SELECT FROM idempotency WHERE caller_id = $11 AND operation = $12 AND key = $13
+        SELECT FROM idempotency
+        WHERE caller_id = $11 AND operation = $12 AND key = $13 AND ${ANSWER_COUNTS}
       )
+      AND ($13::text IS NULL OR ${announcing('$11', '$12', '$13')})
     RETURNING application_id, creditor_id, retailer_id, last_seq, terms, worksheet
   ), decision AS (
     INSERT INTO decisions (application_id, creditor_id, seq, recorded_at, integration_id,
@@ -139,7 +142,7 @@ const selectHistory = statement<Record<string, unknown>>(
 /**
  * Records a decision and gives its sequence. Undefined, and nothing is written, where the scope has
  * no such submission, or where an answer is kept for the idempotency key already. Rejects with an
- * `isTwin` error when a twin was faster.
+ * `isTwin` error when a twin was faster, or an answer that no longer counts is in the way.
  */
 export async function recordDecision(
   db: Queryable,
