@@ -1,9 +1,14 @@
 /** Brings a cluster's topics in line with what TOPICS declares. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@creditlane/runtime/log';
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
-import { createClient, KafkaError } from './kafka-client.ts';
+import { createClient, isTemporary, KafkaError } from './kafka-client.ts';
 import type { KafkaConfig } from './kafka-config.ts';
 import { TOPICS, type TopicDeclaration } from './topics.ts';
+
+/** How long the brokers may take to hear of a topic that their controller has made. */
+const KNOWN_WITHIN_MS = 15_000;
+const POLL_MS = 100;
 
 /** A topic exists and differs from its declaration in what must not be changed in passing. */
 export class TopicMismatchError extends Error {
@@ -81,12 +86,17 @@ async function createMissing(admin: Admin, wanted: Wanted[], log: Log): Promise<
   const existing = new Set(await admin.listTopics());
   const missing = wanted.filter(({ topic }) => !existing.has(topic));
   if (missing.length === 0) return;
-  await admin.createTopics({ topics: missing, waitForLeaders: true });
-  for (const { topic } of missing) log.info({ topic }, 'topic created');
+  await admin.createTopics({ topics: missing, waitForLeaders: false });
+  for (const { topic } of missing) {
+    // Answered by the leader of each partition, so that the next to publish finds it at its post.
+    await onceKnown(() => admin.fetchTopicOffsets(topic));
+    log.info({ topic }, 'topic created');
+  }
 }
 
 async function verify(admin: Admin, wanted: Wanted[]): Promise<void> {
-  const { topics } = await admin.fetchTopicMetadata({ topics: wanted.map(({ topic }) => topic) });
+  const names = wanted.map(({ topic }) => topic);
+  const { topics } = await onceKnown(() => admin.fetchTopicMetadata({ topics: names }));
   const faults = wanted.flatMap(({ topic, numPartitions, replicationFactor }) => {
     const partitions = topics.find(({ name }) => name === topic)?.partitions ?? [];
     const replicas = new Set(partitions.map((partition) => partition.replicas.length));
@@ -100,4 +110,15 @@ async function verify(admin: Admin, wanted: Wanted[]): Promise<void> {
     ];
   });
   if (faults.length > 0) throw new TopicMismatchError(faults.join('; '));
+}
+
+/** What the cluster answers once it knows its newest topics everywhere. */
+async function onceKnown<T>(ask: () => Promise<T>): Promise<T> {
+  for (const deadline = Date.now() + KNOWN_WITHIN_MS; ; await delay(POLL_MS)) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isTemporary(error) || Date.now() > deadline) throw error;
+    }
+  }
 }
