@@ -84,6 +84,27 @@ describe('an Idempotency-Key makes a write safe to repeat', () => {
     expect(await world.inbox.arrivals()).toHaveLength(1);
   });
 
+  test('registering an integration and issuing its key are safe to repeat too', async () => {
+    const platform = {
+      key: world.demo.keys.platform,
+      headers: { 'idempotency-key': randomUUID() },
+    };
+    const register = (name: string) => world.api.post('/platform/integrations', { name }, platform);
+    const [one, two] = [await register('Bridge'), await register('Bridge')];
+    expect(one.headers.get('idempotent-replayed')).toBeNull();
+    expect(two.headers.get('idempotent-replayed')).toBe('true');
+    expect(two.body).toEqual(one.body);
+    const other = await register('Tunnel');
+    expect(other.status).toBe(422);
+    expect(other.body.code).toBe('idempotency_key_reused');
+
+    const issue = () =>
+      world.api.post(`/platform/integrations/${one.body.integrationId}/keys`, {}, platform);
+    const [first, again] = [await issue(), await issue()];
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(again.body).toEqual(first.body);
+  });
+
   test('a key longer than 255 characters is refused with a message that names it', async () => {
     const answer = await approve('k'.repeat(256));
     expect(answer.status).toBe(400);

@@ -100,6 +100,11 @@ export function sealedWith(sealed: Uint8Array): string {
   return read(sealed).wrappedKey.keyId;
 }
 
+/** The bytes with which all begins that was sealed with this key, and nothing else: to find it by. */
+export function sealedHead(keyId: string): Buffer {
+  return Buffer.concat([Buffer.from([VERSION, keyId.length]), Buffer.from(keyId, 'ascii')]);
+}
+
 function wrap(ring: KeyRing, dataKey: Uint8Array, context: SealContext): WrappedKey {
   return ring.wrap(dataKey, keyAad(context, ring.currentId));
 }
@@ -112,8 +117,7 @@ function unwrap(ring: KeyRing, wrappedKey: WrappedKey, context: SealContext): Bu
 }
 
 function write({ keyId, wrapped }: WrappedKey, field: Uint8Array): Buffer {
-  const head = Buffer.from([VERSION, keyId.length]);
-  return Buffer.concat([head, Buffer.from(keyId, 'ascii'), wrapped, field]);
+  return Buffer.concat([sealedHead(keyId), wrapped, field]);
 }
 
 function read(sealed: Uint8Array): { wrappedKey: WrappedKey; field: Buffer } {

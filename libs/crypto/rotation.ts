@@ -10,7 +10,7 @@ export interface SealedRecord {
   sealed: Buffer;
 }
 
-/** A table with a sealed field, which notes beside each one the id of the key that wraps it. */
+/** A table with a sealed field, which can tell by what key each one is wrapped. */
 export interface SealedTable<R extends SealedRecord> {
   /** At most `limit` records that are wrapped with another key than `keyId`. */
   findSealedOtherwise(keyId: string, limit: number): Promise<R[]>;

@@ -74,7 +74,11 @@ export class TestPeers {
         },
       }),
       implement(IntegrationsService, {
-        registerIntegration: ok('registerIntegration'),
+        registerIntegration: async (request, call) => {
+          this.#saw('registerIntegration', request, call);
+          if (call.idempotency?.key === 'replayed') call.answer.replayed();
+          return { integrationId: request.integrationId || newId() };
+        },
         issueKey: async (request, call) => {
           this.#saw('issueKey', request, call);
           return { keyId: newId(), key: makeKey(request.live) };

@@ -152,6 +152,50 @@ describe('a key', () => {
   });
 });
 
+describe('a registration', () => {
+  const register = async (request: object, idempotencyKey?: string) => {
+    let replayed = false;
+    const onReplayed = () => {
+      replayed = true;
+    };
+    const context = { ...asPlatform, idempotencyKey, onReplayed };
+    const answer = await world.integrations.registerIntegration(
+      { name: 'DealerDesk', ...request },
+      context,
+    );
+    return { id: answer.integrationId, replayed };
+  };
+  const stored = async (id: string) =>
+    (await sql.query('SELECT name, permissions FROM integrations WHERE id = $1', [id])).rows;
+
+  test('makes the id where none is given, a new one each time', async () => {
+    const [one, two] = [await register({}), await register({})];
+    expect(await stored(one.id)).toEqual([{ name: 'DealerDesk', permissions: [] }]);
+    expect(two.id).not.toBe(one.id);
+  });
+
+  test('repeated under its idempotency key is the same one, and changes nothing', async () => {
+    const key = randomUUID();
+    const first = await register({}, key);
+    expect(first.replayed).toBe(false);
+    await register({ integrationId: first.id.toUpperCase(), name: 'Renamed' });
+    expect(await register({}, key)).toEqual({ id: first.id, replayed: true });
+    expect(await stored(first.id)).toMatchObject([{ name: 'Renamed' }]);
+    for (const other of [{ name: 'Other' }, { integrationId: first.id }]) {
+      const refusal = { kind: 'invalid', code: 'idempotency_key_reused' };
+      await expect(register(other, key)).rejects.toMatchObject(refusal);
+    }
+    expect((await register({}, randomUUID())).id).not.toBe(first.id);
+  });
+
+  test('under a key used for something else of the platform’s is its own', async () => {
+    const key = randomUUID();
+    const { id: integrationId } = await register({}, key);
+    const context = { ...asPlatform, idempotencyKey: key };
+    expect((await world.integrations.issueKey({ integrationId }, context)).key).toMatch(/^cl_/);
+  });
+});
+
 describe('a grant', () => {
   let integrationId: string;
   const retailerId = randomUUID();
@@ -375,8 +419,10 @@ test('neither a key nor a webhook secret is in the database in any readable form
   }
 });
 
-test('after a start with a new key in front, no row names the old key and every secret opens', async () => {
+test('after a start with a new key in front, no row names the old key and all of them open', async () => {
   const integrationId = await registered();
+  const repeated = { ...asPlatform, idempotencyKey: randomUUID() };
+  const issued = await world.integrations.issueKey({ integrationId }, repeated);
   const { destinationId, secret } = await world.integrations.setDestination(
     { integrationId, url: 'https://a.example/' },
     asPlatform,
@@ -388,6 +434,8 @@ test('after a start with a new key in front, no row names the old key and every 
     expect(row.sealed_with).toBe('new');
     expect(sealedWith(row.sealed_secret)).toBe('new');
   }
+  const answers = await sql.query('SELECT response FROM idempotency');
+  for (const { response } of answers.rows) expect(sealedWith(response)).toBe('new');
 
   await world.close();
   world = await start(NEW_KEY);
@@ -398,4 +446,5 @@ test('after a start with a new key in front, no row names the old key and every 
   );
   const [opened = new Uint8Array()] = destinations[0]?.secrets ?? [];
   expect(`whsec_${Buffer.from(opened).toString('base64')}`).toBe(secret);
+  expect(await world.integrations.issueKey({ integrationId }, repeated)).toEqual(issued);
 });

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { Process } from '@creditlane/runtime/run';
 import type { IntegrationsConfig } from './config.ts';
+import { KeptAnswers } from './kept-answers.ts';
 import { integrations1763700000000 } from './migrations/0001-integrations.ts';
 import { destinationRevision1763800000000 } from './migrations/0002-destination-revision.ts';
 import { accessRoutes, destinationsRoutes, integrationsRoutes } from './rpc.ts';
@@ -24,7 +25,7 @@ export interface Integrations {
 }
 
 /**
- * Opens the database, brings every secret under the key ring's current key, and gives what is to be
+ * Opens the database, brings all that is sealed under the key ring's current key, and gives what is to be
  * mounted.
  */
 export async function startIntegrations(
@@ -46,13 +47,14 @@ export async function startIntegrations(
   health.add('integrations database', () => database.ready());
 
   const store = new Store(database);
-  const rewrapped = await rewrapTable(keyRing, store);
-  if (rewrapped > 0) log.info({ rewrapped }, 'webhook secrets wrapped with the current key');
+  const answers = new KeptAnswers(database, keyRing);
+  const rewrapped = (await rewrapTable(keyRing, store)) + (await rewrapTable(keyRing, answers));
+  if (rewrapped > 0) log.info({ rewrapped }, 'secrets and answers wrapped with the current key');
 
   const { pool } = database;
   const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
   closers.add('integrations retention', () => retention.close());
 
-  const deps = { store, keyRing, platformKeys, clock, newId };
+  const deps = { store, answers, keyRing, platformKeys, clock, newId };
   return { routes: [integrationsRoutes(deps), accessRoutes(deps), destinationsRoutes(deps)] };
 }

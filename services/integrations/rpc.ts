@@ -6,6 +6,7 @@ import {
   AccessService,
   DestinationsService,
   IntegrationsService,
+  RegisterIntegrationResponseSchema,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import { type Fault, notFound, unauthenticated } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
@@ -15,12 +16,14 @@ import { isUuid } from '@creditlane/runtime/ids';
 import { checkDestinationUrl, makeSigningSecret, secretContext } from './destination.ts';
 import type { GrantSide } from './grant.ts';
 import { issueKey } from './issue-key.ts';
+import type { KeptAnswers } from './kept-answers.ts';
 import type { PlatformKeys } from './key.ts';
 import { permissionNames } from './permission.ts';
 import type { RecipientRow, Store } from './store.ts';
 
 export interface RpcDeps {
   store: Store;
+  answers: KeptAnswers;
   keyRing: KeyRing;
   platformKeys: PlatformKeys;
   clock: Clock;
@@ -29,7 +32,7 @@ export interface RpcDeps {
 
 /** How the platform keeps the integrations. */
 export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
-  const { store, keyRing, clock, newId } = deps;
+  const { store, answers, keyRing, clock, newId } = deps;
   const requireIntegration = async (integrationId: string) => {
     if (!(await store.integrationExists(integrationId))) throw unknownIntegration();
   };
@@ -49,17 +52,22 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
   return implement(
     IntegrationsService,
     onDatabase({
-      async registerIntegration({ integrationId, name, permissions }) {
+      async registerIntegration({ integrationId, name, permissions }, call) {
         const faults = new FieldFaults();
         faults.printable('/name', name);
         faults.refuse('invalid_integration');
-        await store.saveIntegration({
-          id: integrationId,
+        const row = {
+          id: integrationId.toLowerCase() || newId(),
           name,
           permissions: permissionNames(permissions),
           createdAt: clock(),
-        });
-        return {};
+        };
+        return answers.once(
+          call,
+          RegisterIntegrationResponseSchema,
+          { integrationId: row.id },
+          (tx) => store.saveIntegration(tx, row),
+        );
       },
 
       async issueKey(request, call) {

@@ -2,9 +2,7 @@
 
 import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
 import type { Database } from '@creditlane/postgres/database';
-import { answerOnce, type Idempotency, rememberAnswer } from '@creditlane/postgres/idempotency';
-import { statement } from '@creditlane/postgres/statement';
-import { inTransaction } from '@creditlane/postgres/transaction';
+import { type Queryable, statement } from '@creditlane/postgres/statement';
 import { In, IsNull, Not } from 'typeorm';
 import { secretContext } from './destination.ts';
 import type { GrantSide } from './grant.ts';
@@ -25,6 +23,12 @@ const findKeyOwner = statement<{ integration_id: string; permissions: string[] }
   `SELECT integrations.id AS integration_id, integrations.permissions
    FROM keys JOIN integrations ON integrations.id = keys.integration_id
    WHERE keys.digest = $1 AND keys.revoked_at IS NULL`,
+);
+
+const saveIntegration = statement(
+  'save_integration',
+  `INSERT INTO integrations (id, name, permissions, created_at) VALUES ($1, $2, $3, $4)
+   ON CONFLICT (id) DO UPDATE SET name = excluded.name, permissions = excluded.permissions`,
 );
 
 const insertKey = statement(
@@ -114,30 +118,15 @@ export class Store implements SealedTable<SealedSecret> {
   }
 
   /** Puts an integration down, or replaces the name and permissions of the one with its id. */
-  async saveIntegration(row: IntegrationRow): Promise<void> {
-    await this.#database.dataSource
-      .createQueryBuilder()
-      .insert()
-      .into(integrations)
-      .values(row)
-      .orUpdate(['name', 'permissions'], ['id'])
-      .execute();
-  }
-
-  /** Answers a write once per idempotency key; `write` has to keep its answer. */
-  answerOnce(idempotency: Idempotency | undefined, write: () => Promise<Uint8Array>) {
-    return answerOnce(this.#database.pool, idempotency, write);
-  }
-
-  /** Puts a key down, and with it the answer that a repeated call gets. */
-  async addKey(
-    { id, integrationId, digest, createdAt }: KeyRow,
-    kept?: { idempotency: Idempotency; sealed: Uint8Array },
+  async saveIntegration(
+    tx: Queryable,
+    { id, name, permissions, createdAt }: IntegrationRow,
   ): Promise<void> {
-    await inTransaction(this.#database.pool, async (tx) => {
-      if (kept) await rememberAnswer(tx, kept.idempotency, kept.sealed);
-      await insertKey.run(tx, [id, integrationId, digest, createdAt]);
-    });
+    await saveIntegration.run(tx, [id, name, permissions, createdAt]);
+  }
+
+  async addKey(tx: Queryable, { id, integrationId, digest, createdAt }: KeyRow): Promise<void> {
+    await insertKey.run(tx, [id, integrationId, digest, createdAt]);
   }
 
   /** Revokes an integration's key; one that is revoked already keeps its time. False: no such key. */

@@ -1,12 +1,10 @@
 /** The platform's operations on integrations: registration, keys, grants and destinations. */
-import { hash } from 'node:crypto';
 import {
   type IntegrationsService,
   RegisterIntegrationRequestSchema,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Client } from '@creditlane/rpc/client';
-import { newId } from '@creditlane/runtime/ids';
-import type { Handler, Handlers, OperationCall } from '../handler.ts';
+import type { Handler, Handlers } from '../handler.ts';
 import { messageReader } from '../json-message.ts';
 
 const readRegistration = messageReader(RegisterIntegrationRequestSchema);
@@ -27,10 +25,9 @@ export function integrationOperations(integrations: Client<typeof IntegrationsSe
       return undefined;
     };
   return {
-    async registerIntegration(call) {
-      const { body, context } = call;
-      const integrationId = idOf(call);
-      await integrations.registerIntegration({ ...readRegistration(body), integrationId }, context);
+    async registerIntegration({ body, context }) {
+      const registering = integrations.registerIntegration(readRegistration(body), context);
+      const { integrationId } = await registering;
       return { integrationId, name: body.name ?? '', permissions: body.permissions ?? [] };
     },
 
@@ -61,20 +58,4 @@ export function integrationOperations(integrations: Client<typeof IntegrationsSe
       return { destinationId, ...(secret !== '' && { secret }) };
     },
   };
-}
-
-/**
- * The id that the request gives, else one that follows from its Idempotency-Key, so that a repeated
- * request is about the same integration; without a key a new one.
- */
-function idOf({ body, context: { identity, idempotencyKey } }: OperationCall): string {
-  const given = body.integrationId;
-  if (typeof given === 'string') return given.toLowerCase();
-  if (idempotencyKey === undefined) return newId();
-  const bytes = hash('sha256', `integration\n${identity.subject}\n${idempotencyKey}`, 'buffer');
-  // UUID version 8 (RFC 9562, section 5.8): the bits are ours.
-  bytes.writeUInt8(0x80 | (bytes.readUInt8(6) & 0x0f), 6);
-  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
-  const hex = bytes.toString('hex', 0, 16);
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

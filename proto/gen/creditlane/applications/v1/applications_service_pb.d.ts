@@ -190,6 +190,13 @@ export declare type LocateApplicationRequest = Message<"creditlane.applications.
    * @generated from field: string application_id = 1;
    */
   applicationId: string;
+
+  /**
+   * The retailer that the call is made for; empty when it names none.
+   *
+   * @generated from field: string context_retailer_id = 2;
+   */
+  contextRetailerId: string;
 };
 
 /**
@@ -208,6 +215,13 @@ export declare type LocateApplicationResponse = Message<"creditlane.applications
    * @generated from field: string retailer_id = 1;
    */
   retailerId: string;
+
+  /**
+   * Whether the application belongs to the retailer asked for, or to another one of its group.
+   *
+   * @generated from field: bool in_context = 2;
+   */
+  inContext: boolean;
 };
 
 /**
@@ -304,7 +318,8 @@ export declare const ApplicationsService: GenService<{
     output: typeof SubmitApplicationResponseSchema;
   },
   /**
-   * Which retailer an application belongs to: how the gateway finds the grant that a call needs.
+   * Which retailer an application belongs to, and whether another has access to it: how the gateway
+   * finds the grant that a call needs.
    *
    * @generated from rpc creditlane.applications.v1.ApplicationsService.LocateApplication
    */

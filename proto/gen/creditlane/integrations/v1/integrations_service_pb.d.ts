@@ -16,6 +16,8 @@ export declare const file_creditlane_integrations_v1_integrations_service: GenFi
  */
 export declare type RegisterIntegrationRequest = Message<"creditlane.integrations.v1.RegisterIntegrationRequest"> & {
   /**
+   * Empty: a new one is made.
+   *
    * @generated from field: string integration_id = 1;
    */
   integrationId: string;
@@ -41,6 +43,10 @@ export declare const RegisterIntegrationRequestSchema: GenMessage<RegisterIntegr
  * @generated from message creditlane.integrations.v1.RegisterIntegrationResponse
  */
 export declare type RegisterIntegrationResponse = Message<"creditlane.integrations.v1.RegisterIntegrationResponse"> & {
+  /**
+   * @generated from field: string integration_id = 1;
+   */
+  integrationId: string;
 };
 
 /**
@@ -577,7 +583,8 @@ export declare const PermissionSchema: GenEnum<Permission>;
  */
 export declare const IntegrationsService: GenService<{
   /**
-   * Takes the id the integration shall have; a repeated call replaces name and permissions.
+   * Takes the id the integration shall have, or makes one. Where there is an integration of that id,
+   * its name and permissions are replaced.
    *
    * @generated from rpc creditlane.integrations.v1.IntegrationsService.RegisterIntegration
    */
