@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { makeSubmission } from '@creditlane/local/demo';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, decisionPath } from './api.ts';
+import { eventually } from './eventually.ts';
 import { startWorld, type World } from './world.ts';
 
 describe('a second tenant sees nothing', () => {
@@ -97,6 +98,35 @@ describe('a second tenant sees nothing', () => {
       shape(await call(randomUUID())),
     );
     expect((await call(world.demo.retailerId)).status).toBe(200);
+  });
+
+  test('a retailer context opens what is its group’s, and nothing once it leaves the group', async () => {
+    const platform = { key: world.demo.keys.platform };
+    const put = (path: string, body?: object) =>
+      world.api.call('PUT', `/platform${path}`, { ...platform, body });
+    const { retailerId, integrationId } = world.demo;
+    const [retailerGroupId, sibling] = [randomUUID(), randomUUID()];
+    await put(`/retailer-groups/${retailerGroupId}`, { name: 'Harbour Auto Group' });
+    await put(`/retailers/${retailerId}`, { name: 'Harbour Motors', retailerGroupId });
+    await put(`/retailers/${sibling}`, { name: 'Harbour Trucks', retailerGroupId });
+    const call = async (path: string) => {
+      const headers = { 'x-service-retailer-id': sibling };
+      return (await world.api.get(path, { headers })).status;
+    };
+    const application = `/applications/${world.demo.applicationId}`;
+    expect(await call(application)).toBe(404);
+
+    await put(`/integrations/${integrationId}/retailers/${sibling}`);
+    await eventually(
+      'the grant',
+      async () => (await call(application)) === 200 || undefined,
+      5_500,
+    );
+    expect(await call(decisionPath(world.demo))).toBe(200);
+    expect(await call(`/applications/${world.demo.otherTenant.applicationId}`)).toBe(404);
+
+    await put(`/retailers/${sibling}`, { name: 'Harbour Trucks' });
+    await eventually('the end', async () => (await call(application)) === 404 || undefined, 5_500);
   });
 });
 

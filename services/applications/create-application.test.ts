@@ -10,6 +10,7 @@ import {
   anApplication,
   asGateway,
   asIntegration,
+  asPlatform,
   created,
   type Directory,
   furnish,
@@ -83,6 +84,28 @@ describe('an application', () => {
     const request = { applicationId: randomUUID() };
     const { retailerId } = await world.service.applications.locateApplication(request, asGateway);
     expect(retailerId).toBe('');
+  });
+
+  test('is within reach of the retailers of its group, and of no others', async () => {
+    const { retailerId, retailerGroupId } = directory;
+    const { applicationId } = await created(world, retailerId);
+    const stranger = await furnish(world);
+    const ungrouped = await created(world, await aRetailer(''));
+    const sibling = await aRetailer(retailerGroupId);
+    const inContext = async (id: string, contextRetailerId: string) => {
+      const asked = { applicationId: id, contextRetailerId };
+      return (await world.service.applications.locateApplication(asked, asGateway)).inContext;
+    };
+    for (const context of [retailerId, retailerId.toUpperCase(), sibling]) {
+      expect(await inContext(applicationId, context)).toBe(true);
+    }
+    for (const context of [stranger.retailerId, await aRetailer(''), randomUUID(), '']) {
+      expect(await inContext(applicationId, context)).toBe(false);
+      // To belong to no group is nothing in common.
+      expect(await inContext(ungrouped.applicationId, context)).toBe(false);
+    }
+    expect(await inContext(ungrouped.applicationId, ungrouped.retailerId)).toBe(true);
+    expect(await inContext(randomUUID(), retailerId)).toBe(false);
   });
 
   test('is made for the retailer of the call only, and for one that exists', async () => {
@@ -187,3 +210,11 @@ describe('with an idempotency key', () => {
     expect((await create(key, { referenceNumber: 'I-4' })).replayed).toBe(false);
   });
 });
+
+/** A retailer of the group, or of none; gives its id. */
+async function aRetailer(retailerGroupId: string): Promise<string> {
+  const retailerId = randomUUID();
+  const retailer = { retailerId, name: 'Harbour Trucks', retailerGroupId };
+  await world.service.directory.registerRetailer({ retailer }, asPlatform);
+  return retailerId;
+}

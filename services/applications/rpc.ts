@@ -70,8 +70,8 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
         return answer;
       },
 
-      async locateApplication({ applicationId }) {
-        return { retailerId: (await store.locate(applicationId)) ?? '' };
+      async locateApplication({ applicationId, contextRetailerId }) {
+        return (await store.locate(applicationId, contextRetailerId || null)) ?? {};
       },
 
       async getSubmission({ applicationId, creditorId }) {

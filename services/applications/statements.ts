@@ -2,9 +2,13 @@
 import { statement } from '@creditlane/postgres/statement';
 import type { RetailerUser } from './user.ts';
 
-export const locateApplication = statement<{ retailer_id: string }>(
+export const locateApplication = statement<{ retailer_id: string; in_context: boolean | null }>(
   'application_locate',
-  'SELECT retailer_id FROM applications WHERE id = $1',
+  `SELECT owner.id AS retailer_id,
+     (owner.id = context.id OR owner.retailer_group_id = context.retailer_group_id) AS in_context
+   FROM applications JOIN retailers AS owner ON owner.id = applications.retailer_id
+   LEFT JOIN retailers AS context ON context.id = $2
+   WHERE applications.id = $1`,
 );
 
 export const findSubmission = statement<{

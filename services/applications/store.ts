@@ -77,10 +77,17 @@ export class Store implements SealedTable<SealedApplicant> {
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** The retailer that an application belongs to. */
-  async locate(applicationId: string): Promise<string | undefined> {
-    const [row] = await sql.locateApplication.run(this.#database.pool, [applicationId]);
-    return row?.retailer_id;
+  /**
+   * The retailer that an application belongs to, and whether the one of the context, which may be
+   * null, is that one or of its group.
+   */
+  async locate(
+    applicationId: string,
+    contextRetailerId: string | null,
+  ): Promise<{ retailerId: string; inContext: boolean } | undefined> {
+    const ids = [applicationId, contextRetailerId];
+    const [row] = await sql.locateApplication.run(this.#database.pool, ids);
+    return row && { retailerId: row.retailer_id, inContext: row.in_context === true };
   }
 
   async findSubmission(

@@ -171,6 +171,32 @@ describe('X-Service-Retailer-ID', () => {
     ]);
   });
 
+  test("opens, when granted, the applications of its group in their own retailer's name", async () => {
+    const [id, sibling] = [newId(), newId()];
+    const key = world.peers.issue(Caller.INTEGRATION, id);
+    const group = [world.ids.retailer, sibling];
+    world.peers.groups.push(group);
+    const path = `/v1/applications/${world.ids.application}`;
+    const call = (retailerId: string) =>
+      world.send('GET', path, { key, headers: { 'X-Service-Retailer-ID': retailerId } });
+    expect((await call(sibling)).status).toBe(404);
+    world.peers.grants.add(`${id} ${sibling}`);
+    expect((await call(sibling)).status).toBe(200);
+    expect(identities('getApplication').at(-1)).toMatchObject({ retailerId: world.ids.retailer });
+    // Only the context that is named counts: the group's grant is not the application's own.
+    expect((await call(world.ids.retailer)).status).toBe(404);
+    expect((await world.send('GET', path, { key })).status).toBe(404);
+    // On the creditor's side the context narrows and never widens.
+    const decided = { key, headers: { 'X-Service-Retailer-ID': sibling } };
+    const written = await world.send('POST', world.decisionPath, {
+      ...decided,
+      body: { applicationId: world.ids.application, decision: 'BOOKED' },
+    });
+    expect(written.json.code).toBe('submission_not_found');
+    world.peers.groups.splice(world.peers.groups.indexOf(group), 1);
+    expect((await call(sibling)).status).toBe(404);
+  });
+
   test('that is not granted, or not of the application, hides the record', async () => {
     const second = newId();
     world.peers.grants.add(`${world.ids.integration} ${second}`);

@@ -91,9 +91,12 @@ export class Access {
     const context = { ...limits, identity: GATEWAY };
     const byRetailer = sides.includes('retailer');
     let owner = retailerContext ?? retailerId;
+    let ownerInContext = true;
     if (applicationId !== undefined && (byRetailer || retailerContext !== undefined)) {
-      const located = await this.#peers.applications.locateApplication({ applicationId }, context);
+      const asked = { applicationId, contextRetailerId: retailerContext ?? '' };
+      const located = await this.#peers.applications.locateApplication(asked, context);
       owner = located.retailerId || undefined;
+      ownerInContext = located.inContext;
     }
     const grants = await this.#peers.access.checkGrants(
       {
@@ -104,9 +107,8 @@ export class Access {
       },
       context,
     );
-    const inContext =
-      retailerContext === undefined || (grants.retailer && owner === retailerContext);
-    if (!inContext) return NOTHING;
+    // Named, the context must be granted itself, and have access to what is its group's.
+    if (retailerContext !== undefined && !(grants.retailer && ownerInContext)) return NOTHING;
     if (sides.includes('creditor') && grants.creditor && creditorId !== undefined) {
       return { creditorId };
     }

@@ -24,6 +24,8 @@ type StoredApplication = MessageInitShape<typeof ApplicationSchema> & { retailer
 export class TestPeers {
   readonly keys = new Map<string, { id: string; caller: Caller; permissions: string[] }>();
   readonly grants = new Set<string>();
+  /** Groups of retailers, each by its members. */
+  readonly groups: string[][] = [];
   readonly applications = new Map<string, StoredApplication>();
   /** Decisions by "application creditor", oldest first. */
   readonly submissions = new Map<string, Decision[]>();
@@ -142,7 +144,10 @@ export class TestPeers {
         },
         locateApplication: async (request, call) => {
           this.#saw('locateApplication', request, call);
-          return { retailerId: this.applications.get(request.applicationId)?.retailerId ?? '' };
+          const { applicationId, contextRetailerId } = request;
+          const { retailerId = '' } = this.applications.get(applicationId) ?? {};
+          const group = this.groups.find((members) => members.includes(retailerId)) ?? [retailerId];
+          return { retailerId, inContext: group.includes(contextRetailerId) };
         },
         getSubmission: async () => ({}),
       }),
