@@ -15,12 +15,17 @@ const ROOT = fileURLToPath(new URL('.', import.meta.url));
  */
 const TASKS = {
   start: { file: 'deploy/local/main.ts', about: 'run the whole platform in one process' },
+  up: { file: 'deploy/processes/up.ts', about: 'run every service as a process of its own' },
+  down: { file: 'deploy/processes/down.ts', about: 'stop what "up" started' },
   test: { file: 'tasks/test.ts', about: 'run every check and test, or those matching a pattern' },
   check: { file: 'tasks/check.ts', about: 'lint, format check and type check' },
   fix: { file: 'tasks/fix.ts', about: 'format the source and apply safe lint fixes' },
   generate: { file: 'tasks/generate.ts', about: 'generate the code of the contracts in proto/' },
   bench: { file: 'bench/main.ts', about: 'measure throughput, latency and CPU time' },
 };
+
+/** The tasks that stop their own children in order when they are told to end. */
+const STOPS_ITS_OWN = new Set(['start', 'up']);
 
 /** The pinned Node's binary, else this very Node when it is new enough, else undefined. */
 function findNode() {
@@ -50,7 +55,7 @@ async function main(/** @type {string[]} */ [name = '', ...args]) {
   if (failure) return refuse(failure);
   const node = findNode();
   if (!node) return refuse(`Node 24 is needed; ${process.version} runs this and none is installed`);
-  return launch(node, join(ROOT, task.file), args, ROOT, name === 'start');
+  return launch(node, join(ROOT, task.file), args, ROOT, STOPS_ITS_OWN.has(name));
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -1,7 +1,7 @@
-import type { Demo } from './demo.ts';
+import type { Demo, ServiceAddress } from './demo.ts';
 
 /** What the person reads once all is ready: the addresses, the keys, and commands that work as printed. */
-export function announce(demo: Demo): string {
+export function announce(demo: Demo, services: Record<string, ServiceAddress> = {}): string {
   const docs = new URL('/docs', demo.baseUrl).href;
   const decision = `${demo.baseUrl}/applications/${demo.applicationId}/creditors/${demo.creditorId}/decision`;
   const key = `-H "Authorization: Bearer ${demo.keys.integration}"`;
@@ -19,7 +19,7 @@ Creditlane is ready.
   Documentation     ${docs}
   Webhook inbox     ${demo.inboxUrl}   (open it in a browser)
   Health, metrics   ${demo.opsUrl}/readyz  ${demo.opsUrl}/metrics
-
+${processes(services)}
   Integration key   ${demo.keys.integration}
   Platform key      ${demo.keys.platform}
 
@@ -46,4 +46,12 @@ and see the signed webhook that told the subscriber.
 
 Ctrl-C stops everything; the data stays.
 `;
+}
+
+/** A line for each process and one before them, where there are several. */
+function processes(services: Record<string, ServiceAddress>): string {
+  const lines = Object.entries(services).map(
+    ([name, { pid, opsUrl }]) => `  ${name.padEnd(19)} ${opsUrl}/readyz   (process ${pid})\n`,
+  );
+  return lines.length === 0 ? '' : `\n${lines.join('')}`;
 }

@@ -57,6 +57,8 @@ export async function markDataDir(dir: string): Promise<void> {
 export async function emptyDataDir(dir: string): Promise<void> {
   for (const name of [
     'postgres',
+    'kafka',
+    'processes',
     'secrets.json',
     'demo.json',
     'demo-records.json',

@@ -32,6 +32,19 @@ export interface Demo extends Tenant {
   retailerUserId: string;
   webhookSecret: string;
   otherTenant: Tenant & { key: string };
+  /** By the names of the processes, where each service is one. */
+  services?: Record<string, ServiceAddress>;
+}
+
+/** Where a service's process is found. */
+export interface ServiceAddress {
+  pid: number;
+  /** Health and metrics. */
+  opsUrl: string;
+  /** Connect over HTTP/1.1; the gateway's is the REST interface's. */
+  rpcUrl: string;
+  /** host:port of what other services call. */
+  grpcAddress?: string;
 }
 
 export interface Door {

@@ -16,6 +16,7 @@ import { startOpsServer } from '@creditlane/runtime/ops-server';
 import type { Process } from '@creditlane/runtime/run';
 import { startWebhookDispatcher } from '@creditlane/webhook-dispatcher/app';
 import { readConfig as readDispatcherConfig } from '@creditlane/webhook-dispatcher/config';
+import type { ServiceAddress } from './demo.ts';
 import type { Ports } from './free-ports.ts';
 import { HOST } from './host.ts';
 import type { Secrets } from './secrets.ts';
@@ -32,6 +33,10 @@ export interface House {
   opsUrl: string;
   /** Resolves when every event has been handled and no webhook is under way or due. */
   settled(): Promise<void>;
+  /** Where its processes are at present, if it is made of several. */
+  services?(): Record<string, ServiceAddress>;
+  /** Has `heed` called whenever one of them was started again. */
+  onRestart?(heed: () => void): void;
 }
 
 /** Starts every service, in the order of what they need; all ends with the process's closers. */

@@ -23,7 +23,7 @@ export async function lockInstance(dir: string): Promise<() => Promise<void>> {
 }
 
 /** The process that uses the data directory at present. */
-async function findHolder(dir: string): Promise<ProcessMark | undefined> {
+export async function findHolder(dir: string): Promise<ProcessMark | undefined> {
   const holder = await readMark(join(dir, LOCK));
   return holder !== undefined && (await isRunning(holder)) ? holder : undefined;
 }

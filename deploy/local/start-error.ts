@@ -1,3 +1,5 @@
+import { KafkaBrokerError } from '@creditlane/events/embedded-kafka-broker';
+import { KafkaUnavailableError } from '@creditlane/events/embedded-kafka-jars';
 import { EmbeddedPostgresError } from '@creditlane/postgres/embedded-error';
 import { DatabaseNewerError } from '@creditlane/postgres/migrate';
 
@@ -8,9 +10,17 @@ export class StartError extends Error {
   readonly loggable = true;
 }
 
+/** Their messages are for the person who starts. */
+const EXPLAINED = [
+  EmbeddedPostgresError,
+  DatabaseNewerError,
+  KafkaUnavailableError,
+  KafkaBrokerError,
+];
+
 /** The error to end with: what a person can do something about becomes a StartError. */
 export function explain(error: unknown): unknown {
-  if (error instanceof EmbeddedPostgresError || error instanceof DatabaseNewerError) {
+  if (EXPLAINED.some((kind) => error instanceof kind) && error instanceof Error) {
     return new StartError(error.message);
   }
   const { code, port, syscall } = error as NodeJS.ErrnoException & { port?: number };

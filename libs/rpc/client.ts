@@ -57,7 +57,11 @@ export function connect<S extends DescService>(
 ): Client<S> {
   const { transport, close, reachable } = openTransport(target);
   closers?.add(`client of ${audience}`, close);
-  health?.add(audience, () => reachable() || 'out of reach');
+  if (health !== undefined) {
+    health.add(audience, () => reachable() || 'out of reach');
+    // Asking makes it connect, so that the first probe need not.
+    reachable();
+  }
 
   const entries = service.methods.map((described) => {
     const method = unary(described);

@@ -4,11 +4,12 @@ const TIME = { start: 'yyyy-MM-ddT'.length, end: 'yyyy-MM-ddTHH:mm:ss.SSS'.lengt
 
 /** Renders the log's JSON lines for people: time, level, service, message, then the fields. */
 export function prettyLines(destination: DestinationStream): DestinationStream {
-  return { write: (line) => destination.write(`${prettyLine(line)}\n`) };
+  return { write: (line) => destination.write(`${prettyLine(JSON.parse(line))}\n`) };
 }
 
-function prettyLine(line: string): string {
-  const { time, level, service, msg, err, ...fields } = JSON.parse(line) as Record<string, unknown>;
+/** One entry of the log, for people. */
+export function prettyLine(entry: Record<string, unknown>): string {
+  const { time, level, service, msg, err, ...fields } = entry;
   const head = [
     String(time).slice(TIME.start, TIME.end),
     String(level).toUpperCase().padEnd(5),

@@ -1,6 +1,7 @@
 /** Processes told apart for as long as the machine runs, although pids come round again. */
 import { execFile } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
@@ -46,6 +47,15 @@ export async function endMarked(file: string): Promise<void> {
     await hasEndedWithin(mark, Number.POSITIVE_INFINITY);
   }
   await rm(file, { force: true });
+}
+
+/** Does so for every mark in a folder, if there is one. */
+export async function endAllMarked(folder: string): Promise<void> {
+  const files = await readdir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  await Promise.all(files.map((file) => endMarked(join(folder, file))));
 }
 
 /** The mark in a file; undefined when there is none. */

@@ -12,6 +12,7 @@ const MAIN_FILES: Record<string, string> = {
   'libs/events': 'bus.ts',
   'libs/crypto': 'envelope.ts',
   'deploy/local': 'main.ts',
+  'deploy/processes': 'up.ts',
   test: 'world.ts',
   bench: 'main.ts',
 };

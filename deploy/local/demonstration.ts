@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import type { Process } from '@creditlane/runtime/run';
+import { aimWebhooks, type Demo, type DemoRecords, furnish } from './demo.ts';
+import type { Home } from './home.ts';
+import { HOST } from './host.ts';
+import type { House } from './house.ts';
+import { startInbox } from './inbox.ts';
+import { readJson, writeJson } from './json-file.ts';
+import { step } from './progress.ts';
+
+/** Opens the webhook inbox and sees that the data to play with is there; made once, then kept. */
+export function openDemonstration(home: Home, house: House, process: Process): Promise<Demo> {
+  return step('Making the demo data', () => open(home, house, process));
+}
+
+async function open({ dir, ports, secrets }: Home, house: House, process: Process): Promise<Demo> {
+  const file = join(dir, 'demo-records.json');
+  let records = await readJson<DemoRecords>(file);
+  const inbox = await startInbox({
+    host: HOST,
+    port: ports.inbox,
+    secrets: () => (records === undefined ? [] : [records.webhookSecret]),
+    dataFile: join(dir, 'inbox.jsonl'),
+    log: process.log,
+  });
+  process.closers.add('inbox', inbox.close);
+  const { platformKey } = secrets;
+  const door = { baseUrl: house.baseUrl, platformKey, inboxUrl: inbox.url };
+  if (records === undefined) {
+    records = await furnish(door);
+    await writeJson(file, records);
+    await house.settled();
+  } else if (records.inboxUrl !== inbox.url) {
+    // Only when the inbox has moved: where somebody else aimed the webhooks, they stay aimed.
+    await aimWebhooks(door, records.integrationId);
+    await writeJson(file, { ...records, inboxUrl: inbox.url });
+  }
+  const { key, ...rest } = records;
+  return {
+    baseUrl: house.baseUrl,
+    opsUrl: house.opsUrl,
+    keys: { integration: key, platform: platformKey },
+    ...rest,
+    inboxUrl: inbox.url,
+  };
+}

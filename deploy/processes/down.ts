@@ -1,0 +1,29 @@
+import { resolve } from 'node:path';
+import { runCommand } from '@creditlane/local/command';
+import { endLeftProcesses } from '@creditlane/local/home';
+import { findHolder } from '@creditlane/local/instance-lock';
+import { hasEndedWithin } from '@creditlane/runtime/process-mark';
+import { DOWN_HELP, readDownOptions } from './options.ts';
+
+/** Longer than an orderly end may take. */
+const STOP_WITHIN_MS = 30_000;
+
+await runCommand(DOWN_HELP, readDownOptions, async ({ dataDir }) => {
+  const dir = resolve(dataDir);
+  const holder = await findHolder(dir);
+  if (holder === undefined) {
+    // Killed, it may have left some of its processes behind.
+    await endLeftProcesses(dir);
+    return say(`Nothing runs on ${dir}.`);
+  }
+  process.kill(holder.pid, 'SIGTERM');
+  if (await hasEndedWithin(holder, STOP_WITHIN_MS)) return say('Creditlane has stopped.');
+  process.kill(holder.pid, 'SIGKILL');
+  await hasEndedWithin(holder, STOP_WITHIN_MS);
+  await endLeftProcesses(dir);
+  say(`Creditlane did not stop by itself and was killed.`);
+});
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

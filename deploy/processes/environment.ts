@@ -1,0 +1,43 @@
+import { HOST } from '@creditlane/local/host';
+import type { Secrets } from '@creditlane/local/secrets';
+import type { ServiceName } from '@creditlane/local/services';
+import { type HouseSettings, settingsOf } from '@creditlane/local/settings';
+import { addressesOf, type Instance } from './instances.ts';
+
+export interface Surroundings extends HouseSettings {
+  /** Where the Kafka cluster is and what in it is ours: the variables that `readKafkaConfig` reads. */
+  kafka: Record<string, string>;
+}
+
+/** The whole environment of a service's process. */
+export function environmentOf(
+  instance: Instance,
+  all: readonly Instance[],
+  surroundings: Surroundings,
+): Record<string, string> {
+  const { service, ports } = instance;
+  const { secrets, kafka } = surroundings;
+  const addresses = [...addressesOf(all)].map(([name, address]) => [variableOf(name), address]);
+  return {
+    HOST,
+    HTTP_PORT: String(ports.http),
+    OPS_PORT: String(ports.ops),
+    ...(ports.grpc !== undefined && { GRPC_PORT: String(ports.grpc), GRPC_REFLECTION: 'true' }),
+    IDENTITY_KEY: secrets.services[service].identity.privateKey,
+    IDENTITY_TRUST: trustOf(secrets),
+    ...Object.fromEntries(addresses),
+    ...kafka,
+    ...settingsOf(service, surroundings),
+  };
+}
+
+function variableOf(service: ServiceName): string {
+  return `${service.replaceAll('-', '_').toUpperCase()}_ADDRESS`;
+}
+
+/** Each service believes the others' tokens by their public keys. */
+function trustOf({ services }: Secrets): string {
+  return Object.entries(services)
+    .map(([name, { identity }]) => `${name}:${identity.publicKey}`)
+    .join(',');
+}

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import type { ServiceAddress } from '@creditlane/local/demo';
+import type { Ports } from '@creditlane/local/free-ports';
+import { HOST } from '@creditlane/local/host';
+import type { House } from '@creditlane/local/house';
+import type { Process } from '@creditlane/runtime/run';
+import { environmentOf, type Surroundings } from './environment.ts';
+import { planInstances, type Replicas } from './instances.ts';
+import { ServiceProcess } from './service-process.ts';
+import { untilSettled } from './settled.ts';
+
+export interface FleetOptions extends Surroundings {
+  ports: Ports;
+  replicas?: Replicas;
+  /** Settings of every service, such as LOG_LEVEL. */
+  everywhere?: Record<string, string>;
+  /** Where the processes are marked; must exist. Without, a killed fleet leaves no word of them. */
+  marksDir?: string;
+  /** Takes all that the services say, for people. */
+  write: (text: string) => void;
+}
+
+/** The house with each service in processes of its own. */
+export interface Fleet extends House {
+  /** Where each process is at present. */
+  services(): Record<string, ServiceAddress>;
+}
+
+/**
+ * Starts every service, all at once, and resolves when all take work. They end with the process's
+ * closers, callers before those they call.
+ */
+export async function startFleet(options: FleetOptions, process: Process): Promise<Fleet> {
+  const { ports, replicas = {}, everywhere, marksDir, write } = options;
+  const instances = planInstances(ports, replicas);
+  let heedRestart = () => {};
+  const running = instances.map((instance) => {
+    const service = new ServiceProcess({
+      instance,
+      env: { ...everywhere, ...environmentOf(instance, instances, options) },
+      ...(marksDir !== undefined && { markFile: join(marksDir, instance.name) }),
+      log: process.log,
+      write,
+      onRestart: () => heedRestart(),
+    });
+    process.closers.add(instance.name, () => service.close());
+    return service;
+  });
+  await Promise.all(running.map((service) => service.ready()));
+  return {
+    baseUrl: `http://${HOST}:${ports.api}/v1`,
+    opsUrl: `http://${HOST}:${ports.ops}`,
+    settled: () => untilSettled(options.databaseUrls),
+    services: () => Object.fromEntries(running.map((it) => [it.instance.name, addressOf(it)])),
+    onRestart(heed) {
+      heedRestart = heed;
+    },
+  };
+}
+
+function addressOf({ pid, instance: { ports } }: ServiceProcess): ServiceAddress {
+  return {
+    pid,
+    opsUrl: `http://${HOST}:${ports.ops}`,
+    rpcUrl: `http://${HOST}:${ports.http}`,
+    ...(ports.grpc !== undefined && { grpcAddress: `${HOST}:${ports.grpc}` }),
+  };
+}

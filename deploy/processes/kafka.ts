@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { startKafka } from '@creditlane/events/embedded-kafka';
+import { readKafkaConfig } from '@creditlane/events/kafka-config';
+import { ensureTopics } from '@creditlane/events/kafka-topics';
+import type { Home } from '@creditlane/local/home';
+import { step } from '@creditlane/local/progress';
+import { type Env, readEnv } from '@creditlane/runtime/env';
+import type { Process } from '@creditlane/runtime/run';
+
+export interface KafkaOptions {
+  brokers: 1 | 3;
+  /** Where KAFKA_BROKERS may name a running cluster, to be used instead of one's own. */
+  environment: Env;
+}
+
+/**
+ * Sees that there is a Kafka cluster with the topics in it, and gives the settings by which a service
+ * finds it.
+ */
+export async function openKafka(
+  home: Home,
+  options: KafkaOptions,
+  process: Process,
+): Promise<Record<string, string>> {
+  const given = chosen(options.environment, /^KAFKA_/);
+  const settings = given.KAFKA_BROKERS
+    ? given
+    : { ...given, ...(await startOwn(home, options.brokers, process)) };
+  const config = readEnv(settings, readKafkaConfig);
+  await step('Making the topics', () => ensureTopics({ config, log: process.log }));
+  return settings;
+}
+
+async function startOwn({ dir }: Home, brokers: 1 | 3, process: Process) {
+  const kafka = await step('Starting Kafka', () =>
+    startKafka({ brokers, dataDir: join(dir, 'kafka') }),
+  );
+  process.closers.add('Kafka', kafka.close);
+  return { KAFKA_BROKERS: kafka.brokers, KAFKA_REPLICATION: String(brokers) };
+}
+
+/** The variables of the environment whose names match. */
+export function chosen(environment: Env, names: RegExp): Record<string, string> {
+  const entries = Object.entries(environment).filter(
+    (entry): entry is [string, string] => names.test(entry[0]) && entry[1] !== undefined,
+  );
+  return Object.fromEntries(entries);
+}

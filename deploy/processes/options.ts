@@ -1,0 +1,75 @@
+import {
+  OPTIONS,
+  type Options,
+  optionsOf,
+  parseOptions,
+  UsageError,
+} from '@creditlane/local/options';
+import { SERVICES } from '@creditlane/local/services';
+import type { Replicas } from './instances.ts';
+
+export interface UpOptions extends Options {
+  brokers: 1 | 3;
+  replicas: Replicas;
+}
+
+const DATA_DIR = '.local-processes';
+
+export const UP_HELP = `Creditlane on this machine: each service a process of its own, on PostgreSQL and Kafka, with demo data.
+
+  npm run up -- [options]
+
+  --port N          the API's port (default 3000); N+1 serves the gateway's health and metrics, N+2
+                    the inbox, the next ones the other services; 0 takes any free ones
+  --data-dir PATH   where databases, events and keys live (default ${DATA_DIR})
+  --reset           delete what is there and begin anew
+  --brokers 1|3     how many brokers Kafka has (default 1)
+  --replicas S=N    N processes of service S, as in decisions=3; may be given for several services
+  --help            this text
+
+LOG_LEVEL=debug shows every call. KAFKA_BROKERS=host:port uses a cluster that is running already.
+`;
+
+export const DOWN_HELP = `Stops what "npm run up" started, from wherever it was started.
+
+  npm run down -- [options]
+
+  --data-dir PATH   the data directory it runs on (default ${DATA_DIR})
+  --help            this text
+`;
+
+/** Reads the command line of `npm run up`. Throws `UsageError`. */
+export function readUpOptions(argv: string[]): UpOptions {
+  const values = parseOptions(argv, {
+    ...OPTIONS,
+    brokers: { type: 'string' },
+    replicas: { type: 'string', multiple: true },
+  });
+  return {
+    ...optionsOf(values, DATA_DIR),
+    brokers: readBrokers(values.brokers ?? '1'),
+    replicas: Object.fromEntries((values.replicas ?? []).map(readReplicas)),
+  };
+}
+
+/** Reads the command line of `npm run down`. Throws `UsageError`. */
+export function readDownOptions(argv: string[]): { dataDir: string } {
+  const values = parseOptions(argv, { 'data-dir': OPTIONS['data-dir'] });
+  return { dataDir: values['data-dir'] ?? DATA_DIR };
+}
+
+function readBrokers(text: string): 1 | 3 {
+  if (text === '1') return 1;
+  if (text === '3') return 3;
+  throw new UsageError(`--brokers: "${text}" is neither 1 nor 3.`);
+}
+
+function readReplicas(text: string): [string, number] {
+  const [, service = '', count] = /^([a-z-]+)=([1-9])$/.exec(text) ?? [];
+  const known = SERVICES.filter((name) => name !== 'gateway');
+  if (known.some((name) => name === service)) return [service, Number(count)];
+  throw new UsageError(
+    `--replicas: "${text}" must be a service and a number up to 9, as in decisions=3. ` +
+      `The services are ${known.join(', ')}.`,
+  );
+}

@@ -1,0 +1,50 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { TOPICS, type Topic } from '@creditlane/events/topics';
+import type { DatabaseOwner } from '@creditlane/local/services';
+import { findUnsettled } from '@creditlane/webhook-dispatcher/store';
+import pg from 'pg';
+
+type Databases = Record<DatabaseOwner, pg.Pool>;
+
+const POLL_MS = 50;
+/** In the order in which an event travels. */
+const PUBLISHERS = ['applications', 'decisions'] as const satisfies DatabaseOwner[];
+
+/**
+ * Resolves when every event written so far was handled by all who consume it, and no webhook is under
+ * way or due. It looks into the databases: what each process says of itself is not the whole.
+ */
+export async function untilSettled(databaseUrls: Record<DatabaseOwner, string>): Promise<void> {
+  const pools = Object.entries(databaseUrls).map(([owner, url]) => {
+    return [owner, new pg.Pool({ connectionString: url, max: 1 })] as const;
+  });
+  const databases = Object.fromEntries(pools) as Databases;
+  try {
+    for (const publisher of PUBLISHERS) {
+      while (!(await isHandled(publisher, databases))) await delay(POLL_MS);
+    }
+    while ((await findUnsettled(databases['webhook-dispatcher'])).due) await delay(POLL_MS);
+  } finally {
+    await Promise.all(pools.map(([, pool]) => pool.end()));
+  }
+}
+
+async function isHandled(publisher: DatabaseOwner, databases: Databases): Promise<boolean> {
+  const { rows } = await databases[publisher].query<{ topic: Topic; ids: string[] }>(
+    'SELECT topic, array_agg(event_id) AS ids FROM outbox GROUP BY topic',
+  );
+  for (const { topic, ids } of rows) {
+    for (const consumer of TOPICS[topic].consumers) {
+      const { rowCount } = await databases[consumer].query(
+        `SELECT id FROM unnest($2::uuid[]) AS id
+         WHERE NOT EXISTS (SELECT FROM inbox WHERE consumer = $1 AND event_id = id)
+           AND NOT EXISTS (SELECT FROM dead_letters
+             WHERE consumer = $1 AND headers ->> 'ce_id' = id::text)
+         LIMIT 1`,
+        [consumer, ids],
+      );
+      if (rowCount !== 0) return false;
+    }
+  }
+  return true;
+}
