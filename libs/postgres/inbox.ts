@@ -7,6 +7,8 @@ import type { EventMessage } from '@creditlane/events/message';
 import { type DecodedEvent, decodeEvent, UndecodableEventError } from '@creditlane/events/topics';
 import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
+import { traceIdOf } from '@creditlane/runtime/traceparent';
+import { endingWith, type Span, startSpan } from '@creditlane/runtime/tracing';
 import type pg from 'pg';
 import { park } from './dead-letters.ts';
 import { isPassing } from './outage.ts';
@@ -33,6 +35,7 @@ export const dropInboxSql: readonly string[] = ['DROP TABLE inbox'];
 export type ReceivedEvent = DecodedEvent & {
   id: string;
   key: string;
+  /** Of the handling, for what that causes. */
   traceparent: string | undefined;
 };
 
@@ -57,6 +60,7 @@ export interface InboxOptions<Applied> {
 interface Received {
   message: EventMessage;
   event: ReceivedEvent;
+  span: Span;
 }
 
 const claimEvents = statement<{ event_id: string }>(
@@ -96,8 +100,9 @@ export function handleOnce<Applied>(
   const putAside = async (message: EventMessage, err: unknown): Promise<void> => {
     await park(pool, consumer, message, err);
     handled.inc({ consumer, outcome: 'parked' });
-    const event = { eventId: message.headers.ce_id, type: message.headers.ce_type };
-    log.error({ err, consumer, ...event }, 'an event cannot be handled and was parked');
+    const { ce_id: eventId, ce_type: type, traceparent } = message.headers;
+    const about = { consumer, eventId, type, traceId: traceIdOf(traceparent) };
+    log.error({ err, ...about }, 'an event cannot be handled and was parked');
   };
 
   const applyAlone = async (received: Received): Promise<void> => {
@@ -106,22 +111,14 @@ export function handleOnce<Applied>(
         return await applyNew([received]);
       } catch (error) {
         if (isPassing(error)) throw error;
-        if (attempt === TRIES) return await putAside(received.message, error);
+        if (attempt < TRIES) continue;
+        await putAside(received.message, error);
+        return received.span.end('parked');
       }
     }
   };
 
-  return async (messages) => {
-    const batch: Received[] = [];
-    for (const message of messages) {
-      try {
-        batch.push({ message, event: receive(message) });
-      } catch (error) {
-        // Bytes do not change by waiting.
-        await putAside(message, error);
-      }
-    }
-    if (batch.length === 0) return;
+  const applyAll = async (batch: Received[]): Promise<void> => {
     try {
       await applyNew(batch);
     } catch (error) {
@@ -130,12 +127,40 @@ export function handleOnce<Applied>(
       for (const received of batch) await applyAlone(received);
     }
   };
+
+  return async (messages) => {
+    const batch: Received[] = [];
+    for (const message of messages) {
+      try {
+        batch.push(receive(message, consumer));
+      } catch (error) {
+        // Bytes do not change by waiting.
+        await putAside(message, error);
+      }
+    }
+    if (batch.length === 0) return;
+    await endingWith(
+      batch.map(({ span }) => span),
+      applyAll(batch),
+    );
+  };
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-function receive(message: EventMessage): ReceivedEvent {
-  const { ce_id: id = '', traceparent } = message.headers;
+function receive(message: EventMessage, consumer: string): Received {
+  const { ce_id: id = '', traceparent: parent } = message.headers;
   if (!UUID.test(id)) throw new UndecodableEventError('the message has no ce_id that is a UUID');
-  return { ...decodeEvent(message), id, key: message.key, traceparent };
+  const decoded = decodeEvent(message);
+  const span = startSpan(`handle ${message.topic}`, {
+    kind: 'consumer',
+    parent,
+    attributes: {
+      'messaging.consumer.group.name': consumer,
+      'messaging.destination.name': message.topic,
+      'messaging.message.id': id,
+    },
+  });
+  const { traceparent } = span;
+  return { message, event: { ...decoded, id, key: message.key, traceparent }, span };
 }

@@ -1,6 +1,6 @@
 /**
  * The way of every call, the same on each mount: token, access, decoding, the proto's rules, the
- * handler; and for each outcome one count, one time and one line in the log.
+ * handler; and for each outcome one count, one time, one span and one line in the log.
  */
 import { createHash } from 'node:crypto';
 import { create, type Message, toBinary } from '@bufbuild/protobuf';
@@ -8,6 +8,8 @@ import type { ConnectError } from '@connectrpc/connect';
 import { newId } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
+import { parseTraceparent, traceIdOf } from '@creditlane/runtime/traceparent';
+import { type Span, startSpan } from '@creditlane/runtime/tracing';
 import { accessOf, refusalOf } from './access.ts';
 import {
   AUTHORIZATION,
@@ -23,6 +25,7 @@ import { CallTime } from './call-time.ts';
 import {
   deadlineExceeded,
   type Fault,
+  type FaultKind,
   faultFrom,
   internal,
   invalid,
@@ -55,14 +58,20 @@ export type Admitted = Attempt & {
   answering: boolean;
 };
 
-type Attempt = { startedMs: number; requestId: string; identity?: Identity; settled: boolean };
+type Attempt = {
+  startedMs: number;
+  requestId: string;
+  span: Span;
+  identity?: Identity;
+  settled: boolean;
+};
 
 /** The answer as `write` made it. */
 export type Answer<T> = { value: T; replayed: boolean };
 
 /** Longer ids would swell every log line; anything else than these characters could forge one. */
 const REQUEST_ID_FORM = /^[\w.:/+=@-]{1,128}$/;
-const TRACEPARENT_FORM = /^[\da-f]{2}(-[\da-f]+){3}$/;
+const OUR_FAULTS: ReadonlySet<FaultKind> = new Set(['internal', 'unavailable', 'deadline']);
 const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 const BEARER = 'Bearer ';
 
@@ -97,8 +106,7 @@ export class Procedure {
 
   /** The part before the body: who calls, and whether it may. */
   async admit({ metadata, timeoutMs, givenUp }: Incoming): Promise<Admitted> {
-    const startedMs = performance.now();
-    const attempt: Attempt = { startedMs, requestId: requestIdFrom(metadata), settled: false };
+    const attempt = this.#begin(metadata);
     try {
       const time = new CallTime(timeoutMs, givenUp);
       const identity = await this.#verifier.verify(bearerToken(metadata));
@@ -152,16 +160,30 @@ export class Procedure {
     return toConnectError(fault);
   }
 
+  #begin(metadata: Metadata): Attempt {
+    const requestId = requestIdFrom(metadata);
+    const given = metadata(TRACEPARENT);
+    const span = startSpan(this.#name, {
+      kind: 'server',
+      parent: parseTraceparent(given) && given,
+      attributes: {
+        'rpc.service': this.method.parent.typeName,
+        'rpc.method': this.method.name,
+        'creditlane.request.id': requestId,
+      },
+    });
+    return { startedMs: performance.now(), requestId, span, settled: false };
+  }
+
   #callOf(
-    { identity, metadata, time, requestId }: Admitted,
+    { identity, metadata, time, requestId, span }: Admitted,
     request: Message,
     answer: Call['answer'],
   ): Call {
-    const traceparent = metadata(TRACEPARENT);
     return {
       identity,
       requestId,
-      traceparent: traceparent && TRACEPARENT_FORM.test(traceparent) ? traceparent : undefined,
+      traceparent: span.traceparent,
       deadlineMs: time.deadlineMs,
       get signal() {
         return time.signal;
@@ -193,12 +215,14 @@ export class Procedure {
     const durationMs = performance.now() - attempt.startedMs;
     const code = fault?.kind ?? 'ok';
     this.#meter.record(code, durationMs);
+    attempt.span.end(isOurs(fault) ? code : undefined);
 
     const level = levelOf(fault);
     if (!this.#log.isLevelEnabled(level)) return;
     this.#log[level](
       {
         requestId: attempt.requestId,
+        traceId: traceIdOf(attempt.span.traceparent),
         caller: attempt.identity?.subject,
         code,
         fault: fault?.code,
@@ -210,9 +234,10 @@ export class Procedure {
   }
 
   /** The caller has its refusal already; that the work then failed must not go unseen. */
-  #abandoned({ requestId, time }: Admitted, error: unknown): void {
+  #abandoned({ requestId, span, time }: Admitted, error: unknown): void {
     if (error === time.signal.reason) return;
-    this.#log.debug({ requestId, err: error }, 'work failed after its call had ended');
+    const traceId = traceIdOf(span.traceparent);
+    this.#log.debug({ requestId, traceId, err: error }, 'work failed after its call had ended');
   }
 }
 
@@ -255,6 +280,11 @@ function bearerToken(metadata: Metadata): string {
 function requestIdFrom(metadata: Metadata): string {
   const given = metadata(REQUEST_ID);
   return given && REQUEST_ID_FORM.test(given) ? given : newId();
+}
+
+/** Whether the service failed its caller, rather than refused it. */
+function isOurs(fault: Fault | undefined): boolean {
+  return fault !== undefined && OUR_FAULTS.has(fault.kind);
 }
 
 /** Faults of ours wake somebody, faults at the door are worth a look, the rest is daily business. */

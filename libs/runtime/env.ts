@@ -162,7 +162,8 @@ class MismatchError extends Error {
   readonly loggable = true;
 }
 
-function refuse(what: string): never {
+/** To be called by a `parse` that finds something else than `what`. */
+export function refuse(what: string): never {
   throw new MismatchError(`must be ${what}`);
 }
 

@@ -6,6 +6,7 @@ import { loggableMessage } from './error-fields.ts';
 import { Health } from './health.ts';
 import { createLog, type Log } from './log.ts';
 import { Metrics } from './metrics.ts';
+import { readTracing, startTracing } from './tracing.ts';
 
 const CLOSE_DEADLINE_MS = 20_000;
 /** How long a start that a shutdown overtook may take to notice. */
@@ -27,8 +28,9 @@ export interface Process {
  * With `--check` among the arguments it only says whether the configuration is usable. SIGTERM and
  * SIGINT withdraw readiness, wait `DRAIN_TIME` for load balancers to notice, and close everything;
  * a second signal exits at once. A failed start, a failed closer, or an error nobody caught ends the
- * process with exit code 1. Settings of its own: `LOG_LEVEL`, `LOG_FORMAT` (json, pretty) and
- * `DRAIN_TIME`. `defaults` are settings that hold where the environment says nothing.
+ * process with exit code 1. Settings of its own: `LOG_LEVEL`, `LOG_FORMAT` (json, pretty),
+ * `DRAIN_TIME`, and those of `readTracing`. `defaults` are settings that hold where the environment
+ * says nothing.
  */
 export async function run<C>(
   name: string,
@@ -55,7 +57,11 @@ export async function run<C>(
     closers: new Closers(),
     health: new Health(),
   };
-  await live(life, own.drainMs, () => start(config, life));
+  await live(life, own.drainMs, async () => {
+    // Before all else, so that it is closed after all else and sends what that had to tell.
+    await startTracing(own.tracing, name, life);
+    await start(config, life);
+  });
 }
 
 async function live(life: Process, drainMs: number, start: () => Promise<void>): Promise<void> {
@@ -135,6 +141,7 @@ const readOwn = (read: EnvReader) => ({
   logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
   logFormat: read.oneOf('LOG_FORMAT', ['json', 'pretty'], 'json'),
   drainMs: read.durationMs('DRAIN_TIME', { default: 0, max: 60_000 }),
+  tracing: readTracing(read),
 });
 
 /** The service's configuration and the runtime's own; the faults of both in one error. */

@@ -1,17 +1,19 @@
 /** The way of every request: route, key, limit, parameters, body, access, handler, answer. */
 import { invalid, notFound } from '@creditlane/rpc/fault';
+import { newTraceparent, parseTraceparent } from '@creditlane/runtime/traceparent';
+import { startSpan } from '@creditlane/runtime/tracing';
 import type { Context } from 'koa';
 import type { Access } from './access.ts';
 import type { CallLimits } from './call-limits.ts';
 import type { Caller, Callers } from './callers.ts';
 import type { Page } from './docs.ts';
-import { errorAnswer } from './errors.ts';
+import { errorAnswer, PROBLEM_TYPE } from './errors.ts';
 import { clientFault, type Handler } from './handler.ts';
 import { answerAndHangUp, hasEndlessBody } from './hang-up.ts';
 import { readJsonBody } from './json-body.ts';
 import type { Operation } from './operation.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { requestIdFrom, traceparentFrom } from './request-id.ts';
+import { requestIdFrom } from './request-id.ts';
 import type { Exchange, RequestRecord } from './request-record.ts';
 import type { Routes } from './routes.ts';
 import type { RawParameters, Validator } from './validation.ts';
@@ -55,6 +57,8 @@ export class RequestHandler {
       startedMs: performance.now(),
       method: req.method ?? '',
       requestId: requestIdFrom(req.headers['x-request-id']),
+      traceparent: traceparentOf(req),
+      span: undefined,
       operation: undefined,
       caller: undefined,
       code: undefined,
@@ -80,10 +84,10 @@ export class RequestHandler {
     }
     const { operation, validator, handler } = target;
     const { headers } = ctx.req;
-    exchange.operation = operation;
+    begin(exchange, operation);
     const limits: CallLimits = {
       requestId: exchange.requestId,
-      traceparent: traceparentFrom(headers.traceparent),
+      traceparent: exchange.traceparent,
       deadlineMs: Date.now() + this.#deps.deadlineMs,
     };
 
@@ -93,8 +97,13 @@ export class RequestHandler {
     this.#deps.access.admit(caller, operation.access);
 
     const parameters = validator.parameters({ path, query: queryOf(search), header: headers });
-    const sent = operation.body === undefined ? undefined : await readJsonBody(ctx.req, ctx.res);
-    const body = validator.body(sent) ?? NO_BODY;
+    // Not before they were found to be ids: whatever else stands in their place is nobody's to keep.
+    exchange.span?.note({
+      'creditlane.application.id': parameters.path.applicationId,
+      'creditlane.creditor.id': parameters.path.creditorId,
+    });
+    // Of an operation without a body too: it is passed over, and held to the same limits.
+    const body = validator.body(await readJsonBody(ctx.req, ctx.res)) ?? NO_BODY;
 
     const identity = await this.#deps.access.identity(
       caller,
@@ -142,12 +151,37 @@ export class RequestHandler {
   }
 }
 
+/** The request is one for an operation: from here on it is followed. */
+function begin(exchange: Exchange, operation: Operation): void {
+  exchange.operation = operation;
+  const method = operation.method.toUpperCase();
+  exchange.span = startSpan(`${method} ${operation.route}`, {
+    kind: 'server',
+    parent: exchange.traceparent,
+    begins: true,
+    attributes: {
+      'http.request.method': method,
+      'http.route': operation.route,
+      'creditlane.request.id': exchange.requestId,
+    },
+  });
+  exchange.traceparent = exchange.span.traceparent ?? newTraceparent();
+}
+
+/** The caller's trace, where it names one. */
+function traceparentOf({ headers }: Context['req']): string | undefined {
+  const { traceparent } = headers;
+  const given = typeof traceparent === 'string' ? traceparent : undefined;
+  return parseTraceparent(given) && given;
+}
+
 /** Answers a request that failed; gives the status. */
 function fail(ctx: Context, exchange: Exchange, error: unknown): number {
   const { req, res } = ctx;
   const fault = clientFault(error);
   const { requestId, operation } = exchange;
-  const answer = errorAnswer(fault, { requestId, operation, accept: req.headers.accept });
+  const asProblem = ctx.accepts('application/json', PROBLEM_TYPE) === PROBLEM_TYPE;
+  const answer = errorAnswer(fault, { requestId, operation, asProblem });
   exchange.code = answer.code;
   if (answer.status >= 500) exchange.cause = fault.cause ?? fault;
   for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);

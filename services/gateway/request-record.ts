@@ -1,6 +1,8 @@
-/** What is kept of each request: one count, one duration, one line in the log. */
+/** What is kept of each request: one count, one duration, one line in the log, one span. */
 import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
+import { traceIdOf } from '@creditlane/runtime/traceparent';
+import type { Span } from '@creditlane/runtime/tracing';
 import type { Caller } from './callers.ts';
 import type { Operation } from './operation.ts';
 
@@ -9,6 +11,10 @@ export interface Exchange {
   readonly startedMs: number;
   readonly method: string;
   readonly requestId: string;
+  /** The trace that the work for it belongs to: the caller's, or one that began here. */
+  traceparent: string | undefined;
+  /** Of an operation, from its beginning on. */
+  span: Span | undefined;
   operation: Operation | undefined;
   caller: Caller | undefined;
   /** Of the error it was answered with. */
@@ -41,17 +47,20 @@ export class RequestRecord {
 
   /** `status` is the one answered with. */
   keep(exchange: Exchange, status: number): void {
-    const { operation, caller, requestId, method, code, cause } = exchange;
+    const { operation, caller, requestId, traceparent, method, code, cause } = exchange;
     const durationMs = performance.now() - exchange.startedMs;
     const name = operation?.id ?? 'none';
     this.#count(name, status).inc();
     this.#timer(name).observe(durationMs / 1000);
+    exchange.span?.note({ 'http.response.status_code': status });
+    exchange.span?.end(status >= 500 ? code : undefined);
 
     const level = levelOf(status, operation);
     if (!this.#log.isLevelEnabled(level)) return;
     this.#log[level](
       {
         requestId,
+        traceId: traceIdOf(traceparent),
         method,
         operation: name,
         route: operation?.route,

@@ -1,0 +1,151 @@
+/** One round of publishing: read what waits in the shards held, hand it to the bus, mark it. */
+import type { EventBus } from '@creditlane/events/bus';
+import { type EventMessage, toMessage } from '@creditlane/events/message';
+import type { Log } from '@creditlane/runtime/log';
+import type { Metrics } from '@creditlane/runtime/metrics';
+import { traceIdOf } from '@creditlane/runtime/traceparent';
+import { endingWith, type Span, startSpan } from '@creditlane/runtime/tracing';
+import type pg from 'pg';
+import type { ShardLeases } from './outbox-lease.ts';
+import {
+  eventOf,
+  markPublished,
+  type OutboxRow,
+  outboxBacklog,
+  readUnpublished,
+} from './outbox-rows.ts';
+
+/** How long a batch under way may take when we are told to close; it is published again otherwise. */
+const CLOSE_GRACE_MS = 5_000;
+
+export interface PublisherOptions {
+  pool: pg.Pool;
+  bus: EventBus;
+  /** The `ce_source` of the events: whose outbox this is. */
+  source: string;
+  log: Log;
+  metrics: Metrics;
+}
+
+/** An event on its way to the bus. */
+interface Outgoing {
+  message: EventMessage;
+  span: Span;
+}
+
+/** Publishes one round of the shards held, and resolves to how many events that were. */
+export type PublishRound = (leases: ShardLeases) => Promise<number>;
+
+export function createPublisher(
+  { pool, bus, source, log, metrics }: PublisherOptions,
+  stop: AbortSignal,
+): PublishRound {
+  const published = metrics.counter('outbox_published_total', 'Events published.', ['source']);
+  const delay = metrics.histogram(
+    'outbox_publish_delay_seconds',
+    'From the transaction that wrote an event to its being published and marked.',
+    ['source'],
+  );
+  measureBacklog(pool, source, metrics);
+  const reported = new Set<number>();
+
+  /** An event that cannot be encoded holds up its own key, for order's sake, and no other. */
+  const encode = (rows: OutboxRow[]): Map<number, Outgoing> => {
+    const outgoing = new Map<number, Outgoing>();
+    const stuck = new Set<string>();
+    for (const row of rows) {
+      if (stuck.has(row.key)) continue;
+      try {
+        outgoing.set(row.id, begin(row, source));
+      } catch (err) {
+        stuck.add(row.key);
+        if (reported.has(row.id)) continue;
+        reported.add(row.id);
+        const { id: outboxId, type, traceparent } = row;
+        const traceId = traceIdOf(traceparent);
+        log.error({ err, outboxId, type, traceId }, 'an event cannot be published');
+      }
+    }
+    return outgoing;
+  };
+
+  return async (leases) => {
+    const held = leases.held();
+    if (held.length === 0) return 0;
+    const waiting = await readUnpublished.run(pool, [held.map(({ shard }) => shard)]);
+    // A process may be stopped at any point; one that slept past its lease has nothing to say.
+    const still = new Set(leases.held().map(({ shard }) => shard));
+    const outgoing = encode(waiting.filter(({ shard }) => still.has(shard)));
+    if (outgoing.size === 0) return 0;
+    const batch = [...outgoing.values()];
+    const work = async () => {
+      await orStopped(bus.publish(batch.map(({ message }) => message)), stop);
+      return markPublished.run(pool, [
+        [...outgoing.keys()],
+        held.map(({ shard }) => shard),
+        held.map(({ fence }) => fence),
+      ]);
+    };
+    const marked = await endingWith(
+      batch.map(({ span }) => span),
+      work(),
+    );
+    published.inc({ source }, marked.length);
+    for (const { delay_s } of marked) delay.observe({ source }, delay_s);
+    if (marked.length < outgoing.size) {
+      leases.doubt();
+      log.warn('shards were taken over while publishing; their new holder publishes again');
+    }
+    return marked.length;
+  };
+}
+
+/** The event as a message, caused by its publishing, which its writing caused. Throws as `toMessage` does. */
+function begin(row: OutboxRow, source: string): Outgoing {
+  const message = toMessage(eventOf(row), source);
+  const span = startSpan(`publish ${row.topic}`, {
+    kind: 'producer',
+    parent: row.traceparent,
+    attributes: {
+      'messaging.destination.name': row.topic,
+      'messaging.message.id': row.event_id,
+    },
+  });
+  if (span.traceparent !== undefined) message.headers.traceparent = span.traceparent;
+  return { message, span };
+}
+
+/** The work's outcome, or a rejection when it takes too long after `stop`. */
+async function orStopped(work: Promise<void>, stop: AbortSignal): Promise<void> {
+  let giveUp: NodeJS.Timeout | undefined;
+  let onStop = () => {};
+  const tooLate = new Promise<never>((_, reject) => {
+    onStop = () => {
+      giveUp = setTimeout(
+        () => reject(new Error('the relay closed before the bus was done')),
+        CLOSE_GRACE_MS,
+      );
+    };
+    stop.addEventListener('abort', onStop, { once: true });
+    if (stop.aborted) onStop();
+  });
+  try {
+    await Promise.race([work, tooLate]);
+  } finally {
+    stop.removeEventListener('abort', onStop);
+    clearTimeout(giveUp);
+  }
+}
+
+function measureBacklog(pool: pg.Pool, source: string, metrics: Metrics): void {
+  const oldest = metrics.gauge(
+    'outbox_oldest_seconds',
+    'How long the oldest unpublished event has been waiting.',
+    ['source'],
+  );
+  metrics.gauge('outbox_depth', 'Events not yet published.', ['source'], async (depth) => {
+    const [backlog] = await outboxBacklog.run(pool);
+    depth.set({ source }, backlog?.depth ?? 0);
+    oldest.set({ source }, backlog?.oldest_s ?? 0);
+  });
+}
