@@ -23,7 +23,7 @@ const LIBRARIES: Border[] = [
   },
   {
     what: /^pg$/,
-    rooms: /^(libs\/postgres|deploy\/local|test|bench)\/|(\/test-[^/]+|\.test)\.ts$/,
+    rooms: /^(libs\/postgres|deploy|test|bench)\/|(\/test-[^/]+|\.test)\.ts$/,
     instead: 'use @creditlane/postgres',
   },
   {
@@ -107,11 +107,11 @@ function crossesBorder(file: string, imported: string, all: Package[]): string |
   const name = /^@creditlane\/([^/]+)/.exec(imported)?.[1];
   if (name === undefined) return undefined;
   const { folder = '' } = all.find((it) => it.name === `@creditlane/${name}`) ?? {};
-  if (folder.startsWith('services/') && !/^(deploy\/local|test|bench)\//.test(file)) {
-    return 'services are put together in deploy/local, test and bench alone; call a service through its contract';
+  if (folder.startsWith('services/') && !/^(deploy|test|bench)\//.test(file)) {
+    return 'services are put together in deploy, test and bench alone; call a service through its contract';
   }
-  if (folder === 'deploy/local' && !/^(test|bench)\//.test(file)) {
-    return 'nothing but tests and benchmarks may stand on the local server';
+  if (folder === 'deploy/local' && !/^(deploy|test|bench)\//.test(file)) {
+    return 'nothing but tests, benchmarks and its neighbours may stand on the local server';
   }
   return undefined;
 }
