@@ -157,6 +157,13 @@ describe('what the interface does not have', () => {
     expect(answer.headers.get('allow')).toMatch(/GET.*POST/);
   });
 
+  test('a page cannot be asked for by a cursor that never was', async () => {
+    const answer = await world.api.get(`${decisionPath(world.demo)}s?cursor=abc`);
+    expect(answer.status).toBe(400);
+    expect(answer.body.code).toBe('invalid_cursor');
+    expect(answer.body.errors).toMatchObject([{ in: 'query', pointer: '/cursor' }]);
+  });
+
   test('errors come as RFC 9457 to those who ask for it', async () => {
     const answer = await world.api.get('/no-such-thing', {
       headers: { accept: 'application/problem+json' },

@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { conflict, Fault, internal, invalid, unavailable } from '@creditlane/rpc/fault';
+import { newId } from '@creditlane/runtime/ids';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { startWorld } from './test-world.ts';
 
@@ -111,6 +112,33 @@ describe('bodies', () => {
     expect(answer.json.code).toBe('body_too_large');
     expect(answer.headers.get('connection')).toBe('close');
   });
+
+  test.each(['GET', 'DELETE'])(
+    'what is sent to an operation without a body (%s) is held to the same rules',
+    async (method) => {
+      const path =
+        method === 'GET'
+          ? world.decisionPath
+          : `/v1/platform/integrations/${newId()}/keys/${newId()}`;
+      const key = method === 'GET' ? world.key : world.platformKey;
+      const send = (type: string, body: string) =>
+        new Promise<number | undefined>((resolve, reject) => {
+          const headers = {
+            authorization: key,
+            'content-type': type,
+            'content-length': body.length,
+          };
+          const sending = httpRequest(world.gateway.url + path, { method, headers });
+          sending.on('response', (response) => resolve(response.resume().statusCode));
+          sending.on('error', reject);
+          sending.end(body);
+        });
+      expect(await send('text/plain', 'hello')).toBe(415);
+      expect(await send('application/json', ' '.repeat(2 * 1024 * 1024))).toBe(413);
+      expect(await send('application/json', '{')).toBe(400);
+      expect(await send('application/json', '{}')).toBe(method === 'GET' ? 200 : 204);
+    },
+  );
 
   test('a body that never ends is 413 as soon as it is too large', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
@@ -288,6 +316,25 @@ describe('errors of the services', () => {
       requestId: answer.headers.get('x-request-id'),
       errors: [{ pointer: '/term', message: 'must be a whole number' }],
     });
+  });
+});
+
+describe('the form of an error', () => {
+  const problem = 'application/problem+json';
+  test.each([
+    [problem, problem],
+    [`${problem}, application/json;q=0.9`, problem],
+    [`application/*;q=0.5, ${problem.toUpperCase()}`, problem],
+    [`application/json, ${problem};q=0.5`, 'application/json; charset=utf-8'],
+    [`${problem};q=0`, 'application/json; charset=utf-8'],
+    [`*/*, ${problem};q=0`, 'application/json; charset=utf-8'],
+    ['*/*', 'application/json; charset=utf-8'],
+    ['text/html', 'application/json; charset=utf-8'],
+    [`text/x-${problem}-not`, 'application/json; charset=utf-8'],
+  ])('for Accept: %s is %s', async (accept, expected) => {
+    const answer = await world.send('GET', '/v1/nothing', { headers: { accept } });
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get('content-type')).toBe(expected);
   });
 });
 

@@ -37,16 +37,17 @@ const STATUS_OF_CODE: Record<string, number> = {
 };
 
 const UNEXPECTED = 'something failed on our side; please report the requestId';
-const PROBLEM_TYPE = 'application/problem+json';
+export const PROBLEM_TYPE = 'application/problem+json';
 
 /**
  * The answer to a request that failed with `error`. A refusal with a status that the operation does
  * not list in the OpenAPI document is a 400, which every operation lists; that is how one fault,
- * such as an unknown application, is 404 on some operations and 400 on others.
+ * such as an unknown application, is 404 on some operations and 400 on others. `asProblem` asks for
+ * problem details (RFC 9457).
  */
 export function errorAnswer(
   error: unknown,
-  request: { operation: Operation | undefined; requestId: string; accept: string | undefined },
+  request: { operation: Operation | undefined; requestId: string; asProblem: boolean },
 ): ErrorAnswer {
   const fault = faultFrom(error);
   const status = statusOf(fault, request.operation);
@@ -58,7 +59,7 @@ export function errorAnswer(
     ...(fault.fields.length > 0 && status !== 500 && { errors: fault.fields }),
   };
   const closed = request.operation?.closedErrors.get(status);
-  const isProblem = closed === undefined && request.accept?.includes(PROBLEM_TYPE) === true;
+  const isProblem = closed === undefined && request.asProblem;
   const body = isProblem
     ? { type: 'about:blank', title: STATUS_CODES[status], status, detail: message, ...more }
     : only(closed, { status, message, ...more });

@@ -49,21 +49,24 @@ export function clientFault(error: unknown): Fault {
 }
 
 /**
- * Waits for a call, moving the fields it refuses to where the client has them: `moves` are prefixes
- * of JSON Pointers in the service's request and in the body.
+ * Where a field of a service's request stands in the client's: prefixes of JSON Pointers, and the
+ * kind of parameter where it is one and not in the body.
  */
-export async function movingFields<T>(
-  moves: readonly (readonly [string, string])[],
-  call: Promise<T>,
-): Promise<T> {
+type Move = readonly [from: string, to: string, place?: 'query'];
+
+/** Waits for a call, moving the fields it refuses to where the client has them. */
+export async function movingFields<T>(moves: readonly Move[], call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
     const fault = faultFrom(error);
     if (fault.kind !== 'invalid' || fault.fields.length === 0) throw fault;
     const fields = fault.fields.map(({ pointer, message }) => {
-      const move = moves.find(([from]) => pointer === from || pointer.startsWith(`${from}/`));
-      return { pointer: move ? move[1] + pointer.slice(move[0].length) : pointer, message };
+      const move = moves.find(([start]) => pointer === start || pointer.startsWith(`${start}/`));
+      if (move === undefined) return { pointer, message };
+      const [from, to, place] = move;
+      const moved = { pointer: to + pointer.slice(from.length), message };
+      return place === undefined ? moved : { in: place, ...moved };
     });
     throw refusalOfFields(fields, fault.code);
   }

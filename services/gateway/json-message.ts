@@ -1,6 +1,11 @@
 /** Turns JSON into protobuf messages and back, by the messages' own descriptors. */
 import type { DescField, DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
-import { type Timestamp, TimestampSchema, timestampDate } from '@bufbuild/protobuf/wkt';
+import {
+  FeatureSet_FieldPresence as Presence,
+  type Timestamp,
+  TimestampSchema,
+  timestampDate,
+} from '@bufbuild/protobuf/wkt';
 import type { JsonObject, JsonValue } from './openapi-document.ts';
 
 const ID = /Ids?$/;
@@ -75,7 +80,9 @@ function fieldWriter(field: DescField): Convert {
     const item = itemWriter(field);
     return (values: unknown[]) => values.map((value) => item(value as never));
   }
-  return itemWriter(field);
+  const item = itemWriter(field);
+  if (field.presence !== Presence.IMPLICIT) return item;
+  return (value: unknown) => (value === '' ? undefined : item(value as never));
 }
 
 function itemWriter(field: DescField): Convert {
@@ -87,11 +94,8 @@ function itemWriter(field: DescField): Convert {
     const names = new Map(field.enum.values.map(({ localName, number }) => [number, localName]));
     return (number: number) => (number === 0 ? undefined : names.get(number));
   }
-  return (value: unknown) => {
-    // Counters of ours stay far below 2⁵³.
-    if (typeof value === 'bigint') return Number(value);
-    return value === '' ? undefined : value;
-  };
+  // Counters of ours stay far below 2⁵³.
+  return (value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
 }
 
 function same(value: unknown): unknown {

@@ -44,7 +44,7 @@ export interface OpenApiDocument {
 type Shared = Pick<DescribedOperation, 'parameters' | 'responses'>;
 
 type RootFile = OpenApiDocument & Record<SharedKey, Shared>;
-type SharedKey = 'x-every-operation' | 'x-every-post' | 'x-every-body';
+type SharedKey = 'x-every-operation' | 'x-every-post';
 
 const FOLDER = fileURLToPath(new URL('openapi/', import.meta.url));
 const ROOT = 'openapi.yaml';
@@ -55,7 +55,6 @@ export function loadOpenApiDocument(folder = FOLDER): OpenApiDocument {
   const {
     'x-every-operation': everyOperation,
     'x-every-post': everyPost,
-    'x-every-body': everyBody,
     ...root
   } = read(ROOT) as RootFile;
   const document: OpenApiDocument = { ...root, paths: {}, webhooks: {}, components: {} };
@@ -76,7 +75,6 @@ export function loadOpenApiDocument(folder = FOLDER): OpenApiDocument {
       if (operation === undefined) continue;
       share(operation, everyOperation);
       if (method === 'post') share(operation, everyPost);
-      if (operation.requestBody !== undefined) share(operation, everyBody);
     }
   }
   return document;

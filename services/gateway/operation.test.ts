@@ -97,7 +97,7 @@ test('where the document closes the schema of an error, its body has nothing els
   const answer = errorAnswer(unauthenticated('key_missing', 'send your key'), {
     operation,
     requestId: 'r',
-    accept: 'application/problem+json',
+    asProblem: true,
   });
   expect(answer.body).toBe('{"status":401}');
 });

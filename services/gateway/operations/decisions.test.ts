@@ -1,3 +1,4 @@
+import { invalid } from '@creditlane/rpc/fault';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startWorld } from '../test-world.ts';
 
@@ -82,6 +83,17 @@ describe('recording a decision', () => {
       ],
       nextCursor: 'next',
     });
+  });
+
+  test('an empty text is a text, and is read back', async () => {
+    const given = { decision: 'APPROVED', conditions: '' };
+    const recorded = await post(given);
+    expect(recorded.json).toEqual({ applicationId, creditorId, ...given });
+    expect((await world.send('GET', path)).json).toEqual(recorded.json);
+    const history = await post({ ...given, program: '', tier: '' }).then(() =>
+      world.send('GET', `${path}s`),
+    );
+    expect(history.json.data[0]).toMatchObject({ ...given, program: '', tier: '' });
   });
 
   test.each([
@@ -214,6 +226,17 @@ describe('reading decisions', () => {
       { limit: 25, cursor: '' },
       { limit: 7, cursor: 'abc/+' },
     ]);
+  });
+
+  test('a cursor that the service refuses is named as the query parameter it is', async () => {
+    const message = 'must be the nextCursor of an earlier page';
+    const fields = [{ pointer: '/cursor', message }];
+    world.peers.failures.set('listDecisions', () => invalid('invalid_cursor', 'x', fields));
+    const answer = await world.send('GET', `${path}s?cursor=abc`);
+    world.peers.failures.clear();
+    expect(answer.status).toBe(400);
+    expect(answer.json).toMatchObject({ code: 'invalid_cursor', message: `cursor: ${message}` });
+    expect(answer.json.errors).toEqual([{ in: 'query', pointer: '/cursor', message }]);
   });
 
   test('an id that is no UUID is refused, naming the parameter', async () => {

@@ -48,9 +48,12 @@ export function decisionOperations(decisions: Client<typeof DecisionsService>): 
     },
 
     async listDecisions({ path, query, context }) {
-      const { decisions: records, nextCursor } = await decisions.listDecisions(
-        { ...idsOf(path), limit: Number(query.limit), cursor: String(query.cursor ?? '') },
-        context,
+      const { limit, cursor = '' } = query;
+      const page = { limit: Number(limit), cursor: String(cursor) };
+      const listing = decisions.listDecisions({ ...idsOf(path), ...page }, context);
+      const { decisions: records, nextCursor } = await movingFields(
+        [['/cursor', '/cursor', 'query']],
+        listing,
       );
       const data = records.map((record) => ({
         integrationId: null,
