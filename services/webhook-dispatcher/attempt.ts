@@ -1,6 +1,8 @@
 /** One attempt at a delivery: ask where it goes, sign, post, and judge the outcome. */
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/log';
+import { traceIdOf } from '@creditlane/runtime/traceparent';
+import { type Span, startSpan } from '@creditlane/runtime/tracing';
 import type { AttemptResult, Delivery } from './delivery.ts';
 import type { Destinations } from './destinations.ts';
 import type { Egress } from './egress.ts';
@@ -28,7 +30,9 @@ export function createAttempt(deps: AttemptDeps): Attempt {
 
   return async (delivery) => {
     const startedAt = clock();
+    const span = spanOf(delivery);
     const outcome = await post(deps, delivery, startedAt);
+    end(span, outcome);
     if (outcome === undefined) return undefined;
     const step =
       outcome === GONE
@@ -46,8 +50,30 @@ export function createAttempt(deps: AttemptDeps): Attempt {
  */
 const GONE = { kind: 'failed', reason: 'destination_removed' } as const;
 
+function spanOf({ id, event, attempts, traceparent }: Delivery): Span {
+  return startSpan(`webhook ${event}`, {
+    kind: 'client',
+    parent: traceparent,
+    attributes: {
+      'creditlane.delivery.id': id,
+      'creditlane.webhook.event': event,
+      'creditlane.webhook.attempt': attempts + 1,
+    },
+  });
+}
+
+function end(span: Span, outcome: Outcome | undefined): void {
+  if (outcome?.kind === 'answered') {
+    const { status } = outcome;
+    span.note({ 'http.response.status_code': status });
+    span.end(status >= 200 && status < 300 ? undefined : String(status));
+  } else {
+    span.end(outcome?.reason ?? 'not_tried');
+  }
+}
+
 async function post(
-  { destinations, egress, measures, log }: AttemptDeps,
+  { destinations, egress, measures, log, clock }: AttemptDeps,
   delivery: Delivery,
   startedAt: Date,
 ): Promise<Outcome | undefined> {
@@ -65,17 +91,20 @@ async function post(
       'webhook-sequence': String(delivery.sequence),
       ...signatureHeaders({ id, timestampS, body }, destination.keys, signatureHeader),
     };
-    if (delivery.attempts === 0) measures.firstAttempt(delivery.recordedAt, startedAt);
     return await egress.post({
       destinationId,
       destinationUrl: destination.url,
       address,
       headers,
       body,
+      onSent: () => {
+        if (delivery.attempts === 0) measures.firstByte(delivery.recordedAt, clock());
+      },
     });
   } catch (err) {
     // Not the receiver's failure, so it costs the delivery none of its attempts.
-    log.warn({ err, deliveryId: id }, 'a webhook could not be tried');
+    const traceId = traceIdOf(delivery.traceparent);
+    log.warn({ err, deliveryId: id, traceId }, 'a webhook could not be tried');
     return undefined;
   }
 }

@@ -109,11 +109,13 @@ function toDelivery({ id, destinationId, incoming, sequence }: PlannedDelivery):
     throw new Error('only what can be sent is ever leased');
   }
   const { event, body } = rendering;
-  return { id, fence: 1, attempts: 0, destinationId, event, body, sequence, recordedAt };
+  const { traceparent } = incoming;
+  const first = { fence: 1, attempts: 0 };
+  return { id, ...first, destinationId, event, body, sequence, recordedAt, traceparent };
 }
 
 function toIncoming(events: readonly ReceivedEvent[], recipients: Recipients): Incoming[] {
-  return events.map(({ id, type, event }) => {
+  return events.map(({ id, type, event, traceparent }) => {
     if (type !== DECISION_RECORDED) throw new Error(`no webhook is made of a ${type}`);
     const destinationIds = recipients.get(recipientsKey(event));
     if (destinationIds === undefined) throw new Error('the recipients were not asked for');
@@ -125,6 +127,7 @@ function toIncoming(events: readonly ReceivedEvent[], recipients: Recipients): I
       creditorId,
       sequence: Number(sequence),
       recordedAt: recordedAt ? timestampDate(recordedAt) : new Date(),
+      traceparent,
       rendering: render(event),
       destinationIds,
     };

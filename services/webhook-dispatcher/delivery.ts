@@ -16,6 +16,8 @@ export interface Delivery {
   readonly sequence: number;
   /** When what the event tells was recorded. */
   readonly recordedAt: Date;
+  /** Of what caused it, for its attempts; none where there was no trace. */
+  readonly traceparent?: string | null | undefined;
 }
 
 /** One attempt and the delivery's state after it. */

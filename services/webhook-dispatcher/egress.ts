@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { Pool } from 'undici';
 import { checkUrl, type EgressPolicy, EgressRefused, eventUrl } from './destination-url.ts';
-import { exchange } from './exchange.ts';
+import { exchange, type OnSent } from './exchange.ts';
 import { guardedDial, nameServers, type Resolve } from './guarded-dial.ts';
 import type { Outcome } from './schedule.ts';
 
@@ -20,6 +20,7 @@ export interface Post {
   readonly address: string;
   readonly headers: Record<string, string>;
   readonly body: string;
+  readonly onSent?: OnSent;
 }
 
 const MAX_POOLS = 1_024;
@@ -53,6 +54,7 @@ export class Egress {
     address,
     headers,
     body,
+    onSent,
   }: Post): Promise<Outcome | undefined> {
     let url: URL;
     try {
@@ -67,6 +69,7 @@ export class Egress {
       this.#poolOf(destinationId, url.origin),
       { path: url.pathname + url.search, headers, body },
       { deadlineMs: this.#options.deadlineMs, maxAnswerBytes: MAX_ANSWER_BYTES },
+      onSent,
     );
     return this.#closed && outcome.kind === 'failed' ? undefined : outcome;
   }

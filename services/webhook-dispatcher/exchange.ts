@@ -17,14 +17,18 @@ export interface ExchangeLimits {
   readonly maxAnswerBytes: number;
 }
 
+/** Is told when the first byte goes out, on a connection that is there. */
+export type OnSent = () => void;
+
 /** Sends the request and gives how it ended; never rejects. The answer's body is read, not kept. */
 export function exchange(
   pool: Dispatcher,
   request: ExchangeRequest,
   limits: ExchangeLimits,
+  onSent: OnSent = () => {},
 ): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
-  const answer = new AnswerReader(limits, resolve);
+  const answer = new AnswerReader(limits, resolve, onSent);
   try {
     pool.dispatch({ ...request, method: 'POST' }, answer);
   } catch (error) {
@@ -40,6 +44,7 @@ class CutShort extends Error {
 
 class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #settle: (outcome: Outcome) => void;
+  readonly #onSent: OnSent;
   readonly #maxAnswerBytes: number;
   readonly #deadline: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
@@ -47,8 +52,9 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   #answerBytes = 0;
   #over = false;
 
-  constructor(limits: ExchangeLimits, settle: (outcome: Outcome) => void) {
+  constructor(limits: ExchangeLimits, settle: (outcome: Outcome) => void, onSent: OnSent) {
     this.#settle = settle;
+    this.#onSent = onSent;
     this.#maxAnswerBytes = limits.maxAnswerBytes;
     this.#deadline = setTimeout(
       () => this.#cutShort({ kind: 'failed', reason: 'deadline' }),
@@ -60,6 +66,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     this.#controller = controller;
     // The deadline may have passed while the request waited for its connection: then nothing is sent.
     if (this.#over) controller.abort(new CutShort());
+    else this.#onSent();
   }
 
   onResponseStart(

@@ -62,8 +62,9 @@ const insertPlan = statement(
      ON CONFLICT (application_id, destination_id, creditor_id)
      DO UPDATE SET last_sequence = excluded.last_sequence
    ), message AS (
-     INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
-     SELECT * FROM unnest($8::uuid[], $9::text[], $10::uuid[], $11::text[], $12::timestamptz[])
+     INSERT INTO messages (event_id, event, creditor_id, body, recorded_at, traceparent)
+     SELECT * FROM unnest($8::uuid[], $9::text[], $10::uuid[], $11::text[], $12::timestamptz[],
+       $22::text[])
    )
    INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, reason,
      leased, fence, next_attempt_at, settled_at)
@@ -135,6 +136,7 @@ export async function insertPlanned(
     deliveries.map(({ reason }) => reason),
     deliveries.map((delivery) => leased.has(delivery)),
     leaseMs,
+    messages.map(({ traceparent }) => traceparent ?? null),
   ]);
 }
 

@@ -9,6 +9,8 @@ export interface Incoming {
   /** Of the decision within its submission: 1, 2, 3 … */
   readonly sequence: number;
   readonly recordedAt: Date;
+  /** Of the event's handling, which causes the webhooks. */
+  readonly traceparent?: string | undefined;
   readonly rendering: Rendering;
   readonly destinationIds: readonly string[];
 }

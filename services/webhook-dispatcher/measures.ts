@@ -19,14 +19,14 @@ export class Measures {
     );
     this.#latency = metrics.histogram(
       'webhook_latency_seconds',
-      'From recording a decision to the first attempt at telling a destination.',
+      'From recording a decision to the first byte of its webhook on the way to a destination.',
       [],
       [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600],
     );
   }
 
-  firstAttempt(recordedAt: Date, startedAt: Date): void {
-    this.#latency.observe(Math.max(0, startedAt.getTime() - recordedAt.getTime()) / 1_000);
+  firstByte(recordedAt: Date, sentAt: Date): void {
+    this.#latency.observe(Math.max(0, sentAt.getTime() - recordedAt.getTime()) / 1_000);
   }
 
   /** Reads the levels whenever the metrics are asked for. */

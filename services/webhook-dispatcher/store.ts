@@ -9,7 +9,7 @@ export interface Lane {
 }
 
 const DELIVERY = `d.id, d.fence, d.attempts, d.destination_id AS "destinationId", d.sequence,
-  m.event, m.body, m.recorded_at AS "recordedAt"`;
+  m.event, m.body, m.recorded_at AS "recordedAt", m.traceparent`;
 
 // Goes from destination to destination by the index, so that however much is due for one, the others
 // are found at once; `room` says how much each may give. SKIP LOCKED lets replicas share the work.
