@@ -23,6 +23,8 @@ export interface OtlpReceiver {
   spans: ReceivedSpan[];
   /** Everything received, as it was sent. */
   texts: string[];
+  /** How many connections were ever opened to it. */
+  connections(): number;
   close(): Promise<void>;
 }
 
@@ -69,6 +71,10 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     response.writeHead(await receive(request), { 'content-type': 'application/json' });
     response.end('{}');
   });
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -76,6 +82,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     endpoint: `http://127.0.0.1:${port}`,
     spans,
     texts,
+    connections: () => connections,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
