@@ -2,16 +2,17 @@
 import type { Purge } from '@creditlane/postgres/retention';
 import { statement } from '@creditlane/postgres/statement';
 
-// Counted from the beginning of a delivery, whose last attempt comes within four days: so each stays
-// for 30 days after it was given up.
-const KEPT = `interval '35 days'`;
+/** From the end of a delivery, whether it arrived or was given up. */
+const KEPT = `interval '30 days'`;
 const SLICE = 1_000;
 
 export const purgeDeliveries: Purge = statement(
   'deliveries_purge',
   `WITH old AS (
      SELECT id FROM deliveries
-     WHERE created_at < now() - ${KEPT} AND state IN ('delivered', 'dead') LIMIT ${SLICE}
+     -- No delivery ends before it begins, and the time of its beginning has an index.
+     WHERE created_at < now() - ${KEPT} AND settled_at < now() - ${KEPT}
+       AND state IN ('delivered', 'dead') LIMIT ${SLICE}
    ), logged AS (
      DELETE FROM attempts USING old WHERE attempts.delivery_id = old.id
    ), gone AS (

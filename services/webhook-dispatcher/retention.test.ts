@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { purgeAll } from '@creditlane/postgres/retention';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { purgeDeliveries, purgeMessages } from './retention.ts';
+import { createTestWorld, type TestWorld } from './test-dispatcher.ts';
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await createTestWorld();
+  const { close } = await world.start();
+  await close();
+});
+afterEach(() => world.close());
+
+/** An event with a delivery of that age, and an attempt, given up so many days ago, if at all. */
+async function addDelivery(ageDays: number, settledDays: number | null): Promise<string> {
+  const [id, eventId] = [randomUUID(), randomUUID()];
+  const ages = `now() - $3 * interval '1 day'`;
+  await world.sql.query(
+    `WITH message AS (
+       INSERT INTO messages VALUES ($2, 'applicationBooked', $2, '{}', ${ages})
+     ), attempt AS (
+       INSERT INTO attempts VALUES ($1, 1, ${ages}, 5)
+     )
+     INSERT INTO deliveries (id, event_id, destination_id, application_id, state, leased, fence,
+       created_at, settled_at)
+     VALUES ($1, $2, $1, $2, CASE WHEN $4::float8 IS NULL THEN 'due' ELSE 'dead' END, false, 1,
+       ${ages}, now() - $4::float8 * interval '1 day')`,
+    [id, eventId, ageDays, settledDays],
+  );
+  return id;
+}
+
+it('a delivery stays for thirty days after it ended, with its attempts and its body', async () => {
+  const kept = [
+    await addDelivery(45, 29),
+    await addDelivery(40, null),
+    await addDelivery(29, 29),
+  ].sort();
+  await addDelivery(31, 31);
+  await addDelivery(60, 40);
+  expect(await purgeAll(world.sql, purgeDeliveries)).toBe(2);
+  expect(await purgeAll(world.sql, purgeMessages)).toBe(2);
+  const { rows } = await world.sql.query(
+    `SELECT d.id FROM deliveries AS d JOIN attempts ON delivery_id = d.id
+     JOIN messages USING (event_id) ORDER BY d.id`,
+  );
+  expect(rows.map(({ id }) => id)).toEqual(kept);
+  const { rows: left } = await world.sql.query(
+    'SELECT (SELECT count(*)::int FROM attempts) + (SELECT count(*)::int FROM messages) AS count',
+  );
+  expect(left).toEqual([{ count: 6 }]);
+});
