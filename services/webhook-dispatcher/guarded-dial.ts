@@ -1,9 +1,9 @@
 /** Opens connections for webhooks: to addresses that were looked up, judged and pinned, and no others. */
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
+import { EgressRefused } from '@creditlane/egress-rules/destination-url';
+import { isLoopbackAddress, isPublicAddress } from '@creditlane/egress-rules/public-address';
 import { buildConnector } from 'undici';
-import { EgressRefused } from './destination-url.ts';
-import { isLoopbackAddress, isPublicAddress } from './public-address.ts';
 
 /** Gives all addresses of a name. Rejects when there is none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
@@ -16,7 +16,8 @@ export interface DialOptions {
 
 /**
  * A connector for undici. It dials only what `guardedLookup` let through, and looks once more at the
- * address that the connection really has before a byte is sent.
+ * address that the connection really has before a byte of a request is sent. For https the TLS
+ * handshake has been by then, which names the host and tells nothing else.
  */
 export function guardedDial(options: DialOptions): buildConnector.connector {
   const connect = buildConnector({
