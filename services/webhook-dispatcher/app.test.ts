@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -68,6 +68,27 @@ describe('a decision', () => {
     await bus.publish([world.event()]);
     await settled();
     expect(received).toHaveLength(1);
+  });
+
+  it('arrives at a destination that could know nothing of the one before', async () => {
+    const early = await world.receiver();
+    const { bus, settled } = await world.start({ DESTINATIONS_CACHE: '1s' });
+    await bus.publish([world.event()]);
+    const late = await world.receiver();
+    await bus.publish([world.event({ sequence: 2 })]);
+    await settled();
+    expect(sequences(early.received)).toEqual([1, 2]);
+    expect(sequences(late.received)).toEqual([1]);
+  });
+
+  it('costs its peer no more questions for coming among many', async () => {
+    const { received } = await world.receiver();
+    const { bus, settled } = await world.start();
+    const creditors = upTo(20).map(() => randomUUID());
+    await bus.publish(creditors.map((creditorId) => world.event({ creditorId })));
+    await settled();
+    expect(received).toHaveLength(20);
+    expect(world.integrations.state.questions).toBe(1);
   });
 });
 
@@ -176,42 +197,6 @@ describe('a receiver that misbehaves', () => {
       sequence: 1n,
     });
   });
-
-  it('and is gone (410) gets nothing more', async () => {
-    const { received, behave, destinationId } = await world.receiver();
-    behave(answer(410));
-    const { bus, settled } = await world.start();
-    await bus.publish(upTo(3).map((sequence) => world.event({ sequence })));
-    await settled();
-    await bus.publish([world.event({ sequence: 4 })]);
-    await settled();
-    expect(received).toHaveLength(1);
-    const { rows } = await world.sql.query(
-      'SELECT state, reason FROM deliveries ORDER BY position',
-    );
-    const disabled = { state: 'dead', reason: 'destination_disabled' };
-    expect(rows).toEqual([{ state: 'dead', reason: 'gone' }, disabled, disabled, disabled]);
-    const states = await world.sql.query(
-      'SELECT destination_id, disabled_reason FROM destination_states',
-    );
-    expect(states.rows).toEqual([{ destination_id: destinationId, disabled_reason: 'gone' }]);
-  });
-
-  it('and never once succeeds is disabled when patience ends', async () => {
-    const { behave } = await world.receiver();
-    behave(answer(500));
-    const { bus } = await world.start({ DISABLE_AFTER: '1s', RETRY_DELAYS: '1500ms,100ms,100ms' });
-    await world.sql.query(
-      `INSERT INTO destination_states (destination_id, failing_since)
-       VALUES ($1, now() - interval '1 minute')`,
-      [[...world.integrations.destinations.keys()][0]],
-    );
-    await bus.publish([world.event()]);
-    await until(async () => {
-      const { rows } = await world.sql.query('SELECT disabled_reason FROM destination_states');
-      expect(rows).toEqual([{ disabled_reason: 'no_success' }]);
-    });
-  });
 });
 
 describe('what cannot be sent', () => {
@@ -253,6 +238,38 @@ describe('what cannot be sent', () => {
       { reason: expect.stringContaining('UndecodableEventError') },
       { reason: expect.stringContaining('no such decision') },
     ]);
+  });
+
+  it('is put aside when it names a creditor that cannot be', async () => {
+    const { received } = await world.receiver();
+    const { bus, settled } = await world.start();
+    await bus.publish([world.event({ creditorId: 'nobody' }), world.event()]);
+    await settled();
+    expect(sequences(received)).toEqual([1]);
+    const { rows } = await world.sql.query('SELECT reason FROM dead_letters');
+    expect(rows).toEqual([{ reason: expect.stringContaining('no creditor') }]);
+  });
+
+  it('can be driven again once it can be read, unless a later decision was told', async () => {
+    const { received } = await world.receiver();
+    const { bus, settled } = await world.start();
+    const [first, last] = [randomUUID(), randomUUID()];
+    const unreadable = { decision: 'UNSPECIFIED' };
+    await bus.publish([
+      world.event({ eventId: first, ...unreadable }),
+      world.event({ sequence: 2, decision: 'DECLINED' }),
+      world.event({ eventId: last, sequence: 3, ...unreadable }),
+    ]);
+    await bus.publish([
+      world.event({ eventId: first }),
+      world.event({ eventId: last, sequence: 3 }),
+    ]);
+    await settled();
+    expect(received.map(({ path }) => path)).toEqual([
+      '/application-declined',
+      '/application-booked',
+    ]);
+    expect(sequences(received)).toEqual([1, 2]);
   });
 
   it('is dead when its destination was removed before a retry', async () => {

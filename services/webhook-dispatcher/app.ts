@@ -11,6 +11,7 @@ import { createConsumer } from './consumer.ts';
 import { Destinations, SERVICE } from './destinations.ts';
 import { Measures } from './measures.ts';
 import { Webhooks1763700000000 } from './migrations/0001-webhooks.ts';
+import { destinationRevisions1763800000000 } from './migrations/0002-destination-revisions.ts';
 import { messageTraces1763900000000 } from './migrations/0003-message-traces.ts';
 import { purgeDeliveries, purgeMessages } from './retention.ts';
 import { webhooksRoutes } from './rpc.ts';
@@ -48,7 +49,11 @@ export async function startWebhookDispatcher(
     log,
     metrics,
     entities: TABLES,
-    migrations: [Webhooks1763700000000, messageTraces1763900000000],
+    migrations: [
+      Webhooks1763700000000,
+      destinationRevisions1763800000000,
+      messageTraces1763900000000,
+    ],
   });
   closers.add(`${SERVICE} database`, () => database.close());
   health.add(`${SERVICE} database`, () => database.ready());

@@ -31,16 +31,18 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   return async (delivery) => {
     const startedAt = clock();
     const span = spanOf(delivery);
-    const outcome = await post(deps, delivery, startedAt);
-    end(span, outcome);
-    if (outcome === undefined) return undefined;
+    const tried = await post(deps, delivery, startedAt);
+    end(span, tried?.outcome);
+    if (tried === undefined) return undefined;
+    const { outcome, revision } = tried;
     const step =
-      outcome === GONE
-        ? ({ kind: 'dead', reason: GONE.reason } as const)
+      outcome === REMOVED
+        ? ({ kind: 'dead', reason: REMOVED.reason } as const)
         : nextStep(delivery.attempts + 1, outcome, delaysMs, random);
+    if (step.kind === 'disable' && !(await isStillAt(deps, delivery, revision))) return undefined;
     measures.attempts.inc({ outcome: step.kind });
     const durationMs = clock().getTime() - startedAt.getTime();
-    return { delivery, startedAt, durationMs, outcome, ...after(step) };
+    return { delivery, revision, startedAt, durationMs, outcome, ...after(step) };
   };
 }
 
@@ -48,7 +50,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
  * The destination is not there any more: there is nothing to try again. A grant that was withdrawn is
  * no such end, for who is told is settled by the grants at the time of the event.
  */
-const GONE = { kind: 'failed', reason: 'destination_removed' } as const;
+const REMOVED = { kind: 'failed', reason: 'destination_removed' } as const;
 
 function spanOf({ id, event, attempts, traceparent }: Delivery): Span {
   return startSpan(`webhook ${event}`, {
@@ -76,36 +78,52 @@ async function post(
   { destinations, egress, measures, log, clock }: AttemptDeps,
   delivery: Delivery,
   startedAt: Date,
-): Promise<Outcome | undefined> {
+): Promise<{ outcome: Outcome; revision: number | undefined } | undefined> {
   const { id, event, body, destinationId } = delivery;
   // A newer version may have left an event that only it can send.
   if (!isEventName(event)) return undefined;
   const { address, signatureHeader } = WEBHOOK_EVENTS[event];
   try {
     const destination = await destinations.get(destinationId);
-    if (destination === undefined) return GONE;
+    if (destination === undefined) return { outcome: REMOVED, revision: undefined };
+    const { url: destinationUrl, keys, revision } = destination;
     const timestampS = Math.floor(startedAt.getTime() / 1_000);
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'Creditlane-Webhooks/1',
       'webhook-sequence': String(delivery.sequence),
-      ...signatureHeaders({ id, timestampS, body }, destination.keys, signatureHeader),
+      ...signatureHeaders({ id, timestampS, body }, keys, signatureHeader),
     };
-    return await egress.post({
-      destinationId,
-      destinationUrl: destination.url,
-      address,
-      headers,
-      body,
-      onSent: () => {
-        if (delivery.attempts === 0) measures.firstByte(delivery.recordedAt, clock());
-      },
-    });
+    const onSent = () => {
+      if (delivery.attempts === 0) measures.firstByte(delivery.recordedAt, clock());
+    };
+    const exchange = { destinationId, destinationUrl, address, headers, body, onSent };
+    const outcome = await egress.post(exchange);
+    return outcome && { outcome, revision };
   } catch (err) {
     // Not the receiver's failure, so it costs the delivery none of its attempts.
     const traceId = traceIdOf(delivery.traceparent);
     log.warn({ err, deliveryId: id, traceId }, 'a webhook could not be tried');
     return undefined;
+  }
+}
+
+/**
+ * Whether the destination is at that revision still. If it was set anew meanwhile, what an earlier
+ * URL says of itself is no news, and the delivery has not been tried at the one that counts.
+ */
+async function isStillAt(
+  { destinations, log }: AttemptDeps,
+  { id, destinationId, traceparent }: Delivery,
+  revision: number | undefined,
+): Promise<boolean> {
+  try {
+    const destination = await destinations.getAnew(destinationId);
+    return destination?.revision === revision;
+  } catch (err) {
+    const traceId = traceIdOf(traceparent);
+    log.warn({ err, deliveryId: id, traceId }, 'whether a destination was set anew is not known');
+    return false;
   }
 }
 

@@ -1,3 +1,5 @@
+import type { EgressPolicy } from '@creditlane/egress-rules/destination-url';
+import { readEgressPolicy } from '@creditlane/egress-rules/egress-policy';
 import { type KafkaConfig, readKafkaConfig } from '@creditlane/events/kafka-config';
 import { type Calling, readCalling } from '@creditlane/rpc/calling';
 import { readServing, type Serving } from '@creditlane/rpc/serving';
@@ -10,13 +12,7 @@ export interface WebhookDispatcherConfig {
   databaseUrl: string;
   /** Connections at most. */
   databasePoolSize: number;
-  egress: {
-    /** For local development and tests. */
-    allowHttp: boolean;
-    /** For local development and tests: this machine's own addresses, at any port. */
-    allowLoopback: boolean;
-    ports: number[];
-  };
+  egress: EgressPolicy;
   /** For a whole exchange with a receiver. */
   deadlineMs: number;
   /** The pauses between the attempts of a delivery. */
@@ -30,7 +26,7 @@ export interface WebhookDispatcherConfig {
   maxInFlightPerDestination: number;
   /** How soon the deliveries of a process that died are taken over. */
   leaseMs: number;
-  /** How late, at most, a change of grants or destinations takes effect. */
+  /** How late, at most, a change of a destination's URL or secrets takes effect. */
   destinationsCacheMs: number;
 }
 
@@ -63,11 +59,7 @@ function dispatcherConfig(read: EnvReader): WebhookDispatcherConfig {
   return {
     databaseUrl: read.url('DATABASE_URL'),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', { default: 8, min: 3, max: 200 }),
-    egress: {
-      allowHttp: read.boolean('EGRESS_ALLOW_HTTP', false),
-      allowLoopback: read.boolean('EGRESS_ALLOW_LOOPBACK', false),
-      ports: read.parsed('EGRESS_PORTS', parsePorts, [443, 8443]),
-    },
+    egress: readEgressPolicy(read, 'EGRESS'),
     deadlineMs: read.durationMs('DELIVERY_DEADLINE', { default: 15_000, min: 50, max: 60_000 }),
     retryDelaysMs: read.parsed('RETRY_DELAYS', parseDelays, RETRY_DELAYS_MS),
     holdMs: read.durationMs('ORDER_HOLD', { default: HOUR_MS, min: 1, max: 24 * HOUR_MS }),
@@ -82,15 +74,7 @@ function dispatcherConfig(read: EnvReader): WebhookDispatcherConfig {
     destinationsCacheMs: read.durationMs('DESTINATIONS_CACHE', {
       default: 1_000,
       min: 0,
-      max: 5_000,
+      max: 1_000,
     }),
   };
-}
-
-function parsePorts(text: string): number[] {
-  return text.split(',').map((item) => {
-    const port = Number(item);
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error('not a port');
-    return port;
-  });
 }

@@ -6,18 +6,16 @@ import type { Database } from '@creditlane/postgres/database';
 import { handleOnce, type ReceivedEvent } from '@creditlane/postgres/inbox';
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_events';
-import { Fault } from '@creditlane/rpc/fault';
-import { newId } from '@creditlane/runtime/ids';
+import { isUuid, newId } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import type { Claimer } from './claimer.ts';
 import type { Delivery } from './delivery.ts';
-import { type Destinations, SERVICE } from './destinations.ts';
+import { type Destinations, type Recipient, SERVICE } from './destinations.ts';
 import { type Incoming, type PlannedDelivery, planDeliveries } from './fan-out.ts';
 import { findKnown, insertPlanned } from './fan-out-store.ts';
-import { render } from './render.ts';
+import { render, UnreadableEvent } from './render.ts';
 import type { Sender } from './sender.ts';
-import { releaseLeases } from './store.ts';
 
 export interface ConsumerDeps {
   readonly pool: Database['pool'];
@@ -31,8 +29,8 @@ export interface ConsumerDeps {
 
 const DECISION_RECORDED = 'creditlane.decisions.v1.DecisionRecorded';
 
-/** Who is to be told, by retailer and creditor; a Fault where the question itself made no sense. */
-type Recipients = ReadonlyMap<string, readonly string[] | Fault>;
+/** Who is to be told, by retailer and creditor. */
+type Recipients = ReadonlyMap<string, readonly Recipient[]>;
 
 /**
  * The handler to subscribe with. It rejects, so that the batch comes again, while the database or
@@ -44,36 +42,26 @@ export function createConsumer(deps: ConsumerDeps): (batch: EventMessage[]) => P
   return async (batch) => {
     // Asked before the transaction begins, so that a slow peer keeps no rows locked.
     const recipients = await findRecipients(deps.destinations, batch);
-    const applied: TakenIn[] = [];
-    const leasedAtMs = performance.now();
     const handle = handleOnce({
       consumer: SERVICE,
       pool,
       log,
       metrics,
-      apply: async (tx, events) => {
-        applied.push(await takeIn(deps, tx, toIncoming(events, recipients)));
+      apply: (tx, events) => takeIn(deps, tx, toIncoming(events, recipients)),
+      committed({ leased, leasedAtMs, left }) {
+        sender.take(leased, leasedAtMs);
+        if (left.size > 0) claimer.expect(left);
       },
     });
     await handle(batch);
-
-    const leased = applied.flatMap((takenIn) => takenIn.leased);
-    const left = new Set(applied.flatMap((takenIn) => [...takenIn.left]));
-    if (applied.length <= 1) {
-      sender.take(leased, leasedAtMs);
-    } else {
-      // A poison event made the inbox apply the events one by one, and some of that was rolled back:
-      // the database knows which deliveries there are.
-      await releaseLeases(pool, leased, 0);
-      for (const { destinationId } of leased) left.add(destinationId);
-    }
-    if (left.size > 0) claimer.expect(left);
   };
 }
 
 interface TakenIn {
   /** What this process may send at once. */
   readonly leased: readonly Delivery[];
+  /** By performance.now(). */
+  readonly leasedAtMs: number;
   /** Destinations with new deliveries that are due and have no one yet. */
   readonly left: ReadonlySet<string>;
 }
@@ -84,6 +72,7 @@ async function takeIn(
   tx: Queryable,
   batch: readonly Incoming[],
 ): Promise<TakenIn> {
+  const leasedAtMs = performance.now();
   const plan = planDeliveries(batch, await findKnown(tx, batch), newId);
   const room = sender.room();
   const leased = new Set<PlannedDelivery>();
@@ -100,7 +89,7 @@ async function takeIn(
     }
   }
   await insertPlanned(tx, plan, leased, leaseMs);
-  return { leased: [...leased].map(toDelivery), left };
+  return { leased: [...leased].map(toDelivery), leasedAtMs, left };
 }
 
 function toDelivery({ id, destinationId, incoming, sequence }: PlannedDelivery): Delivery {
@@ -117,9 +106,8 @@ function toDelivery({ id, destinationId, incoming, sequence }: PlannedDelivery):
 function toIncoming(events: readonly ReceivedEvent[], recipients: Recipients): Incoming[] {
   return events.map(({ id, type, event, traceparent }) => {
     if (type !== DECISION_RECORDED) throw new Error(`no webhook is made of a ${type}`);
-    const destinationIds = recipients.get(recipientsKey(event));
-    if (destinationIds === undefined) throw new Error('the recipients were not asked for');
-    if (destinationIds instanceof Fault) throw destinationIds;
+    const told = recipients.get(recipientsKey(event));
+    if (told === undefined) throw new UnreadableEvent('no creditor or retailer has such an id');
     const { applicationId, creditorId, sequence, recordedAt } = event;
     return {
       eventId: id,
@@ -129,31 +117,27 @@ function toIncoming(events: readonly ReceivedEvent[], recipients: Recipients): I
       recordedAt: recordedAt ? timestampDate(recordedAt) : new Date(),
       traceparent,
       rendering: render(event),
-      destinationIds,
+      recipients: told,
     };
   });
 }
 
+/** Asks once for all that the batch is about. What has no ids to ask by is left out. */
 async function findRecipients(
   destinations: Destinations,
   batch: readonly EventMessage[],
 ): Promise<Recipients> {
-  const asked = new Map<string, Promise<readonly string[] | Fault>>();
+  const pairs = new Map<string, DecisionRecorded>();
   for (const message of batch) {
     const recorded = decisionIn(message);
-    if (recorded === undefined || asked.has(recipientsKey(recorded))) continue;
-    const found = destinations
-      .find(recorded.retailerId, recorded.creditorId)
-      .catch((error: unknown) => {
-        // The event is at fault, not the peer: the inbox parks it.
-        if (error instanceof Fault && error.kind === 'invalid') return error;
-        throw error;
-      });
-    asked.set(recipientsKey(recorded), found);
+    if (recorded === undefined) continue;
+    const { retailerId, creditorId } = recorded;
+    if (isUuid(retailerId) && isUuid(creditorId)) pairs.set(recipientsKey(recorded), recorded);
   }
-  return new Map(
-    await Promise.all([...asked].map(async ([key, found]) => [key, await found] as const)),
+  const found = await destinations.findRecipients(
+    [...pairs.values()].map(({ retailerId, creditorId }) => ({ retailerId, creditorId })),
   );
+  return new Map([...pairs.keys()].map((key, n) => [key, found[n] ?? []]));
 }
 
 function decisionIn(message: EventMessage): DecisionRecorded | undefined {

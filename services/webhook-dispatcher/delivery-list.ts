@@ -10,7 +10,7 @@ export interface ListRequest {
   limit: number;
 }
 
-/** Deliveries with their bodies' events and their attempts, newest first. */
+/** Deliveries with their bodies' events, their destinations' states and their attempts, newest first. */
 export function listDeliveries(
   { dataSource }: Database,
   { applicationId, state, before, limit }: ListRequest,
@@ -19,6 +19,7 @@ export function listDeliveries(
     .getRepository(deliveries)
     .createQueryBuilder('d')
     .innerJoinAndSelect('d.message', 'm')
+    .leftJoinAndSelect('d.destination', 's')
     .leftJoinAndSelect('d.attempts', 'a')
     .orderBy('d.id', 'DESC')
     .addOrderBy('a.number')

@@ -23,6 +23,8 @@ export interface Delivery {
 /** One attempt and the delivery's state after it. */
 export interface AttemptResult {
   readonly delivery: Delivery;
+  /** Of the destination that was tried; `undefined` when it was not there any more. */
+  readonly revision: number | undefined;
   readonly startedAt: Date;
   readonly durationMs: number;
   readonly outcome: Outcome;

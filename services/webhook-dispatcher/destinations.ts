@@ -1,4 +1,4 @@
-/** What the integrations service says of destinations, asked no more often than needed. */
+/** What the integrations service says of destinations: who is to be told, and where and how. */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import {
   type Destination as DestinationMessage,
@@ -15,8 +15,17 @@ export const SERVICE = 'webhook-dispatcher';
 
 const MAX_CACHED = 10_000;
 const MAX_IDS_PER_CALL = 1_000;
+const MAX_PAIRS_PER_CALL = 250;
+
+/** A destination that is to be told, at the revision it had when that was asked. */
+export interface Recipient {
+  readonly destinationId: string;
+  readonly revision: number;
+}
 
 export interface Destination {
+  /** Moves on each time that the destination is set. */
+  readonly revision: number;
   readonly url: string;
   /** The live secrets, newest first. */
   readonly keys: readonly KeyObject[];
@@ -33,7 +42,7 @@ export interface DestinationsOptions {
   readonly signer: TokenSigner;
   readonly closers: Closers;
   readonly health: Health;
-  /** How long an answer counts: how late, at most, a change takes effect. */
+  /** How long a URL and its secrets count: how late, at most, a change of them takes effect. */
   readonly cacheMs: number;
 }
 
@@ -41,7 +50,6 @@ export interface DestinationsOptions {
 export class Destinations {
   readonly #client: Client<typeof DestinationsService>;
   readonly #context = { identity: serviceIdentity(SERVICE) };
-  readonly #granted: LRUCache<string, Promise<readonly string[]>>;
   readonly #known: LRUCache<string, Promise<Destination | undefined>>;
   #wanted = new Map<string, Lookup>();
 
@@ -53,26 +61,29 @@ export class Destinations {
       health,
     });
     // A ttl of 0 would mean for ever.
-    const limits = { max: MAX_CACHED, ttl: Math.max(1, cacheMs) };
-    this.#granted = new LRUCache(limits);
-    this.#known = new LRUCache(limits);
+    this.#known = new LRUCache({ max: MAX_CACHED, ttl: Math.max(1, cacheMs) });
   }
 
-  /** The ids of all live destinations whose integration may know of this retailer or this creditor. */
-  find(retailerId: string, creditorId: string): Promise<readonly string[]> {
-    const key = `${retailerId} ${creditorId}`;
-    const known = this.#granted.get(key);
-    if (known !== undefined) return known;
-    const asked = this.#client
-      .findDestinations({ retailerId, creditorId }, this.#context)
-      .then(({ destinationIds }) => {
-        // Nobody to tell is the answer most likely to change, as someone sets out to be told.
-        if (destinationIds.length === 0) this.#granted.delete(key);
-        return destinationIds;
-      });
-    asked.catch(() => this.#granted.delete(key));
-    this.#granted.set(key, asked);
-    return asked;
+  /**
+   * For each pair, in order, all live destinations whose integration may know of either. Asked anew
+   * each time: who is left out of an event is left out of it for ever.
+   */
+  async findRecipients(
+    pairs: readonly { retailerId: string; creditorId: string }[],
+  ): Promise<readonly (readonly Recipient[])[]> {
+    const asked: Promise<Recipient[][]>[] = [];
+    for (let from = 0; from < pairs.length; from += MAX_PAIRS_PER_CALL) {
+      const request = { pairs: pairs.slice(from, from + MAX_PAIRS_PER_CALL) };
+      const answer = this.#client.findRecipients(request, this.#context);
+      asked.push(answer.then(({ byPair }) => byPair.map(({ recipients }) => recipients)));
+    }
+    return (await Promise.all(asked)).flat();
+  }
+
+  /** As `get`, from an answer that is not older than the question. */
+  getAnew(id: string): Promise<Destination | undefined> {
+    this.#known.delete(id);
+    return this.get(id);
   }
 
   /** A destination with its keys; `undefined` when there is no such one any more. */
@@ -108,6 +119,6 @@ export class Destinations {
   }
 }
 
-function toDestination({ url, secrets }: DestinationMessage): Destination {
-  return { url, keys: secrets.map((secret) => createSecretKey(secret)) };
+function toDestination({ revision, url, secrets }: DestinationMessage): Destination {
+  return { revision, url, keys: secrets.map((secret) => createSecretKey(secret)) };
 }

@@ -1,5 +1,6 @@
 /** The SQL of taking events in: what is known of them, and the deliveries they make. */
 import { type Queryable, statement } from '@creditlane/postgres/statement';
+import { enableDestinations } from './destination-store.ts';
 import {
   type Incoming,
   type Known,
@@ -45,7 +46,7 @@ const readKnown = statement<Fact>(
    UNION ALL
    SELECT 'busy', application_id, NULL, destination_id, NULL FROM gate
    UNION ALL
-   SELECT 'disabled', NULL, NULL, destination_id, NULL
+   SELECT 'disabled', NULL, NULL, destination_id, revision
    FROM destination_states WHERE disabled_at IS NOT NULL AND destination_id = ANY ($4::uuid[])`,
 );
 
@@ -82,9 +83,9 @@ const insertPlan = statement(
 export async function findKnown(tx: Queryable, batch: readonly Incoming[]): Promise<Known> {
   const submissions = new Set<string>();
   const lanes = new Set<string>();
-  for (const { applicationId, creditorId, destinationIds } of batch) {
+  for (const { applicationId, creditorId, recipients } of batch) {
     submissions.add(submissionKey(applicationId, creditorId));
-    for (const destinationId of destinationIds) lanes.add(laneKey(applicationId, destinationId));
+    for (const { destinationId } of recipients) lanes.add(laneKey(applicationId, destinationId));
   }
   const facts = await readKnown.run(tx, [
     ...columns(submissions, 2),
@@ -95,12 +96,12 @@ export async function findKnown(tx: Queryable, batch: readonly Incoming[]): Prom
     seen: new Map<string, number>(),
     numbered: new Map<string, number>(),
     busy: new Set<string>(),
-    disabled: new Set<string>(),
+    disabled: new Map<string, number>(),
   };
   for (const { fact, application_id, creditor_id, destination_id, number } of facts) {
     if (fact === 'seen') known.seen.set(submissionKey(application_id, creditor_id), number);
     else if (fact === 'busy') known.busy.add(laneKey(application_id, destination_id));
-    else if (fact === 'disabled') known.disabled.add(destination_id);
+    else if (fact === 'disabled') known.disabled.set(destination_id, number);
     else known.numbered.set(numberKey(application_id, creditor_id, destination_id), number);
   }
   return known;
@@ -116,7 +117,8 @@ export async function insertPlanned(
   leased: ReadonlySet<PlannedDelivery>,
   leaseMs: number,
 ): Promise<void> {
-  const { messages, deliveries } = plan;
+  const { enabled, messages, deliveries } = plan;
+  if (enabled.size > 0) await enableDestinations(tx, enabled);
   await insertPlan.run(tx, [
     ...columns(plan.seen.keys(), 2),
     [...plan.seen.values()],

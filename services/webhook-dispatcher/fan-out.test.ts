@@ -12,10 +12,13 @@ const nothing: Known = {
   seen: new Map(),
   numbered: new Map(),
   busy: new Set(),
-  disabled: new Set(),
+  disabled: new Map(),
 };
 let ids = 0;
 const newId = () => `id-${++ids}`;
+
+const told = (...destinationIds: string[]) =>
+  destinationIds.map((destinationId) => ({ destinationId, revision: 1 }));
 
 function incoming(sequence: number, init: Partial<Incoming> = {}): Incoming {
   return {
@@ -25,7 +28,7 @@ function incoming(sequence: number, init: Partial<Incoming> = {}): Incoming {
     sequence,
     recordedAt: new Date(0),
     rendering: { kind: 'sendable', event: 'applicationBooked', body: '{}' },
-    destinationIds: ['dest'],
+    recipients: told('dest'),
     ...init,
   };
 }
@@ -70,9 +73,9 @@ describe('planning the deliveries of a batch', () => {
   it('makes lanes by application and destination, and numbers by creditor as well', () => {
     expect(
       outline([
-        incoming(1, { destinationIds: ['a', 'b'] }),
-        incoming(1, { eventId: 'other creditor', creditorId: 'c2', destinationIds: ['a'] }),
-        incoming(1, { eventId: 'other application', applicationId: 'app2', destinationIds: ['a'] }),
+        incoming(1, { recipients: told('a', 'b') }),
+        incoming(1, { eventId: 'other creditor', creditorId: 'c2', recipients: told('a') }),
+        incoming(1, { eventId: 'other application', applicationId: 'app2', recipients: told('a') }),
       ]),
     ).toEqual([
       ['event-1', 'a', 1, 'due', null],
@@ -93,9 +96,17 @@ describe('planning the deliveries of a batch', () => {
       ['event-1', 'dest', null, 'dead', 'payload_unfit: x'],
       ['event-2', 'dest', 1, 'due', null],
     ]);
-    expect(outline([incoming(1)], { disabled: new Set(['dest']) })).toEqual([
+  });
+
+  it('refuses a destination that is disabled, until it is set anew', () => {
+    const disabled = new Map([['dest', 3]]);
+    const at = (revision: number) => ({ recipients: [{ destinationId: 'dest', revision }] });
+    expect(outline([incoming(1, at(3))], { disabled })).toEqual([
       ['event-1', 'dest', null, 'dead', 'destination_disabled'],
     ]);
+    const plan = planDeliveries([incoming(1, at(4))], { ...nothing, disabled }, newId);
+    expect(plan.deliveries).toMatchObject([{ state: 'due', sequence: 1 }]);
+    expect(plan.enabled).toEqual(new Map([['dest', 4]]));
   });
 
   it('remembers a silent decision, and keeps no body for it', () => {

@@ -1,4 +1,5 @@
 /** Decides which deliveries a batch of events makes, in which order, and with which numbers. */
+import type { Recipient } from './destinations.ts';
 import type { Rendering } from './render.ts';
 
 /** An event with what it says and who is to be told. */
@@ -12,7 +13,7 @@ export interface Incoming {
   /** Of the event's handling, which causes the webhooks. */
   readonly traceparent?: string | undefined;
   readonly rendering: Rendering;
-  readonly destinationIds: readonly string[];
+  readonly recipients: readonly Recipient[];
 }
 
 /** What the database knows of the batch's submissions, lanes and destinations. */
@@ -23,7 +24,8 @@ export interface Known {
   readonly numbered: ReadonlyMap<string, number>;
   /** Lanes in which a delivery holds back those behind it. */
   readonly busy: ReadonlySet<string>;
-  readonly disabled: ReadonlySet<string>;
+  /** By destination: the revision that is sent nothing more. A later one is. */
+  readonly disabled: ReadonlyMap<string, number>;
 }
 
 export interface PlannedDelivery {
@@ -39,6 +41,8 @@ export interface PlannedDelivery {
 export interface Plan {
   readonly seen: ReadonlyMap<string, number>;
   readonly numbered: ReadonlyMap<string, number>;
+  /** Destinations that were disabled and set anew since: their revisions. */
+  readonly enabled: ReadonlyMap<string, number>;
   /** The events that make deliveries: their bodies are kept. */
   readonly messages: readonly Incoming[];
   /** In the order in which they are to stand in their lanes. */
@@ -60,21 +64,24 @@ export function planDeliveries(
 ): Plan {
   const seen = new Map<string, number>();
   const numbered = new Map<string, number>();
+  const enabled = new Map<string, number>();
   const busy = new Set(known.busy);
   const messages: Incoming[] = [];
   const deliveries: PlannedDelivery[] = [];
 
   for (const incoming of batch) {
-    const { applicationId, creditorId, sequence, rendering, destinationIds } = incoming;
+    const { applicationId, creditorId, sequence, rendering, recipients } = incoming;
     const submission = submissionKey(applicationId, creditorId);
     if (sequence <= (seen.get(submission) ?? known.seen.get(submission) ?? 0)) continue;
     seen.set(submission, sequence);
-    if (rendering.kind === 'silent' || destinationIds.length === 0) continue;
+    if (rendering.kind === 'silent' || recipients.length === 0) continue;
     messages.push(incoming);
 
-    for (const destinationId of destinationIds) {
+    for (const { destinationId, revision } of recipients) {
       const id = newId();
-      const refusal = refusalOf(rendering, known.disabled.has(destinationId));
+      const disabled = known.disabled.get(destinationId) ?? 0;
+      if (disabled > 0 && disabled < revision) enabled.set(destinationId, revision);
+      const refusal = refusalOf(rendering, disabled >= revision);
       if (refusal !== undefined) {
         const dead = { sequence: null, state: 'dead' as const, reason: refusal };
         deliveries.push({ id, incoming, destinationId, ...dead });
@@ -89,7 +96,7 @@ export function planDeliveries(
       deliveries.push({ id, incoming, destinationId, sequence: number, state, reason: null });
     }
   }
-  return { seen, numbered, messages, deliveries };
+  return { seen, numbered, enabled, messages, deliveries };
 }
 
 function refusalOf(rendering: Rendering, disabled: boolean): string | undefined {

@@ -1,7 +1,7 @@
 /** What the dispatcher counts. No label names a destination: there is no end to those. */
 
 import type { Database } from '@creditlane/postgres/database';
-import { statement } from '@creditlane/postgres/statement';
+import { type Statement, statement } from '@creditlane/postgres/statement';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import type { BreakerState } from './allowance.ts';
 
@@ -49,14 +49,17 @@ export class Measures {
         gauge.set(row?.age_s ?? 0);
       },
     );
-    this.#metrics.gauge(
-      'webhook_dead_letters',
-      'Events that could not be handled.',
-      [],
-      async (gauge) => {
-        const [row] = await countDeadLetters.run(pool);
+    const counted = (name: string, help: string, counting: Statement<{ count: number }>) => {
+      this.#metrics.gauge(name, help, [], async (gauge) => {
+        const [row] = await counting.run(pool);
         gauge.set(row?.count ?? 0);
-      },
+      });
+    };
+    counted('webhook_dead_letters', 'Events that could not be handled.', countDeadLetters);
+    counted(
+      'webhook_disabled_destinations',
+      'Destinations that get nothing more until they are set anew.',
+      countDisabled,
     );
     this.#metrics.gauge(
       'webhook_breakers',
@@ -93,4 +96,9 @@ const findOldest = statement<{ age_s: number | null }>(
 const countDeadLetters = statement<{ count: number }>(
   'measure_dead_letters',
   'SELECT count(*) FROM dead_letters',
+);
+
+const countDisabled = statement<{ count: number }>(
+  'measure_disabled_destinations',
+  'SELECT count(*) FROM destination_states WHERE disabled_at IS NOT NULL',
 );

@@ -1,13 +1,19 @@
 /** Writes results down, in batches of whatever has gathered while the last batch was under way. */
 import type { Database } from '@creditlane/postgres/database';
-import { isOutage } from '@creditlane/postgres/outage';
+import { isPassing } from '@creditlane/postgres/outage';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { backoffMs } from '@creditlane/runtime/backoff';
 import type { Log } from '@creditlane/runtime/log';
 import { Wake } from '@creditlane/runtime/wake';
 import { LRUCache } from 'lru-cache';
 import type { AttemptResult, Delivery } from './delivery.ts';
-import { disableDestinations, noteDestinationHealth, recordResults } from './result-store.ts';
+import {
+  type Disabling,
+  disableDestinations,
+  type Health,
+  noteDestinationHealth,
+} from './destination-store.ts';
+import { recordResults } from './result-store.ts';
 import { promoteNext, releaseLeases } from './store.ts';
 
 export interface RecorderOptions {
@@ -25,10 +31,12 @@ export interface RecorderOptions {
 }
 
 /** A result, or a delivery given back untried. */
-type Entry = { readonly result: AttemptResult } | { readonly untried: Delivery };
+export type Entry = { readonly result: AttemptResult } | { readonly untried: Delivery };
 
 const MAX_BATCH = 1_000;
 const TRIES = 5;
+/** How many of the deliveries whose results are lost a line of the log names. */
+const MAX_NAMED = 20;
 const RETRY = { baseMs: 50, capMs: 2_000 };
 /** How soon an untried delivery is due again. */
 const UNTRIED_PAUSE_MS = 1_000;
@@ -37,7 +45,7 @@ const HEALTH_EVERY_MS = 60_000;
 
 export class Recorder {
   readonly #options: RecorderOptions;
-  readonly #health = new LRUCache<string, boolean>({ max: 10_000, ttl: HEALTH_EVERY_MS });
+  readonly #health = new LRUCache<string, Health>({ max: 10_000, ttl: HEALTH_EVERY_MS });
   readonly #stop = new AbortController();
   #gathered: { entry: Entry; done: () => void }[] = [];
   #writing: Promise<void> | undefined;
@@ -74,16 +82,26 @@ export class Recorder {
     this.#writing = undefined;
   }
 
-  /** An outage is waited out; what the database refuses time and again is given up. */
+  /**
+   * What passes is waited out. What the database refuses is looked for by halves, so that it keeps
+   * nothing else from being written; refused time and again, it is given up.
+   */
   async #insist(entries: readonly Entry[]): Promise<void> {
     const { log } = this.#options;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#writeBatch(entries);
       } catch (err) {
-        const hopeless = this.#stop.signal.aborted || (attempt >= TRIES && !isOutage(err));
-        if (hopeless) {
-          log.error({ err, deliveries: entries.length }, 'results of webhooks are lost');
+        const refused = !isPassing(err);
+        if (refused && entries.length > 1) {
+          const middle = entries.length >> 1;
+          await this.#insist(entries.slice(0, middle));
+          return await this.#insist(entries.slice(middle));
+        }
+        if (this.#stop.signal.aborted || (refused && attempt === TRIES)) {
+          const deliveryIds = entries.slice(0, MAX_NAMED).map((entry) => deliveryOf(entry).id);
+          const lost = { err, deliveries: entries.length, deliveryIds };
+          log.error(lost, 'results of webhooks are lost');
           return;
         }
         log.warn({ err, attempt }, 'results of webhooks cannot be written');
@@ -93,42 +111,71 @@ export class Recorder {
   }
 
   async #writeBatch(entries: readonly Entry[]): Promise<void> {
-    const { pool, leaseMs, holdMs, patienceMs, onPromoted, onDisabled } = this.#options;
+    const { pool, leaseMs, holdMs, patienceMs, onPromoted } = this.#options;
     const results = entries.flatMap((entry) => ('result' in entry ? [entry.result] : []));
     const untried = entries.flatMap((entry) => ('untried' in entry ? [entry.untried] : []));
     const news = this.#newsOfHealth(results);
     const leasedAtMs = performance.now();
 
-    const { promoted, disabled } = await inTransaction(pool, async (tx) => {
+    const { promoted, disablings, disabled } = await inTransaction(pool, async (tx) => {
       if (untried.length > 0) await releaseLeases(tx, untried, UNTRIED_PAUSE_MS);
       const lanes = results.length > 0 ? await recordResults(tx, results, holdMs) : [];
-      const given = news.size > 0 ? await noteDestinationHealth(tx, news, patienceMs) : [];
-      const reasons = new Map(given.map((id) => [id, 'no_success']));
-      for (const { disables, delivery, reason = '' } of results) {
-        if (disables) reasons.set(delivery.destinationId, reason);
-      }
-      if (reasons.size > 0) await disableDestinations(tx, reasons);
+      const failing = news.size > 0 ? await noteDestinationHealth(tx, news, patienceMs) : [];
+      const disablings = disablingsOf(results, failing);
       return {
+        disablings,
+        disabled: disablings.length > 0 ? await disableDestinations(tx, disablings) : new Map(),
         promoted: lanes.length > 0 ? await promoteNext(tx, lanes, leaseMs) : [],
-        disabled: [...reasons.keys()],
       };
     });
 
-    for (const [id, succeeded] of news) this.#health.set(id, succeeded);
-    if (disabled.length > 0) onDisabled(disabled);
+    for (const [id, health] of news) this.#health.set(id, health);
+    if (disabled.size > 0) this.#tellOfDisabled(disablings, disabled);
     if (promoted.length > 0) onPromoted(promoted, leasedAtMs);
   }
 
-  /** What is not known yet, or was noted long ago; one success in a batch outweighs the failures. */
-  #newsOfHealth(results: readonly AttemptResult[]): Map<string, boolean> {
-    const outcomes = new Map<string, boolean>();
-    for (const { delivery, state } of results) {
-      const { destinationId } = delivery;
-      outcomes.set(destinationId, state === 'delivered' || (outcomes.get(destinationId) ?? false));
+  #tellOfDisabled(disablings: readonly Disabling[], disabled: ReadonlyMap<string, boolean>): void {
+    const { log, onDisabled } = this.#options;
+    for (const disabling of disablings) {
+      if (!disabled.get(disabling.destinationId)) continue;
+      log.warn({ ...disabling }, 'a webhook destination is disabled until it is set anew');
     }
-    for (const [id, succeeded] of outcomes) {
-      if (this.#health.get(id) === succeeded) outcomes.delete(id);
-    }
-    return outcomes;
+    onDisabled([...disabled.keys()]);
   }
+
+  /** What is not known yet, or was noted long ago; one success in a batch outweighs the failures. */
+  #newsOfHealth(results: readonly AttemptResult[]): Map<string, Health> {
+    const news = new Map<string, Health>();
+    for (const { delivery, revision, state } of results) {
+      if (revision === undefined) continue;
+      const { destinationId } = delivery;
+      const other = news.get(destinationId);
+      if (other !== undefined && other.revision > revision) continue;
+      const before = other?.revision === revision && other.succeeded;
+      news.set(destinationId, { revision, succeeded: before || state === 'delivered' });
+    }
+    for (const [id, { revision, succeeded }] of news) {
+      const noted = this.#health.get(id);
+      if (noted?.revision === revision && noted.succeeded === succeeded) news.delete(id);
+    }
+    return news;
+  }
+}
+
+/** Who gets nothing more: those that have failed for too long, and those that said so themselves. */
+function disablingsOf(
+  results: readonly AttemptResult[],
+  failing: readonly Disabling[],
+): readonly Disabling[] {
+  const disablings = new Map(failing.map((one) => [one.destinationId, one]));
+  for (const { delivery, revision, disables, reason = '' } of results) {
+    if (!disables || revision === undefined) continue;
+    const { destinationId } = delivery;
+    disablings.set(destinationId, { destinationId, revision, reason });
+  }
+  return [...disablings.values()];
+}
+
+function deliveryOf(entry: Entry): Delivery {
+  return 'result' in entry ? entry.result.delivery : entry.untried;
 }

@@ -57,6 +57,7 @@ function toMessage(row: DeliveryRow) {
     sequence: BigInt(row.sequence ?? 0),
     state: STATES[row.state],
     reason: row.reason ?? '',
+    destinationDisabledReason: row.destination?.disabledReason ?? '',
     createdAt: timestampFromDate(row.createdAt),
     ...(nextAttemptAt && { nextAttemptAt: timestampFromDate(nextAttemptAt) }),
     attempts: row.attempts.map(({ startedAt, durationMs, status, failure }) => ({

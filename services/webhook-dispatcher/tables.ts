@@ -7,6 +7,11 @@ export interface MessageRow {
   creditorId: string;
 }
 
+export interface DestinationStateRow {
+  destinationId: string;
+  disabledReason: string | null;
+}
+
 export interface AttemptRow {
   deliveryId: string;
   number: number;
@@ -30,6 +35,8 @@ export interface DeliveryRow {
   createdAt: Date;
   nextAttemptAt: Date | null;
   message: MessageRow;
+  /** `null` while nothing is known of the destination. */
+  destination: DestinationStateRow | null;
   attempts: AttemptRow[];
 }
 
@@ -40,6 +47,15 @@ const messages = new EntitySchema<MessageRow>({
     eventId: { type: 'uuid', name: 'event_id', primary: true },
     event: { type: 'text' },
     creditorId: { type: 'uuid', name: 'creditor_id' },
+  },
+});
+
+/** What is known of a destination. */
+const destinationStates = new EntitySchema<DestinationStateRow>({
+  name: 'destination_states',
+  columns: {
+    destinationId: { type: 'uuid', name: 'destination_id', primary: true },
+    disabledReason: { type: 'text', name: 'disabled_reason', nullable: true },
   },
 });
 
@@ -62,6 +78,11 @@ export const deliveries = new EntitySchema<DeliveryRow>({
       type: 'many-to-one',
       target: 'messages',
       joinColumn: { name: 'event_id' },
+    },
+    destination: {
+      type: 'many-to-one',
+      target: 'destination_states',
+      joinColumn: { name: 'destination_id' },
     },
     attempts: { type: 'one-to-many', target: 'attempts', inverseSide: 'delivery' },
   },
@@ -87,4 +108,4 @@ const attempts = new EntitySchema<AttemptRow>({
 });
 
 /** All of them, for the data source. */
-export const TABLES = [messages, deliveries, attempts];
+export const TABLES = [messages, destinationStates, deliveries, attempts];

@@ -48,7 +48,10 @@ export async function createTestWorld() {
 
   /** Starts a dispatcher; several may share the database. */
   async function start(settings: Record<string, string> = {}) {
-    const process = createTestProcess('webhook-dispatcher');
+    const lines: string[] = [];
+    const process = createTestProcess('webhook-dispatcher', {
+      write: (line) => void lines.push(line),
+    });
     const bus = createInProcessBus();
     const config = readConfig({ ...environment, ...settings });
     const peers = { integrations: integrations.target };
@@ -62,7 +65,15 @@ export async function createTestWorld() {
     const close = () => (closed ??= bus.close().then(() => process.closers.close()));
     closing.push(close);
     const clients = mountForTest('webhook-dispatcher', dispatcher.routes, ['gateway'], process);
-    return { ...dispatcher, bus, clients, metrics: () => process.metrics.text(), close };
+    return {
+      ...dispatcher,
+      bus,
+      clients,
+      metrics: () => process.metrics.text(),
+      /** What the log says. */
+      logged: (): object[] => lines.map((line) => JSON.parse(line)),
+      close,
+    };
   }
 
   return {

@@ -10,14 +10,26 @@ import { createTestProcess } from '@creditlane/runtime/test-process';
 
 /** Believes the dispatcher with this public key. */
 export function createTestIntegrations(dispatcherKey: string) {
-  const destinations = new Map<string, { url: string; secrets: Uint8Array[] }>();
-  const state = { away: false };
+  const destinations = new Map<string, { url: string; secrets: Uint8Array[]; revision: number }>();
+  /** `questions` counts how often it was asked who is to be told. */
+  const state = { away: false, questions: 0 };
   const whileHere = <T>(answer: () => T): T => {
     if (state.away) throw unavailable('away for the test');
     return answer();
   };
   const routes = implement(DestinationsService, {
-    findDestinations: async () => whileHere(() => ({ destinationIds: [...destinations.keys()] })),
+    findDestinations: () => {
+      throw new Error('nobody asks for a single pair any more');
+    },
+    findRecipients: async ({ pairs }) =>
+      whileHere(() => {
+        state.questions += 1;
+        const recipients = [...destinations].map(([destinationId, { revision }]) => ({
+          destinationId,
+          revision,
+        }));
+        return { byPair: pairs.map(() => ({ recipients })) };
+      }),
     getDestinations: async ({ destinationIds }) =>
       whileHere(() => ({
         destinations: destinationIds.flatMap((destinationId) => {
@@ -37,8 +49,14 @@ export function createTestIntegrations(dispatcherKey: string) {
     add(url: string) {
       const destinationId = randomUUID();
       const secret = randomBytes(32);
-      destinations.set(destinationId, { url, secrets: [secret] });
+      destinations.set(destinationId, { url, secrets: [secret], revision: 1 });
       return { destinationId, secret };
+    },
+    /** Sets a destination anew, as its owner does through the platform. */
+    set(destinationId: string, url: string) {
+      const known = destinations.get(destinationId);
+      if (known === undefined) throw new Error('there is no such destination');
+      destinations.set(destinationId, { ...known, url, revision: known.revision + 1 });
     },
     /** Serves over gRPC as well, for other processes; gives the address. */
     async serve(): Promise<string> {

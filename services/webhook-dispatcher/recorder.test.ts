@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { createLog } from '@creditlane/runtime/log';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { AttemptResult, Delivery } from './delivery.ts';
+import { Recorder } from './recorder.ts';
+import { createTestWorld, type TestWorld, upTo } from './test-dispatcher.ts';
+
+let world: TestWorld;
+let recorder: Recorder;
+beforeEach(async () => {
+  world = await createTestWorld();
+  const { close } = await world.start();
+  await close();
+  recorder = recorderOn(world.sql);
+});
+afterEach(async () => {
+  await recorder.close();
+  await world.close();
+});
+
+function recorderOn(pool: pg.Pool): Recorder {
+  return new Recorder({
+    pool,
+    log: createLog('recorder', { level: 'silent' }),
+    leaseMs: 10_000,
+    holdMs: 10_000,
+    patienceMs: 60_000,
+    onPromoted: () => undefined,
+    onDisabled: () => undefined,
+  });
+}
+
+/** A delivery that a process has leased. */
+async function leased(): Promise<Delivery> {
+  const id = randomUUID();
+  const eventId = randomUUID();
+  const destinationId = randomUUID();
+  await world.sql.query(
+    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
+       fence, next_attempt_at)
+     VALUES ($1, $2, $3, $4, 1, 'due', true, 1, now() + interval '1 minute')`,
+    [id, eventId, destinationId, randomUUID()],
+  );
+  const said = {
+    event: 'applicationBooked',
+    body: '{}',
+    sequence: 1,
+    recordedAt: new Date(),
+    traceparent: null,
+  };
+  return { id, fence: 1, attempts: 0, destinationId, ...said };
+}
+
+function result(delivery: Delivery, status: number): AttemptResult {
+  return {
+    delivery,
+    revision: 1,
+    startedAt: new Date(),
+    durationMs: 5,
+    outcome: { kind: 'answered', status },
+    ...(status === 200 ? { state: 'delivered' } : { state: 'due', delayMs: 60_000 }),
+  };
+}
+
+async function rowsOf({ id }: Delivery) {
+  const { rows } = await world.sql.query(
+    `SELECT state, attempts, array(SELECT status FROM attempts WHERE delivery_id = id) AS statuses
+     FROM deliveries WHERE id = $1`,
+    [id],
+  );
+  return rows;
+}
+
+it('two results of one delivery count as one, and as a success when one of them is', async () => {
+  const [twice, other] = [await leased(), await leased()];
+  await Promise.all(
+    [result(twice, 500), result(other, 200), result(twice, 200), result(twice, 503)].map((one) =>
+      recorder.record({ result: one }),
+    ),
+  );
+  const delivered = [{ state: 'delivered', attempts: 1, statuses: [200] }];
+  expect(await rowsOf(twice)).toEqual(delivered);
+  expect(await rowsOf(other)).toEqual(delivered);
+});
+
+it('an attempt that stands in the log already keeps no result from counting', async () => {
+  const delivery = await leased();
+  await world.sql.query(
+    'INSERT INTO attempts (delivery_id, number, started_at, duration_ms) VALUES ($1, 1, now(), 1)',
+    [delivery.id],
+  );
+  await recorder.record({ result: result(delivery, 200) });
+  expect(await rowsOf(delivery)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
+});
+
+it('a result that the database refuses keeps no other from being written', async () => {
+  const deliveries = await Promise.all(upTo(9).map(() => leased()));
+  const [first, refused] = deliveries;
+  if (first === undefined || refused === undefined) throw new Error('there are nine');
+  const broken = { ...result(refused, 200), durationMs: 2 ** 40 };
+  await Promise.all(
+    deliveries.map((one) =>
+      recorder.record({ result: one === refused ? broken : result(one, 200) }),
+    ),
+  );
+  for (const one of deliveries) {
+    const state = one === refused ? 'due' : 'delivered';
+    expect(await rowsOf(one)).toMatchObject([{ state }]);
+  }
+});
+
+it('a result is written after whatever holds up the database has passed', async () => {
+  const connectionString = world.environment.DATABASE_URL;
+  const [holder, impatient] = [
+    new pg.Pool({ connectionString, max: 1 }),
+    new pg.Pool({ connectionString, options: '-c lock_timeout=10ms' }),
+  ];
+  const delivery = await leased();
+  const client = await holder.connect();
+  await client.query('BEGIN');
+  await client.query('LOCK TABLE deliveries');
+  const tries = vi.spyOn(impatient, 'connect');
+  const written = recorderOn(impatient).record({ result: result(delivery, 200) });
+  // More often than a result that is refused for itself would be tried.
+  await vi.waitFor(() => expect(tries.mock.calls.length).toBeGreaterThan(5), 10_000);
+  await client.query('ROLLBACK');
+  client.release();
+  await written;
+  expect(await rowsOf(delivery)).toMatchObject([{ state: 'delivered' }]);
+  await Promise.all([holder.end(), impatient.end()]);
+});
