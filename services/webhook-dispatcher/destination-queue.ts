@@ -4,7 +4,7 @@ import type { Delivery } from './delivery.ts';
 
 /** A delivery in this process's hands, and until when that is so. */
 export interface Held {
-  readonly delivery: Delivery;
+  delivery: Delivery;
   leasedUntilMs: number;
 }
 

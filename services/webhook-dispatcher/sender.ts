@@ -13,7 +13,7 @@ export interface SenderOptions {
   readonly pool: Database['pool'];
   readonly log: Log;
   readonly attempt: Attempt;
-  readonly recorder: Recorder;
+  readonly recorder: Pick<Recorder, 'record'>;
   readonly leaseMs: number;
   /** Requests under way at once, to everyone together. */
   readonly maxInFlight: number;
@@ -59,7 +59,10 @@ export class Sender {
     return this.#held.size;
   }
 
-  /** Takes deliveries that were leased at `leasedAtMs` (performance.now()). */
+  /**
+   * Takes deliveries that were leased at `leasedAtMs` (performance.now()). One that is in hand already,
+   * whose lease ended before it could be prolonged, is not begun again: it goes on under the new lease.
+   */
   take(deliveries: readonly Delivery[], leasedAtMs: number): void {
     if (this.#closing) {
       void this.#giveBack(deliveries);
@@ -67,7 +70,13 @@ export class Sender {
     }
     const touched = new Set<DestinationQueue>();
     for (const delivery of deliveries) {
-      const held = { delivery, leasedUntilMs: leasedAtMs + this.#options.leaseMs };
+      const leasedUntilMs = leasedAtMs + this.#options.leaseMs;
+      const inHand = this.#held.get(delivery.id);
+      if (inHand !== undefined) {
+        Object.assign(inHand, { delivery, leasedUntilMs });
+        continue;
+      }
+      const held = { delivery, leasedUntilMs };
       this.#held.set(delivery.id, held);
       const queue = this.#queueOf(delivery.destinationId);
       queue.waiting.push(held);
@@ -159,16 +168,17 @@ export class Sender {
         if (held === undefined) continue;
         // Another process may have it by now; it is not ours to send.
         if (nowMs > held.leasedUntilMs - LEASE_MARGIN_MS) this.#held.delete(held.delivery.id);
-        else void this.#send(queue, held.delivery);
+        else void this.#send(queue, held);
       }
     }
   }
 
-  async #send(queue: DestinationQueue, delivery: Delivery): Promise<void> {
+  async #send(queue: DestinationQueue, held: Held): Promise<void> {
     const { attempt, recorder, onRoom } = this.#options;
+    const { id, destinationId } = held.delivery;
     queue.sending += 1;
     this.#sending += 1;
-    const result = await attempt(delivery);
+    const result = await attempt(held.delivery);
     if (result?.state === 'delivered') queue.allowance.succeeded();
     else if (result !== undefined) queue.allowance.failed(performance.now());
     const wasFull = this.#sending >= this.#options.maxInFlight;
@@ -177,12 +187,16 @@ export class Sender {
     queue.recording += 1;
     this.#pump(wasFull ? this.#queues.values() : [queue]);
 
-    await recorder.record(result === undefined ? { untried: delivery } : { result });
+    // Under the lease of now: the one it was begun under may have ended meanwhile.
+    const { delivery } = held;
+    await recorder.record(
+      result === undefined ? { untried: delivery } : { result: { ...result, delivery } },
+    );
     queue.recording -= 1;
-    this.#held.delete(delivery.id);
-    if (queue.held === 0) this.#queues.delete(delivery.destinationId);
+    this.#held.delete(id);
+    if (queue.held === 0) this.#queues.delete(destinationId);
     this.#pump([queue]);
-    onRoom(delivery.destinationId);
+    onRoom(destinationId);
   }
 
   /** Keeps what is held for long. What is not ours any more, and has not begun, is let go of. */
@@ -193,13 +207,12 @@ export class Sender {
       ({ leasedUntilMs }) => leasedUntilMs - nowMs < (leaseMs * 2) / 3,
     );
     if (ageing.length === 0) return;
+    const asked = ageing.map(({ delivery }) => delivery);
     try {
-      const renewed = await renewLeases(
-        pool,
-        ageing.map(({ delivery }) => delivery),
-        leaseMs,
-      );
-      for (const held of ageing) {
+      const renewed = await renewLeases(pool, asked, leaseMs);
+      for (const [n, held] of ageing.entries()) {
+        // One that was taken anew meanwhile has a lease that this answer knows nothing of.
+        if (held.delivery !== asked[n]) continue;
         held.leasedUntilMs = renewed.has(held.delivery.id) ? nowMs + leaseMs : 0;
       }
     } catch (err) {
