@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 
 const UNIT = ['libs/**/*.test.ts', 'services/**/*.test.ts', 'deploy/**/*.test.ts'];
 const PROMISES = ['test/**/*.test.ts'];
+/** These must hold as well where each service is a process of its own, with real Kafka between them. */
+const IN_PROCESSES = ['journey', 'idempotency', 'receiver', 'tenants', 'refusals'];
 
 export default defineConfig({
   test: {
@@ -23,6 +25,17 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'unit', include: UNIT, sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: 'promises', include: PROMISES, sequence: { groupOrder: 2 } } },
+      {
+        extends: true,
+        test: {
+          name: 'processes',
+          include: IN_PROCESSES.map((promise) => `test/${promise}.test.ts`),
+          env: { CREDITLANE_WORLD: 'processes' },
+          globalSetup: 'test/processes.setup.ts',
+          setupFiles: 'test/processes.skip.ts',
+          sequence: { groupOrder: 3 },
+        },
+      },
     ],
   },
 });

@@ -23,7 +23,7 @@ export interface DatabaseOptions {
   statementTimeoutMs?: number;
   /** How long a statement waits for a row that another holds; as long as it may run when left out. */
   lockTimeoutMs?: number;
-  /** How long to wait for a PostgreSQL that is not there yet. */
+  /** How long to wait for a PostgreSQL that is not there; for as long as it takes when left out. */
   waitMs?: number;
 }
 
@@ -39,15 +39,19 @@ export interface Database {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const RETRY_MS = 250;
+/** Someone who waits says so now and then. */
+const TRIES_PER_WORD = 120;
 
 /**
  * Waits for PostgreSQL, migrates the database and opens it. Throws `DatabaseNewerError`, or what
  * PostgreSQL said when it refuses us or is not there within `waitMs`.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { url, name, log, statementTimeoutMs = 5_000, waitMs = 30_000 } = options;
-  await waitForPostgres(url, log, waitMs);
-  await migrate(url, options.migrations, log);
+  const { url, name, log, statementTimeoutMs = 5_000 } = options;
+  await onceThere(options, async () => {
+    await assertReachable(url);
+    await migrate(url, options.migrations, log);
+  });
 
   const dataSource = new DataSource({
     type: 'postgres',
@@ -89,23 +93,30 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   };
 }
 
-async function waitForPostgres(url: string, log: Log, waitMs: number): Promise<void> {
-  const deadline = Date.now() + waitMs;
-  for (let attempt = 1; ; attempt += 1) {
-    const client = new pg.Client({
-      connectionString: url,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    });
+/** Works with a PostgreSQL that may not be there, or go away meanwhile, and tries again until it is. */
+async function onceThere(
+  { log, waitMs = Number.POSITIVE_INFINITY }: DatabaseOptions,
+  work: () => Promise<void>,
+): Promise<void> {
+  const deadlineMs = performance.now() + waitMs;
+  for (let tries = 0; ; tries += 1) {
     try {
-      await client.connect();
-      await client.end();
-      return;
+      return await work();
     } catch (err) {
-      if (!isOutage(err) || Date.now() >= deadline) throw err;
-      if (attempt === 1) log.info('waiting for PostgreSQL');
+      if (!isOutage(err) || performance.now() >= deadlineMs) throw err;
+      if (tries % TRIES_PER_WORD === 0) log.warn({ err }, 'waiting for PostgreSQL');
       await delay(RETRY_MS);
     }
   }
+}
+
+async function assertReachable(url: string): Promise<void> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  await client.connect();
+  await client.end();
 }
 
 /** TypeORM keeps its pool on the driver, outside the types it publishes. */

@@ -1,0 +1,9 @@
+/** Skips the tests of a world of separate processes where there can be no Kafka between them. */
+import { openTestKafka } from '@creditlane/events/test-kafka';
+import { beforeEach } from 'vitest';
+
+const kafka = await openTestKafka();
+await kafka?.close();
+beforeEach((context) => {
+  context.skip(kafka === undefined, 'needs Java 17 and Maven, or KAFKA_BROKERS');
+});
