@@ -16,11 +16,14 @@ export interface HouseSettings {
 export function settingsOf(service: ServiceName, house: HouseSettings): Record<string, string> {
   const { secrets, databaseUrls, ports, settings } = house;
   const own: Record<ServiceName, Record<string, string>> = {
-    integrations: { PLATFORM_KEY_DIGESTS: sha256(secrets.platformKey), KEY_RING: secrets.keyRing },
+    integrations: {
+      PLATFORM_KEY_DIGESTS: sha256(secrets.platformKey),
+      KEY_RING: secrets.keyRing,
+      ...receiversHere('DESTINATIONS'),
+    },
     applications: { KEY_RING: secrets.keyRing, REQUEST_DIGEST_KEY: secrets.requestDigestKey },
     decisions: {},
-    // A webhook receiver on this machine is what a laptop has.
-    'webhook-dispatcher': { EGRESS_ALLOW_HTTP: 'true', EGRESS_ALLOW_LOOPBACK: 'true' },
+    'webhook-dispatcher': receiversHere('EGRESS'),
     gateway: { HOST, PORT: String(ports.api) },
   };
   return {
@@ -30,6 +33,11 @@ export function settingsOf(service: ServiceName, house: HouseSettings): Record<s
     ...own[service],
     ...settings?.[service],
   };
+}
+
+/** A webhook receiver on this machine is what a laptop has. */
+function receiversHere(prefix: string): Record<string, string> {
+  return { [`${prefix}_ALLOW_HTTP`]: 'true', [`${prefix}_ALLOW_LOOPBACK`]: 'true' };
 }
 
 function sha256(text: string): string {

@@ -33,7 +33,7 @@ export async function startIntegrations(
   { process, clock = systemClock }: IntegrationsDeps,
 ): Promise<Integrations> {
   const { log, metrics, closers, health } = process;
-  const { platformKeys, keyRing } = config;
+  const { platformKeys, keyRing, destinations } = config;
   const database = await openDatabase({
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
@@ -55,6 +55,6 @@ export async function startIntegrations(
   const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
   closers.add('integrations retention', () => retention.close());
 
-  const deps = { store, answers, keyRing, platformKeys, clock, newId };
+  const deps = { store, answers, keyRing, platformKeys, destinations, clock, newId };
   return { routes: [integrationsRoutes(deps), accessRoutes(deps), destinationsRoutes(deps)] };
 }

@@ -15,6 +15,17 @@ test('platform keys are known by their digests, whatever the case', () => {
   expect(ids[0]).toBe('abababab-abab-8aba-8bab-abababababab');
 });
 
+test('destinations are public ones behind https, unless told so', () => {
+  const strict = { allowHttp: false, allowLoopback: false, ports: [443, 8443] };
+  expect(readConfig(env).destinations).toEqual(strict);
+  const local = { DESTINATIONS_ALLOW_HTTP: 'true', DESTINATIONS_ALLOW_LOOPBACK: 'true' };
+  expect(readConfig({ ...env, ...local, DESTINATIONS_PORTS: '80,443' }).destinations).toEqual({
+    allowHttp: true,
+    allowLoopback: true,
+    ports: [80, 443],
+  });
+});
+
 test('all that is wrong is told at once, and no value with it', () => {
   const wrong = { KEY_RING: 'k1:c2hvcnQ=', PLATFORM_KEY_DIGESTS: `${digest},cl_live_secret` };
   expect(() => readConfig(wrong)).toThrow(

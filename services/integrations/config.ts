@@ -1,4 +1,6 @@
 import { KeyRing } from '@creditlane/crypto/key-ring';
+import type { EgressPolicy } from '@creditlane/egress-rules/destination-url';
+import { readEgressPolicy } from '@creditlane/egress-rules/egress-policy';
 import { readServing, type Serving } from '@creditlane/rpc/serving';
 import { type Env, type EnvReader, readEnv } from '@creditlane/runtime/env';
 import { type PlatformKeys, parsePlatformKeys } from './key.ts';
@@ -11,6 +13,8 @@ export interface IntegrationsConfig {
   /** Seals the webhook secrets. */
   keyRing: KeyRing;
   platformKeys: PlatformKeys;
+  /** Where destinations may be: what the webhook dispatcher allows, and no more. */
+  destinations: EgressPolicy;
 }
 
 /** What it needs besides where it is a process of its own. */
@@ -38,5 +42,6 @@ function integrationsConfig(read: EnvReader): IntegrationsConfig {
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', { default: 10, min: 2, max: 200 }),
     keyRing: read.parsed('KEY_RING', KeyRing.parse),
     platformKeys: read.parsed('PLATFORM_KEY_DIGESTS', parsePlatformKeys),
+    destinations: readEgressPolicy(read, 'DESTINATIONS'),
   };
 }

@@ -3,25 +3,46 @@ import { describe, expect, test } from 'vitest';
 import { checkDestinationUrl, makeSigningSecret } from './destination.ts';
 
 describe('the URL of a destination', () => {
+  const strict = { allowHttp: false, allowLoopback: false, ports: [443, 8443] };
+  const local = { ...strict, allowHttp: true, allowLoopback: true };
+
   test.each([
     'https://hooks.example.com',
     'https://hooks.example.com:8443/creditlane?tenant=7',
-    'http://127.0.0.1:8080/inbox',
-    'https://[2001:db8::1]/',
-  ])('may be %s', (url) => expect(() => checkDestinationUrl(url)).not.toThrow());
+    'https://[2606:4700:4700::1111]/',
+  ])('may be %s', (url) => expect(() => checkDestinationUrl(url, strict)).not.toThrow());
 
   test.each([
-    ['no URL', 'hooks.example.com'],
-    ['relative', '/hooks'],
-    ['another scheme', 'javascript:alert(1)'],
-    ['a host alone', '//hooks.example.com'],
-    ['a user name', 'https://me@hooks.example.com/'],
-    ['a password', 'https://:secret@hooks.example.com/'],
-    ['a fragment', 'https://hooks.example.com/#top'],
-    ['an empty fragment', 'https://hooks.example.com/#'],
-    ['a space in front', ' https://hooks.example.com/'],
-    ['a line break inside', 'https://hooks.example.com/a\nb'],
-  ])('may not have or be %s', (_, url) => expect(() => checkDestinationUrl(url)).toThrow(Fault));
+    ['hooks.example.com', 'must be an absolute URL'],
+    ['/hooks', 'must be an absolute URL'],
+    ['//hooks.example.com', 'must be an absolute URL'],
+    ['javascript:alert(1)', 'must begin with https://'],
+    ['http://hooks.example.com/', 'must begin with https://'],
+    ['https://me@hooks.example.com/', 'must not hold a user name or password'],
+    ['https://:secret@hooks.example.com/', 'must not hold a user name or password'],
+    ['https://hooks.example.com/#top', 'must not hold a fragment'],
+    ['https://hooks.example.com/#', 'must not hold a fragment'],
+    [' https://hooks.example.com/', 'must not hold spaces or control characters'],
+    ['https://hooks.example.com/a\nb', 'must not hold spaces or control characters'],
+    ['https://hooks.example.com:22/', 'must have one of the ports 443, 8443'],
+    ['https://127.0.0.1/', 'must lead to a public name or address'],
+    ['https://10.1.2.3/', 'must lead to a public name or address'],
+    ['https://169.254.169.254/latest/meta-data/', 'must lead to a public name or address'],
+    ['https://[2001:db8::1]/', 'must lead to a public name or address'],
+    ['https://localhost/', 'must lead to a public name or address'],
+    ['https://receiver/', 'must lead to a public name or address'],
+    ['https://db.default.svc.cluster.local/', 'must lead to a public name or address'],
+  ])('may not be %j', (url, message) => {
+    const refused = expect(() => checkDestinationUrl(url, strict));
+    refused.toThrow(expect.objectContaining({ fields: [{ pointer: '/url', message }] }));
+  });
+
+  test('may be on this machine where the settings allow it, and nowhere else within', () => {
+    for (const url of ['http://127.0.0.1:8080/inbox', 'http://localhost:4000/']) {
+      expect(() => checkDestinationUrl(url, local)).not.toThrow();
+    }
+    expect(() => checkDestinationUrl('http://10.0.0.1:443/', local)).toThrow(Fault);
+  });
 });
 
 test('a signing secret is 32 bytes, shown in the form of Standard Webhooks, and never the same', () => {

@@ -1,5 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { SealContext } from '@creditlane/crypto/envelope';
+import {
+  checkUrl,
+  type EgressPolicy,
+  EgressRefused,
+} from '@creditlane/egress-rules/destination-url';
 import { invalid } from '@creditlane/rpc/fault';
 
 /** Bytes of a signing secret, which are its HMAC key. */
@@ -28,26 +33,42 @@ export function secretContext(destinationId: string, integrationId: string): Sea
 }
 
 /**
- * Refuses what cannot be a destination's URL. Which schemes, hosts and addresses may be reached is
- * for the sender's egress guard to decide at each attempt: a name that is public today may not be
- * tomorrow.
+ * Refuses a URL that the sender would never post to. What its name leads to is judged at each attempt:
+ * a name that is public today may not be tomorrow.
  *
  * @throws Fault `invalid_destination`, which does not repeat the URL: it may hold a password
  */
-export function checkDestinationUrl(text: string): void {
-  const message = urlFault(text);
+export function checkDestinationUrl(text: string, policy: EgressPolicy): void {
+  const message = urlFault(text, policy);
   if (message === undefined) return;
   throw invalid('invalid_destination', `url ${message}`, [{ pointer: '/url', message }]);
 }
 
-function urlFault(text: string): string | undefined {
+function urlFault(text: string, policy: EgressPolicy): string | undefined {
   // The parser would drop these without a word, and the owner would be shown another URL.
   if (/[\s\p{Cc}]/u.test(text)) return 'must not hold spaces or control characters';
   const url = URL.parse(text);
   if (!url) return 'must be an absolute URL';
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://';
-  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
   // Behind even a bare "#" the event's address would be lost; URL.hash is empty for that one.
   if (text.includes('#')) return 'must not hold a fragment';
-  return undefined;
+  try {
+    checkUrl(url, policy);
+    return undefined;
+  } catch (error) {
+    if (error instanceof EgressRefused) return refusalText(error.code, policy);
+    throw error;
+  }
+}
+
+function refusalText(code: string, { ports }: EgressPolicy): string {
+  switch (code) {
+    case 'scheme_not_allowed':
+      return 'must begin with https://';
+    case 'credentials_in_url':
+      return 'must not hold a user name or password';
+    case 'port_not_allowed':
+      return `must have one of the ports ${ports.join(', ')}`;
+    default:
+      return 'must lead to a public name or address';
+  }
 }

@@ -1,5 +1,6 @@
 import { open, seal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { EgressPolicy } from '@creditlane/egress-rules/destination-url';
 import { onDatabase } from '@creditlane/postgres/database-fault';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import {
@@ -26,13 +27,15 @@ export interface RpcDeps {
   answers: KeptAnswers;
   keyRing: KeyRing;
   platformKeys: PlatformKeys;
+  /** Where webhooks may go. */
+  destinations: EgressPolicy;
   clock: Clock;
   newId: () => string;
 }
 
 /** How the platform keeps the integrations. */
 export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
-  const { store, answers, keyRing, clock, newId } = deps;
+  const { store, answers, keyRing, destinations, clock, newId } = deps;
   const requireIntegration = async (integrationId: string) => {
     if (!(await store.integrationExists(integrationId))) throw unknownIntegration();
   };
@@ -89,7 +92,7 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
         setGrant('creditor', integrationId, creditorId, granted),
 
       async setDestination({ integrationId, url }) {
-        checkDestinationUrl(url);
+        checkDestinationUrl(url, destinations);
         await requireIntegration(integrationId);
         const secret = makeSigningSecret();
         const id = newId();

@@ -1,7 +1,12 @@
 /** The only way out to receivers: guarded URLs, guarded connections, bounded pools, bounded answers. */
+import {
+  checkUrl,
+  type EgressPolicy,
+  EgressRefused,
+  eventUrl,
+} from '@creditlane/egress-rules/destination-url';
 import { LRUCache } from 'lru-cache';
 import { Pool } from 'undici';
-import { checkUrl, type EgressPolicy, EgressRefused, eventUrl } from './destination-url.ts';
 import { exchange, type OnSent } from './exchange.ts';
 import { guardedDial, nameServers, type Resolve } from './guarded-dial.ts';
 import type { Outcome } from './schedule.ts';

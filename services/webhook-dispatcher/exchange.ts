@@ -1,6 +1,6 @@
 /** One POST and its answer on a pooled connection, under one deadline and one size limit. */
+import { EgressRefused } from '@creditlane/egress-rules/destination-url';
 import type { Dispatcher } from 'undici';
-import { EgressRefused } from './destination-url.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { Outcome } from './schedule.ts';
 

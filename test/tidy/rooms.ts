@@ -11,6 +11,7 @@ const MAIN_FILES: Record<string, string> = {
   'libs/postgres': 'database.ts',
   'libs/events': 'bus.ts',
   'libs/crypto': 'envelope.ts',
+  'libs/egress-rules': 'destination-url.ts',
   'deploy/local': 'main.ts',
   'deploy/processes': 'up.ts',
   test: 'world.ts',

@@ -1,4 +1,7 @@
-/** Which URLs a webhook may be posted to, judged by the URL alone; egress.ts judges the addresses. */
+/**
+ * The rules of the way out: which URLs and addresses beyond the platform webhooks may go to. Here a
+ * URL is judged by itself; what its name leads to is for whoever dials it to look up and judge.
+ */
 import { isIP } from 'node:net';
 import { isLoopbackAddress, isPublicAddress } from './public-address.ts';
 
