@@ -1,7 +1,5 @@
 import type { EgressPolicy } from '@creditlane/egress-rules/destination-url';
 import { readEgressPolicy } from '@creditlane/egress-rules/egress-policy';
-import type { EgressPolicy } from '@creditlane/egress-rules/destination-url';
-import { readEgressPolicy } from '@creditlane/egress-rules/egress-policy';
 import { type KafkaConfig, readKafkaConfig } from '@creditlane/events/kafka-config';
 import { type Calling, readCalling } from '@creditlane/rpc/calling';
 import { readServing, type Serving } from '@creditlane/rpc/serving';
