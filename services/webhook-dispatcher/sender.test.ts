@@ -19,8 +19,8 @@ const delivery: Delivery = {
 };
 const later = { ...delivery, fence: 2 };
 
-/** A sender whose attempts and records end when the test says so. */
-function start() {
+/** A sender whose attempts and records end when the test says so, and all in that state. */
+function start(state: 'delivered' | 'due' = 'delivered') {
   const attempted = Promise.withResolvers<void>();
   const recorded = Promise.withResolvers<void>();
   const attempt = vi.fn<Attempt>(async (of) => {
@@ -30,8 +30,8 @@ function start() {
       revision: 1,
       startedAt: new Date(0),
       durationMs: 1,
-      outcome: { kind: 'answered', status: 200 },
-      state: 'delivered',
+      outcome: { kind: 'answered', status: state === 'delivered' ? 200 : 503 },
+      state,
     };
   });
   const record = vi.fn((_: Entry) => recorded.promise);
@@ -75,8 +75,20 @@ it('a delivery whose result is being written is not begun again', async () => {
   await sender.close();
 });
 
-it('a delivery that is over may come back', async () => {
+it('a delivery that arrived is not begun again by a claim that was answered late', async () => {
   const { sender, attempt, attempted, recorded, take } = start();
+  attempted.resolve();
+  recorded.resolve();
+  take(delivery);
+  await vi.waitFor(() => expect(sender.inHand).toBe(0));
+  take(later);
+  expect(sender.inHand).toBe(0);
+  expect(attempt).toHaveBeenCalledOnce();
+  await sender.close();
+});
+
+it('a delivery that failed comes back', async () => {
+  const { sender, attempt, attempted, recorded, take } = start('due');
   attempted.resolve();
   recorded.resolve();
   take(delivery);

@@ -35,6 +35,7 @@ const DEPTH = 4;
 /** A delivery whose lease is about to end is not begun any more. */
 const LEASE_MARGIN_MS = 500;
 const MAX_ALLOWANCES = 10_000;
+const MAX_ARRIVED = 10_000;
 
 export class Sender {
   readonly #options: SenderOptions;
@@ -42,6 +43,8 @@ export class Sender {
   /** Destinations outlive their queues here, so that a broken one stays known as broken. */
   readonly #allowances = new LRUCache<string, Allowance>({ max: MAX_ALLOWANCES });
   readonly #held = new Map<string, Held>();
+  /** What arrived lately: a claim that the database made before it knew may be answered after. */
+  readonly #arrived: LRUCache<string, true>;
   readonly #renewal: NodeJS.Timeout;
   #sending = 0;
   #closing = false;
@@ -49,6 +52,7 @@ export class Sender {
 
   constructor(options: SenderOptions) {
     this.#options = options;
+    this.#arrived = new LRUCache({ max: MAX_ARRIVED, ttl: options.leaseMs });
     this.#renewal = setInterval(() => {
       this.#renewing = this.#renew();
     }, options.leaseMs / 3);
@@ -62,6 +66,7 @@ export class Sender {
   /**
    * Takes deliveries that were leased at `leasedAtMs` (performance.now()). One that is in hand already,
    * whose lease ended before it could be prolonged, is not begun again: it goes on under the new lease.
+   * Nor is one that has arrived.
    */
   take(deliveries: readonly Delivery[], leasedAtMs: number): void {
     if (this.#closing) {
@@ -70,10 +75,12 @@ export class Sender {
     }
     const touched = new Set<DestinationQueue>();
     for (const delivery of deliveries) {
+      if (this.#arrived.has(delivery.id)) continue;
       const leasedUntilMs = leasedAtMs + this.#options.leaseMs;
       const inHand = this.#held.get(delivery.id);
       if (inHand !== undefined) {
-        Object.assign(inHand, { delivery, leasedUntilMs });
+        inHand.delivery = delivery;
+        inHand.leasedUntilMs = leasedUntilMs;
         continue;
       }
       const held = { delivery, leasedUntilMs };
@@ -192,6 +199,7 @@ export class Sender {
     await recorder.record(
       result === undefined ? { untried: delivery } : { result: { ...result, delivery } },
     );
+    if (result?.state === 'delivered') this.#arrived.set(id, true);
     queue.recording -= 1;
     this.#held.delete(id);
     if (queue.held === 0) this.#queues.delete(destinationId);
