@@ -123,6 +123,7 @@ describe('npm start on a laptop', { timeout: 120_000 }, () => {
 
   test.each([
     [['--port', 'eighty'], /--port/],
+    [['--data-dir='], /--data-dir/],
     [['--colour'], /--colour/],
   ])('options nobody knows are refused in one line: %s', async (args, message) => {
     const laptop = start(args);

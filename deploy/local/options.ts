@@ -16,7 +16,8 @@ export const HELP = `Creditlane on this machine: all services in one process, wi
 
   --port N          the API's port (default 3000); N+1 serves health and metrics, N+2 the inbox;
                     0 takes any three free ones
-  --data-dir PATH   where the database and the keys live (default .local)
+  --data-dir PATH   where the database and the keys live (default .local); empty, new, or one
+                    that Creditlane made; a relative path begins at this repository
   --reset           delete what is there and begin anew
   --help            this text
 `;
@@ -47,6 +48,8 @@ export function optionsOf(
   values: { port?: string; 'data-dir'?: string; reset?: boolean },
   dataDir: string,
 ): Options {
+  // An empty path would be this very directory, which is what an unset variable makes of it.
+  if (values['data-dir'] === '') throw new UsageError('--data-dir: no path is given.');
   return {
     port: readPort(values.port ?? '3000'),
     dataDir: values['data-dir'] ?? dataDir,

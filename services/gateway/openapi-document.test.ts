@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { loadOpenApiDocument } from './openapi-document.ts';
+
+/** The paths of the members without a value, which a comma in unquoted YAML leaves behind. */
+function findEmpty(value: unknown, path = ''): string[] {
+  if (value === null) return [path];
+  if (typeof value !== 'object') return [];
+  return Object.entries(value).flatMap(([name, member]) => findEmpty(member, `${path}/${name}`));
+}
+
+test('no sentence of the document is cut off at a comma', () => {
+  expect(findEmpty(loadOpenApiDocument())).toEqual([]);
+});
