@@ -12,6 +12,8 @@ export interface CallOptions {
   headers?: Record<string, string>;
   /** Sent as JSON; a string or bytes are sent as they are. */
   body?: unknown;
+  /** Ends the request, answered or not. */
+  signal?: AbortSignal;
 }
 
 /** Calls the REST interface the way an integration does: real HTTP, with the demo's key unless told. */
@@ -23,9 +25,10 @@ export class Api {
   }
 
   async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-    const { key = this.#demo.keys.integration, body, headers } = options;
+    const { key = this.#demo.keys.integration, body, headers, signal = null } = options;
     const response = await fetch(this.#demo.baseUrl + path, {
       method,
+      signal,
       headers: {
         ...(key === null ? {} : { authorization: `Bearer ${key}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),

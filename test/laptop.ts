@@ -6,7 +6,10 @@ import type { Demo } from '@creditlane/local/demo';
 import { readJson } from '@creditlane/local/json-file';
 import { eventually } from './eventually.ts';
 
-const MAIN = fileURLToPath(new URL('../deploy/local/main.ts', import.meta.url));
+const DEPLOY = new URL('../deploy/', import.meta.url);
+
+/** What a person can start: everything in one process, or each service in its own. */
+export type Start = 'local/main.ts' | 'processes/up.ts';
 
 /** Creditlane started as a person starts it: a process of its own on a data directory. */
 export class Laptop {
@@ -14,9 +17,10 @@ export class Laptop {
   readonly #dataDir: string;
   #output = '';
 
-  constructor(dataDir: string, args: string[] = ['--port', '0']) {
+  constructor(dataDir: string, args: string[] = ['--port', '0'], start: Start = 'local/main.ts') {
     this.#dataDir = dataDir;
-    this.#child = spawn(process.execPath, [MAIN, '--data-dir', dataDir, ...args], {
+    const main = fileURLToPath(new URL(start, DEPLOY));
+    this.#child = spawn(process.execPath, [main, '--data-dir', dataDir, ...args], {
       // A group of its own, so that a test can kill it whole.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -26,6 +30,10 @@ export class Laptop {
         this.#output += text;
       });
     }
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
   }
 
   /** All that it printed so far. */

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { oneOf } from './random.ts';
+import { query } from './records.ts';
+import { run, SHORT } from './run.ts';
+import { Subject } from './subject.ts';
+
+describe('in one process, under load, every promise is kept', { timeout: 120_000 }, () => {
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = await Subject.start();
+  });
+  afterAll(() => subject.close());
+
+  test('when the process is killed with -9 and started again', async () => {
+    await run('kill -9', subject, SHORT, async ({ crash, note }) => {
+      await crash(async () => {
+        await subject.kill();
+        await note();
+        await subject.restart();
+      });
+    });
+  });
+
+  test('when the server of PostgreSQL is killed with -9', async () => {
+    const { pid } = subject;
+    await run('PostgreSQL killed', subject, SHORT, async () => {
+      process.kill(await subject.postmasterPid(), 'SIGKILL');
+    });
+    expect(subject.isRunning && subject.pid).toBe(pid);
+  });
+
+  test('when all connections to the databases are cut, again and again', async () => {
+    await run('backends terminated', subject, SHORT, async () => {
+      for (let times = 0; times < 4; times += 1) {
+        for (const owner of ['decisions', 'webhook-dispatcher', 'integrations'] as const) {
+          await query(
+            await subject.databaseUrl(owner),
+            'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user AND pid <> pg_backend_pid()',
+          );
+        }
+        await sleep(500);
+      }
+    });
+  });
+
+  test('when the process is stopped for 15 seconds', async () => {
+    await run('SIGSTOP', subject, SHORT, async ({ crash }) => {
+      await crash(async () => {
+        process.kill(subject.pid, 'SIGSTOP');
+        await sleep(15_000);
+        process.kill(subject.pid, 'SIGCONT');
+        await sleep(1_000);
+      });
+    });
+  });
+
+  test('when the receiver fails and hangs for a while', async () => {
+    await run('receiver away', subject, SHORT, async ({ receiver, random }) => {
+      receiver.behave(() => oneOf(random, ['accept', 'fail', 'hang']));
+      await sleep(2_500);
+      receiver.behave(() => 'accept');
+    });
+  });
+});

@@ -1,0 +1,125 @@
+/** One run: load, a fault in the middle of it, and the judgement of all that was seen. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { judge } from './checker.ts';
+import type { History, Write } from './history.ts';
+import { load, REFUSED, readHistory } from './load.ts';
+import { describe } from './offence.ts';
+import { randomFrom } from './random.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { readDecisions, readEvents, readRecorded, untilQuiet } from './records.ts';
+import type { Subject } from './subject.ts';
+import { settleIn } from './tenant.ts';
+
+export interface RunOptions {
+  perSecond: number;
+  forMs: number;
+  applications: number;
+  /** How long the work that the fault left may take. */
+  quietWithinMs: number;
+}
+
+/** What a fault may do, and must say, while the load goes on. */
+export interface Scene {
+  subject: Subject;
+  receiver: Receiver;
+  random: () => number;
+  /** Notes what the database holds for delivered: it must not be sent again. */
+  note(): Promise<void>;
+  /** Does something after which requests under way may have been made in vain. */
+  crash(work: () => Promise<void>): Promise<void>;
+}
+
+export const SHORT: RunOptions = {
+  perSecond: 60,
+  forMs: 8_000,
+  applications: 20,
+  quietWithinMs: 40_000,
+};
+
+/** The dispatcher's default bound for one destination, twice: half may be waiting to be recorded. */
+const IN_FLIGHT = 2 * 64;
+
+/** The same seed gives the same load, and the same moment for the fault. */
+function seedOfRun(): number {
+  const given = process.env.FAULTS_SEED;
+  return given === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(given);
+}
+
+/** Runs the fault under load and expects that every promise was kept. */
+export async function run(
+  name: string,
+  subject: Subject,
+  options: RunOptions,
+  fault: (scene: Scene) => Promise<void>,
+): Promise<History> {
+  const seed = seedOfRun();
+  const random = randomFrom(seed);
+  say(`${name}: FAULTS_SEED=${seed} ${JSON.stringify(options)}`);
+  const receiver = await startReceiver();
+  try {
+    const { history, writer, applications } = await settleIn(
+      subject,
+      receiver,
+      options.applications,
+      random,
+    );
+    const find = subject.databaseUrl.bind(subject);
+    const note = async () =>
+      void history.recorded.push(...(await readRecorded(find, applications)));
+    const crash = async (work: () => Promise<void>) => {
+      const fromMs = performance.now();
+      await work();
+      history.crashes.push({ fromMs, untilMs: performance.now(), inFlight: IN_FLIGHT });
+    };
+
+    const loaded = load(writer, { ...options, applications }, history);
+    await sleep(options.forMs * (0.2 + 0.2 * random()));
+    await note();
+    await fault({ subject, receiver, random, note, crash });
+    await loaded;
+    await untilQuiet(find, options.quietWithinMs);
+    await note();
+    for (const id of applications) {
+      const read = await readHistory(writer, id);
+      if (read === undefined) throw new Error(`the API does not give the history of ${id}`);
+      history.reads.push(read);
+    }
+    history.decisions.push(...(await readDecisions(find, applications)));
+    history.events.push(...(await readEvents(find, applications)));
+    history.arrivals.push(...receiver.arrivals);
+    summarise(name, history);
+    expectKept(history);
+    return history;
+  } finally {
+    await receiver.close();
+  }
+}
+
+function summarise(name: string, { writes, reads, arrivals, crashes }: History): void {
+  const outcomes = Map.groupBy(writes, ({ outcome }) => outcome);
+  const count = (outcome: Write['outcome']) => outcomes.get(outcome)?.length ?? 0;
+  const ended = (outcomes.get('ok') ?? []).map(({ endedMs }) => endedMs).sort((a, b) => a - b);
+  const pauses = ended.slice(1).map((endedMs, index) => endedMs - (ended[index] ?? endedMs));
+  const again = arrivals.length - new Set(arrivals.map(({ webhookId }) => webhookId)).size;
+  say(
+    `${name}: ${count('ok')} ok, ${count('fail')} refused, ${count('unknown')} unknown; ` +
+      `${writes.reduce((sum, { requests }) => sum + requests, 0)} requests, ${reads.length} histories read; ` +
+      `${arrivals.length} webhooks, ${again} of them again; ${crashes.length} crashes; ` +
+      `longest time without an accepted write ${Math.round(Math.max(0, ...pauses))} ms`,
+  );
+}
+
+function expectKept(history: History): void {
+  const offences = judge(history);
+  for (const offence of offences.slice(0, 20)) say(describe(offence));
+  expect(offences.map(({ rule, what }) => `${rule}: ${what}`)).toEqual([]);
+  const wronged = history.writes.filter(
+    ({ outcome, decision }) => (outcome === 'fail') !== (decision === REFUSED),
+  );
+  expect(wronged).toEqual([]);
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

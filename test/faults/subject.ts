@@ -1,0 +1,89 @@
+/** The Creditlane that a run does things to: started as a person starts it, on a data directory of its own. */
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Demo } from '@creditlane/local/demo';
+import { readJson } from '@creditlane/local/json-file';
+import type { Secrets } from '@creditlane/local/secrets';
+import type { DatabaseOwner } from '@creditlane/local/services';
+import { Laptop, type Start } from '../laptop.ts';
+import { databaseUrl } from './records.ts';
+
+export class Subject {
+  readonly dataDir: string;
+  readonly #start: Start;
+  readonly #args: string[];
+  #laptop: Laptop;
+  #demo: Demo;
+
+  private constructor(dataDir: string, start: Start, args: string[], laptop: Laptop, demo: Demo) {
+    this.dataDir = dataDir;
+    this.#start = start;
+    this.#args = args;
+    this.#laptop = laptop;
+    this.#demo = demo;
+  }
+
+  /** Resolves once it is ready; on a fresh data directory. */
+  static async start(start: Start = 'local/main.ts', more: string[] = []): Promise<Subject> {
+    const dataDir = await mkdtemp(join(tmpdir(), 'creditlane-faults-'));
+    // Run by root, PostgreSQL is another user's process and must be able to enter.
+    await chmod(dataDir, 0o755);
+    const args = ['--port', '0', ...more];
+    const laptop = new Laptop(dataDir, args, start);
+    return new Subject(dataDir, start, args, laptop, await laptop.ready());
+  }
+
+  /** Where it is at present, or was when it last was ready. */
+  get demo(): Demo {
+    return this.#demo;
+  }
+
+  /** The first of its processes, which has started all others. */
+  get pid(): number {
+    return this.#laptop.pid;
+  }
+
+  get isRunning(): boolean {
+    return this.#laptop.running;
+  }
+
+  get output(): string {
+    return this.#laptop.output;
+  }
+
+  /** Kills the whole process group outright. */
+  async kill(): Promise<void> {
+    await this.#laptop.stop('SIGKILL');
+  }
+
+  /** Starts it again where it was; resolves once it is ready. */
+  async restart(): Promise<void> {
+    // Killed, it could not take its demo.json along, and that is the sign of being ready.
+    await rm(join(this.dataDir, 'demo.json'), { force: true });
+    this.#laptop = new Laptop(this.dataDir, this.#args, this.#start);
+    this.#demo = await this.#laptop.ready();
+  }
+
+  async postmasterPid(): Promise<number> {
+    return Number((await this.#postmaster())[0]);
+  }
+
+  /** The URL of a service's database, which moves to another port with each start. */
+  async databaseUrl(owner: DatabaseOwner): Promise<string> {
+    const secrets = await readJson<Secrets>(join(this.dataDir, 'secrets.json'));
+    const port = Number((await this.#postmaster())[3]);
+    return databaseUrl(owner, secrets?.services[owner].databasePassword ?? '', port);
+  }
+
+  async close(): Promise<void> {
+    await this.#laptop.stop();
+    await rm(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** The lines of postmaster.pid: the process, the directory, the time, the port, and more. */
+  async #postmaster(): Promise<string[]> {
+    const file = join(this.dataDir, 'postgres', 'cluster', 'postmaster.pid');
+    return (await readFile(file, 'utf8')).split('\n');
+  }
+}
