@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Log } from '@creditlane/runtime/log';
 import { type Repetition, repeat } from '@creditlane/runtime/repeat';
 import type pg from 'pg';
+import { OUTBOX_SHARDS } from './outbox.ts';
 import { statement } from './statement.ts';
 
 /** A dead holder's shards are taken over after LEASE_MS + RENEW_MS at most: five seconds. */
@@ -59,6 +60,11 @@ export class ShardLeases {
    */
   held(): Lease[] {
     return performance.now() < this.#validUntilMs ? this.#leases : [];
+  }
+
+  /** Whether no other relay publishes anything of this outbox. */
+  holdsAll(): boolean {
+    return this.held().length === OUTBOX_SHARDS;
   }
 
   /** Holds nothing until the next renewal has shown what is still ours. */

@@ -10,7 +10,7 @@ import { type EventType, encodeEvent, type Topic } from '@creditlane/events/topi
 import { type Queryable, statement } from './statement.ts';
 
 /** Events of one key are of one shard; each shard is published by one relay at a time. */
-const OUTBOX_SHARDS = 4;
+export const OUTBOX_SHARDS = 4;
 
 /** The SQL of a migration that creates the outbox. */
 export const createOutboxSql: readonly string[] = [

@@ -1,8 +1,10 @@
 /** Publishes what is in the outbox: in order per key, at least once, and without waiting for more. */
 import { backoffMs } from '@creditlane/runtime/backoff';
+import type { Metrics } from '@creditlane/runtime/metrics';
 import { Wake } from '@creditlane/runtime/wake';
 import type pg from 'pg';
 import { isOutage } from './outage.ts';
+import { OutboxCalls } from './outbox-call.ts';
 import { ShardLeases } from './outbox-lease.ts';
 import { createPublisher, type PublisherOptions } from './outbox-publisher.ts';
 import { anyUnpublished } from './outbox-rows.ts';
@@ -12,13 +14,8 @@ import { purgeOutbox, startRetention } from './retention.ts';
 const POLL_MS = 250;
 const BACKOFF = { baseMs: 100, capMs: 5_000 };
 
-export interface RelayOptions extends PublisherOptions {
-  /** Signalled by those who have committed an event, where they do not call `wake` themselves. */
-  wake?: Wake;
-}
-
 export interface Relay {
-  /** To be called after the commit of an event: publishes at once. */
+  /** To be called after the commit of an event: whoever has its shard publishes it at once. */
   wake(): void;
   /** Resolves when the outbox holds nothing unpublished. */
   settled(): Promise<void>;
@@ -30,9 +27,12 @@ export interface Relay {
  * Publishes the shards that no other relay holds. A batch is what gathered while the last one was
  * under way. Failures are retried for as long as it takes; the rows stay where they are.
  */
-export function startRelay(options: RelayOptions): Relay {
-  const { pool, log, wake = new Wake() } = options;
+export function startRelay(options: PublisherOptions): Relay {
+  const { pool, log, source, metrics } = options;
+  const wake = new Wake();
   const leases = new ShardLeases(pool, log, () => wake.signal());
+  const calls = new OutboxCalls(pool, log, () => wake.signal());
+  measureLeases(leases, source, metrics);
   const retention = startRetention({ pool, log, purges: [purgeOutbox] });
   const rounds = new Wake();
   const stop = new AbortController();
@@ -56,7 +56,11 @@ export function startRelay(options: RelayOptions): Relay {
   const running = run();
 
   return {
-    wake: () => wake.signal(),
+    wake() {
+      wake.signal();
+      // Alone, or as the one that has all the shards, a relay has nobody to call.
+      if (!leases.holdsAll()) calls.call();
+    },
     async settled() {
       while (await mayHaveUnpublished(pool)) {
         if (stop.signal.aborted) throw new Error('the relay is closed and the outbox is not empty');
@@ -67,7 +71,7 @@ export function startRelay(options: RelayOptions): Relay {
     async close() {
       stop.abort();
       await running;
-      await Promise.all([leases.close(), retention.close()]);
+      await Promise.all([leases.close(), calls.close(), retention.close()]);
     },
   };
 }
@@ -80,4 +84,11 @@ async function mayHaveUnpublished(pool: pg.Pool): Promise<boolean> {
     if (isOutage(error)) return true;
     throw error;
   }
+}
+
+function measureLeases(leases: ShardLeases, source: string, metrics: Metrics): void {
+  const help = 'Shards of the outbox that this process publishes; over all processes, all of them.';
+  metrics.gauge('outbox_shards_held', help, ['source'], (gauge) => {
+    gauge.set({ source }, leases.held().length);
+  });
 }
