@@ -17,6 +17,10 @@ const TASKS = {
   start: { file: 'deploy/local/main.ts', about: 'run the whole platform in one process' },
   up: { file: 'deploy/processes/up.ts', about: 'run every service as a process of its own' },
   down: { file: 'deploy/processes/down.ts', about: 'stop what "up" started' },
+  secrets: {
+    file: 'deploy/local/compose-secrets.ts',
+    about: 'make the secrets that deploy/compose.yaml needs',
+  },
   test: { file: 'tasks/test.ts', about: 'run every check and test, or those matching a pattern' },
   check: { file: 'tasks/check.ts', about: 'lint, format check and type check' },
   fix: { file: 'tasks/fix.ts', about: 'format the source and apply safe lint fixes' },

@@ -19,8 +19,8 @@ import { readConfig as readDispatcherConfig } from '@creditlane/webhook-dispatch
 import type { ServiceAddress } from './demo.ts';
 import type { Ports } from './free-ports.ts';
 import { HOST } from './host.ts';
-import type { Secrets } from './secrets.ts';
-import { SERVICES, type ServiceName } from './services.ts';
+import { publicKeys } from './secrets.ts';
+import type { ServiceName } from './services.ts';
 import { type HouseSettings, settingsOf } from './settings.ts';
 
 export interface HouseOptions extends HouseSettings {
@@ -46,7 +46,7 @@ export async function startHouse(options: HouseOptions, process: Process): Promi
   const mount = (service: ServiceName, { routes }: { routes: ServiceRoutes[] }): Target => ({
     kind: 'memory',
     transport: mountInMemory(routes, {
-      verifier: new TokenVerifier({ audience: service, trusted: trustOf(options.secrets) }),
+      verifier: new TokenVerifier({ audience: service, trusted: publicKeys(options.secrets) }),
       log: process.log,
       metrics: process.metrics,
     }),
@@ -102,11 +102,4 @@ export async function startHouse(options: HouseOptions, process: Process): Promi
       await dispatcher.settled();
     },
   };
-}
-
-/** Each service believes the others' tokens by their public keys. */
-function trustOf(secrets: Secrets): Record<string, string> {
-  return Object.fromEntries(
-    SERVICES.map((name) => [name, secrets.services[name].identity.publicKey]),
-  );
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { makeKey } from '@creditlane/crypto/api-key';
 import { makeIdentityKeys } from '@creditlane/rpc/identity';
@@ -52,6 +52,24 @@ export function makeSecrets(): Secrets {
     requestDigestKey: randomBytes(32).toString('base64'),
     services,
   };
+}
+
+/** By what each service's tokens are believed. */
+export function publicKeys({ services }: Secrets): Record<string, string> {
+  const keys = Object.entries(services).map(([name, { identity }]) => [name, identity.publicKey]);
+  return Object.fromEntries(keys);
+}
+
+/** The same as IDENTITY_TRUST has it. */
+export function identityTrust(secrets: Secrets): string {
+  return Object.entries(publicKeys(secrets))
+    .map(([name, key]) => `${name}:${key}`)
+    .join(',');
+}
+
+/** What PLATFORM_KEY_DIGESTS has of the platform's key. */
+export function platformKeyDigest({ platformKey }: Secrets): string {
+  return createHash('sha256').update(platformKey).digest('hex');
 }
 
 function randomPassword(): string {

@@ -9,6 +9,11 @@ export const SERVICES = [
 
 export type ServiceName = (typeof SERVICES)[number];
 
+/** A variable of the environment that is about a service, such as DECISIONS_ADDRESS. */
+export function variableOf(service: ServiceName, what: string): string {
+  return `${service.replaceAll('-', '_').toUpperCase()}_${what}`;
+}
+
 /** The services that keep a database, and its name, which is its owning role's too. */
 export const DATABASES = {
   integrations: 'creditlane_integrations',

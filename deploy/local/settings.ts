@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { HOST } from './host.ts';
-import type { Secrets } from './secrets.ts';
+import { platformKeyDigest, type Secrets } from './secrets.ts';
 import type { DatabaseOwner, ServiceName } from './services.ts';
 
 /** What the settings of all services are made from. */
@@ -17,7 +16,7 @@ export function settingsOf(service: ServiceName, house: HouseSettings): Record<s
   const { secrets, databaseUrls, ports, settings } = house;
   const own: Record<ServiceName, Record<string, string>> = {
     integrations: {
-      PLATFORM_KEY_DIGESTS: sha256(secrets.platformKey),
+      PLATFORM_KEY_DIGESTS: platformKeyDigest(secrets),
       KEY_RING: secrets.keyRing,
       ...receiversHere('DESTINATIONS'),
     },
@@ -38,8 +37,4 @@ export function settingsOf(service: ServiceName, house: HouseSettings): Record<s
 /** A webhook receiver on this machine is what a laptop has. */
 function receiversHere(prefix: string): Record<string, string> {
   return { [`${prefix}_ALLOW_HTTP`]: 'true', [`${prefix}_ALLOW_LOOPBACK`]: 'true' };
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,6 +1,6 @@
 import { HOST } from '@creditlane/local/host';
-import type { Secrets } from '@creditlane/local/secrets';
-import type { ServiceName } from '@creditlane/local/services';
+import { identityTrust } from '@creditlane/local/secrets';
+import { variableOf } from '@creditlane/local/services';
 import { type HouseSettings, settingsOf } from '@creditlane/local/settings';
 import { addressesOf, type Instance } from './instances.ts';
 
@@ -17,27 +17,19 @@ export function environmentOf(
 ): Record<string, string> {
   const { service, ports } = instance;
   const { secrets, kafka } = surroundings;
-  const addresses = [...addressesOf(all)].map(([name, address]) => [variableOf(name), address]);
+  const addresses = [...addressesOf(all)].map(([name, address]) => [
+    variableOf(name, 'ADDRESS'),
+    address,
+  ]);
   return {
     HOST,
     HTTP_PORT: String(ports.http),
     OPS_PORT: String(ports.ops),
     ...(ports.grpc !== undefined && { GRPC_PORT: String(ports.grpc), GRPC_REFLECTION: 'true' }),
     IDENTITY_KEY: secrets.services[service].identity.privateKey,
-    IDENTITY_TRUST: trustOf(secrets),
+    IDENTITY_TRUST: identityTrust(secrets),
     ...Object.fromEntries(addresses),
     ...kafka,
     ...settingsOf(service, surroundings),
   };
-}
-
-function variableOf(service: ServiceName): string {
-  return `${service.replaceAll('-', '_').toUpperCase()}_ADDRESS`;
-}
-
-/** Each service believes the others' tokens by their public keys. */
-function trustOf({ services }: Secrets): string {
-  return Object.entries(services)
-    .map(([name, { identity }]) => `${name}:${identity.publicKey}`)
-    .join(',');
 }
