@@ -287,6 +287,28 @@ describe('what cannot be sent', () => {
   });
 });
 
+it('what arrived is not sent again when the database cannot write that down until its lease is over', async () => {
+  const { received } = await world.receiver();
+  const { bus, settled } = await world.start({ LEASE: '1s' });
+  await world.sql.query(
+    `CREATE FUNCTION stall() RETURNS trigger LANGUAGE plpgsql AS
+     $$ BEGIN RAISE 'out of means' USING ERRCODE = '53000'; END $$`,
+  );
+  // Leases are not prolonged and results not written, but what is due can be claimed.
+  await world.sql.query(
+    `CREATE TRIGGER stall BEFORE UPDATE ON deliveries FOR EACH ROW
+     WHEN (NEW.fence = OLD.fence OR NEW.state <> 'due') EXECUTE FUNCTION stall()`,
+  );
+  await bus.publish([world.event()]);
+  await until(async () => {
+    const { rows } = await world.sql.query('SELECT fence >= 2 AS claimed FROM deliveries');
+    expect(rows).toEqual([{ claimed: true }]);
+  });
+  await world.sql.query('DROP TRIGGER stall ON deliveries');
+  await settled();
+  expect(received).toHaveLength(1);
+});
+
 describe('while the integrations service is away', () => {
   it('an event is refused, and comes again', async () => {
     const { received } = await world.receiver();

@@ -3,17 +3,17 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createTestWorld, sequences, type TestWorld, upTo } from './test-dispatcher.ts';
 import { answer, startReceiver } from './test-receiver.ts';
 
-let world: TestWorld;
-beforeEach(async () => {
-  world = await createTestWorld();
-});
-afterEach(() => world.close());
-
 const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
 const operator = {
   identity: { kind: 'platform', subject: 'op', permissions: ['MANAGE_INTEGRATIONS'] },
 } as const;
 const DISABLED = 'creditlane_webhook_disabled_destinations';
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await createTestWorld();
+});
+afterEach(() => world.close());
 
 async function fatesOfDeliveries() {
   const { rows } = await world.sql.query('SELECT state, reason FROM deliveries ORDER BY position');

@@ -1,6 +1,6 @@
 import { createLog } from '@creditlane/runtime/log';
 import pg from 'pg';
-import { expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import type { Attempt } from './attempt.ts';
 import type { Delivery } from './delivery.ts';
 import type { Entry } from './recorder.ts';
@@ -46,55 +46,58 @@ function start(state: 'delivered' | 'due' = 'delivered') {
     maxInFlightPerDestination: 10,
     onRoom: () => undefined,
   });
-  const take = (one: Delivery) => sender.take([one], performance.now());
-  return { sender, attempt, attempted, record, recorded, take };
+  return {
+    attempt,
+    record,
+    answer: () => attempted.resolve(),
+    take: (one: Delivery) => sender.take([one], performance.now()),
+    recording: () => vi.waitFor(() => expect(record).toHaveBeenCalledOnce()),
+    async end() {
+      attempted.resolve();
+      recorded.resolve();
+      await vi.waitFor(() => expect(sender.inHand).toBe(0));
+    },
+    close: () => sender.close(),
+  };
 }
 
+let sender: ReturnType<typeof start>;
+afterEach(() => sender.close());
+
 it('a delivery that is under way is not begun again, and its result counts under the new lease', async () => {
-  const { sender, attempt, attempted, record, recorded, take } = start();
-  take(delivery);
-  take(later);
-  attempted.resolve();
-  await vi.waitFor(() => expect(record).toHaveBeenCalledOnce());
-  expect(record).toHaveBeenCalledWith({ result: expect.objectContaining({ delivery: later }) });
-  recorded.resolve();
-  await vi.waitFor(() => expect(sender.inHand).toBe(0));
-  expect(attempt).toHaveBeenCalledOnce();
-  await sender.close();
+  sender = start();
+  sender.take(delivery);
+  sender.take(later);
+  await sender.end();
+  expect(sender.attempt).toHaveBeenCalledOnce();
+  const result = expect.objectContaining({ delivery: later });
+  expect(sender.record).toHaveBeenCalledExactlyOnceWith({ result });
 });
 
 it('a delivery whose result is being written is not begun again', async () => {
-  const { sender, attempt, attempted, record, recorded, take } = start();
-  take(delivery);
-  attempted.resolve();
-  await vi.waitFor(() => expect(record).toHaveBeenCalledOnce());
-  take(later);
-  recorded.resolve();
-  await vi.waitFor(() => expect(sender.inHand).toBe(0));
-  expect(attempt).toHaveBeenCalledOnce();
-  await sender.close();
+  sender = start();
+  sender.take(delivery);
+  sender.answer();
+  await sender.recording();
+  sender.take(later);
+  await sender.end();
+  expect(sender.attempt).toHaveBeenCalledOnce();
 });
 
 it('a delivery that arrived is not begun again by a claim that was answered late', async () => {
-  const { sender, attempt, attempted, recorded, take } = start();
-  attempted.resolve();
-  recorded.resolve();
-  take(delivery);
-  await vi.waitFor(() => expect(sender.inHand).toBe(0));
-  take(later);
-  expect(sender.inHand).toBe(0);
-  expect(attempt).toHaveBeenCalledOnce();
-  await sender.close();
+  sender = start();
+  sender.take(delivery);
+  await sender.end();
+  sender.take(later);
+  await sender.end();
+  expect(sender.attempt).toHaveBeenCalledOnce();
 });
 
 it('a delivery that failed comes back', async () => {
-  const { sender, attempt, attempted, recorded, take } = start('due');
-  attempted.resolve();
-  recorded.resolve();
-  take(delivery);
-  await vi.waitFor(() => expect(sender.inHand).toBe(0));
-  take(later);
-  await vi.waitFor(() => expect(attempt).toHaveBeenCalledTimes(2));
-  await vi.waitFor(() => expect(sender.inHand).toBe(0));
-  await sender.close();
+  sender = start('due');
+  sender.take(delivery);
+  await sender.end();
+  sender.take(later);
+  await sender.end();
+  expect(sender.attempt).toHaveBeenCalledTimes(2);
 });
