@@ -135,11 +135,6 @@ export function destinationsRoutes({ store, keyRing }: RpcDeps): ServiceRoutes {
   return implement(
     DestinationsService,
     onDatabase({
-      async findDestinations(pair) {
-        const [recipients = []] = await store.findRecipients([pair]);
-        return { destinationIds: recipients.map(({ destination_id }) => destination_id) };
-      },
-
       async findRecipients({ pairs }) {
         const byPair = await store.findRecipients(pairs);
         return { byPair: byPair.map((rows) => ({ recipients: rows.map(toRecipient) })) };

@@ -18,9 +18,6 @@ export function createTestIntegrations(dispatcherKey: string) {
     return answer();
   };
   const routes = implement(DestinationsService, {
-    findDestinations: () => {
-      throw new Error('nobody asks for a single pair any more');
-    },
     findRecipients: async ({ pairs }) =>
       whileHere(() => {
         state.questions += 1;

@@ -394,43 +394,6 @@ export declare type Destination = Message<"creditlane.integrations.v1.Destinatio
 export declare const DestinationSchema: GenMessage<Destination>;
 
 /**
- * @generated from message creditlane.integrations.v1.FindDestinationsRequest
- */
-export declare type FindDestinationsRequest = Message<"creditlane.integrations.v1.FindDestinationsRequest"> & {
-  /**
-   * @generated from field: string retailer_id = 1;
-   */
-  retailerId: string;
-
-  /**
-   * @generated from field: string creditor_id = 2;
-   */
-  creditorId: string;
-};
-
-/**
- * Describes the message creditlane.integrations.v1.FindDestinationsRequest.
- * Use `create(FindDestinationsRequestSchema)` to create a new message.
- */
-export declare const FindDestinationsRequestSchema: GenMessage<FindDestinationsRequest>;
-
-/**
- * @generated from message creditlane.integrations.v1.FindDestinationsResponse
- */
-export declare type FindDestinationsResponse = Message<"creditlane.integrations.v1.FindDestinationsResponse"> & {
-  /**
-   * @generated from field: repeated string destination_ids = 1;
-   */
-  destinationIds: string[];
-};
-
-/**
- * Describes the message creditlane.integrations.v1.FindDestinationsResponse.
- * Use `create(FindDestinationsResponseSchema)` to create a new message.
- */
-export declare const FindDestinationsResponseSchema: GenMessage<FindDestinationsResponse>;
-
-/**
  * @generated from message creditlane.integrations.v1.FindRecipientsRequest
  */
 export declare type FindRecipientsRequest = Message<"creditlane.integrations.v1.FindRecipientsRequest"> & {
@@ -679,17 +642,6 @@ export declare const AccessService: GenService<{
  * @generated from service creditlane.integrations.v1.DestinationsService
  */
 export declare const DestinationsService: GenService<{
-  /**
-   * FindRecipients for one pair.
-   *
-   * @generated from rpc creditlane.integrations.v1.DestinationsService.FindDestinations
-   * @deprecated
-   */
-  findDestinations: {
-    methodKind: "unary";
-    input: typeof FindDestinationsRequestSchema;
-    output: typeof FindDestinationsResponseSchema;
-  },
   /**
    * For each pair of a retailer and a creditor, the live destinations of every integration with a
    * live grant on either.
