@@ -373,7 +373,7 @@ export declare type Destination = Message<"creditlane.integrations.v1.Destinatio
   url: string;
 
   /**
-   * The live secrets, newest first; filled by GetDestinations only.
+   * The secrets that sign, 32 bytes each, newest first.
    *
    * @generated from field: repeated bytes secrets = 4;
    */
