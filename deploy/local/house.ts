@@ -60,7 +60,7 @@ export async function startHouse(options: HouseOptions, process: Process): Promi
 
   const ops = await startOpsServer({ host: HOST, port: ports.ops, ...process });
   process.closers.add('ops server', ops.close);
-  const bus = createInProcessBus();
+  const bus = createInProcessBus({ metrics: process.metrics });
   process.closers.add('event bus', () => bus.close());
 
   const integrations = await startIntegrations(readIntegrationsConfig(env('integrations')), {

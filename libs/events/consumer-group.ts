@@ -23,6 +23,11 @@ export class ConsumerGroup {
     this.name = name;
   }
 
+  /** Messages that are not handled yet. */
+  get lag(): number {
+    return this.#queue.reduce((sum, { messages }) => sum + messages.length, this.#inHand);
+  }
+
   listensTo(topic: string): boolean {
     return this.#subscriber?.topics.some((listened) => listened === topic) ?? false;
   }
@@ -64,7 +69,7 @@ export class ConsumerGroup {
         this.#paused = false;
         this.#work();
       },
-      lag: () => this.#queue.reduce((sum, { messages }) => sum + messages.length, this.#inHand),
+      lag: () => this.lag,
       close: async () => {
         if (this.#subscriber === options) this.#subscriber = undefined;
         await this.#working;

@@ -2,21 +2,27 @@
  * The event bus within one process. It keeps nothing: publishing takes as long as handling does, so
  * that the outbox marks a row only after every consumer is done with it, and a crash loses nothing.
  */
+import type { Metrics } from '@creditlane/runtime/metrics';
 import { BusClosedError, type EventBus, type SubscribeOptions, type Subscription } from './bus.ts';
 import { ConsumerGroup } from './consumer-group.ts';
+import { measureLag } from './lag-gauge.ts';
 import { copyMessage, type EventMessage } from './message.ts';
 import { TOPICS, type TopicDeclaration } from './topics.ts';
 
 export interface InProcessBusOptions {
   /** Who must have handled what; TOPICS unless a test says otherwise. */
   topics?: Record<string, Pick<TopicDeclaration, 'consumers'>>;
+  metrics?: Metrics;
 }
 
 /**
  * A bus whose `publish` waits until every group declared for the topic has subscribed and handled
  * the messages, all groups at the same time. Groups that nobody declared are served as well.
  */
-export function createInProcessBus({ topics = TOPICS }: InProcessBusOptions = {}): EventBus {
+export function createInProcessBus({
+  topics = TOPICS,
+  metrics,
+}: InProcessBusOptions = {}): EventBus {
   const groups = new Map<string, ConsumerGroup>();
   let closed = false;
 
@@ -26,6 +32,9 @@ export function createInProcessBus({ topics = TOPICS }: InProcessBusOptions = {}
     return group;
   };
   for (const { consumers } of Object.values(topics)) consumers.forEach(groupNamed);
+
+  if (metrics)
+    measureLag(metrics, () => [...groups].map(([name, { lag }]) => [name, lag] as const));
 
   const receivers = (topic: string): ConsumerGroup[] => {
     const declared = topics[topic]?.consumers;

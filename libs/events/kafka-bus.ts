@@ -7,6 +7,7 @@ import type { KafkaConfig } from './kafka-config.ts';
 import { KafkaConsumer } from './kafka-consumer.ts';
 import { GroupLag } from './kafka-lag.ts';
 import { KafkaPublisher } from './kafka-producer.ts';
+import { measureLag } from './lag-gauge.ts';
 
 export interface KafkaBusOptions {
   config: KafkaConfig;
@@ -64,10 +65,9 @@ export function createKafkaBus(options: KafkaBusOptions): KafkaBus {
     open.set(subscription, { group, consumer });
     return subscription;
   };
-  const help = 'Messages a consumer group has not handled yet, over all its members.';
-  metrics.gauge('consumer_lag', help, ['group'], (gauge) => {
-    for (const [subscription, { group }] of open) gauge.set({ group }, subscription.lag());
-  });
+  measureLag(metrics, () =>
+    [...open].map(([subscription, { group }]) => [group, subscription.lag()] as const),
+  );
 
   return {
     async publish(messages) {

@@ -39,6 +39,7 @@ export interface Database {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const RETRY_MS = 250;
+const IDLE_TIMEOUT_MS = 3_000;
 /** Someone who waits says so now and then. */
 const TRIES_PER_WORD = 120;
 
@@ -68,6 +69,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       types: VALUE_TYPES,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
+      // What a burst needed and the calm after it does not; each connection is a process of the server.
+      idleTimeoutMillis: IDLE_TIMEOUT_MS,
       // Of a disk without a moving arm. It also keeps the relay on the outbox's index, in its order,
       // when a backlog grows faster than the planner's statistics.
       options: '-c random_page_cost=1.1',
@@ -127,6 +130,9 @@ function poolOf(dataSource: DataSource): pg.Pool {
 }
 
 function measure(pool: pg.Pool, database: string, metrics: Metrics): void {
+  metrics.gauge('database_pool_size', 'Connections at most.', ['database'], (gauge) => {
+    gauge.set({ database }, pool.options.max);
+  });
   metrics.gauge(
     'database_connections',
     'Connections of the pool by what they do; "waiting" counts the callers without one.',

@@ -9,10 +9,12 @@ import type {
 import type { Transport } from '@connectrpc/connect';
 import type { Closers } from '@creditlane/runtime/closers';
 import type { Health } from '@creditlane/runtime/health';
+import type { Metrics } from '@creditlane/runtime/metrics';
 import { AUTHORIZATION, IDEMPOTENCY_KEY, REPLAYED, REQUEST_ID, TRACEPARENT } from './call.ts';
 import { DEFAULT_TIMEOUT_MS } from './call-time.ts';
 import { cancelled, deadlineExceeded, faultFrom } from './fault.ts';
 import type { Identity, TokenSigner } from './identity.ts';
+import { RETRY_OUTCOMES, type RetryObserver } from './retries.ts';
 import { unary } from './service.ts';
 import { openTransport, type Target } from './target.ts';
 
@@ -47,15 +49,18 @@ export type ClientOptions = {
   closers?: Closers;
   /** Is told while the service is out of reach, and so that the process should get no work. */
   health?: Health;
+  /** Counts the calls that are made again. */
+  metrics?: Metrics;
 };
 
 /** A client of `service` at `target`. Connects at the first call. */
 export function connect<S extends DescService>(
   service: S,
   target: Target,
-  { signer, audience, timeoutMs = DEFAULT_TIMEOUT_MS, closers, health }: ClientOptions,
+  { signer, audience, timeoutMs = DEFAULT_TIMEOUT_MS, closers, health, metrics }: ClientOptions,
 ): Client<S> {
-  const { transport, close, reachable } = openTransport(target);
+  const observe = metrics && countRetries(metrics, audience);
+  const { transport, close, reachable } = openTransport(target, observe);
   closers?.add(`client of ${audience}`, close);
   if (health !== undefined) {
     health.add(audience, () => reachable() || 'out of reach');
@@ -95,6 +100,14 @@ export function connect<S extends DescService>(
       throw faultFrom(error, true);
     }
   }
+}
+
+function countRetries(metrics: Metrics, peer: string): RetryObserver {
+  const help = 'Calls that found their peer away and could be made again, by whether they were.';
+  const retries = metrics.counter('rpc_client_retries_total', help, ['peer', 'outcome']);
+  // From the beginning on there is something to compare with.
+  for (const outcome of RETRY_OUTCOMES) retries.inc({ peer, outcome }, 0);
+  return (outcome) => retries.inc({ peer, outcome });
 }
 
 function headersOf(token: string, context: CallContext): Record<string, string> {

@@ -1,12 +1,18 @@
 // Which failed calls are sent again, judged by how often a transport that fails is asked.
+import { randomUUID } from 'node:crypto';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import {
   DestinationsService,
   IntegrationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
-import { describe, expect, test } from 'vitest';
+import { Closers } from '@creditlane/runtime/closers';
+import { Metrics } from '@creditlane/runtime/metrics';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { connect } from './client.ts';
 import { toConnectError, unavailable } from './fault.ts';
+import { makeIdentityKeys, TokenSigner } from './identity.ts';
+import { INTEGRATION, refused } from './mount-world.ts';
 import { RetryBudget, retrying } from './retries.ts';
 import { type UnaryCall, unaryTransport } from './unary-transport.ts';
 
@@ -14,6 +20,8 @@ type Method = Parameters<UnaryCall>[0];
 
 const { getDecision, recordDecision } = DecisionsService.method;
 const { issueKey, grantRetailer } = IntegrationsService.method;
+/** A write as it would be without an option in its proto; every one there is heeds its key. */
+const heedless: Method = { ...issueKey, proto: { ...issueKey.proto, options: undefined } };
 const away = new ConnectError('Connection dropped', Code.Unavailable);
 
 /** Makes one call over a transport that always fails, and tells how it was asked. */
@@ -27,10 +35,12 @@ async function fail(
     timeouts.push(timeoutMs);
     throw error;
   };
-  const transport = retrying(unaryTransport(unary), () => 0.1);
+  const observed: string[] = [];
+  const observe = (outcome: string) => void observed.push(outcome);
+  const transport = retrying(unaryTransport(unary), () => 0.1, observe);
   const header = key === undefined ? {} : { 'idempotency-key': key };
   const thrown = await transport.unary(method, signal, timeoutMs, header, {}).catch((it) => it);
-  return { thrown, timeouts, attempts: timeouts.length };
+  return { thrown, timeouts, attempts: timeouts.length, observed };
 }
 
 describe('when a peer goes away under a call', () => {
@@ -44,7 +54,7 @@ describe('when a peer goes away under a call', () => {
     { what: 'a write that may happen twice', method: grantRetailer, attempts: 4 },
     { what: 'a write under a key it honours', method: recordDecision, key: 'k', attempts: 4 },
     { what: 'a write without a key', method: recordDecision, attempts: 1 },
-    { what: 'a write that heeds no key', method: issueKey, key: 'k', attempts: 1 },
+    { what: 'a write that heeds no key', method: heedless, key: 'k', attempts: 1 },
   ])('$what is made $attempts times', async ({ method, key, attempts }) => {
     const outcome = await fail(method, away, key === undefined ? {} : { key });
     expect(outcome).toMatchObject({ attempts, thrown: away });
@@ -73,6 +83,28 @@ describe('when a peer goes away under a call', () => {
 test('a call that the peer refused unseen is made again, whatever it does', async () => {
   const unseen = new ConnectError('Stream refused by server', Code.Unavailable);
   expect(await fail(issueKey, unseen)).toMatchObject({ attempts: 10 });
+});
+
+test('whoever observes hears of each attempt after the first, and of no other call', async () => {
+  const again = ['sent_again', 'sent_again', 'sent_again'];
+  expect(await fail(getDecision, away)).toMatchObject({ attempts: 4, observed: again });
+  expect(await fail(recordDecision, away)).toMatchObject({ attempts: 1, observed: [] });
+});
+
+test('a client counts what it sends again, by the peer that was away', async () => {
+  const metrics = new Metrics();
+  const signer = new TokenSigner({ issuer: 'gateway', ...makeIdentityKeys() });
+  const closers = new Closers();
+  onTestFinished(() => closers.close());
+  const nobody = { kind: 'grpc', address: '127.0.0.1:1' } as const;
+  const options = { signer, audience: 'decisions', timeoutMs: 5_000, closers, metrics };
+  const client = connect(DecisionsService, nobody, options);
+  const ids = { applicationId: randomUUID(), creditorId: randomUUID() };
+  await refused(client.getDecision(ids, { identity: INTEGRATION }));
+  const counted = 'creditlane_rpc_client_retries_total{peer="decisions",outcome=';
+  const text = await metrics.text();
+  expect(text).toContain(`${counted}"sent_again"} 3`);
+  expect(text).toContain(`${counted}"out_of_budget"} 0`);
 });
 
 test('what the service itself answers is not asked for twice', async () => {

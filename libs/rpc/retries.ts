@@ -39,6 +39,11 @@ export class RetryBudget {
   }
 }
 
+/** Is told of each call that may be made again: whether it is, or not, as too many were already. */
+export type RetryObserver = (outcome: (typeof RETRY_OUTCOMES)[number]) => void;
+
+export const RETRY_OUTCOMES = ['sent_again', 'out_of_budget'] as const;
+
 /**
  * The same transport, with calls sent again within their time when no answer of the service came:
  *
@@ -50,7 +55,11 @@ export class RetryBudget {
  * What the service itself answers is never asked for twice: services call each other, and each
  * would multiply the attempts of the one before it.
  */
-export function retrying(transport: Transport, random?: () => number): Transport {
+export function retrying(
+  transport: Transport,
+  random?: () => number,
+  observe: RetryObserver = () => {},
+): Transport {
   const budget = new RetryBudget();
 
   const unary: UnaryCall = async (method, signal, timeoutMs, header, input, values) => {
@@ -64,7 +73,12 @@ export function retrying(transport: Transport, random?: () => number): Transport
       } catch (error) {
         const again = attempt < attemptsAllowed(error, method, header);
         const waitMs = backoffMs(attempt, BACKOFF, random);
-        if (!again || performance.now() + waitMs >= endMs || !budget.take()) throw error;
+        if (!again || performance.now() + waitMs >= endMs) throw error;
+        if (!budget.take()) {
+          observe('out_of_budget');
+          throw error;
+        }
+        observe('sent_again');
         await pause(waitMs, signal);
         if (timeoutMs !== undefined) remainingMs = Math.max(1, endMs - performance.now());
       }

@@ -3,7 +3,7 @@ import type { Transport } from '@connectrpc/connect';
 import type { Certificates } from './certificates.ts';
 import { openGrpcTransport } from './grpc-transport.ts';
 import { openHttpTransport } from './http-transport.ts';
-import { retrying } from './retries.ts';
+import { type RetryObserver, retrying } from './retries.ts';
 
 /**
  * `address` is "host:port", or several as `openGrpcTransport` takes them; `baseUrl` is
@@ -23,17 +23,17 @@ export type OpenTransport = {
 };
 
 /** The transport to a target; it connects at the first call. */
-export function openTransport(target: Target): OpenTransport {
+export function openTransport(target: Target, observe?: RetryObserver): OpenTransport {
   switch (target.kind) {
     case 'memory':
       return { transport: target.transport, close: () => {}, reachable: () => true };
     case 'grpc':
-      return retried(openGrpcTransport(target.address, target.certificates));
+      return retried(openGrpcTransport(target.address, target.certificates), observe);
     case 'http':
-      return retried(openHttpTransport(target.baseUrl, target.certificates));
+      return retried(openHttpTransport(target.baseUrl, target.certificates), observe);
   }
 }
 
-function retried(opened: OpenTransport): OpenTransport {
-  return { ...opened, transport: retrying(opened.transport) };
+function retried(opened: OpenTransport, observe: RetryObserver | undefined): OpenTransport {
+  return { ...opened, transport: retrying(opened.transport, undefined, observe) };
 }

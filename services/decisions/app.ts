@@ -84,6 +84,7 @@ export async function startDecisions(
     audience: 'applications',
     closers,
     health,
+    metrics,
   });
   const wakeRelay = () => relay.wake();
   const startSubmission = async (heard: SubmissionHeard) => {

@@ -47,9 +47,9 @@ export async function startGateway(
   { process, peers, signer }: GatewayDeps,
 ): Promise<Gateway> {
   const { log, metrics, closers, health } = process;
-  const applications = { signer, audience: 'applications', closers, health };
-  const decisions = { signer, audience: 'decisions', closers, health };
-  const integrations = { signer, audience: 'integrations', closers, health };
+  const applications = { signer, audience: 'applications', closers, health, metrics };
+  const decisions = { signer, audience: 'decisions', closers, health, metrics };
+  const integrations = { signer, audience: 'integrations', closers, health, metrics };
   const clients = {
     access: connect(AccessService, peers.integrations, integrations),
     integrations: connect(IntegrationsService, peers.integrations, integrations),

@@ -64,6 +64,7 @@ export async function startWebhookDispatcher(
     signer,
     closers,
     health,
+    metrics,
     cacheMs: config.destinationsCacheMs,
   });
   const measures = new Measures(metrics);

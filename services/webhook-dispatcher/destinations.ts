@@ -8,6 +8,7 @@ import { type Client, connect, type Target } from '@creditlane/rpc/client';
 import { serviceIdentity, type TokenSigner } from '@creditlane/rpc/identity';
 import type { Closers } from '@creditlane/runtime/closers';
 import type { Health } from '@creditlane/runtime/health';
+import type { Metrics } from '@creditlane/runtime/metrics';
 import { LRUCache } from 'lru-cache';
 
 /** The one name this service signs with and is known by. */
@@ -42,6 +43,7 @@ export interface DestinationsOptions {
   readonly signer: TokenSigner;
   readonly closers: Closers;
   readonly health: Health;
+  readonly metrics: Metrics;
   /** How long a URL and its secrets count: how late, at most, a change of them takes effect. */
   readonly cacheMs: number;
 }
@@ -53,12 +55,13 @@ export class Destinations {
   readonly #known: LRUCache<string, Promise<Destination | undefined>>;
   #wanted = new Map<string, Lookup>();
 
-  constructor({ target, signer, closers, health, cacheMs }: DestinationsOptions) {
+  constructor({ target, signer, closers, health, metrics, cacheMs }: DestinationsOptions) {
     this.#client = connect(DestinationsService, target, {
       signer,
       audience: 'integrations',
       closers,
       health,
+      metrics,
     });
     // A ttl of 0 would mean for ever.
     this.#known = new LRUCache({ max: MAX_CACHED, ttl: Math.max(1, cacheMs) });
