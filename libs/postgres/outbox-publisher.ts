@@ -47,20 +47,18 @@ export function createPublisher(
     ['source'],
   );
   measureBacklog(pool, source, metrics);
-  const reported = new Set<number>();
+  /** Keys held up, until the process ends, by an event that this version cannot encode. */
+  const stuck = new Set<string>();
 
   /** An event that cannot be encoded holds up its own key, for order's sake, and no other. */
   const encode = (rows: OutboxRow[]): Map<number, Outgoing> => {
     const outgoing = new Map<number, Outgoing>();
-    const stuck = new Set<string>();
     for (const row of rows) {
       if (stuck.has(row.key)) continue;
       try {
         outgoing.set(row.id, begin(row, source));
       } catch (err) {
         stuck.add(row.key);
-        if (reported.has(row.id)) continue;
-        reported.add(row.id);
         const { id: outboxId, type, traceparent } = row;
         const traceId = traceIdOf(traceparent);
         log.error({ err, outboxId, type, traceId }, 'an event cannot be published');
@@ -72,7 +70,8 @@ export function createPublisher(
   return async (leases) => {
     const held = leases.held();
     if (held.length === 0) return 0;
-    const waiting = await readUnpublished.run(pool, [held.map(({ shard }) => shard)]);
+    const shards = held.map(({ shard }) => shard);
+    const waiting = await readUnpublished.run(pool, [shards, [...stuck]]);
     // A process may be stopped at any point; one that slept past its lease has nothing to say.
     const still = new Set(leases.held().map(({ shard }) => shard));
     const outgoing = encode(waiting.filter(({ shard }) => still.has(shard)));
@@ -82,7 +81,7 @@ export function createPublisher(
       await orStopped(bus.publish(batch.map(({ message }) => message)), stop);
       return markPublished.run(pool, [
         [...outgoing.keys()],
-        held.map(({ shard }) => shard),
+        shards,
         held.map(({ fence }) => fence),
       ]);
     };

@@ -22,15 +22,16 @@ export interface OutboxRow {
 }
 
 /**
- * The oldest unpublished rows of the shards ($1), in the order of their ids. It asks for what is not
- * published and never for "ids after the last": a transaction may commit after one with higher ids.
+ * The oldest unpublished rows of the shards ($1), but of the keys ($2), in the order of their ids. It
+ * asks for what is not published and never for "ids after the last": a transaction may commit after
+ * one with higher ids.
  */
 export const readUnpublished = statement<OutboxRow>(
   'outbox_read',
   `SELECT waiting.* FROM unnest($1::smallint[]) AS held (shard)
    CROSS JOIN LATERAL (
      SELECT id, shard, topic, key, event_id, type, payload, traceparent, created_at FROM outbox
-     WHERE shard = held.shard AND published_at IS NULL
+     WHERE shard = held.shard AND published_at IS NULL AND key <> ALL ($2::text[])
      ORDER BY id LIMIT ${MAX_SHARD_BATCH}
    ) AS waiting
    ORDER BY waiting.id`,

@@ -288,6 +288,20 @@ test('an event that cannot be encoded holds up its own key and no other', async 
   await expect.poll(() => unpublished()).toEqual(['bad', 'bad', 'bad', 'bad']);
 });
 
+test('however many events wait behind one that cannot be encoded, those of other keys go out', async () => {
+  await db.pool.query(
+    `INSERT INTO outbox (shard, topic, key, type, payload)
+     SELECT 0, 'creditlane.decisions.v1', 'bad', 'creditlane.decisions.v1.DecisionRecorded', '{"no": 1}'
+     FROM generate_series(1, 600)`,
+  );
+  await db.pool.query(
+    `INSERT INTO outbox (shard, topic, key, type, payload)
+     VALUES (0, 'creditlane.decisions.v1', 'good', 'creditlane.decisions.v1.DecisionRecorded', '{}')`,
+  );
+  relay();
+  await expect.poll(() => published.map(({ key }) => key)).toEqual(['good']);
+});
+
 test('what can never be published is refused when it is written', async () => {
   const wrong = { ...event('a'), payload: { applicationId: 1 } };
   await expect(append(wrong)).rejects.toThrow('the payload is not a');
