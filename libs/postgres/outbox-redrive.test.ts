@@ -1,0 +1,90 @@
+import type { EventBus } from '@creditlane/events/bus';
+import type { EventMessage } from '@creditlane/events/message';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { appendToOutbox } from './outbox.ts';
+import { redriveOutbox } from './outbox-redrive.ts';
+import { type Relay, startRelay } from './relay.ts';
+import { openTestSchema, silent, type TestSchema } from './test-schema.ts';
+
+const LONG_AGO = new Date(0);
+
+let db: TestSchema;
+let relay: Relay;
+let published: EventMessage[];
+/** What the bus does before a batch counts as published. */
+let accept: () => Promise<void>;
+
+beforeEach(async () => {
+  db = await openTestSchema('redrive');
+  published = [];
+  accept = () => Promise.resolve();
+  const bus: EventBus = {
+    async publish(batch) {
+      published.push(...batch);
+      await accept();
+    },
+    subscribe: () => Promise.reject(new Error('nobody subscribes here')),
+    close: () => Promise.resolve(),
+  };
+  const { pool, metrics } = db;
+  relay = startRelay({ pool, bus, source: 'decisions', log: silent, metrics });
+});
+afterEach(async () => {
+  await relay.close();
+  await db.close();
+});
+
+async function append(...keys: string[]): Promise<void> {
+  const type = 'creditlane.decisions.v1.DecisionRecorded' as const;
+  const topic = 'creditlane.decisions.v1' as const;
+  await appendToOutbox(
+    db.pool,
+    keys.map((key) => ({ topic, key, type, payload: { applicationId: key } })),
+  );
+}
+
+/** Each once: the relay's first batch under its old fence is not marked, and comes again. */
+const eventsPublished = () => {
+  const byId = new Map(published.map((message) => [message.headers.ce_id, message.key]));
+  return [...byId];
+};
+const keysPublished = () => eventsPublished().map(([, key]) => key);
+
+test('what was published since then is published again, as the same events in the same order', async () => {
+  await append('one', 'two', 'one');
+  await relay.settled();
+  const before = eventsPublished();
+  published = [];
+  expect(await redriveOutbox(db.pool, LONG_AGO)).toBe(3);
+  await relay.settled();
+  expect(eventsPublished()).toEqual(before);
+  expect(keysPublished()).toEqual(['one', 'two', 'one']);
+});
+
+test('what was published before stays as it is', async () => {
+  await append('early');
+  await relay.settled();
+  const { rows } = await db.pool.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+  await append('late');
+  await relay.settled();
+  published = [];
+  expect(await redriveOutbox(db.pool, rows[0]?.now as Date)).toBe(1);
+  await relay.settled();
+  expect(keysPublished()).toEqual(['late']);
+});
+
+test('a batch that was on its way meanwhile is not taken for published', async () => {
+  const sent = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  accept = () => {
+    sent.resolve();
+    return answer.promise;
+  };
+  await append('lost');
+  await sent.promise;
+  await redriveOutbox(db.pool, LONG_AGO);
+  accept = () => Promise.resolve();
+  answer.resolve();
+  await relay.settled();
+  expect(published.length).toBeGreaterThan(1);
+});
