@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Api, decisionPath } from './api.ts';
 import { Inbox } from './inbox.ts';
-import { Laptop } from './laptop.ts';
+import { Laptop, processesIn } from './laptop.ts';
 
 const run = promisify(execFile);
 
@@ -138,15 +138,4 @@ async function occupyPort(): Promise<{ server: Server; port: number }> {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   return { server, port: address.port };
-}
-
-/** The command lines of the processes that name a directory. */
-async function processesIn(dir: string): Promise<string[]> {
-  const found = [];
-  for (const pid of await readdir('/proc')) {
-    if (!/^\d+$/.test(pid)) continue;
-    const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    if (line.includes(dir)) found.push(line);
-  }
-  return found;
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Demo } from '@creditlane/local/demo';
@@ -17,13 +18,19 @@ export class Laptop {
   readonly #dataDir: string;
   #output = '';
 
-  constructor(dataDir: string, args: string[] = ['--port', '0'], start: Start = 'local/main.ts') {
+  constructor(
+    dataDir: string,
+    args: string[] = ['--port', '0'],
+    start: Start = 'local/main.ts',
+    env: NodeJS.ProcessEnv = {},
+  ) {
     this.#dataDir = dataDir;
     const main = fileURLToPath(new URL(start, DEPLOY));
     this.#child = spawn(process.execPath, [main, '--data-dir', dataDir, ...args], {
       // A group of its own, so that a test can kill it whole.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -67,4 +74,15 @@ export class Laptop {
     if (this.running) await once(this.#child, 'exit');
     return this.#child.exitCode;
   }
+}
+
+/** The command lines of the processes that name a directory. */
+export async function processesIn(dir: string): Promise<string[]> {
+  const found = [];
+  for (const pid of await readdir('/proc')) {
+    if (!/^\d+$/.test(pid)) continue;
+    const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (line.includes(dir)) found.push(line);
+  }
+  return found;
 }
