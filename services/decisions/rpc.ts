@@ -107,7 +107,6 @@ async function record(
 ): Promise<RecordDecisionResponse | undefined> {
   const { idempotency, traceparent, identity } = call;
   const answer = create(RecordDecisionResponseSchema, { decision });
-  const response = toBinary(RecordDecisionResponseSchema, answer);
   const seq = await recordDecision(db, {
     submission: key,
     scope,
@@ -115,7 +114,10 @@ async function record(
     recordedAt: clock(),
     integrationId: identity.subject,
     traceparent,
-    remember: idempotency && { idempotency, response },
+    remember: idempotency && {
+      idempotency,
+      response: toBinary(RecordDecisionResponseSchema, answer),
+    },
   });
   if (seq === undefined) return undefined;
   wakeRelay();
