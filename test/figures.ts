@@ -1,8 +1,11 @@
 /** The figures that a Prometheus server would read, of one process or several. */
 export class Figures {
   readonly samples: readonly Sample[];
+  /** The names of all metrics, those of a histogram's parts among them, with or without samples. */
+  readonly names: ReadonlySet<string>;
 
   constructor(text: string) {
+    this.names = namesIn(text);
     this.samples = text.split('\n').flatMap((line) => {
       const [, name, labels = '', value] = SAMPLE.exec(line) ?? [];
       return name === undefined ? [] : [{ name, labels: labelsIn(labels), value: Number(value) }];
@@ -18,9 +21,10 @@ export class Figures {
       .reduce((sum, { value }) => sum + value, 0);
   }
 
-  /** The names of all metrics, those of a histogram's parts among them. */
-  names(): Set<string> {
-    return new Set(this.samples.map(({ name }) => name));
+  /** The labels that any sample of a metric, by its whole name, has. */
+  labelsOf(name: string): Set<string> {
+    const samples = this.samples.filter((sample) => sample.name === name);
+    return new Set(samples.flatMap(({ labels }) => Object.keys(labels)));
   }
 }
 
@@ -30,7 +34,18 @@ interface Sample {
   value: number;
 }
 
+/** Of a histogram. */
+const PARTS = ['_bucket', '_sum', '_count'];
 const SAMPLE = /^([a-z_]\w*)(?:\{(.*)\})? ([-+\w.]+)$/;
+
+function namesIn(text: string): Set<string> {
+  const types = text.matchAll(/^# TYPE (\w+) (\w+)$/gm);
+  return new Set(
+    [...types].flatMap(([, name = '', type]) =>
+      type === 'histogram' ? [name, ...PARTS.map((part) => name + part)] : [name],
+    ),
+  );
+}
 
 function labelsIn(text: string): Record<string, string> {
   const pairs = text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g);
