@@ -12,6 +12,7 @@ import {
 import { HOST } from '@creditlane/local/host';
 import { startInbox } from '@creditlane/local/inbox';
 import { makeSecrets } from '@creditlane/local/secrets';
+import { SERVICES } from '@creditlane/local/services';
 import type { HouseSettings } from '@creditlane/local/settings';
 import { Closers } from '@creditlane/runtime/closers';
 import { Health } from '@creditlane/runtime/health';
@@ -37,14 +38,19 @@ interface NewApplication {
 export interface WorldOptions {
   /** Settings of the webhook dispatcher, such as RETRY_DELAYS. */
   dispatcher?: Record<string, string>;
+  /** Settings of every service. */
+  everywhere?: Record<string, string>;
 }
 
 /** A whole Creditlane on databases of its own, with the demo's two tenants and an empty inbox. */
-export async function startWorld({ dispatcher = {} }: WorldOptions = {}): Promise<World> {
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const { dispatcher, everywhere } = options;
   const log = createLog('world', { level: 'error' });
   const life = { log, metrics: new Metrics(), closers: new Closers(), health: new Health() };
   try {
-    return await furnishWorld({ 'webhook-dispatcher': dispatcher }, life);
+    const settings = Object.fromEntries(SERVICES.map((name) => [name, { ...everywhere }]));
+    const ofDispatcher = { ...everywhere, ...dispatcher };
+    return await furnishWorld({ ...settings, 'webhook-dispatcher': ofDispatcher }, life);
   } catch (error) {
     await life.closers.close();
     throw error;
