@@ -31,6 +31,18 @@ export async function loadClosed(
   return { perSecond, latencyMs: summarise(timesMs), exchanges };
 }
 
+/** So many exchanges by so many callers, to be measured by nobody. */
+export async function warmUp(
+  exchange: Exchange,
+  { callers, exchanges }: { callers: number; exchanges: number },
+): Promise<void> {
+  let left = exchanges;
+  const call = async () => {
+    for (; left > 0; left -= 1) await exchange();
+  };
+  await Promise.all(Array.from({ length: callers }, call));
+}
+
 export interface OpenLoad {
   /** From sending to the end of the exchange. */
   latencyMs: Latency;

@@ -3,7 +3,7 @@ import { pileUp } from './backlog.ts';
 import { cpuTimeMs } from './cpu-time.ts';
 import type { Latency, Rate } from './figures.ts';
 import type { OpenLoad } from './load.ts';
-import type { Ending } from './outside-part.ts';
+import type { Exchanges } from './outside-part.ts';
 import type { Plan } from './plan.ts';
 import type { World } from './world.ts';
 
@@ -26,6 +26,10 @@ export interface Attempts {
   byStrength: Record<number, { perSecond: number; latencyMs: Latency }>;
 }
 
+/** Those whose decisions nobody is to hear of, and those with a webhook destination. */
+const UNTOLD: Exchanges = { writer: 'untold', ending: 'answer' };
+const TOLD: Exchanges = { writer: 'told', ending: 'webhook' };
+
 /** Measures everything; `say` gets a line before each part. */
 export async function measure(
   world: World,
@@ -35,9 +39,8 @@ export async function measure(
   const { outside } = world;
   const { warmUpMs, measureMs } = plan;
   say('Warming up');
-  // The first seconds of a program are its compiler's.
-  const warmUp = { callers: 32, warmUpMs: 2 * warmUpMs, measureMs: 500 };
-  await outside.call('closed', { writer: 'told', ending: 'webhook', ...warmUp });
+  // A program's first exchanges are its compiler's; they cost several times what later ones do.
+  await outside.call('warmUp', { of: TOLD, callers: 64, exchanges: plan.warmUpExchanges });
   await outside.call('limit', { ...world.limit, connections: 8, warmUpMs, measureMs: 500 });
 
   say('The limit: the decision write as one prepared statement');
@@ -46,17 +49,17 @@ export async function measure(
   const limitBefore = await attempt(plan.connections, limitOf);
 
   say('Decisions written through the gateway');
-  const writes = await closed(world, plan, 'untold', 'answer', plan.writers);
+  const writes = await closed(world, plan, UNTOLD, plan.writers);
   const perSecondOfHalf = Math.round(writes.best.perSecond / 2);
-  const writesAtHalfLoad = await open(world, plan, 'untold', 'answer', perSecondOfHalf);
+  const writesAtHalfLoad = await open(world, plan, UNTOLD, perSecondOfHalf);
 
   say('The limit again');
   const limit = merge(limitBefore, await attempt([strengthOf(limitBefore)], limitOf));
 
   say('Decisions written and their webhooks received');
-  const deliveries = await closed(world, plan, 'told', 'webhook', plan.deliveries);
+  const deliveries = await closed(world, plan, TOLD, plan.deliveries);
   const perSecond = Math.round(deliveries.best.perSecond / 2);
-  const deliveriesAtHalfLoad = await open(world, plan, 'told', 'webhook', perSecond);
+  const deliveriesAtHalfLoad = await open(world, plan, TOLD, perSecond);
 
   say('Webhooks sent from a backlog');
   const backlog = await workOff(world, plan.backlog);
@@ -75,15 +78,14 @@ export async function measure(
 async function closed(
   world: World,
   { warmUpMs, measureMs }: Plan,
-  writer: string,
-  ending: Ending,
+  of: Exchanges,
   strengths: readonly number[],
 ): Promise<Attempts & { cpuMs: number | undefined }> {
   const usedMs = await cpuOf(world);
   let exchanges = 0;
   const attempts = await attempt(strengths, async (callers) => {
     const load = { callers, warmUpMs, measureMs };
-    const rate = await world.outside.call('closed', { writer, ending, ...load });
+    const rate = await world.outside.call('closed', { of, ...load });
     exchanges += rate.exchanges;
     // Whatever this one left behind is not for the next one to carry.
     await world.house.call('settled', undefined);
@@ -95,12 +97,11 @@ async function closed(
 async function open(
   world: World,
   { warmUpMs, openMs }: Plan,
-  writer: string,
-  ending: Ending,
+  of: Exchanges,
   perSecond: number,
 ): Promise<OpenLoad & { perSecond: number }> {
   const load = { perSecond, warmUpMs, measureMs: openMs };
-  const result = await world.outside.call('open', { writer, ending, ...load });
+  const result = await world.outside.call('open', { of, ...load });
   await world.house.call('settled', undefined);
   return { ...result, perSecond };
 }

@@ -4,7 +4,14 @@ import { playPart } from './child.ts';
 import { DECISION } from './decision.ts';
 import type { Rate } from './figures.ts';
 import { measureLimit } from './limit.ts';
-import { type ClosedLoad, type Exchange, loadClosed, loadOpen, type OpenLoad } from './load.ts';
+import {
+  type ClosedLoad,
+  type Exchange,
+  loadClosed,
+  loadOpen,
+  type OpenLoad,
+  warmUp,
+} from './load.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 /** Who writes decisions, and on what. */
@@ -15,8 +22,15 @@ export interface Writer {
   applicationIds: string[];
 }
 
-/** When an exchange has ended: with the answer, or with the webhook that follows. */
-export type Ending = 'answer' | 'webhook';
+/** Whose decisions are written, and when such an exchange has ended: with the answer or the webhook. */
+export interface Exchanges {
+  writer: string;
+  ending: 'answer' | 'webhook';
+}
+
+interface Of {
+  of: Exchanges;
+}
 
 const MAX_CONNECTIONS = 512;
 
@@ -38,21 +52,14 @@ const functions = {
 
   limit: (options: Parameters<typeof measureLimit>[0]): Promise<Rate> => measureLimit(options),
 
-  closed({
-    writer,
-    ending,
-    ...load
-  }: { writer: string; ending: Ending } & Parameters<typeof loadClosed>[1]): Promise<ClosedLoad> {
-    return loadClosed(exchangeOf(writer, ending), load);
-  },
+  warmUp: ({ of, ...load }: Of & Parameters<typeof warmUp>[1]): Promise<void> =>
+    warmUp(exchangeOf(of), load),
 
-  open({
-    writer,
-    ending,
-    ...load
-  }: { writer: string; ending: Ending } & Parameters<typeof loadOpen>[1]): Promise<OpenLoad> {
-    return loadOpen(exchangeOf(writer, ending), load);
-  },
+  closed: ({ of, ...load }: Of & Parameters<typeof loadClosed>[1]): Promise<ClosedLoad> =>
+    loadClosed(exchangeOf(of), load),
+
+  open: ({ of, ...load }: Of & Parameters<typeof loadOpen>[1]): Promise<OpenLoad> =>
+    loadOpen(exchangeOf(of), load),
 
   /** Resolves when so many more webhooks have come. */
   async receive(count: number): Promise<void> {
@@ -63,7 +70,7 @@ const functions = {
 export type OutsidePart = typeof functions;
 
 /** Each exchange writes the next decision, going round the writer's applications. */
-function exchangeOf(name: string, ending: Ending): Exchange {
+function exchangeOf({ writer: name, ending }: Exchanges): Exchange {
   const writer = writers.get(name);
   if (writer === undefined) throw new Error(`nobody introduced ${name}`);
   const { pool, key, creditorId, applicationIds, baseUrl } = writer;

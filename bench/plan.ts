@@ -1,6 +1,9 @@
 /** How long and how hard each measurement loads the system. */
 export interface Plan {
   applications: number;
+  /** Before anything is measured. */
+  warmUpExchanges: number;
+  /** Before each measurement. */
   warmUpMs: number;
   measureMs: number;
   /** Of the loads at a fixed rate. */
@@ -13,7 +16,8 @@ export interface Plan {
 
 export const FULL: Plan = {
   applications: 20_000,
-  warmUpMs: 1_500,
+  warmUpExchanges: 20_000,
+  warmUpMs: 1_000,
   measureMs: 5_000,
   openMs: 12_000,
   connections: [8, 16, 32],
@@ -24,7 +28,8 @@ export const FULL: Plan = {
 
 export const QUICK: Plan = {
   applications: 10_000,
-  warmUpMs: 700,
+  warmUpExchanges: 8_000,
+  warmUpMs: 500,
   measureMs: 2_000,
   openMs: 4_000,
   connections: [16],
