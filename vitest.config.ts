@@ -4,7 +4,15 @@ import { defineConfig } from 'vitest/config';
 const UNIT = ['libs/**/*.test.ts', 'services/**/*.test.ts', 'deploy/**/*.test.ts'];
 const PROMISES = ['test/**/*.test.ts'];
 /** These must hold as well where each service is a process of its own, with real Kafka between them. */
-const IN_PROCESSES = ['journey', 'trace', 'metrics', 'idempotency', 'receiver', 'tenants', 'refusals'];
+const IN_PROCESSES = [
+  'journey',
+  'trace',
+  'metrics',
+  'idempotency',
+  'receiver',
+  'tenants',
+  'refusals',
+];
 
 export default defineConfig({
   test: {

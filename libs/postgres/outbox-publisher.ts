@@ -41,11 +41,13 @@ export function createPublisher(
   stop: AbortSignal,
 ): PublishRound {
   const published = metrics.counter('outbox_published_total', 'Events published.', ['source']);
-  const delay = metrics.histogram(
-    'outbox_publish_delay_seconds',
-    'From the transaction that wrote an event to its being published and marked.',
-    ['source'],
-  );
+  const delay = metrics
+    .histogram(
+      'outbox_publish_delay_seconds',
+      'From the transaction that wrote an event to its being published and marked.',
+      ['source'],
+    )
+    .labels({ source });
   measureBacklog(pool, source, metrics);
   /** Keys held up, until the process ends, by an event that this version cannot encode. */
   const stuck = new Set<string>();
@@ -90,7 +92,7 @@ export function createPublisher(
       work(),
     );
     published.inc({ source }, marked.length);
-    for (const { delay_s } of marked) delay.observe({ source }, delay_s);
+    for (const { delay_s } of marked) delay.observe(delay_s);
     if (marked.length < outgoing.size) {
       leases.doubt();
       log.warn('shards were taken over while publishing; their new holder publishes again');
