@@ -2,8 +2,10 @@
  * Publishes a service's events once more and ends: for when Kafka has lost its data.
  *
  * `DATABASE_URL` is that of a service which publishes, `REDRIVE_SINCE` an ISO 8601 time before the
- * loss. How to go about it: deploy/kafka-lost.md.
+ * loss. It ends after `REDRIVE_WAIT`, when nobody can still be publishing what was read before. How to
+ * go about it: deploy/kafka-lost.md.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readEnv } from '@creditlane/runtime/env';
 import { run } from '@creditlane/runtime/run';
 import pg from 'pg';
@@ -31,13 +33,19 @@ await run(
     readEnv(env, (read) => ({
       databaseUrl: read.url('DATABASE_URL'),
       since: read.parsed('REDRIVE_SINCE', parseTime),
+      waitMs: read.durationMs('REDRIVE_WAIT', { default: 60_000, min: 0, max: 600_000 }),
     })),
-  async ({ databaseUrl, since }, { log, closers }) => {
+  async ({ databaseUrl, since, waitMs }, { log }) => {
     const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
-    closers.add('database', () => pool.end());
     pool.on('error', (err) => log.warn({ err }, 'connection lost'));
     const count = await redriveOutbox(pool, since);
-    log.info({ count, since }, 'these events are published once more');
     await pool.end();
+    log.info(
+      { count, since, waitMs },
+      'these events are published once more; wait with the topics',
+    );
+    // A relay that had read its batch before may still try to publish it, ahead of what comes first.
+    await sleep(waitMs);
+    log.info('now the topics may be made');
   },
 );

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FORM } from './form.ts';
 import { oneOf } from './random.ts';
 import { query } from './records.ts';
-import { run, SHORT } from './run.ts';
+import { run } from './run.ts';
 import { Subject } from './subject.ts';
 
-describe('in one process, under load, every promise is kept', { timeout: 120_000 }, () => {
+describe('in one process, under load, every promise is kept', { timeout: FORM.timeoutMs }, () => {
   let subject: Subject;
   beforeAll(async () => {
     subject = await Subject.start();
@@ -13,7 +14,7 @@ describe('in one process, under load, every promise is kept', { timeout: 120_000
   afterAll(() => subject.close());
 
   test('when the process is killed with -9 and started again', async () => {
-    await run('kill -9', subject, SHORT, async ({ crash, note }) => {
+    await run('kill -9', subject, FORM, async ({ crash, note }) => {
       await crash(async () => {
         await subject.kill();
         await note();
@@ -24,14 +25,14 @@ describe('in one process, under load, every promise is kept', { timeout: 120_000
 
   test('when the server of PostgreSQL is killed with -9', async () => {
     const { pid } = subject;
-    await run('PostgreSQL killed', subject, SHORT, async () => {
+    await run('PostgreSQL killed', subject, FORM, async () => {
       process.kill(await subject.postmasterPid(), 'SIGKILL');
     });
     expect(subject.isRunning && subject.pid).toBe(pid);
   });
 
   test('when all connections to the databases are cut, again and again', async () => {
-    await run('backends terminated', subject, SHORT, async () => {
+    await run('backends terminated', subject, FORM, async () => {
       for (let times = 0; times < 4; times += 1) {
         for (const owner of ['decisions', 'webhook-dispatcher', 'integrations'] as const) {
           await query(
@@ -44,11 +45,11 @@ describe('in one process, under load, every promise is kept', { timeout: 120_000
     });
   });
 
-  test('when the process is stopped for 15 seconds', async () => {
-    await run('SIGSTOP', subject, SHORT, async ({ crash }) => {
+  test('when the process is stopped for a while and goes on', async () => {
+    await run('SIGSTOP', subject, FORM, async ({ crash }) => {
       await crash(async () => {
         process.kill(subject.pid, 'SIGSTOP');
-        await sleep(15_000);
+        await sleep(FORM.stopMs);
         process.kill(subject.pid, 'SIGCONT');
         await sleep(1_000);
       });
@@ -56,9 +57,9 @@ describe('in one process, under load, every promise is kept', { timeout: 120_000
   });
 
   test('when the receiver fails and hangs for a while', async () => {
-    await run('receiver away', subject, SHORT, async ({ receiver, random }) => {
+    await run('receiver away', subject, FORM, async ({ receiver, random }) => {
       receiver.behave(() => oneOf(random, ['accept', 'fail', 'hang']));
-      await sleep(2_500);
+      await sleep(FORM.awayMs);
       receiver.behave(() => 'accept');
     });
   });

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { judge } from './checker.ts';
+import type { Form } from './form.ts';
 import type { History, Write } from './history.ts';
 import { load, REFUSED, readHistory } from './load.ts';
 import { describe } from './offence.ts';
@@ -10,14 +11,6 @@ import { type Receiver, startReceiver } from './receiver.ts';
 import { readDecisions, readEvents, readRecorded, untilQuiet } from './records.ts';
 import type { Subject } from './subject.ts';
 import { settleIn } from './tenant.ts';
-
-export interface RunOptions {
-  perSecond: number;
-  forMs: number;
-  applications: number;
-  /** How long the work that the fault left may take. */
-  quietWithinMs: number;
-}
 
 /** What a fault may do, and must say, while the load goes on. */
 export interface Scene {
@@ -29,13 +22,6 @@ export interface Scene {
   /** Does something after which requests under way may have been made in vain. */
   crash(work: () => Promise<void>): Promise<void>;
 }
-
-export const SHORT: RunOptions = {
-  perSecond: 60,
-  forMs: 8_000,
-  applications: 20,
-  quietWithinMs: 40_000,
-};
 
 /** The dispatcher's default bound for one destination, twice: half may be waiting to be recorded. */
 const IN_FLIGHT = 2 * 64;
@@ -50,7 +36,7 @@ function seedOfRun(): number {
 export async function run(
   name: string,
   subject: Subject,
-  options: RunOptions,
+  options: Form,
   fault: (scene: Scene) => Promise<void>,
 ): Promise<History> {
   const seed = seedOfRun();

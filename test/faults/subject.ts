@@ -2,36 +2,44 @@
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Demo } from '@creditlane/local/demo';
+import type { Demo, ServiceAddress } from '@creditlane/local/demo';
 import { readJson } from '@creditlane/local/json-file';
 import type { Secrets } from '@creditlane/local/secrets';
 import type { DatabaseOwner } from '@creditlane/local/services';
+import { eventually } from '../eventually.ts';
 import { Laptop, type Start } from '../laptop.ts';
 import { databaseUrl } from './records.ts';
 
+/** How it is started. */
+interface Plan {
+  start: Start;
+  args: string[];
+  env: NodeJS.ProcessEnv;
+}
+
+const READY_WITHIN_MS = 120_000;
+
 export class Subject {
   readonly dataDir: string;
-  readonly #start: Start;
-  readonly #args: string[];
+  readonly #plan: Plan;
   #laptop: Laptop;
   #demo: Demo;
 
-  private constructor(dataDir: string, start: Start, args: string[], laptop: Laptop, demo: Demo) {
+  private constructor(dataDir: string, plan: Plan, laptop: Laptop, demo: Demo) {
     this.dataDir = dataDir;
-    this.#start = start;
-    this.#args = args;
+    this.#plan = plan;
     this.#laptop = laptop;
     this.#demo = demo;
   }
 
   /** Resolves once it is ready; on a fresh data directory. */
-  static async start(start: Start = 'local/main.ts', more: string[] = []): Promise<Subject> {
+  static async start({ start = 'local/main.ts', args = [], env = {} }: Partial<Plan> = {}) {
     const dataDir = await mkdtemp(join(tmpdir(), 'creditlane-faults-'));
     // Run by root, PostgreSQL is another user's process and must be able to enter.
     await chmod(dataDir, 0o755);
-    const args = ['--port', '0', ...more];
-    const laptop = new Laptop(dataDir, args, start);
-    return new Subject(dataDir, start, args, laptop, await laptop.ready());
+    const plan = { start, args: ['--port', '0', ...args], env };
+    const laptop = launch(dataDir, plan);
+    return new Subject(dataDir, plan, laptop, await laptop.ready(READY_WITHIN_MS));
   }
 
   /** Where it is at present, or was when it last was ready. */
@@ -61,8 +69,31 @@ export class Subject {
   async restart(): Promise<void> {
     // Killed, it could not take its demo.json along, and that is the sign of being ready.
     await rm(join(this.dataDir, 'demo.json'), { force: true });
-    this.#laptop = new Laptop(this.dataDir, this.#args, this.#start);
-    this.#demo = await this.#laptop.ready();
+    this.#laptop = launch(this.dataDir, this.#plan);
+    this.#demo = await this.#laptop.ready(READY_WITHIN_MS);
+  }
+
+  /** The process of a service by itself, as it is at present. */
+  async service(name: string): Promise<ServiceAddress> {
+    const demo = await readJson<Demo>(join(this.dataDir, 'demo.json'));
+    const address = demo?.services?.[name];
+    if (address === undefined) throw new Error(`there is no process "${name}"`);
+    return address;
+  }
+
+  /** Sends a service's process a signal that ends it; resolves once it runs again and takes work. */
+  async endService(name: string, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const before = await this.service(name);
+    process.kill(before.pid, signal);
+    await eventually(
+      `${name} again`,
+      async () => {
+        const { pid, opsUrl } = await this.service(name);
+        if (pid === before.pid) return undefined;
+        return (await fetch(`${opsUrl}/readyz`).catch(() => undefined))?.ok || undefined;
+      },
+      READY_WITHIN_MS,
+    );
   }
 
   async postmasterPid(): Promise<number> {
@@ -86,4 +117,8 @@ export class Subject {
     const file = join(this.dataDir, 'postgres', 'cluster', 'postmaster.pid');
     return (await readFile(file, 'utf8')).split('\n');
   }
+}
+
+function launch(dataDir: string, { args, start, env }: Plan): Laptop {
+  return new Laptop(dataDir, args, start, env);
 }

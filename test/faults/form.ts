@@ -1,0 +1,45 @@
+/** How long and how hard the runs are: a short form for every day, a long one by `npm run faults`. */
+export interface Form {
+  perSecond: number;
+  /** Longer where the fault takes longer: the load goes on until it is over. */
+  forMs: number;
+  applications: number;
+  /** How long the work that the fault left may take. */
+  quietWithinMs: number;
+  timeoutMs: number;
+  /** How long a process stands still: beyond its leases, and in the long form its sessions too. */
+  stopMs: number;
+  /** How long the receiver is away: within the pause before the second attempt in the short form. */
+  awayMs: number;
+  /** How long Kafka is away. */
+  kafkaAwayMs: number;
+  /** How often the members of a group change. */
+  rebalances: number;
+}
+
+const SHORT: Form = {
+  perSecond: 60,
+  forMs: 8_000,
+  applications: 20,
+  quietWithinMs: 45_000,
+  timeoutMs: 150_000,
+  stopMs: 12_000,
+  awayMs: 2_500,
+  kafkaAwayMs: 4_000,
+  rebalances: 2,
+};
+
+const LONG: Form = {
+  perSecond: 200,
+  forMs: 60_000,
+  applications: 200,
+  quietWithinMs: 300_000,
+  timeoutMs: 900_000,
+  stopMs: 30_000,
+  awayMs: 4_000,
+  kafkaAwayMs: 20_000,
+  rebalances: 8,
+};
+
+export const isLong = process.env.FAULTS_FORM === 'long';
+export const FORM = isLong ? LONG : SHORT;
