@@ -22,6 +22,7 @@ const TASKS = {
     about: 'make the secrets that deploy/compose.yaml needs',
   },
   test: { file: 'tasks/test.ts', about: 'run every check and test, or those matching a pattern' },
+  faults: { file: 'tasks/faults.ts', about: 'run the long form of the fault runs' },
   check: { file: 'tasks/check.ts', about: 'lint, format check and type check' },
   fix: { file: 'tasks/fix.ts', about: 'format the source and apply safe lint fixes' },
   generate: { file: 'tasks/generate.ts', about: 'generate the code of the contracts in proto/' },

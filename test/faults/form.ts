@@ -1,7 +1,7 @@
 /** How long and how hard the runs are: a short form for every day, a long one by `npm run faults`. */
 export interface Form {
   perSecond: number;
-  /** Longer where the fault takes longer: the load goes on until it is over. */
+  /** At least; the load goes on until the fault is over. */
   forMs: number;
   applications: number;
   /** How long the work that the fault left may take. */
@@ -19,7 +19,7 @@ export interface Form {
 
 const SHORT: Form = {
   perSecond: 60,
-  forMs: 8_000,
+  forMs: 6_000,
   applications: 20,
   quietWithinMs: 45_000,
   timeoutMs: 150_000,

@@ -15,7 +15,9 @@ export interface Writer {
 
 export interface Load {
   perSecond: number;
+  /** At least so long, and until this fires. */
   forMs: number;
+  over: AbortSignal;
   /** The applications to decide on. */
   applications: string[];
 }
@@ -41,18 +43,18 @@ const ANSWER_WITHIN_MS = 4_000;
 const PAUSE_MS = 300;
 const PAGE = 100;
 
-/** Writes at the rate until the time is over and every write has its answer; adds to the history. */
+/** Writes at the rate until it is over and every write has its answer; adds to the history. */
 export async function load(
   writer: Writer,
-  { perSecond, forMs, applications }: Load,
+  { perSecond, forMs, over, applications }: Load,
   { writes, reads }: History,
 ): Promise<void> {
   const startMs = performance.now();
-  const total = Math.round((perSecond * forMs) / 1_000);
   const underWay: Promise<void>[] = [];
-  for (let begun = 0; begun < total; await sleep(1)) {
-    const dueBy = ((performance.now() - startMs) * perSecond) / 1_000;
-    for (; begun < Math.min(dueBy, total); begun += 1) {
+  for (let begun = 0; ; await sleep(1)) {
+    const elapsedMs = performance.now() - startMs;
+    if (elapsedMs >= forMs && over.aborted) break;
+    for (; begun < (elapsedMs * perSecond) / 1_000; begun += 1) {
       const applicationId = oneOf(writer.random, applications);
       const write = planWrite(applicationId, writer.random);
       writes.push(write);

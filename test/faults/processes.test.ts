@@ -9,10 +9,12 @@ import { FORM, isLong } from './form.ts';
 import { KafkaUnderFault } from './kafka-under-fault.ts';
 import { run } from './run.ts';
 import { Subject } from './subject.ts';
+import { longestPauseMs } from './summary.ts';
 
 const execute = promisify(execFile);
 const REDRIVE = fileURLToPath(new URL('../../libs/postgres/redrive.ts', import.meta.url));
 const SERVICES = ['integrations', 'applications', 'decisions', 'webhook-dispatcher', 'gateway'];
+const BACK_WITHIN_MS = 10_000;
 const BROKERS = isLong ? 3 : 1;
 
 const kafka = await KafkaUnderFault.start(BROKERS);
@@ -46,7 +48,7 @@ describeWith(kafka, 'in processes, under load, every promise is kept', (cluster)
   };
 
   promise('when each service is killed with -9 in turn', async () => {
-    await run('kill -9 of each', subject, FORM, async ({ crash, note }) => {
+    const { writes } = await run('kill -9 of each', subject, FORM, async ({ crash, note }) => {
       for (const name of SERVICES) {
         const end = () => subject.endService(name, 'SIGKILL');
         // Only the dispatcher has requests under way at the receiver.
@@ -54,6 +56,7 @@ describeWith(kafka, 'in processes, under load, every promise is kept', (cluster)
         await note();
       }
     });
+    expect(longestPauseMs(writes)).toBeLessThan(BACK_WITHIN_MS);
   });
 
   promise('when relay and dispatcher stand still for a while and others take over', async () => {

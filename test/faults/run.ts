@@ -3,13 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { judge } from './checker.ts';
 import type { Form } from './form.ts';
-import type { History, Write } from './history.ts';
+import type { History } from './history.ts';
 import { load, REFUSED, readHistory } from './load.ts';
 import { describe } from './offence.ts';
 import { randomFrom } from './random.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { readDecisions, readEvents, readRecorded, untilQuiet } from './records.ts';
 import type { Subject } from './subject.ts';
+import { say, summarise } from './summary.ts';
 import { settleIn } from './tenant.ts';
 
 /** What a fault may do, and must say, while the load goes on. */
@@ -25,6 +26,9 @@ export interface Scene {
 
 /** The dispatcher's default bound for one destination, twice: half may be waiting to be recorded. */
 const IN_FLIGHT = 2 * 64;
+
+/** How long the load goes on once the fault is over. */
+const AFTERWARDS_MS = 1_000;
 
 /** The same seed gives the same load, and the same moment for the fault. */
 function seedOfRun(): number {
@@ -59,11 +63,17 @@ export async function run(
       history.crashes.push({ fromMs, untilMs: performance.now(), inFlight: IN_FLIGHT });
     };
 
-    const loaded = load(writer, { ...options, applications }, history);
-    await sleep(options.forMs * (0.2 + 0.2 * random()));
-    await note();
-    await fault({ subject, receiver, random, note, crash });
-    await loaded;
+    const over = new AbortController();
+    const loaded = load(writer, { ...options, over: over.signal, applications }, history);
+    try {
+      await sleep(options.forMs * (0.2 + 0.2 * random()));
+      await note();
+      await fault({ subject, receiver, random, note, crash });
+      await sleep(AFTERWARDS_MS);
+    } finally {
+      over.abort();
+      await loaded;
+    }
     await untilQuiet(find, options.quietWithinMs);
     await note();
     for (const id of applications) {
@@ -82,20 +92,6 @@ export async function run(
   }
 }
 
-function summarise(name: string, { writes, reads, arrivals, crashes }: History): void {
-  const outcomes = Map.groupBy(writes, ({ outcome }) => outcome);
-  const count = (outcome: Write['outcome']) => outcomes.get(outcome)?.length ?? 0;
-  const ended = (outcomes.get('ok') ?? []).map(({ endedMs }) => endedMs).sort((a, b) => a - b);
-  const pauses = ended.slice(1).map((endedMs, index) => endedMs - (ended[index] ?? endedMs));
-  const again = arrivals.length - new Set(arrivals.map(({ webhookId }) => webhookId)).size;
-  say(
-    `${name}: ${count('ok')} ok, ${count('fail')} refused, ${count('unknown')} unknown; ` +
-      `${writes.reduce((sum, { requests }) => sum + requests, 0)} requests, ${reads.length} histories read; ` +
-      `${arrivals.length} webhooks, ${again} of them again; ${crashes.length} crashes; ` +
-      `longest time without an accepted write ${Math.round(Math.max(0, ...pauses))} ms`,
-  );
-}
-
 function expectKept(history: History): void {
   const offences = judge(history);
   for (const offence of offences.slice(0, 20)) say(describe(offence));
@@ -104,8 +100,4 @@ function expectKept(history: History): void {
     ({ outcome, decision }) => (outcome === 'fail') !== (decision === REFUSED),
   );
   expect(wronged).toEqual([]);
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }
