@@ -31,14 +31,15 @@ export async function loadClosed(
   return { perSecond, latencyMs: summarise(timesMs), exchanges };
 }
 
-/** So many exchanges by so many callers, to be measured by nobody. */
+/** So many exchanges by so many callers, or as many as `maxMs` allows, to be measured by nobody. */
 export async function warmUp(
   exchange: Exchange,
-  { callers, exchanges }: { callers: number; exchanges: number },
+  { callers, exchanges, maxMs }: { callers: number; exchanges: number; maxMs: number },
 ): Promise<void> {
+  const untilMs = performance.now() + maxMs;
   let left = exchanges;
   const call = async () => {
-    for (; left > 0; left -= 1) await exchange();
+    for (; left > 0 && performance.now() < untilMs; left -= 1) await exchange();
   };
   await Promise.all(Array.from({ length: callers }, call));
 }

@@ -40,7 +40,7 @@ export async function measure(
   const { warmUpMs, measureMs } = plan;
   say('Warming up');
   // A program's first exchanges are its compiler's; they cost several times what later ones do.
-  await outside.call('warmUp', { of: TOLD, callers: 64, exchanges: plan.warmUpExchanges });
+  await outside.call('warmUp', { of: TOLD, callers: 64, ...plan.warmUp });
   await outside.call('limit', { ...world.limit, connections: 8, warmUpMs, measureMs: 500 });
 
   say('The limit: the decision write as one prepared statement');

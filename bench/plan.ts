@@ -2,7 +2,7 @@
 export interface Plan {
   applications: number;
   /** Before anything is measured. */
-  warmUpExchanges: number;
+  warmUp: { exchanges: number; maxMs: number };
   /** Before each measurement. */
   warmUpMs: number;
   measureMs: number;
@@ -16,7 +16,7 @@ export interface Plan {
 
 export const FULL: Plan = {
   applications: 20_000,
-  warmUpExchanges: 20_000,
+  warmUp: { exchanges: 20_000, maxMs: 20_000 },
   warmUpMs: 1_000,
   measureMs: 5_000,
   openMs: 12_000,
@@ -28,12 +28,12 @@ export const FULL: Plan = {
 
 export const QUICK: Plan = {
   applications: 10_000,
-  warmUpExchanges: 8_000,
+  warmUp: { exchanges: 8_000, maxMs: 6_000 },
   warmUpMs: 500,
   measureMs: 2_000,
   openMs: 4_000,
   connections: [16],
   writers: [32],
   deliveries: [128],
-  backlog: 8_000,
+  backlog: 5_000,
 };
