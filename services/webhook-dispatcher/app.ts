@@ -84,7 +84,6 @@ export async function startWebhookDispatcher(
   closers.add(`${SERVICE} subscription`, () => subscription.close());
   measures.watch({
     pool,
-    lag: () => subscription.lag(),
     inHand: () => sender.inHand,
     breakers: () => sender.breakers(),
   });

@@ -32,11 +32,10 @@ export class Measures {
   /** Reads the levels whenever the metrics are asked for. */
   watch(source: {
     pool: Database['pool'];
-    lag: () => number;
     inHand: () => number;
     breakers: () => Record<BreakerState, number>;
   }): void {
-    const { pool, lag, inHand, breakers } = source;
+    const { pool, inHand, breakers } = source;
     this.#metrics.gauge('webhook_backlog', 'Deliveries by state.', ['state'], async (gauge) => {
       for (const { state, count } of await countBacklog.run(pool)) gauge.set({ state }, count);
     });
@@ -69,9 +68,6 @@ export class Measures {
         for (const [state, count] of Object.entries(breakers())) gauge.set({ state }, count);
       },
     );
-    this.#metrics.gauge('webhook_consumer_lag', 'Events that wait to be taken in.', [], (gauge) => {
-      gauge.set(lag());
-    });
     this.#metrics.gauge('webhook_in_hand', 'Deliveries in this process.', [], (gauge) => {
       gauge.set(inHand());
     });
