@@ -4,6 +4,9 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { choosePorts } from '@creditlane/local/free-ports';
+import { HOST } from '@creditlane/local/host';
+import { StartError } from '@creditlane/local/start-error';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Api, decisionPath } from './api.ts';
 import { Inbox } from './inbox.ts';
@@ -63,6 +66,25 @@ describe('npm start on a laptop', { timeout: 120_000 }, () => {
       inboxUrl: '',
     });
     expect((await new Api(after).get(decisionPath(after))).body.decision).toBe('BOOKED');
+  });
+
+  test('webhooks that somebody aimed elsewhere stay aimed there over a restart', async () => {
+    const args = ['--port', String(await findFreePorts())];
+    const first = start(args);
+    const demo = await first.ready();
+    const aimed = await new Api(demo).call(
+      'PUT',
+      `/platform/integrations/${demo.integrationId}/destination`,
+      { key: demo.keys.platform, body: { url: `${demo.inboxUrl}/elsewhere` } },
+    );
+    expect(aimed.status).toBe(200);
+    await first.stop();
+
+    const after = await start(args).ready();
+    const body = { applicationId: after.applicationId, decision: 'BOOKED' };
+    expect((await new Api(after).post(decisionPath(after), body)).status).toBe(200);
+    const paths = async () => (await new Inbox(after.inboxUrl).arrivals()).map(({ path }) => path);
+    await expect.poll(paths, { timeout: 30_000 }).toContain('/elsewhere/application-booked');
   });
 
   test('killed with -9 between the write and the delivery, it delivers after the next start', async () => {
@@ -131,6 +153,18 @@ describe('npm start on a laptop', { timeout: 120_000 }, () => {
     expect(laptop.output.trim().split('\n')).toEqual([expect.stringMatching(message)]);
   });
 });
+
+/** The first of three free ports in a row. */
+async function findFreePorts(): Promise<number> {
+  for (;;) {
+    const first = 12_000 + Math.floor(Math.random() * 20_000);
+    try {
+      return (await choosePorts(first, HOST)).api;
+    } catch (error) {
+      if (!(error instanceof StartError)) throw error;
+    }
+  }
+}
 
 async function occupyPort(): Promise<{ server: Server; port: number }> {
   const server = createServer();
