@@ -6,9 +6,9 @@ import type pg from 'pg';
 import { OUTBOX_SHARDS } from './outbox.ts';
 import { statement } from './statement.ts';
 
-/** A dead holder's shards are taken over after LEASE_MS + RENEW_MS at most: five seconds. */
-const LEASE_MS = 4_000;
-const RENEW_MS = 1_000;
+/** A dead holder's shards are taken over after LEASE_MS + RENEW_MS at most, within the five seconds promised. */
+const LEASE_MS = 3_000;
+const RENEW_MS = 750;
 
 /** A shard that is ours while the fence stands; whoever takes it over raises the fence. */
 export interface Lease {

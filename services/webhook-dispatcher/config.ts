@@ -70,7 +70,7 @@ function dispatcherConfig(read: EnvReader): WebhookDispatcherConfig {
       min: 1,
       max: 1_000,
     }),
-    leaseMs: read.durationMs('LEASE', { default: 10_000, min: 1_000, max: 30_000 }),
+    leaseMs: read.durationMs('LEASE', { default: 6_000, min: 1_000, max: 30_000 }),
     destinationsCacheMs: read.durationMs('DESTINATIONS_CACHE', {
       default: 1_000,
       min: 0,

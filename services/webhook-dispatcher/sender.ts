@@ -32,6 +32,8 @@ export interface Room {
 
 /** How many are held for each request that may be under way: the bound of the memory used. */
 const DEPTH = 4;
+/** What is held is renewed so often within a lease that the database may be away for three of five. */
+const RENEWALS_PER_LEASE = 5;
 /** A delivery whose lease is about to end is not begun any more. */
 const LEASE_MARGIN_MS = 500;
 const MAX_ALLOWANCES = 10_000;
@@ -55,7 +57,7 @@ export class Sender {
     this.#arrived = new LRUCache({ max: MAX_ARRIVED, ttl: options.leaseMs });
     this.#renewal = setInterval(() => {
       this.#renewing = this.#renew();
-    }, options.leaseMs / 3);
+    }, options.leaseMs / RENEWALS_PER_LEASE);
   }
 
   /** Deliveries in hand: waiting, under way, or being recorded. */
@@ -211,8 +213,9 @@ export class Sender {
   async #renew(): Promise<void> {
     const { pool, log, leaseMs } = this.#options;
     const nowMs = performance.now();
+    const youngMs = leaseMs / RENEWALS_PER_LEASE;
     const ageing = [...this.#held.values()].filter(
-      ({ leasedUntilMs }) => leasedUntilMs - nowMs < (leaseMs * 2) / 3,
+      ({ leasedUntilMs }) => leasedUntilMs - nowMs < leaseMs - youngMs,
     );
     if (ageing.length === 0) return;
     const asked = ageing.map(({ delivery }) => delivery);

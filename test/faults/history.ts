@@ -51,6 +51,11 @@ export interface Arrival {
   answer?: number | undefined;
 }
 
+/** Whether the receiver said that it has the webhook. */
+export function isAccepted({ answer = 0 }: Arrival): boolean {
+  return answer >= 200 && answer < 300;
+}
+
 /** A delivery that the database held for done at this time. */
 export interface Recorded {
   webhookId: string;

@@ -1,5 +1,5 @@
 /** The rules of what the receiver gets, in which order, and how often. */
-import type { Arrival, Crash, History } from './history.ts';
+import { type Arrival, type Crash, type History, isAccepted } from './history.ts';
 import { type Judge, type Offence, offenceOf } from './offence.ts';
 
 /** D1: each decision that somebody is to be told of was received, with success, at least once. */
@@ -94,10 +94,6 @@ export function findResent({ arrivals, recorded, crashes }: History): Offence[] 
       ? [resent(`more than the ${crash.inFlight} under way`, crash, first, arrival)]
       : [];
   });
-}
-
-function isAccepted({ answer = 0 }: Arrival): boolean {
-  return answer >= 200 && answer < 300;
 }
 
 /** What came first under each id, in the order in which it came. */
