@@ -8,12 +8,16 @@ import { startInbox } from './inbox.ts';
 import { readJson, writeJson } from './json-file.ts';
 import { step } from './progress.ts';
 
-/** Opens the webhook inbox and sees that the data to play with is there; made once, then kept. */
-export function openDemonstration(home: Home, house: House, process: Process): Promise<Demo> {
-  return step('Making the demo data', () => open(home, house, process));
-}
+/** Makes of a running house what a newcomer plays with. */
+export type Furnish = (house: House) => Promise<Demo>;
 
-async function open({ dir, ports, secrets }: Home, house: House, process: Process): Promise<Demo> {
+/**
+ * Opens the webhook inbox, so that a house which starts with webhooks to send finds it there and not
+ * their next attempt a while later. What it resolves to sees that the data to play with is there; made
+ * once, then kept.
+ */
+export async function openDemonstration(home: Home, process: Process): Promise<Furnish> {
+  const { dir, ports, secrets } = home;
   const file = join(dir, 'demo-records.json');
   let records = await readJson<DemoRecords>(file);
   const inbox = await startInbox({
@@ -24,23 +28,27 @@ async function open({ dir, ports, secrets }: Home, house: House, process: Proces
     log: process.log,
   });
   process.closers.add('inbox', inbox.close);
-  const { platformKey } = secrets;
-  const door = { baseUrl: house.baseUrl, platformKey, inboxUrl: inbox.url };
-  if (records === undefined) {
-    records = await furnish(door);
-    await writeJson(file, records);
-    await house.settled();
-  } else if (records.inboxUrl !== inbox.url) {
-    // Only when the inbox has moved: where somebody else aimed the webhooks, they stay aimed.
-    await aimWebhooks(door, records.integrationId);
-    await writeJson(file, { ...records, inboxUrl: inbox.url });
-  }
-  const { key, ...rest } = records;
-  return {
-    baseUrl: house.baseUrl,
-    opsUrl: house.opsUrl,
-    keys: { integration: key, platform: platformKey },
-    ...rest,
-    inboxUrl: inbox.url,
+
+  const furnished = async (house: House): Promise<Demo> => {
+    const { platformKey } = secrets;
+    const door = { baseUrl: house.baseUrl, platformKey, inboxUrl: inbox.url };
+    if (records === undefined) {
+      records = await furnish(door);
+      await writeJson(file, records);
+      await house.settled();
+    } else if (records.inboxUrl !== inbox.url) {
+      // Only when the inbox has moved: where somebody else aimed the webhooks, they stay aimed.
+      await aimWebhooks(door, records.integrationId);
+      await writeJson(file, { ...records, inboxUrl: inbox.url });
+    }
+    const { key, ...rest } = records;
+    return {
+      baseUrl: house.baseUrl,
+      opsUrl: house.opsUrl,
+      keys: { integration: key, platform: platformKey },
+      ...rest,
+      inboxUrl: inbox.url,
+    };
   };
+  return (house) => step('Making the demo data', () => furnished(house));
 }

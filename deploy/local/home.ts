@@ -39,8 +39,9 @@ export async function moveIn(
 ): Promise<void> {
   try {
     const home = await openHome(options, morePorts, process);
+    const furnish = await openDemonstration(home, process);
     const house = await startHouse(home);
-    const demo = await openDemonstration(home, house, process);
+    const demo = await furnish(house);
     const file = demoFile(home.dir);
     process.closers.add('demo.json', () => rm(file, { force: true }));
     const publish = () => writeJson(file, { ...demo, services: house.services?.() });
