@@ -21,6 +21,8 @@ export type Call = {
   readonly requestId: string;
   readonly traceparent?: string | undefined;
   readonly idempotency?: CallIdempotency | undefined;
+  /** A UUID that all attempts at this call share; of calls without an idempotency key. */
+  readonly callId?: string | undefined;
   readonly answer: {
     /** Tells the caller that this answer was given before, to the same idempotency key. */
     replayed(): void;
@@ -32,6 +34,8 @@ export const AUTHORIZATION = 'authorization';
 export const REQUEST_ID = 'x-request-id';
 export const TRACEPARENT = 'traceparent';
 export const IDEMPOTENCY_KEY = 'idempotency-key';
+/** See `Call`. */
+export const CALL_ID = 'call-id';
 /** "true" on an answer that was given before. */
 export const REPLAYED = 'idempotent-replayed';
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { create, type Message, toBinary } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
-import { newId } from '@creditlane/runtime/ids';
+import { isUuid, newId } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import { parseTraceparent, traceIdOf } from '@creditlane/runtime/traceparent';
@@ -13,6 +13,7 @@ import { type Span, startSpan } from '@creditlane/runtime/tracing';
 import { accessOf, refusalOf } from './access.ts';
 import {
   AUTHORIZATION,
+  CALL_ID,
   type Call,
   type CallIdempotency,
   IDEMPOTENCY_KEY,
@@ -189,6 +190,7 @@ export class Procedure {
         return time.signal;
       },
       idempotency: this.#idempotencyOf(metadata, identity, request),
+      callId: callIdFrom(metadata),
       answer,
     };
   }
@@ -280,6 +282,11 @@ function bearerToken(metadata: Metadata): string {
 function requestIdFrom(metadata: Metadata): string {
   const given = metadata(REQUEST_ID);
   return given && REQUEST_ID_FORM.test(given) ? given : newId();
+}
+
+function callIdFrom(metadata: Metadata): string | undefined {
+  const given = metadata(CALL_ID);
+  return given && isUuid(given) ? given : undefined;
 }
 
 /** Whether the service failed its caller, rather than refused it. */

@@ -10,7 +10,7 @@ import { Closers } from '@creditlane/runtime/closers';
 import { Metrics } from '@creditlane/runtime/metrics';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { connect } from './client.ts';
-import { toConnectError, unavailable } from './fault.ts';
+import { conflict, faultFrom, toConnectError, unavailable } from './fault.ts';
 import { makeIdentityKeys, TokenSigner } from './identity.ts';
 import { INTEGRATION, refused } from './mount-world.ts';
 import { RetryBudget, retrying } from './retries.ts';
@@ -22,6 +22,7 @@ const { getDecision, recordDecision } = DecisionsService.method;
 const { issueKey, grantRetailer } = IntegrationsService.method;
 /** A write as it would be without an option in its proto; every one there is heeds its key. */
 const heedless: Method = { ...issueKey, proto: { ...issueKey.proto, options: undefined } };
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const away = new ConnectError('Connection dropped', Code.Unavailable);
 
 /** Makes one call over a transport that always fails, and tells how it was asked. */
@@ -31,8 +32,10 @@ async function fail(
   { key, timeoutMs, signal }: { key?: string; timeoutMs?: number; signal?: AbortSignal } = {},
 ) {
   const timeouts: (number | undefined)[] = [];
-  const unary: UnaryCall = async (_method, _signal, timeoutMs) => {
+  const headers: Headers[] = [];
+  const unary: UnaryCall = async (_method, _signal, timeoutMs, header) => {
     timeouts.push(timeoutMs);
+    headers.push(new Headers(header));
     throw error;
   };
   const observed: string[] = [];
@@ -40,7 +43,7 @@ async function fail(
   const transport = retrying(unaryTransport(unary), () => 0.1, observe);
   const header = key === undefined ? {} : { 'idempotency-key': key };
   const thrown = await transport.unary(method, signal, timeoutMs, header, {}).catch((it) => it);
-  return { thrown, timeouts, attempts: timeouts.length, observed };
+  return { thrown, timeouts, attempts: timeouts.length, observed, headers };
 }
 
 describe('when a peer goes away under a call', () => {
@@ -53,11 +56,34 @@ describe('when a peer goes away under a call', () => {
     },
     { what: 'a write that may happen twice', method: grantRetailer, attempts: 4 },
     { what: 'a write under a key it honours', method: recordDecision, key: 'k', attempts: 4 },
-    { what: 'a write without a key', method: recordDecision, attempts: 1 },
+    { what: 'a write without a key, named by an id', method: recordDecision, attempts: 4 },
+    { what: 'a write without a key, named by one that is drawn', method: issueKey, attempts: 4 },
+    { what: 'a write that heeds no name', method: heedless, attempts: 1 },
     { what: 'a write that heeds no key', method: heedless, key: 'k', attempts: 1 },
   ])('$what is made $attempts times', async ({ method, key, attempts }) => {
     const outcome = await fail(method, away, key === undefined ? {} : { key });
     expect(outcome).toMatchObject({ attempts, thrown: away });
+  });
+
+  test.each([
+    { method: recordDecision, name: 'call-id', other: 'idempotency-key' },
+    { method: issueKey, name: 'idempotency-key', other: 'call-id' },
+  ])(
+    'all attempts at one $method.name without a key share its $name, and no other call has it',
+    async ({ method, name, other }) => {
+      const calls = [await fail(method, away), await fail(method, away)];
+      const names = calls.map(({ headers }) => new Set(headers.map((header) => header.get(name))));
+      expect(names.map(({ size }) => size)).toEqual([1, 1]);
+      for (const id of names.flatMap((it) => [...it])) expect(id).toMatch(UUID);
+      expect(names[0]).not.toEqual(names[1]);
+      const others = calls.flatMap(({ headers }) => headers.map((header) => header.has(other)));
+      expect(others).not.toContain(true);
+    },
+  );
+
+  test('a key that the caller gave is the only name of its call', async () => {
+    const { headers } = await fail(recordDecision, away, { key: 'k' });
+    expect(headers.map((header) => [...header])).toEqual(Array(4).fill([['idempotency-key', 'k']]));
   });
 
   test('each attempt gets the time that is left', async () => {
@@ -82,13 +108,13 @@ describe('when a peer goes away under a call', () => {
 
 test('a call that the peer refused unseen is made again, whatever it does', async () => {
   const unseen = new ConnectError('Stream refused by server', Code.Unavailable);
-  expect(await fail(issueKey, unseen)).toMatchObject({ attempts: 10 });
+  expect(await fail(heedless, unseen)).toMatchObject({ attempts: 10 });
 });
 
 test('whoever observes hears of each attempt after the first, and of no other call', async () => {
   const again = ['sent_again', 'sent_again', 'sent_again'];
   expect(await fail(getDecision, away)).toMatchObject({ attempts: 4, observed: again });
-  expect(await fail(recordDecision, away)).toMatchObject({ attempts: 1, observed: [] });
+  expect(await fail(heedless, away)).toMatchObject({ attempts: 1, observed: [] });
 });
 
 test('a client counts what it sends again, by the peer that was away', async () => {
@@ -112,6 +138,27 @@ test('what the service itself answers is not asked for twice', async () => {
   expect(await fail(getDecision, busy)).toMatchObject({ attempts: 1, thrown: busy });
   const internal = new ConnectError('internal error', Code.Internal);
   expect(await fail(getDecision, internal)).toMatchObject({ attempts: 1 });
+});
+
+describe('a caller that gave no key hears of none', () => {
+  const inProgress = toConnectError(conflict('idempotency_in_progress', 'still under way'));
+
+  test('when its own first attempt is still under way: the record is busy', async () => {
+    const { thrown } = await fail(issueKey, inProgress);
+    expect(faultFrom(thrown)).toMatchObject({ kind: 'unavailable', retryAfterS: 1 });
+    expect(await fail(issueKey, inProgress, { key: 'k' })).toMatchObject({ thrown: inProgress });
+  });
+
+  test.each([
+    { key: undefined, replayed: null },
+    { key: 'k', replayed: 'true' },
+  ])('with the key $key an answer given before says $replayed of it', async ({ key, replayed }) => {
+    const answer = { header: new Headers({ 'idempotent-replayed': 'true' }) };
+    const transport = retrying(unaryTransport((async () => answer) as never));
+    const header = key === undefined ? {} : { 'idempotency-key': key };
+    const { header: given } = await transport.unary(issueKey, undefined, 1_000, header, {});
+    expect(given.get('idempotent-replayed')).toBe(replayed);
+  });
 });
 
 test('a budget bounds the retries: a burst, then one for every ten answers', () => {

@@ -1,13 +1,11 @@
 /** When a call is sent again because its peer went away under it, and how often. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DescMethod, getOption } from '@bufbuild/protobuf';
-import { MethodOptions_IdempotencyLevel as IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError, type Transport } from '@connectrpc/connect';
 import { FaultInfoSchema } from '@creditlane/proto/common/v1/fault';
-import { honours_idempotency_key } from '@creditlane/proto/common/v1/idempotency';
 import { backoffMs } from '@creditlane/runtime/backoff';
-import { IDEMPOTENCY_KEY } from './call.ts';
-import { cancelled } from './fault.ts';
+import { REPLAYED } from './call.ts';
+import { nameCall } from './call-name.ts';
+import { cancelled, faultFrom, toConnectError, unavailable } from './fault.ts';
 import { STREAM_REFUSED } from './grpc-status.ts';
 import { type UnaryCall, unaryTransport } from './unary-transport.ts';
 
@@ -49,8 +47,11 @@ export const RETRY_OUTCOMES = ['sent_again', 'out_of_budget'] as const;
  *
  * - a call the peer refused unseen, as it does while it closes a connection, always;
  * - a call that may have arrived only if a second arrival does no harm: its proto says so, or it
- *   carries an idempotency key that its method honours. Nobody knows whether a connection that broke
+ *   carries a name by which its method knows it again. Nobody knows whether a connection that broke
  *   had delivered its calls.
+ *
+ * That name is the caller's idempotency key. A call without one is given a name here, of which its
+ * caller never hears.
  *
  * What the service itself answers is never asked for twice: services call each other, and each
  * would multiply the attempts of the one before it.
@@ -62,16 +63,19 @@ export function retrying(
 ): Transport {
   const budget = new RetryBudget();
 
-  const unary: UnaryCall = async (method, signal, timeoutMs, header, input, values) => {
+  const unary: UnaryCall = async (method, signal, timeoutMs, given, input, values) => {
+    const { header, isRepeatable, hasDrawnKey } = nameCall(method, given);
     const endMs = performance.now() + (timeoutMs ?? Infinity);
     let remainingMs = timeoutMs;
     for (let attempt = 1; ; attempt += 1) {
       try {
         const answer = await transport.unary(method, signal, remainingMs, header, input, values);
         budget.answered();
+        if (hasDrawnKey) answer.header.delete(REPLAYED);
         return answer;
       } catch (error) {
-        const again = attempt < attemptsAllowed(error, method, header);
+        if (hasDrawnKey && isTwinUnderWay(error)) throw beaten();
+        const again = attempt < attemptsAllowed(error, isRepeatable);
         const waitMs = backoffMs(attempt, BACKOFF, random);
         if (!again || performance.now() + waitMs >= endMs) throw error;
         if (!budget.take()) {
@@ -87,14 +91,10 @@ export function retrying(
   return unaryTransport(unary);
 }
 
-function attemptsAllowed(
-  error: unknown,
-  method: DescMethod,
-  header: Parameters<UnaryCall>[3],
-): number {
+function attemptsAllowed(error: unknown, isRepeatable: boolean): number {
   if (!(error instanceof ConnectError) || !isTheTransports(error)) return 1;
   if (error.rawMessage === STREAM_REFUSED) return MAX_ATTEMPTS_UNSEEN;
-  return isRepeatable(method, header) ? MAX_ATTEMPTS : 1;
+  return isRepeatable ? MAX_ATTEMPTS : 1;
 }
 
 /** Made on the way, not by the service, which gives every refusal a FaultInfo. */
@@ -104,9 +104,13 @@ function isTheTransports(error: ConnectError): boolean {
   return away && error.findDetails(FaultInfoSchema).length === 0;
 }
 
-function isRepeatable(method: DescMethod, header: Parameters<UnaryCall>[3]): boolean {
-  if (method.idempotency !== IdempotencyLevel.IDEMPOTENCY_UNKNOWN) return true;
-  return getOption(method, honours_idempotency_key) && new Headers(header).has(IDEMPOTENCY_KEY);
+function isTwinUnderWay(error: unknown): boolean {
+  return faultFrom(error).code === 'idempotency_in_progress';
+}
+
+/** Its twin is its own first attempt: what a caller without a key is told of a record that is busy. */
+function beaten(): ConnectError {
+  return toConnectError(unavailable('the record is busy'));
 }
 
 async function pause(waitMs: number, signal: AbortSignal | undefined): Promise<void> {

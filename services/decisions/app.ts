@@ -13,6 +13,7 @@ import type { Process } from '@creditlane/runtime/run';
 import type { DecisionsConfig } from './config.ts';
 import { APPLICATIONS_TOPIC, type SubmissionHeard, submissionsHeard } from './events.ts';
 import { submissionsAndDecisions1763700000000 } from './migrations/0001-submissions-and-decisions.ts';
+import { decisionCalls1763900000000 } from './migrations/0002-decision-calls.ts';
 import { decisionsRoutes } from './rpc.ts';
 import { startSubmissions } from './store.ts';
 import { decisions, submissions } from './tables.ts';
@@ -51,7 +52,7 @@ export async function startDecisions(
     log,
     metrics,
     entities: [submissions, decisions],
-    migrations: [submissionsAndDecisions1763700000000],
+    migrations: [submissionsAndDecisions1763700000000, decisionCalls1763900000000],
   });
   closers.add('decisions database', () => database.close());
   health.add('decisions database', () => database.ready());

@@ -15,7 +15,14 @@ import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import type { Clock } from '@creditlane/runtime/clock';
 import { cursorAfter, seqBefore } from './cursor.ts';
 import { checkWritable } from './decision.ts';
-import { type DecisionRecord, decisionHistory, latestDecision, recordDecision } from './store.ts';
+import {
+  type DecisionRecord,
+  decisionHistory,
+  hasRecorded,
+  isRepeated,
+  latestDecision,
+  recordDecision,
+} from './store.ts';
 import { type Scope, type SubmissionKey, scopeOf, submissionKey } from './submission.ts';
 import { type LookupDeps, type SubmissionCall, withSubmission } from './submission-lookup.ts';
 
@@ -69,8 +76,8 @@ export function decisionsRoutes(deps: RpcDeps): ServiceRoutes {
 }
 
 /**
- * Records the decision, or gives the answer that its idempotency key has had already. Undefined
- * where there is no such submission within the scope.
+ * Records the decision, or gives the answer that its idempotency key has had already, or that an
+ * earlier attempt at its call would have had. Undefined where there is no such submission within the scope.
  */
 async function recordOnce(
   deps: RpcDeps,
@@ -85,6 +92,7 @@ async function recordOnce(
     const answer = await record(deps, about, decision);
     if (answer !== undefined) return answer;
   } catch (error) {
+    if (isRepeated(error)) return answerAgain(deps, about, decision, error);
     if (idempotency === undefined) throw error;
     await refuseBesideTwin(db, idempotency, error);
     if (!isTwin(error)) throw error;
@@ -105,7 +113,7 @@ async function record(
   { key, scope, call }: SubmissionCall,
   decision: Decision,
 ): Promise<RecordDecisionResponse | undefined> {
-  const { idempotency, traceparent, identity } = call;
+  const { idempotency, callId, traceparent, identity } = call;
   const answer = create(RecordDecisionResponseSchema, { decision });
   const seq = await recordDecision(db, {
     submission: key,
@@ -113,6 +121,7 @@ async function record(
     decision,
     recordedAt: clock(),
     integrationId: identity.subject,
+    callId,
     traceparent,
     remember: idempotency && {
       idempotency,
@@ -122,6 +131,20 @@ async function record(
   if (seq === undefined) return undefined;
   wakeRelay();
   return answer;
+}
+
+/** The answer to a call that has recorded its decision, though nobody was told. */
+async function answerAgain(
+  { db, wakeRelay }: RpcDeps,
+  { key, call }: SubmissionCall,
+  decision: Decision,
+  error: unknown,
+): Promise<RecordDecisionResponse> {
+  const { identity, callId } = call;
+  if (!(await hasRecorded(db, key, { integrationId: identity.subject, callId }))) throw error;
+  // The replica that recorded it may have died before it said so.
+  wakeRelay();
+  return create(RecordDecisionResponseSchema, { decision });
 }
 
 function submissionCall(ids: SubmissionKey, scope: Scope, call: Call): SubmissionCall {

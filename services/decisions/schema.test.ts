@@ -4,6 +4,7 @@ import { createLog } from '@creditlane/runtime/log';
 import { Metrics } from '@creditlane/runtime/metrics';
 import { expect, test } from 'vitest';
 import { submissionsAndDecisions1763700000000 } from './migrations/0001-submissions-and-decisions.ts';
+import { decisionCalls1763900000000 } from './migrations/0002-decision-calls.ts';
 import { decisions, submissions } from './tables.ts';
 
 test('the migrations make the tables that the entities describe, and can be undone', async () => {
@@ -15,7 +16,7 @@ test('the migrations make the tables that the entities describe, and can be undo
     log: createLog('decisions', { level: 'silent' }),
     metrics: new Metrics(),
     entities: [submissions, decisions],
-    migrations: [submissionsAndDecisions1763700000000],
+    migrations: [submissionsAndDecisions1763700000000, decisionCalls1763900000000],
   });
   try {
     const { dataSource } = database;
@@ -23,6 +24,7 @@ test('the migrations make the tables that the entities describe, and can be undo
     expect(upQueries.map(({ query }) => query)).toEqual([]);
 
     const runner = dataSource.createQueryRunner();
+    await new decisionCalls1763900000000().down(runner);
     await new submissionsAndDecisions1763700000000().down(runner);
     const left = await runner.query(
       `SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,

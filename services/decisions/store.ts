@@ -24,6 +24,8 @@ export interface DecisionWrite {
   decision: Decision;
   recordedAt: Date;
   integrationId: string;
+  /** Of the call that asks for it, the same at each attempt; drawn when left out. */
+  callId?: string | undefined;
   traceparent?: string | undefined;
   remember?: { idempotency: Idempotency; response: Uint8Array } | undefined;
 }
@@ -49,7 +51,8 @@ const cells = DECISION_COLUMNS.map(
  * lock and then works on its newest version, so sequences have no gap and no two writes share one;
  * the outbox id is drawn under that lock, so events come in the order of their sequences. A twin
  * with the same idempotency key waits there too, and then fails on that key's uniqueness. So does
- * one whose key has an answer that no longer counts.
+ * one whose key has an answer that no longer counts. Of the attempts at one call the second fails on
+ * the call's uniqueness, whichever it is: what a replica that died had sent may run after all.
  */
 const insertDecision = statement<{ last_seq: number }>(
   'decision_insert',
@@ -63,9 +66,9 @@ const insertDecision = statement<{ last_seq: number }>(
       AND ($13::text IS NULL OR ${announcing('$11', '$12', '$13')})
     RETURNING application_id, creditor_id, retailer_id, last_seq, terms, worksheet
   ), decision AS (
-    INSERT INTO decisions (application_id, creditor_id, seq, recorded_at, integration_id,
+    INSERT INTO decisions (application_id, creditor_id, seq, recorded_at, integration_id, call_id,
       ${columns.join(', ')})
-    SELECT application_id, creditor_id, last_seq, $5::timestamptz, $6::uuid,
+    SELECT application_id, creditor_id, last_seq, $5::timestamptz, $6::uuid, $8::uuid,
       ${cells.join(', ')}
     FROM submission
   ), answer AS (
@@ -124,6 +127,12 @@ const selectLatest = statement<Record<string, unknown>>(
   WHERE ${VISIBLE}`,
 );
 
+const selectCall = statement(
+  'decision_of_call',
+  `SELECT FROM decisions WHERE call_id = $1::uuid
+     AND application_id = $2::uuid AND creditor_id = $3::uuid AND integration_id = $4::uuid`,
+);
+
 /** The outer join tells a page with nothing on it from a submission that is not there. */
 const selectHistory = statement<Record<string, unknown>>(
   'decision_history',
@@ -142,7 +151,8 @@ const selectHistory = statement<Record<string, unknown>>(
 /**
  * Records a decision and gives its sequence. Undefined, and nothing is written, where the scope has
  * no such submission, or where an answer is kept for the idempotency key already. Rejects with an
- * `isTwin` error when a twin was faster, or an answer that no longer counts is in the way.
+ * `isTwin` error when a twin was faster, or an answer that no longer counts is in the way; with an
+ * `isRepeated` error when the call has recorded its decision already.
  */
 export async function recordDecision(
   db: Queryable,
@@ -158,7 +168,7 @@ export async function recordDecision(
     recordedAt,
     write.integrationId,
     shardOf(applicationId),
-    newId(),
+    write.callId ?? newId(),
     write.traceparent,
     JSON.stringify(decisionEvent(submission, decision, recordedAt)),
     remember?.idempotency.callerId,
@@ -169,6 +179,21 @@ export async function recordDecision(
     ...decisionCells(decision),
   ]);
   return row?.last_seq;
+}
+
+/** Whether a decision was not recorded because an earlier attempt at its call had been. */
+export function isRepeated(error: unknown): boolean {
+  return error instanceof Error && 'constraint' in error && error.constraint === 'decisions_call';
+}
+
+/** Whether this call of this integration has recorded a decision on the submission. */
+export async function hasRecorded(
+  db: Queryable,
+  { applicationId, creditorId }: SubmissionKey,
+  { integrationId, callId }: Pick<DecisionWrite, 'integrationId' | 'callId'>,
+): Promise<boolean> {
+  const rows = await selectCall.run(db, [callId, applicationId, creditorId, integrationId]);
+  return rows.length > 0;
 }
 
 /** Starts these submissions, each with AWAITING_DECISION; those that are there already stay as they are. */

@@ -80,6 +80,7 @@ export const decisions = new EntitySchema({
     seq: key('integer'),
     recorded_at: { type: 'timestamptz' },
     integration_id: optional('uuid'),
+    call_id: optional('uuid'),
     ...Object.fromEntries(
       DECISION_COLUMNS.map(({ column, type }) => [
         column,
@@ -87,4 +88,7 @@ export const decisions = new EntitySchema({
       ]),
     ),
   },
+  indices: [
+    { name: 'decisions_call', columns: ['call_id'], unique: true, where: 'call_id IS NOT NULL' },
+  ],
 });

@@ -19,3 +19,12 @@ export declare const file_creditlane_common_v1_idempotency: GenFile;
  */
 export declare const honours_idempotency_key: GenExtension<MethodOptions, boolean>;
 
+/**
+ * Without a key, the method heeds the call's id, a UUID that all attempts at one call share: those
+ * after the first have no effect of their own and get the same answer. Where a method does not,
+ * a call without a key gets one that its client draws.
+ *
+ * @generated from extension: bool heeds_call_id = 50003;
+ */
+export declare const heeds_call_id: GenExtension<MethodOptions, boolean>;
+
