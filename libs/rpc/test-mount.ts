@@ -1,12 +1,16 @@
 import type { DescService } from '@bufbuild/protobuf';
+import type { Transport } from '@connectrpc/connect';
 import type { Process } from '@creditlane/runtime/run';
 import { type Client, connect } from './client.ts';
 import { makeIdentityKeys, TokenSigner, TokenVerifier } from './identity.ts';
 import { mountInMemory } from './memory-server.ts';
 import type { ServiceRoutes } from './service.ts';
 
-/** Clients of a service under test, by the issuer that signs their calls. */
-export type TestMount = <S extends DescService>(service: S, issuer: string) => Client<S>;
+/** What lies between a client under test and its service. */
+export type Way = (transport: Transport) => Transport;
+
+/** Clients of a service under test, by the issuer that signs their calls; straight to it without a way. */
+export type TestMount = <S extends DescService>(service: S, issuer: string, way?: Way) => Client<S>;
 
 /** Mounts a service in memory for a test. Its tokens are real, and it trusts these issuers alone. */
 export function mountForTest(
@@ -21,10 +25,10 @@ export function mountForTest(
   );
   const verifier = new TokenVerifier({ audience, trusted });
   const transport = mountInMemory(routes, { verifier, log, metrics });
-  return (service, issuer) => {
+  return (service, issuer, way = (it) => it) => {
     const key = keys.get(issuer);
     if (!key) throw new Error(`${issuer} is not among the issuers`);
     const signer = new TokenSigner({ issuer, privateKey: key.privateKey });
-    return connect(service, { kind: 'memory', transport }, { signer, audience });
+    return connect(service, { kind: 'memory', transport: way(transport) }, { signer, audience });
   };
 }
