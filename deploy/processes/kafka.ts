@@ -33,7 +33,7 @@ export async function openKafka(
 
 async function startOwn({ dir }: Home, brokers: 1 | 3, process: Process) {
   const kafka = await step('Starting Kafka', () =>
-    startKafka({ brokers, dataDir: join(dir, 'kafka') }),
+    startKafka({ brokers, dataDir: join(dir, 'kafka'), log: process.log }),
   );
   process.closers.add('Kafka', kafka.close);
   return { KAFKA_BROKERS: kafka.brokers, KAFKA_REPLICATION: String(brokers) };

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -42,7 +42,8 @@ export interface BrokerOptions {
 }
 
 export interface Broker {
-  pid: number;
+  /** Resolves once it has ended, whoever ended it. */
+  ended: Promise<unknown>;
   /** SIGTERM hands the broker's partitions over first; SIGKILL is a crash. */
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
@@ -66,6 +67,8 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     await run('java', ['-cp', classpath, ...JAVA_OPTIONS, ...format, '--ignore-formatted']);
   }
   const logFile = join(folder, 'server.log');
+  // The log of the time before is what explains a crash.
+  await rename(logFile, `${logFile}.1`).catch(ignoreMissing);
   const log = await open(logFile, 'w');
   const tellReady = `-Dorg.slf4j.simpleLogger.log.${READY_LOG}=info`;
   const program = ['-cp', classpath, ...JAVA_OPTIONS, tellReady, 'kafka.Kafka', settings];
@@ -90,7 +93,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     await stop('SIGKILL');
     throw error;
   }
-  return { pid: child.pid as number, stop };
+  return { ended, stop };
 }
 
 async function ready(child: ChildProcess, logFile: string): Promise<void> {
@@ -109,4 +112,8 @@ function lastComplaint(log: string): string {
   return (
     lines.findLast((line) => /ERROR|Exception/.test(line)) ?? lines.at(-1) ?? 'no reason given'
   );
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
 }

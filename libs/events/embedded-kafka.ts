@@ -3,13 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
-import {
-  type Broker,
-  endLeftBroker,
-  KafkaBrokerError,
-  startBroker,
-} from './embedded-kafka-broker.ts';
+import type { Log } from '@creditlane/runtime/log';
+import { endLeftBroker, KafkaBrokerError } from './embedded-kafka-broker.ts';
 import { kafkaClasspath } from './embedded-kafka-jars.ts';
+import { type KeptBroker, keepBroker } from './embedded-kafka-keeper.ts';
 
 const HOST = '127.0.0.1';
 const FOLDER = 'broker-';
@@ -22,6 +19,7 @@ export interface EmbeddedKafkaOptions {
   ports?: number[];
   /** More of the brokers' settings, or others than usual. */
   properties?: Record<string, string | number>;
+  log?: Log;
 }
 
 export interface EmbeddedKafka {
@@ -35,24 +33,25 @@ export interface EmbeddedKafka {
 }
 
 /**
- * Starts one broker or three, each of them a controller too (KRaft), and resolves once all serve.
- * Throws `KafkaUnavailableError` where there is no Java or Maven, and `KafkaBrokerError`.
+ * Starts one broker or three, each of them a controller too (KRaft), and resolves once all serve. One
+ * that dies is started again, on its ports and its data. Throws `KafkaUnavailableError` where there is no Java or Maven, and `KafkaBrokerError`.
  */
 export async function startKafka(options: EmbeddedKafkaOptions): Promise<EmbeddedKafka> {
-  const { brokers: count, properties = {} } = options;
+  const { brokers: count, properties = {}, log } = options;
   const dataDir = resolve(options.dataDir);
   const classpath = await kafkaClasspath();
   await mkdir(dataDir, { recursive: true });
   await assertSameSize(dataDir, count);
   const clusterId = await readClusterId(join(dataDir, 'cluster-id'));
   const ports = options.ports ?? (await freePorts(2 * count));
-  const running = new Map<number, Broker>();
+  const running = new Map<number, KeptBroker>();
 
   const start = async (index: number): Promise<void> => {
     if (running.has(index)) throw new KafkaBrokerError(`broker ${index} is running already`);
     const settings = { ...settingsOf(index, count, ports), ...properties };
     const folder = join(dataDir, FOLDER + index);
-    running.set(index, await startBroker({ folder, classpath, clusterId, properties: settings }));
+    const broker = { folder, classpath, clusterId, properties: settings };
+    running.set(index, await keepBroker(broker, log));
   };
   const stop = async (index: number, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     const broker = running.get(index);
