@@ -5,14 +5,14 @@ import { createKafkaBus } from './kafka-bus.ts';
 import type { KafkaConfig } from './kafka-config.ts';
 
 /**
- * The bus over the Kafka cluster that the configuration names; it ends with the process. While the
- * process is outside a group it consumes for, it is not ready.
+ * The bus over the Kafka cluster that the configuration names; it ends with the process. No
+ * caller's answer waits for it: while it is away, events wait in the outbox or in the cluster.
  */
 export function openBus(config: KafkaConfig, process: Process): EventBus {
   const { log, metrics, closers, health } = process;
   const bus = createKafkaBus({ config, log, metrics, onCrash: endProcess });
   closers.add('event bus', () => bus.close());
-  health.add('event bus', () => bus.ready());
+  health.unneeded.add('event bus', () => bus.ready());
   return bus;
 }
 

@@ -54,6 +54,7 @@ describeWith(kafka, 'with Kafka', (kafka) => {
     });
     expect(bus.ready()).toBe('not consuming: webhook-dispatcher');
     await expect(bus.publish([message('a', 1)])).rejects.toThrow('does not host this topic');
+    expect(bus.ready()).toBe('not consuming: webhook-dispatcher; not publishing');
     const topics = { [TOPIC]: { partitions: 1, retentionMs: 60_000, replication: 1 } };
     await ensureTopics({ config, log, topics });
     await bus.publish([message('b', 1)]);

@@ -24,7 +24,10 @@ export interface KafkaBusOptions {
 }
 
 export interface KafkaBus extends EventBus {
-  /** True when every subscription is a member of its group, else what is missing. */
+  /**
+   * True when every subscription is a member of its group and the last publish was a success, else
+   * what is missing.
+   */
   ready(): true | string;
 }
 
@@ -80,9 +83,12 @@ export function createKafkaBus(options: KafkaBusOptions): KafkaBus {
     },
     ready() {
       const outside = [...open.values()].filter(({ consumer }) => !consumer.isMember);
-      return (
-        outside.length === 0 || `not consuming: ${outside.map(({ group }) => group).join(', ')}`
-      );
+      const groups = outside.map(({ group }) => group).join(', ');
+      const lacks = [
+        ...(outside.length > 0 ? [`not consuming: ${groups}`] : []),
+        ...(publisher.isFailing ? ['not publishing'] : []),
+      ];
+      return lacks.length === 0 || lacks.join('; ');
     },
     async close() {
       closed = true;

@@ -15,10 +15,16 @@ export class KafkaPublisher {
   readonly #prefix: string;
   #producer: Promise<Producer> | undefined;
   readonly #underWay = new Set<Promise<void>>();
+  #isFailing = false;
 
   constructor(client: Kafka, prefix: string) {
     this.#client = client;
     this.#prefix = prefix;
+  }
+
+  /** Whether the last publish that has ended was in vain. */
+  get isFailing(): boolean {
+    return this.#isFailing;
   }
 
   /**
@@ -48,7 +54,9 @@ export class KafkaPublisher {
     try {
       const producer = await connected;
       for (const request of split(messages)) await this.#send(producer, request);
+      this.#isFailing = false;
     } catch (cause) {
+      this.#isFailing = true;
       // What it knows of the cluster may be why it failed, and it may not learn better for minutes.
       if (this.#producer === connected) this.#producer = undefined;
       // It has failed us; how it ends changes nothing.

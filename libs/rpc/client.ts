@@ -8,7 +8,7 @@ import type {
 } from '@bufbuild/protobuf';
 import type { Transport } from '@connectrpc/connect';
 import type { Closers } from '@creditlane/runtime/closers';
-import type { Health } from '@creditlane/runtime/health';
+import type { HealthReport } from '@creditlane/runtime/health';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import { AUTHORIZATION, IDEMPOTENCY_KEY, REPLAYED, REQUEST_ID, TRACEPARENT } from './call.ts';
 import { DEFAULT_TIMEOUT_MS } from './call-time.ts';
@@ -47,8 +47,8 @@ export type ClientOptions = {
   timeoutMs?: number;
   /** Takes the client's connections, to be closed with the process. */
   closers?: Closers;
-  /** Is told while the service is out of reach, and so that the process should get no work. */
-  health?: Health;
+  /** Is told while the service is out of reach. */
+  health?: HealthReport;
   /** Counts the calls that are made again. */
   metrics?: Metrics;
 };

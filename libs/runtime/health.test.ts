@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { Health } from './health.ts';
+import { Metrics } from './metrics.ts';
 
 test('a process is ready when every part says so', () => {
   const health = new Health();
   health.add('database', () => true);
-  expect(health.ready()).toEqual({ ready: true, checks: { database: 'ok' } });
+  expect(health.ready()).toEqual({ ready: true, degraded: false, checks: { database: 'ok' } });
 });
 
 test('a part that is not fit says why, and the others still answer', () => {
@@ -14,14 +15,37 @@ test('a part that is not fit says why, and the others still answer', () => {
   health.add('relay', () => true);
   expect(health.ready()).toEqual({
     ready: false,
+    degraded: false,
     checks: { database: 'no connection', bus: 'not ready', relay: 'ok' },
   });
+});
+
+test('what no answer waits for is told of and keeps no work away', () => {
+  const health = new Health();
+  health.add('database', () => true);
+  health.unneeded.add('bus', () => 'not consuming');
+  const checks = { database: 'ok', bus: 'not consuming' };
+  expect(health.ready()).toEqual({ ready: true, degraded: true, checks });
+});
+
+test('each check is a figure', async () => {
+  const [health, metrics] = [new Health(), new Metrics()];
+  health.add('database', () => true);
+  health.unneeded.add('bus', () => 'not consuming');
+  health.measure(metrics);
+  const told = await metrics.text();
+  expect(told).toContain('creditlane_health_check{check="database"} 1');
+  expect(told).toContain('creditlane_health_check{check="bus"} 0');
 });
 
 test('a draining process is alive but not ready', () => {
   const health = new Health();
   health.drain();
-  expect(health.ready()).toEqual({ ready: false, checks: { process: 'draining' } });
+  expect(health.ready()).toEqual({
+    ready: false,
+    degraded: false,
+    checks: { process: 'draining' },
+  });
   expect(health.live()).toEqual({ live: true });
 });
 
@@ -37,5 +61,9 @@ test('parts of one name are ready together', () => {
   const health = new Health();
   health.add('database', () => 'no connection');
   health.add('database', () => true);
-  expect(health.ready()).toEqual({ ready: false, checks: { database: 'no connection' } });
+  expect(health.ready()).toEqual({
+    ready: false,
+    degraded: false,
+    checks: { database: 'no connection' },
+  });
 });

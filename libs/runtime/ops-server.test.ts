@@ -19,7 +19,7 @@ test('a healthy process is live and ready', async () => {
   expect([live.status, await live.json()]).toEqual([200, { live: true }]);
   const ready = await fetch(`${url}/readyz?verbose`);
   expect(ready.status).toBe(200);
-  expect(await ready.json()).toEqual({ ready: true, checks: { database: 'ok' } });
+  expect(await ready.json()).toEqual({ ready: true, degraded: false, checks: { database: 'ok' } });
 });
 
 test('a process that is not ready answers 503 with the reasons, and stays live', async () => {
@@ -28,7 +28,11 @@ test('a process that is not ready answers 503 with the reasons, and stays live',
   const { url } = await startServer(health);
   const ready = await fetch(`${url}/readyz`);
   expect(ready.status).toBe(503);
-  expect(await ready.json()).toEqual({ ready: false, checks: { database: 'no connection' } });
+  expect(await ready.json()).toEqual({
+    ready: false,
+    degraded: false,
+    checks: { database: 'no connection' },
+  });
   expect((await fetch(`${url}/livez`)).status).toBe(200);
 });
 

@@ -28,11 +28,13 @@ interface Answer {
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * Serves `/livez` and `/readyz` as JSON (200, or 503 with the reasons) and `/metrics` as text.
+ * Serves `/livez` and `/readyz` as JSON (200, or 503 with the reasons) and `/metrics` as text, the
+ * process's health among them.
  * @throws the system's error when the port cannot be had.
  */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
   const { port, host = '0.0.0.0', health, metrics } = options;
+  health.measure(metrics);
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
     answer(request, health, metrics).then(
       (given) => send(response, given),

@@ -84,7 +84,8 @@ export async function startDecisions(
     signer,
     audience: 'applications',
     closers,
-    health,
+    // Asked only for what has not been heard of by an event yet.
+    health: health.unneeded,
     metrics,
   });
   const wakeRelay = () => relay.wake();

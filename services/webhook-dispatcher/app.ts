@@ -63,7 +63,8 @@ export async function startWebhookDispatcher(
     target: peers.integrations,
     signer,
     closers,
-    health,
+    // Webhooks wait for it; who asks about deliveries does not.
+    health: health.unneeded,
     metrics,
     cacheMs: config.destinationsCacheMs,
   });

@@ -7,7 +7,7 @@ import {
 import { type Client, connect, type Target } from '@creditlane/rpc/client';
 import { serviceIdentity, type TokenSigner } from '@creditlane/rpc/identity';
 import type { Closers } from '@creditlane/runtime/closers';
-import type { Health } from '@creditlane/runtime/health';
+import type { HealthReport } from '@creditlane/runtime/health';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import { LRUCache } from 'lru-cache';
 
@@ -42,7 +42,7 @@ export interface DestinationsOptions {
   readonly target: Target;
   readonly signer: TokenSigner;
   readonly closers: Closers;
-  readonly health: Health;
+  readonly health: HealthReport;
   readonly metrics: Metrics;
   /** How long a URL and its secrets count: how late, at most, a change of them takes effect. */
   readonly cacheMs: number;
