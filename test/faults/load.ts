@@ -20,6 +20,8 @@ export interface Load {
   over: AbortSignal;
   /** The applications to decide on. */
   applications: string[];
+  /** Writes have no idempotency key, so that none is asked for twice. */
+  keyless?: boolean;
 }
 
 /** What can be written, and the webhook that tells of it. */
@@ -46,7 +48,7 @@ const PAGE = 100;
 /** Writes at the rate until it is over and every write has its answer; adds to the history. */
 export async function load(
   writer: Writer,
-  { perSecond, forMs, over, applications }: Load,
+  { perSecond, forMs, over, applications, keyless = false }: Load,
   { writes, reads }: History,
 ): Promise<void> {
   const startMs = performance.now();
@@ -58,7 +60,7 @@ export async function load(
       const applicationId = oneOf(writer.random, applications);
       const write = planWrite(applicationId, writer.random);
       writes.push(write);
-      underWay.push(insist(writer, write));
+      underWay.push(insist(writer, write, keyless));
       if (writer.random() < READS) {
         underWay.push(
           readHistory(writer, applicationId).then((read) => void (read && reads.push(read))),
@@ -82,19 +84,21 @@ function planWrite(applicationId: string, random: () => number): Write {
   };
 }
 
-/** Asks with the same idempotency key until it is known what became of the write. */
-async function insist(writer: Writer, write: Write): Promise<void> {
+/** Asks with the same idempotency key, or once without, until it is known what became of the write. */
+async function insist(writer: Writer, write: Write, keyless: boolean): Promise<void> {
   const { submission: applicationId, mark, decision } = write;
   const path = decisionPath({ applicationId, creditorId: writer.creditorId });
-  const headers = { 'idempotency-key': mark };
+  const headers: Record<string, string> = keyless ? {} : { 'idempotency-key': mark };
   const body = { applicationId, decision, conditions: mark };
   while (performance.now() - write.startedMs < GIVE_UP_MS) {
     write.requests += 1;
-    const answer = await answered(writer.api().post(path, body, { headers, signal: timeLimit() }));
+    // Who cannot ask again waits for as long as it takes to be told.
+    const signal = keyless ? AbortSignal.timeout(GIVE_UP_MS) : timeLimit();
+    const answer = await answered(writer.api().post(path, body, { headers, signal }));
     write.endedMs = performance.now();
     if (answer?.status === 200) write.outcome = 'ok';
     else if (answer !== undefined && isRefusal(answer.status)) write.outcome = 'fail';
-    if (write.outcome !== 'unknown') return;
+    if (write.outcome !== 'unknown' || keyless) return;
     await sleep(PAUSE_MS * (1 + writer.random()));
   }
 }

@@ -5,8 +5,10 @@ import { promisify } from 'node:util';
 import { describeWith } from '@creditlane/events/test-kafka';
 import type { DatabaseOwner } from '@creditlane/local/services';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { FORM, isLong } from './form.ts';
 import { KafkaUnderFault } from './kafka-under-fault.ts';
+import { whileHeld } from './records.ts';
 import { run } from './run.ts';
 import { Subject } from './subject.ts';
 import { longestPauseMs } from './summary.ts';
@@ -58,6 +60,50 @@ describeWith(kafka, 'in processes, under load, every promise is kept', (cluster)
     });
     expect(longestPauseMs(writes)).toBeLessThan(BACK_WITHIN_MS);
   });
+
+  /** What a process says of itself, by the beginning of its line. */
+  const metric = async (name: string, line: string) => {
+    const { opsUrl } = await subject.service(name);
+    const text = await (await fetch(`${opsUrl}/metrics`)).text();
+    const found = text.split('\n').find((it) => it.startsWith(`creditlane_${line}`));
+    return Number(found?.split(' ').at(-1) ?? 0);
+  };
+  const sentAgain = () =>
+    metric('gateway', 'rpc_client_retries_total{peer="decisions",outcome="sent_again"}');
+  const written = (name: string) =>
+    metric(
+      name,
+      'rpc_requests_total{service="creditlane.decisions.v1.DecisionsService",method="RecordDecision",code="ok"}',
+    );
+
+  promise(
+    'when replicas are killed with -9 under writes without a key, of which none fails',
+    async () => {
+      const before = await sentAgain();
+      // Few enough for all that gathers to be written before anyone has waited for too long.
+      const options = { ...FORM, perSecond: 20, keyless: true };
+      const { writes } = await run('kill -9, no keys', subject, options, async () => {
+        const url = await subject.databaseUrl('decisions');
+        // What the dead one had sent goes on in the database: before the second attempt, or beside it.
+        for (const [name, heldForMs] of [
+          ['decisions', 0],
+          ['decisions-2', 200],
+        ] as const) {
+          let back: Promise<void> | undefined;
+          await whileHeld(url, async (waiting) => {
+            await waiting(4);
+            back = subject.endService(name, 'SIGKILL');
+            await sleep(heldForMs);
+          });
+          await back;
+          // Not before the gateway has found it again may the other one die.
+          await eventually(`writes to ${name}`, async () => (await written(name)) > 0 || undefined);
+        }
+      });
+      expect(writes.filter(({ outcome }) => outcome === 'unknown')).toEqual([]);
+      expect(await sentAgain()).toBeGreaterThan(before);
+    },
+  );
 
   promise('when relay and dispatcher stand still for a while and others take over', async () => {
     await run('SIGSTOP', subject, FORM, async ({ crash }) => {

@@ -113,6 +113,34 @@ export async function query<Row extends object>(
   }
 }
 
+/**
+ * Does something while all submissions in this database are held, so that a write of a decision waits
+ * for its row; `waiting` resolves once so many do.
+ */
+export async function whileHeld(
+  url: string,
+  work: (waiting: (count: number) => Promise<unknown>) => Promise<void>,
+): Promise<void> {
+  const holder = new pg.Client({ connectionString: url });
+  holder.on('error', () => undefined); // The query under way reports it.
+  await holder.connect();
+  const waiting = (count: number) =>
+    eventually(`${count} writes that wait`, async () => {
+      const { rows } = await holder.query(
+        `SELECT count(DISTINCT pid)::int FROM pg_locks JOIN pg_stat_activity USING (pid)
+         WHERE NOT granted AND datname = current_database()`,
+      );
+      return rows[0].count >= count || undefined;
+    });
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM submissions FOR UPDATE');
+    await work(waiting);
+  } finally {
+    await holder.end();
+  }
+}
+
 function keptOf({ application_id, sequence, conditions, decision }: KeptRow): Kept {
   return {
     submission: application_id,

@@ -40,7 +40,7 @@ function seedOfRun(): number {
 export async function run(
   name: string,
   subject: Subject,
-  options: Form,
+  options: Form & { keyless?: boolean },
   fault: (scene: Scene) => Promise<void>,
 ): Promise<History> {
   const seed = seedOfRun();
