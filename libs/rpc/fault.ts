@@ -18,6 +18,9 @@ export type FaultKind =
 /** A refused field; `pointer` is a JSON Pointer (RFC 6901) into the request, such as "/interestRate". */
 export type FieldFault = { pointer: string; message: string };
 
+const LATE = 'the deadline passed before the answer came';
+const AWAY = 'a service needed for this is away';
+
 type FaultDetails = {
   fields?: FieldFault[] | undefined;
   retryAfterS?: number | undefined;
@@ -84,7 +87,7 @@ export function unavailable(message: string, retryAfterS = 1, cause?: unknown): 
 
 /** The call's time was over before its answer came. */
 export function deadlineExceeded(): Fault {
-  return new Fault('deadline', 'deadline_exceeded', 'the deadline passed before the answer came');
+  return new Fault('deadline', 'deadline_exceeded', LATE);
 }
 
 /** The caller gave the call up. */
@@ -138,11 +141,25 @@ export function faultFrom(error: unknown, fromPeer = false): Fault {
   if (!(error instanceof ConnectError)) return internal(error);
   const kind = KIND_OF.get(error.code) ?? 'internal';
   const [info] = error.findDetails(FaultInfoSchema);
-  return new Fault(kind, info?.code || kind, error.rawMessage, {
-    fields: info?.fields.map(({ pointer, message }) => ({ pointer, message })),
-    // A transport that found nobody names no time; soon is right.
-    retryAfterS: info?.retryAfterS ?? (kind === 'unavailable' ? 1 : 0),
+  if (info === undefined) return transportFault(kind, error, fromPeer);
+  return new Fault(kind, info.code || kind, error.rawMessage, {
+    fields: info.fields.map(({ pointer, message }) => ({ pointer, message })),
+    retryAfterS: info.retryAfterS,
     fromPeer,
     cause: error.cause,
   });
+}
+
+/** Made on the way, in words that name our addresses: they are for the log and for no caller. */
+function transportFault(kind: FaultKind, error: ConnectError, fromPeer: boolean): Fault {
+  const cause = error.cause ?? new TransportError(error.rawMessage);
+  if (kind === 'deadline') return new Fault(kind, kind, LATE, { fromPeer, cause });
+  if (kind !== 'unavailable') return new Fault(kind, kind, error.rawMessage, { fromPeer, cause });
+  // It names no time; soon is right.
+  return new Fault(kind, kind, AWAY, { retryAfterS: 1, fromPeer, cause });
+}
+
+class TransportError extends Error {
+  override readonly name = 'TransportError';
+  readonly loggable = true;
 }

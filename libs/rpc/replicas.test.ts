@@ -2,7 +2,7 @@
 // comes, goes or dies costs nobody a call.
 import { promises as dns } from 'node:dns';
 import { expect, test, vi } from 'vitest';
-import { REQUEST } from './mount-world.ts';
+import { REQUEST, refused } from './mount-world.ts';
 import {
   CONTEXT,
   clientOf,
@@ -71,6 +71,18 @@ test('a write without a key whose replica dies under it comes to another as the 
   await call;
   const ids = replicas.flatMap(({ handled }) => handled.map(({ callId }) => callId));
   expect(ids).toEqual([expect.any(String), ids[0]]);
+});
+
+test('that nobody answers is told without naming an address', async () => {
+  const { port, cut } = await openWire(0);
+  cut();
+  const fault = await refused(clientOfPorts([port]).getDecision(REQUEST, CONTEXT));
+  expect(fault).toMatchObject({
+    kind: 'unavailable',
+    message: 'a service needed for this is away',
+  });
+  // The log gets it.
+  expect(fault.cause).toMatchObject({ message: expect.stringContaining(`127.0.0.1:${port}`) });
 });
 
 test('a replica that restarts in good order fails no call, not even a write without a key', async () => {
