@@ -11,27 +11,29 @@ interface Account {
   childTicks: number;
 }
 
+/** Milliseconds of CPU, by a name of the process. */
+export type CpuTimes = Record<string, number>;
+
 /**
- * The milliseconds of CPU that the processes and all their descendants have used so far, those that
- * have ended included. Undefined on a system without /proc.
+ * What each of the processes and all their descendants have used so far, those that have ended
+ * included; of a process below another one, that one's too. Undefined on a system without /proc.
  */
-export async function cpuTimeMs(...roots: readonly number[]): Promise<number | undefined> {
+export async function cpuTimes(pids: Record<string, number>): Promise<CpuTimes | undefined> {
   const accounts = await readAccounts();
   if (accounts.size === 0) return undefined;
-  let ticks = 0;
-  for (const [pid, account] of accounts) {
-    if (descends(pid, roots, accounts)) ticks += account.ticks + account.childTicks;
-  }
-  return (ticks * 1000) / TICKS_PER_SECOND;
+  const timeOf = (root: number) => {
+    let ticks = 0;
+    for (const [pid, account] of accounts) {
+      if (descends(pid, root, accounts)) ticks += account.ticks + account.childTicks;
+    }
+    return (ticks * 1000) / TICKS_PER_SECOND;
+  };
+  return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, timeOf(pid)]));
 }
 
-function descends(
-  pid: number,
-  roots: readonly number[],
-  accounts: ReadonlyMap<number, Account>,
-): boolean {
+function descends(pid: number, root: number, accounts: ReadonlyMap<number, Account>): boolean {
   for (let at: number | undefined = pid; at; at = accounts.get(at)?.parentPid) {
-    if (roots.includes(at)) return true;
+    if (at === root) return true;
   }
   return false;
 }

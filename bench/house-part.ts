@@ -1,28 +1,25 @@
-/** The platform under measurement: the whole house in one process, as `npm start` runs it. */
-import { type HouseOptions, startHouse } from '@creditlane/local/house';
+/** The platform in one process, as `npm start` runs it. */
+import { choosePorts } from '@creditlane/local/free-ports';
+import { HOST } from '@creditlane/local/host';
+import { startHouse } from '@creditlane/local/house';
 import { Closers } from '@creditlane/runtime/closers';
 import { Health } from '@creditlane/runtime/health';
 import { createLog } from '@creditlane/runtime/log';
 import { Metrics } from '@creditlane/runtime/metrics';
 import { playPart } from './child.ts';
+import type { PlatformPart } from './platform.ts';
 
 const log = createLog('bench', { level: 'warn', pretty: true });
 const closers = new Closers();
-let house: Awaited<ReturnType<typeof startHouse>> | undefined;
 
-const functions = {
-  async start(options: HouseOptions): Promise<string> {
+const functions: PlatformPart = {
+  async start(options) {
     const metrics = new Metrics({ processFigures: true });
-    house = await startHouse(options, { log, closers, metrics, health: new Health() });
-    return house.baseUrl;
-  },
-
-  /** Resolves once every decision's webhooks are delivered. */
-  async settled(_: undefined): Promise<void> {
-    await house?.settled();
+    const ports = await choosePorts(0, HOST);
+    const life = { log, closers, metrics, health: new Health() };
+    const { baseUrl, opsUrl } = await startHouse({ ...options, ports }, life);
+    return { baseUrl, processes: { platform: { pid: process.pid, opsUrl } } };
   },
 };
-
-export type HousePart = typeof functions;
 
 playPart(functions, () => closers.close());

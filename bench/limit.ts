@@ -4,6 +4,7 @@ import { recordDecision } from '@creditlane/decisions/store';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import { DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
+import { newId } from '@creditlane/runtime/ids';
 import pg from 'pg';
 import { DECISION } from './decision.ts';
 import type { Rate } from './figures.ts';
@@ -28,16 +29,14 @@ export async function measureLimit(options: LimitOptions): Promise<Rate> {
     () => new pg.Client({ connectionString: url }),
   );
   await Promise.all(clients.map((client) => client.connect()));
-  const statement = await statementOf(creditorId);
+  const writes = await writesOf(creditorId, applicationIds);
   const idle = [...clients];
   let written = 0;
   const exchange = async () => {
     const client = idle.pop();
     if (client === undefined) throw new Error('there are as many connections as callers');
     written += 1;
-    const applicationId = applicationIds[written % applicationIds.length];
-    const values = [applicationId, ...statement.values.slice(1)];
-    const { rowCount } = await client.query({ ...statement, values });
+    const { rowCount } = await client.query(writes(written));
     if (rowCount !== 1) throw new Error('the decision was not written');
     idle.push(client);
     return performance.now();
@@ -49,28 +48,45 @@ export async function measureLimit(options: LimitOptions): Promise<Rate> {
   }
 }
 
-/** The statement as the decisions service sends it, caught on its way; its first value is the application. */
-async function statementOf(creditorId: string): Promise<pg.QueryConfig & { values: unknown[] }> {
-  let caught: (pg.QueryConfig & { values: unknown[] }) | undefined;
+type Write = pg.QueryConfig & { values: unknown[] };
+
+/** Stands for the id of the call, which every write has another of. */
+const CALL_ID = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * The statements as the decisions service sends them, caught on their way before the time is taken;
+ * each goes to the next application.
+ */
+async function writesOf(
+  creditorId: string,
+  applicationIds: readonly string[],
+): Promise<(n: number) => Write> {
+  const caught: Write[] = [];
   const catcher = {
-    query(query: pg.QueryConfig & { values: unknown[] }) {
-      caught = query;
+    query(write: Write) {
+      caught.push(write);
       return Promise.resolve({ rows: [] });
     },
   };
-  const nobody = '00000000-0000-0000-0000-000000000000';
-  await recordDecision(catcher as unknown as Queryable, {
-    submission: { applicationId: nobody, creditorId },
-    scope: { creditorId, retailerId: undefined },
-    decision: create(DecisionSchema, {
-      ...DECISION,
-      decision: DecisionValue[DECISION.decision],
-      paymentFrequency: PaymentFrequency[DECISION.paymentFrequency],
-    }),
-    recordedAt: new Date(),
-    integrationId: nobody,
+  const decision = create(DecisionSchema, {
+    ...DECISION,
+    decision: DecisionValue[DECISION.decision],
+    paymentFrequency: PaymentFrequency[DECISION.paymentFrequency],
   });
-  if (caught === undefined) throw new Error('the service sent no statement');
-  const { name, text, values } = caught;
-  return { ...(name && { name }), text, values };
+  for (const applicationId of applicationIds) {
+    await recordDecision(catcher as unknown as Queryable, {
+      submission: { applicationId, creditorId },
+      scope: { creditorId, retailerId: undefined },
+      decision,
+      recordedAt: new Date(),
+      integrationId: creditorId,
+      callId: CALL_ID,
+    });
+  }
+  const place = caught[0]?.values.indexOf(CALL_ID) ?? -1;
+  if (place === -1) throw new Error('the statement does not name its call');
+  return (n) => {
+    const { name, text, values } = caught[n % caught.length] as Write;
+    return { ...(name && { name }), text, values: values.with(place, newId()) };
+  };
 }

@@ -1,160 +1,130 @@
-/** The measurements, one after another, each against the limit that was measured just before it. */
+/** What is measured of a platform in either shape, against the limit that was measured beside it. */
+import { type Apart, prepareApart } from './apart.ts';
+import { type Attempts, attempt, bestStrength, merge } from './attempts.ts';
 import { pileUp } from './backlog.ts';
-import { cpuTimeMs } from './cpu-time.ts';
-import type { Latency, Rate } from './figures.ts';
+import { type Cost, costOf } from './cost.ts';
+import type { Latency } from './figures.ts';
 import type { OpenLoad } from './load.ts';
 import type { Exchanges } from './outside-part.ts';
 import type { Plan } from './plan.ts';
-import type { World } from './world.ts';
+import { measureStages, type Stages } from './stages.ts';
+import { introduceWriters, type World } from './world.ts';
 
 export interface Results {
   /** The decision write as one prepared statement, by connections. */
   limit: Attempts;
   /** Decisions written through the gateway, nobody to be told, by callers. */
-  writes: Attempts & { shareOfLimit: number; cpuMs: number | undefined };
+  writes: Attempts & { shareOfLimit: number; cost: Cost | undefined };
   writesAtHalfLoad: OpenLoad & { perSecond: number };
   /** Decisions written and their webhooks received, by exchanges under way. */
-  deliveries: Attempts & { cpuMs: number | undefined };
-  /** From the request to the first byte at the receiver. */
-  deliveriesAtHalfLoad: OpenLoad & { perSecond: number };
-  backlog: { perSecond: number; cpuMs: number | undefined };
-}
-
-/** The same load at several strengths; `best` is the fastest. */
-export interface Attempts {
-  best: Rate;
-  byStrength: Record<number, { perSecond: number; latencyMs: Latency }>;
+  deliveries: Attempts & { cost: Cost | undefined };
+  /** From the request, and from the commit, to the first byte at the receiver. */
+  deliveriesAtHalfLoad: OpenLoad & { sinceCommitMs: Latency; perSecond: number };
+  /** Deliveries that were due when nobody could make them. */
+  backlog: { perSecond: number; cost: Cost | undefined };
+  /** Only where each service is a process: in one, none can be alone. */
+  stages?: Stages;
 }
 
 /** Those whose decisions nobody is to hear of, and those with a webhook destination. */
-const UNTOLD: Exchanges = { writer: 'untold', ending: 'answer' };
-const TOLD: Exchanges = { writer: 'told', ending: 'webhook' };
+export const UNTOLD: Exchanges = { writer: 'untold', ending: 'answer' };
+export const TOLD: Exchanges = { writer: 'told', ending: 'webhook' };
+
+export type Say = (line: string) => void;
 
 /** Measures everything; `say` gets a line before each part. */
-export async function measure(
-  world: World,
-  plan: Plan,
-  say: (line: string) => void,
-): Promise<Results> {
-  const { outside } = world;
-  const { warmUpMs, measureMs } = plan;
+export async function measure(world: World, plan: Plan, say: Say): Promise<Results> {
+  await introduceWriters(world, plan.applications);
+  const apart = await prepareApart(world, plan.applications);
   say('Warming up');
-  // A program's first exchanges are its compiler's; they cost several times what later ones do.
-  await outside.call('warmUp', { of: TOLD, callers: 64, ...plan.warmUp });
-  await outside.call('limit', { ...world.limit, connections: 8, warmUpMs, measureMs: 500 });
+  await warmUp(world, plan);
+  await limitAt(world, apart, { ...plan, measureMs: 500 }, 8);
 
   say('The limit: the decision write as one prepared statement');
-  const limitOf = (connections: number) =>
-    outside.call('limit', { ...world.limit, connections, warmUpMs, measureMs });
+  const limitOf = (connections: number) => limitAt(world, apart, plan, connections);
   const limitBefore = await attempt(plan.connections, limitOf);
 
   say('Decisions written through the gateway');
   const writes = await closed(world, plan, UNTOLD, plan.writers);
-  const perSecondOfHalf = Math.round(writes.best.perSecond / 2);
-  const writesAtHalfLoad = await open(world, plan, UNTOLD, perSecondOfHalf);
+  const halfOfWrites = halfLoad(plan, writes);
+  const writesAtHalfLoad = await world.outside.call('open', { of: UNTOLD, ...halfOfWrites });
+  await world.settled();
 
   say('The limit again');
-  const limit = merge(limitBefore, await attempt([strengthOf(limitBefore)], limitOf));
+  const limit = merge(limitBefore, await attempt([bestStrength(limitBefore)], limitOf));
 
   say('Decisions written and their webhooks received');
   const deliveries = await closed(world, plan, TOLD, plan.deliveries);
-  const perSecond = Math.round(deliveries.best.perSecond / 2);
-  const deliveriesAtHalfLoad = await open(world, plan, TOLD, perSecond);
+  const halfOfDeliveries = halfLoad(plan, deliveries);
+  const deliveriesAtHalfLoad = await world.outside.call('openFromCommit', {
+    url: world.databaseUrls.decisions,
+    ...halfOfDeliveries,
+  });
+  await world.settled();
 
   say('Webhooks sent from a backlog');
   const backlog = await workOff(world, plan.backlog);
+
   const shareOfLimit = writes.best.perSecond / limit.best.perSecond;
-  return {
+  const results = {
     limit,
     writes: { ...writes, shareOfLimit },
-    writesAtHalfLoad,
+    writesAtHalfLoad: { ...writesAtHalfLoad, perSecond: halfOfWrites.perSecond },
     deliveries,
-    deliveriesAtHalfLoad,
+    deliveriesAtHalfLoad: { ...deliveriesAtHalfLoad, perSecond: halfOfDeliveries.perSecond },
     backlog,
   };
+  if (world.fleet === undefined) return results;
+  say('The relay alone, then the dispatcher alone');
+  return { ...results, stages: await measureStages(world, apart) };
 }
 
-/** Closed loads of several strengths, and the CPU time of one exchange over all of them. */
-async function closed(
+/** A program's first exchanges are its compiler's; they cost several times what later ones do. */
+export async function warmUp(world: World, plan: Plan): Promise<void> {
+  await world.outside.call('warmUp', { of: TOLD, callers: 64, ...plan.warmUp });
+}
+
+function limitAt(world: World, apart: Apart, { warmUpMs, measureMs }: Plan, connections: number) {
+  const { databaseUrls, creditorId, applicationIds } = apart;
+  const where = { url: databaseUrls.decisions, creditorId, applicationIds };
+  return world.outside.call('limit', { ...where, connections, warmUpMs, measureMs });
+}
+
+/** Closed loads of several strengths, and what one exchange costs over all of them. */
+export async function closed(
   world: World,
   { warmUpMs, measureMs }: Plan,
   of: Exchanges,
   strengths: readonly number[],
-): Promise<Attempts & { cpuMs: number | undefined }> {
-  const usedMs = await cpuOf(world);
+): Promise<Attempts & { cost: Cost | undefined }> {
   let exchanges = 0;
-  const attempts = await attempt(strengths, async (callers) => {
-    const load = { callers, warmUpMs, measureMs };
-    const rate = await world.outside.call('closed', { of, ...load });
-    exchanges += rate.exchanges;
-    // Whatever this one left behind is not for the next one to carry.
-    await world.house.call('settled', undefined);
-    return rate;
+  let attempts: Attempts | undefined;
+  const cost = await costOf(world, async () => {
+    attempts = await attempt(strengths, async (callers) => {
+      const rate = await world.outside.call('closed', { of, callers, warmUpMs, measureMs });
+      exchanges += rate.exchanges;
+      // Whatever this one left behind is not for the next one to carry.
+      await world.settled();
+      return rate;
+    });
+    return exchanges;
   });
-  return { ...attempts, cpuMs: each(usedMs, await cpuOf(world), exchanges) };
+  if (attempts === undefined) throw new Error('nothing was attempted');
+  return { ...attempts, cost };
 }
 
-async function open(
-  world: World,
-  { warmUpMs, openMs }: Plan,
-  of: Exchanges,
-  perSecond: number,
-): Promise<OpenLoad & { perSecond: number }> {
-  const load = { perSecond, warmUpMs, measureMs: openMs };
-  const result = await world.outside.call('open', { of, ...load });
-  await world.house.call('settled', undefined);
-  return { ...result, perSecond };
+function halfLoad({ warmUpMs, openMs }: Plan, { best }: Attempts) {
+  return { perSecond: Math.max(10, Math.round(best.perSecond / 2)), warmUpMs, measureMs: openMs };
 }
 
 async function workOff(world: World, count: number): Promise<Results['backlog']> {
-  const received = world.outside.call('receive', count);
-  const usedMs = await cpuOf(world);
-  await pileUp(world.webhooksUrl, count);
-  const startedMs = performance.now();
-  await received;
-  const seconds = (performance.now() - startedMs) / 1000;
-  await world.house.call('settled', undefined);
-  return { perSecond: count / seconds, cpuMs: each(usedMs, await cpuOf(world), count) };
-}
-
-async function attempt(
-  strengths: readonly number[],
-  load: (strength: number) => Promise<Rate>,
-): Promise<Attempts> {
-  const byStrength: Attempts['byStrength'] = {};
-  for (const strength of strengths) {
-    const { perSecond, latencyMs } = await load(strength);
-    byStrength[strength] = { perSecond, latencyMs };
-  }
-  return bestOf(byStrength);
-}
-
-function bestOf(byStrength: Attempts['byStrength']): Attempts {
-  const [best] = Object.values(byStrength).sort((a, b) => b.perSecond - a.perSecond);
-  if (best === undefined) throw new Error('nothing was attempted');
-  return { best, byStrength };
-}
-
-function strengthOf({ best, byStrength }: Attempts): number {
-  return Number(Object.keys(byStrength).find((key) => byStrength[Number(key)] === best));
-}
-
-/** The faster of two attempts at each strength. */
-function merge(first: Attempts, second: Attempts): Attempts {
-  const byStrength = { ...first.byStrength };
-  for (const [key, rate] of Object.entries(second.byStrength)) {
-    const strength = Number(key);
-    const before = byStrength[strength]?.perSecond ?? 0;
-    if (rate.perSecond > before) byStrength[strength] = rate;
-  }
-  return bestOf(byStrength);
-}
-
-/** What the platform has used so far: its own process and PostgreSQL's. */
-function cpuOf({ house, postgresPid }: World): Promise<number | undefined> {
-  return cpuTimeMs(house.pid, postgresPid());
-}
-
-function each(fromMs: number | undefined, toMs: number | undefined, count: number) {
-  return fromMs === undefined || toMs === undefined ? undefined : (toMs - fromMs) / count;
+  let perSecond = 0;
+  const cost = await costOf(world, async () => {
+    const received = world.outside.call('receive', { count, skip: 0 });
+    await pileUp(world.databaseUrls['webhook-dispatcher'], count);
+    perSecond = await received;
+    await world.settled();
+    return count;
+  });
+  return { perSecond, cost };
 }

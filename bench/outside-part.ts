@@ -1,8 +1,9 @@
 /** The world outside the platform: those who write decisions, and the receiver of the webhooks. */
 import { Pool } from 'undici';
 import { playPart } from './child.ts';
+import { sinceWriting } from './commits.ts';
 import { DECISION } from './decision.ts';
-import type { Rate } from './figures.ts';
+import type { Latency, Rate } from './figures.ts';
 import { measureLimit } from './limit.ts';
 import {
   type ClosedLoad,
@@ -27,6 +28,11 @@ export interface Exchanges {
   writer: string;
   ending: 'answer' | 'webhook';
 }
+
+/** `sinceCommitMs` is from a decision's commit to the first byte at the receiver. */
+type OpenFromCommit = OpenLoad & { sinceCommitMs: Latency };
+
+type Open = Parameters<typeof loadOpen>[1];
 
 interface Of {
   of: Exchanges;
@@ -58,19 +64,31 @@ const functions = {
   closed: ({ of, ...load }: Of & Parameters<typeof loadClosed>[1]): Promise<ClosedLoad> =>
     loadClosed(exchangeOf(of), load),
 
-  open: ({ of, ...load }: Of & Parameters<typeof loadOpen>[1]): Promise<OpenLoad> =>
-    loadOpen(exchangeOf(of), load),
+  open: ({ of, ...load }: Of & Open): Promise<OpenLoad> => loadOpen(exchangeOf(of), load),
 
-  /** Resolves when so many more webhooks have come. */
-  async receive(count: number): Promise<void> {
-    await receiver?.next(count);
+  /** The same, with the time from the commit, which the decisions service's database has. */
+  async openFromCommit({ url, ...load }: { url: string } & Open): Promise<OpenFromCommit> {
+    const arrivals = new Map<string, number>();
+    const exchange = exchangeOf({ writer: 'told', ending: 'webhook' }, arrivals);
+    const open = await loadOpen(exchange, load);
+    const measured = Math.round((load.perSecond * load.measureMs) / 1_000);
+    return { ...open, sinceCommitMs: await sinceWriting(url, measured, arrivals) };
+  },
+
+  /** The rate of the next `count` webhooks without the first `skip`, once the last one has come. */
+  receive({ count, skip }: { count: number; skip: number }): Promise<number> {
+    if (receiver === undefined) throw new Error('nobody listens');
+    return receiver.rate(count, skip);
   },
 };
 
 export type OutsidePart = typeof functions;
 
-/** Each exchange writes the next decision, going round the writer's applications. */
-function exchangeOf({ writer: name, ending }: Exchanges): Exchange {
+/**
+ * Each exchange writes the next decision, going round the writer's applications. `arrivals` notes when
+ * its webhook came, by its mark.
+ */
+function exchangeOf({ writer: name, ending }: Exchanges, arrivals?: Map<string, number>): Exchange {
   const writer = writers.get(name);
   if (writer === undefined) throw new Error(`nobody introduced ${name}`);
   const { pool, key, creditorId, applicationIds, baseUrl } = writer;
@@ -92,7 +110,10 @@ function exchangeOf({ writer: name, ending }: Exchanges): Exchange {
     if (statusCode !== 200) throw new Error(`answered ${statusCode}: ${await body.text()}`);
     await body.dump();
     const answeredMs = performance.now();
-    return (await arrival) ?? answeredMs;
+    if (arrival === undefined) return answeredMs;
+    const arrivedMs = await arrival;
+    arrivals?.set(mark, arrivedMs);
+    return arrivedMs;
   };
 }
 

@@ -6,8 +6,11 @@ export interface Receiver {
   url: string;
   /** Resolves to when the first byte came of the webhook that holds the mark, by performance.now(). */
   arrival(mark: string): Promise<number>;
-  /** Resolves when so many more webhooks have come, whatever they tell. */
-  next(count: number): Promise<void>;
+  /**
+   * How many webhooks come in a second, whatever they tell, of the next `count` without the first
+   * `skip`. Resolves when the last one has come.
+   */
+  rate(count: number, skip: number): Promise<number>;
   close(): void;
 }
 
@@ -16,7 +19,7 @@ const MARK = '"conditions":"';
 
 export async function startReceiver(): Promise<Receiver> {
   const awaited = new Map<string, (atMs: number) => void>();
-  let countdown: { left: number; done: () => void } | undefined;
+  let arrived: () => void = () => {};
   const server = createServer((req, res) => {
     const arrivedMs = performance.now();
     let body = '';
@@ -30,10 +33,7 @@ export async function startReceiver(): Promise<Receiver> {
       const mark = body.slice(at, body.indexOf(' ', at));
       awaited.get(mark)?.(arrivedMs);
       awaited.delete(mark);
-      if (countdown !== undefined) {
-        countdown.left -= 1;
-        if (countdown.left === 0) countdown.done();
-      }
+      arrived();
     });
   });
   // The dispatcher keeps its connections; the receiver must not be the one to end them.
@@ -43,9 +43,17 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     url: `http://127.0.0.1:${port}`,
     arrival: (mark) => new Promise((resolve) => awaited.set(mark, resolve)),
-    next: (left) =>
-      new Promise((done) => {
-        countdown = { left, done };
+    rate: (count, skip) =>
+      new Promise((resolve) => {
+        // The time of the first that counts begins with the one before it.
+        const before = Math.max(1, Math.round(skip));
+        let fromMs = 0;
+        let come = 0;
+        arrived = () => {
+          come += 1;
+          if (come === before) fromMs = performance.now();
+          if (come === count) resolve((count - before) / ((performance.now() - fromMs) / 1_000));
+        };
       }),
     close: () => {
       server.closeAllConnections();

@@ -3,39 +3,51 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { submissionsAndDecisions1763700000000 } from '@creditlane/decisions/migrations/0001-submissions-and-decisions';
 import { prepareDatabases } from '@creditlane/local/databases';
 import { furnish } from '@creditlane/local/demo';
-import { choosePorts } from '@creditlane/local/free-ports';
-import { HOST } from '@creditlane/local/host';
-import { makeSecrets } from '@creditlane/local/secrets';
+import { makeSecrets, type Secrets } from '@creditlane/local/secrets';
+import type { DatabaseOwner } from '@creditlane/local/services';
 import { startEmbeddedPostgres } from '@creditlane/postgres/embedded';
-import { migrate } from '@creditlane/postgres/migrate';
+import { untilSettled } from '@creditlane/processes/settled';
 import type { Closers } from '@creditlane/runtime/closers';
-import { createLog } from '@creditlane/runtime/log';
 import { type Part, startPart } from './child.ts';
-import type { HousePart } from './house-part.ts';
+import type { FleetPart } from './fleet-part.ts';
 import type { OutsidePart } from './outside-part.ts';
+import { type Platform, type PlatformPart, SETTINGS, type Shape } from './platform.ts';
 import { copySubmission, type Submission } from './submissions.ts';
 
+/** Who writes decisions, and the submission that there is to write on. */
+type Tenant = Submission & { key: string };
+
 export interface World {
-  house: Part<HousePart>;
-  outside: Part<OutsidePart>;
+  shape: Shape;
+  platform: Part<PlatformPart>;
+  /** The same where each service is a process. */
+  fleet: Part<FleetPart> | undefined;
+  baseUrl: string;
+  processes: Platform['processes'];
+  databaseUrls: Record<DatabaseOwner, string>;
   postgresPid(): number;
   adminUrl: string;
-  /** Of the decisions service's tables, with nobody else at work on them. */
-  limit: { url: string; creditorId: string; applicationIds: string[] };
-  webhooksUrl: string;
+  outside: Part<OutsidePart>;
+  /** "told" has a webhook destination, "untold" has none. */
+  tenants: { told: Tenant; untold: Tenant };
+  /** Resolves once every decision's webhooks are delivered. */
+  settled(): Promise<void>;
 }
 
-/**
- * Starts the world. Two writers are introduced to the outside: "told" is an integration with a webhook
- * destination, "untold" one without.
- */
-export async function startWorld(
-  options: { applications: number; profileDir: string | undefined },
-  closers: Closers,
-): Promise<World> {
+export interface WorldOptions {
+  shape: Shape;
+  /** Flags of Node for the platform's processes. */
+  nodeFlags: string[];
+}
+
+/** Of each outbox: so many stand for all, which are too many to ask for. */
+const NEWEST = 1_000;
+
+/** Starts the world, where nobody has anything to write on yet. */
+export async function startWorld(options: WorldOptions, closers: Closers): Promise<World> {
+  const { shape, nodeFlags } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'creditlane-bench-'));
   closers.add('data directory', () => rm(dataDir, { recursive: true, force: true }));
   // Run by root, the server is another user's process and must be able to enter.
@@ -43,50 +55,53 @@ export async function startWorld(
   const password = randomBytes(24).toString('base64url');
   const postgres = await startEmbeddedPostgres({ dataDir, password });
   closers.add('PostgreSQL', postgres.close);
-  const { adminUrl } = postgres;
+  const { adminUrl, pid: postgresPid } = postgres;
   const secrets = makeSecrets();
   const databaseUrls = await prepareDatabases(adminUrl, secrets);
 
-  const profile = options.profileDir && ['--cpu-prof', `--cpu-prof-dir=${options.profileDir}`];
-  const house = startPart<HousePart>('house-part.ts', profile || []);
-  closers.add('house', house.close);
+  const parts = startParts(options);
+  closers.add('platform', parts.platform.close);
   const outside = startPart<OutsidePart>('outside-part.ts');
   closers.add('outside', outside.close);
-  const settings = { gateway: { RATE_LIMIT_REQUESTS: '1000000' } };
-  const ports = await choosePorts(0, HOST);
-  const baseUrl = await house.call('start', { secrets, databaseUrls, ports, settings });
-  const inboxUrl = await outside.call('listen', undefined);
-  const { platformKey } = secrets;
-  const { otherTenant: untold, ...told } = await furnish({ baseUrl, platformKey, inboxUrl });
-  await house.call('settled', undefined);
-
-  for (const [name, tenant] of Object.entries({ told, untold })) {
-    const fromUrl = databaseUrls.decisions;
-    const applicationIds = await copySubmission({ fromUrl }, tenant, options.applications);
-    const { key, creditorId } = tenant;
-    await outside.call('introduce', { name, writer: { baseUrl, key, creditorId, applicationIds } });
-  }
-  return {
-    house,
-    outside,
-    postgresPid: postgres.pid,
-    adminUrl,
-    limit: await prepareLimit(adminUrl, databaseUrls.decisions, untold, options.applications),
-    webhooksUrl: databaseUrls['webhook-dispatcher'],
-  };
+  const house = { secrets, databaseUrls, settings: SETTINGS };
+  const started = await parts.platform.call('start', { ...house, dataDir, nodeFlags });
+  const settled = () => untilSettled(databaseUrls, NEWEST);
+  const tenants = await moveIn(started.baseUrl, secrets, await outside.call('listen', undefined));
+  await settled();
+  const databases = { databaseUrls, adminUrl, postgresPid };
+  return { shape, ...parts, ...started, ...databases, outside, tenants, settled };
 }
 
-/** A second database as the decisions service has it, on the same server. */
-async function prepareLimit(
-  adminUrl: string,
-  fromUrl: string,
-  submission: Submission,
-  applications: number,
-): Promise<World['limit']> {
-  const urls = await prepareDatabases(adminUrl, makeSecrets(), '_limit');
-  const toUrl = urls.decisions;
-  const log = createLog('bench', { level: 'warn' });
-  await migrate(toUrl, [submissionsAndDecisions1763700000000], log);
-  const applicationIds = await copySubmission({ fromUrl, toUrl }, submission, applications);
-  return { url: toUrl, creditorId: submission.creditorId, applicationIds };
+function startParts({ shape, nodeFlags }: WorldOptions): Pick<World, 'platform' | 'fleet'> {
+  if (shape === 'one process') {
+    return { platform: startPart<PlatformPart>('house-part.ts', nodeFlags), fleet: undefined };
+  }
+  // Its own process only starts the others: the flags are for these.
+  const fleet = startPart<FleetPart>('fleet-part.ts');
+  return { platform: fleet, fleet };
+}
+
+async function moveIn(baseUrl: string, secrets: Secrets, inboxUrl: string) {
+  const { platformKey } = secrets;
+  const { otherTenant: untold, ...told } = await furnish({ baseUrl, platformKey, inboxUrl });
+  return { told, untold };
+}
+
+/** Gives each writer so many applications of its own to decide on. */
+export async function introduceWriters(world: World, applications: number): Promise<void> {
+  const fromUrl = world.databaseUrls.decisions;
+  for (const name of ['told', 'untold'] as const) {
+    const copies = await copySubmission({ fromUrl }, world.tenants[name], applications);
+    await introduce(world, name, copies);
+  }
+}
+
+/** From now on the writer goes round these applications. */
+export async function introduce(
+  { outside, tenants, baseUrl }: World,
+  name: keyof World['tenants'],
+  applicationIds: string[],
+): Promise<void> {
+  const { key, creditorId } = tenants[name];
+  await outside.call('introduce', { name, writer: { baseUrl, key, creditorId, applicationIds } });
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { TOPICS, type Topic } from '@creditlane/events/topics';
 import type { DatabaseOwner } from '@creditlane/local/services';
+import { anyUnpublished } from '@creditlane/postgres/outbox-rows';
 import { findUnsettled } from '@creditlane/webhook-dispatcher/store';
 import pg from 'pg';
 
@@ -12,16 +13,21 @@ const PUBLISHERS = ['applications', 'decisions'] as const satisfies DatabaseOwne
 
 /**
  * Resolves when every event written so far was handled by all who consume it, and no webhook is under
- * way or due. It looks into the databases: what each process says of itself is not the whole.
+ * way or due. It looks into the databases: what each process says of itself is not the whole. Where
+ * events are too many to ask for each, `newest` of every outbox stand for all: enough for each
+ * partition's last to be among them.
  */
-export async function untilSettled(databaseUrls: Record<DatabaseOwner, string>): Promise<void> {
+export async function untilSettled(
+  databaseUrls: Record<DatabaseOwner, string>,
+  newest?: number,
+): Promise<void> {
   const pools = Object.entries(databaseUrls).map(([owner, url]) => {
     return [owner, new pg.Pool({ connectionString: url, max: 1 })] as const;
   });
   const databases = Object.fromEntries(pools) as Databases;
   try {
     for (const publisher of PUBLISHERS) {
-      while (!(await isHandled(publisher, databases))) await delay(POLL_MS);
+      while (!(await isHandled(publisher, databases, newest))) await delay(POLL_MS);
     }
     while ((await findUnsettled(databases['webhook-dispatcher'])).due) await delay(POLL_MS);
   } finally {
@@ -29,9 +35,17 @@ export async function untilSettled(databaseUrls: Record<DatabaseOwner, string>):
   }
 }
 
-async function isHandled(publisher: DatabaseOwner, databases: Databases): Promise<boolean> {
+async function isHandled(
+  publisher: DatabaseOwner,
+  databases: Databases,
+  newest?: number,
+): Promise<boolean> {
+  if ((await anyUnpublished.run(databases[publisher])).some(({ any }) => any)) return false;
   const { rows } = await databases[publisher].query<{ topic: Topic; ids: string[] }>(
-    'SELECT topic, array_agg(event_id) AS ids FROM outbox GROUP BY topic',
+    `SELECT topic, array_agg(event_id) AS ids
+     FROM (SELECT topic, event_id FROM outbox ORDER BY id DESC LIMIT $1) AS written GROUP BY topic`,
+    // SQL takes no limit for all.
+    [newest ?? null],
   );
   for (const { topic, ids } of rows) {
     for (const consumer of TOPICS[topic].consumers) {

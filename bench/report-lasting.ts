@@ -1,0 +1,57 @@
+/** What becomes of the figures in the course of time: with a long past, and under a lasting load. */
+import type { Burden } from './burden.ts';
+import { readable } from './figures.ts';
+import type { Shape } from './platform.ts';
+import type { Soak } from './soak.ts';
+import { aligned } from './table.ts';
+
+const SHARE_TARGET = '≥ 90 %';
+/** No object of V8's is smaller. */
+const HEAP_TARGET = '≤ 16 B';
+const RESIDENT_TARGET = '≤ 5 %';
+
+/** What a platform does that has decided so often, beside a new one. */
+export function burdenOf({ decisions, writes, deliveries }: Burden): string[] {
+  const past = `with ${decisions.toLocaleString('en')} decisions in the tables`;
+  const row = (what: string, { new: of, old, share }: Burden['writes']) => {
+    const rates = [of, old].map((turns) => `${readable(mean(turns))}/s`);
+    return [what, ...rates, `${readable(share * 100)} %`, SHARE_TARGET];
+  };
+  return aligned([
+    ['', 'without', past, 'share', 'target'],
+    row('decisions through the gateway', writes),
+    row('request → delivered webhook', deliveries),
+  ]);
+}
+
+/** How memory went, period by period, and what the second half made of it. */
+export function soakOf(shape: Shape, { perSecond, periodMs, periods, growth }: Soak): string[] {
+  const names = Object.keys(growth);
+  const head = names.flatMap((name) => [`${name}: heap`, 'resident']);
+  const rows = periods.map((memory, at) => [
+    `after ${((at + 1) * periodMs) / 1_000} s`,
+    ...names.flatMap((name) => [
+      mebibytes(memory[name]?.heapBytes),
+      mebibytes(memory[name]?.residentBytes),
+    ]),
+  ]);
+  const grown = Object.values(growth).flatMap(({ heapBytesPerDelivery, residentShare }) => [
+    `${readable(heapBytesPerDelivery)} B`,
+    `${readable(residentShare * 100)} %`,
+  ]);
+  const targets = names.flatMap(() => [HEAP_TARGET, RESIDENT_TARGET]);
+  const title = `${shape}, ${readable(perSecond)} deliveries/s`;
+  const last = [
+    ['growth, by delivery', ...grown],
+    ['target', ...targets],
+  ];
+  return aligned([[title, ...head], ...rows, ...last]);
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function mebibytes(bytes: number | undefined): string {
+  return bytes === undefined ? '' : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+}
