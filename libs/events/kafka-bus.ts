@@ -18,7 +18,7 @@ export interface KafkaBusOptions {
    * process should end: it looks well and does nothing.
    */
   onCrash(error: Error): void;
-  /** How soon the partitions of a member that died go to the others; at least 6 s for most clusters. */
+  /** How soon the partitions of a member that died go to the others; most clusters take no less than 6 s. */
   sessionTimeoutMs?: number;
   lagEveryMs?: number;
 }
@@ -37,7 +37,7 @@ export interface KafkaBus extends EventBus {
  * message. Topics are made by `ensureTopics`, never by use.
  */
 export function createKafkaBus(options: KafkaBusOptions): KafkaBus {
-  const { config, log, metrics, onCrash, sessionTimeoutMs = 8_000, lagEveryMs = 5_000 } = options;
+  const { config, log, metrics, onCrash, sessionTimeoutMs = 6_000, lagEveryMs = 5_000 } = options;
   const { prefix } = config;
   const client = createClient(config, log);
   const publisher = new KafkaPublisher(client, prefix);

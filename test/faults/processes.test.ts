@@ -11,7 +11,7 @@ import { KafkaUnderFault } from './kafka-under-fault.ts';
 import { whileHeld } from './records.ts';
 import { run } from './run.ts';
 import { Subject } from './subject.ts';
-import { longestPauseMs } from './summary.ts';
+import { longestPauseMs, longestWaitMs } from './summary.ts';
 
 const execute = promisify(execFile);
 const REDRIVE = fileURLToPath(new URL('../../libs/postgres/redrive.ts', import.meta.url));
@@ -50,7 +50,7 @@ describeWith(kafka, 'in processes, under load, every promise is kept', (cluster)
   };
 
   promise('when each service is killed with -9 in turn', async () => {
-    const { writes } = await run('kill -9 of each', subject, FORM, async ({ crash, note }) => {
+    const history = await run('kill -9 of each', subject, FORM, async ({ crash, note }) => {
       for (const name of SERVICES) {
         const end = () => subject.endService(name, 'SIGKILL');
         // Only the dispatcher has requests under way at the receiver.
@@ -58,7 +58,8 @@ describeWith(kafka, 'in processes, under load, every promise is kept', (cluster)
         await note();
       }
     });
-    expect(longestPauseMs(writes)).toBeLessThan(BACK_WITHIN_MS);
+    expect(longestPauseMs(history.writes)).toBeLessThan(BACK_WITHIN_MS);
+    expect(longestWaitMs(history)).toBeLessThan(BACK_WITHIN_MS);
   });
 
   /** What a process says of itself, by the beginning of its line. */
