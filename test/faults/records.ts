@@ -126,9 +126,10 @@ export async function whileHeld(
   await holder.connect();
   const waiting = (count: number) =>
     eventually(`${count} writes that wait`, async () => {
+      // Rows are waited for as tuples and as the transactions that hold them.
       const { rows } = await holder.query(
-        `SELECT count(DISTINCT pid)::int FROM pg_locks JOIN pg_stat_activity USING (pid)
-         WHERE NOT granted AND datname = current_database()`,
+        `SELECT count(DISTINCT pid)::int FROM pg_locks
+         WHERE NOT granted AND locktype IN ('tuple', 'transactionid')`,
       );
       return rows[0].count >= count || undefined;
     });

@@ -557,8 +557,8 @@ export declare const IntegrationsService: GenService<{
     output: typeof RegisterIntegrationResponseSchema;
   },
   /**
-   * Makes a key. Only its digest is kept, and, for a call with an idempotency key, for its day the
-   * sealed answer.
+   * Makes a key. Only its digest is kept, and, for a call with an idempotency key, its caller's or one
+   * that its client drew, for its day the sealed answer.
    *
    * @generated from rpc creditlane.integrations.v1.IntegrationsService.IssueKey
    */
