@@ -1,6 +1,6 @@
 /** What PostgreSQL itself can do: the decision write as one prepared statement, and nothing around it. */
 import { create } from '@bufbuild/protobuf';
-import { recordDecision } from '@creditlane/decisions/store';
+import { recordDecision } from '@creditlane/decisions/decision-store';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import { DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';

@@ -14,6 +14,7 @@ import type { DecisionsConfig } from './config.ts';
 import { APPLICATIONS_TOPIC, type SubmissionHeard, submissionsHeard } from './events.ts';
 import { submissionsAndDecisions1763700000000 } from './migrations/0001-submissions-and-decisions.ts';
 import { decisionCalls1763900000000 } from './migrations/0002-decision-calls.ts';
+import { recordingTogether } from './recording.ts';
 import { decisionsRoutes } from './rpc.ts';
 import { startSubmissions } from './store.ts';
 import { decisions, submissions } from './tables.ts';
@@ -93,6 +94,8 @@ export async function startDecisions(
     await startSubmissions(pool, [heard]);
     wakeRelay();
   };
-  const routes = [decisionsRoutes({ db: pool, clock, applications, startSubmission, wakeRelay })];
+  const recordDecision = recordingTogether(pool);
+  const deps = { db: pool, recordDecision, clock, applications, startSubmission, wakeRelay };
+  const routes = [decisionsRoutes(deps)];
   return { routes, relay, settled: () => relay.settled() };
 }

@@ -15,19 +15,15 @@ import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import type { Clock } from '@creditlane/runtime/clock';
 import { cursorAfter, seqBefore } from './cursor.ts';
 import { checkWritable } from './decision.ts';
-import {
-  type DecisionRecord,
-  decisionHistory,
-  hasRecorded,
-  isRepeated,
-  latestDecision,
-  recordDecision,
-} from './store.ts';
+import { hasRecorded, isRepeated } from './decision-store.ts';
+import type { RecordDecision } from './recording.ts';
+import { type DecisionRecord, decisionHistory, latestDecision } from './store.ts';
 import { type Scope, type SubmissionKey, scopeOf, submissionKey } from './submission.ts';
 import { type LookupDeps, type SubmissionCall, withSubmission } from './submission-lookup.ts';
 
 export interface RpcDeps extends LookupDeps {
   db: Queryable;
+  recordDecision: RecordDecision;
   clock: Clock;
   /** Tells the relay of an event to publish. */
   wakeRelay(): void;
@@ -107,15 +103,15 @@ async function recordOnce(
   return fromBinary(RecordDecisionResponseSchema, replay.response);
 }
 
-/** Undefined, and nothing is written, as `recordDecision` of the store says. */
+/** Undefined, and nothing is written, as `RecordDecision` says. */
 async function record(
-  { db, clock, wakeRelay }: RpcDeps,
+  { recordDecision, clock, wakeRelay }: RpcDeps,
   { key, scope, call }: SubmissionCall,
   decision: Decision,
 ): Promise<RecordDecisionResponse | undefined> {
   const { idempotency, callId, traceparent, identity } = call;
   const answer = create(RecordDecisionResponseSchema, { decision });
-  const seq = await recordDecision(db, {
+  const seq = await recordDecision({
     submission: key,
     scope,
     decision,

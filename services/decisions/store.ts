@@ -1,34 +1,19 @@
-/** All the SQL of the decisions service. */
+/** The SQL of submissions: their beginning, and the reading of their decisions. */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import { ANSWER_COUNTS, announcing, type Idempotency } from '@creditlane/postgres/idempotency';
 import { shardOf } from '@creditlane/postgres/outbox';
 import { type Queryable, statement } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { newId } from '@creditlane/runtime/ids';
-import { decisionCells, decisionFromRow } from './decision-row.ts';
+import { decisionFromRow } from './decision-row.ts';
 import {
   DECISION_RECORDED,
   DECISIONS_TOPIC,
-  decisionEvent,
   firstDecisionEvent,
   type SubmissionHeard,
 } from './events.ts';
 import type { Scope, SubmissionKey } from './submission.ts';
-import { DECISION_COLUMNS, SQL_TYPE } from './tables.ts';
-import { givenTerms, termsJson } from './terms.ts';
-
-/** A decision to be recorded, and the answer to keep for its idempotency key. */
-export interface DecisionWrite {
-  submission: SubmissionKey;
-  scope: Scope;
-  decision: Decision;
-  recordedAt: Date;
-  integrationId: string;
-  /** Of the call that asks for it, the same at each attempt; drawn when left out. */
-  callId?: string | undefined;
-  traceparent?: string | undefined;
-  remember?: { idempotency: Idempotency; response: Uint8Array } | undefined;
-}
+import { DECISION_COLUMNS } from './tables.ts';
+import { termsJson } from './terms.ts';
 
 /** One of a submission's decisions. */
 export interface DecisionRecord {
@@ -40,50 +25,6 @@ export interface DecisionRecord {
 }
 
 const columns = DECISION_COLUMNS.map(({ column }) => column);
-/** How many parameters come before the decision's own cells in the statement that records it. */
-const BEFORE_CELLS = 15;
-const cells = DECISION_COLUMNS.map(
-  ({ type }, index) => `$${BEFORE_CELLS + 1 + index}::${SQL_TYPE[type]}`,
-);
-
-/**
- * One decision in one round trip, whole or not at all. The update waits for the submission's row
- * lock and then works on its newest version, so sequences have no gap and no two writes share one;
- * the outbox id is drawn under that lock, so events come in the order of their sequences. A twin
- * with the same idempotency key waits there too, and then fails on that key's uniqueness. So does
- * one whose key has an answer that no longer counts. Of the attempts at one call the second fails on
- * the call's uniqueness, whichever it is: what a replica that died had sent may run after all.
- */
-const insertDecision = statement<{ last_seq: number }>(
-  'decision_insert',
-  `WITH submission AS (
-    UPDATE submissions SET last_seq = last_seq + 1, terms = terms || $4::jsonb
-    WHERE application_id = $1::uuid AND creditor_id = $2::uuid AND creditor_id = $3::uuid
-      AND NOT EXISTS (
-        SELECT FROM idempotency
-        WHERE caller_id = $11 AND operation = $12 AND key = $13 AND ${ANSWER_COUNTS}
-      )
-      AND ($13::text IS NULL OR ${announcing('$11', '$12', '$13')})
-    RETURNING application_id, creditor_id, retailer_id, last_seq, terms, worksheet
-  ), decision AS (
-    INSERT INTO decisions (application_id, creditor_id, seq, recorded_at, integration_id, call_id,
-      ${columns.join(', ')})
-    SELECT application_id, creditor_id, last_seq, $5::timestamptz, $6::uuid, $8::uuid,
-      ${cells.join(', ')}
-    FROM submission
-  ), answer AS (
-    INSERT INTO idempotency (caller_id, operation, key, request_digest, response)
-    SELECT $11, $12, $13, $14::bytea, $15::bytea FROM submission WHERE $13 IS NOT NULL
-  ), event AS (
-    INSERT INTO outbox (shard, topic, key, event_id, type, traceparent, payload)
-    SELECT $7::smallint, '${DECISIONS_TOPIC}', application_id::text, $8::uuid,
-      '${DECISION_RECORDED}', $9::text, $10::jsonb || jsonb_build_object(
-        'retailerId', retailer_id, 'sequence', last_seq, 'terms', terms, 'worksheet', worksheet)
-    FROM submission
-  )
-  SELECT last_seq FROM submission`,
-);
-
 /**
  * Submissions with their first decisions and its events, of those that are not there yet. They go
  * in in key order, so that two processes that learn of the same ones at once do not block each other.
@@ -127,12 +68,6 @@ const selectLatest = statement<Record<string, unknown>>(
   WHERE ${VISIBLE}`,
 );
 
-const selectCall = statement(
-  'decision_of_call',
-  `SELECT FROM decisions WHERE call_id = $1::uuid
-     AND application_id = $2::uuid AND creditor_id = $3::uuid AND integration_id = $4::uuid`,
-);
-
 /** The outer join tells a page with nothing on it from a submission that is not there. */
 const selectHistory = statement<Record<string, unknown>>(
   'decision_history',
@@ -147,54 +82,6 @@ const selectHistory = statement<Record<string, unknown>>(
   WHERE ${VISIBLE}
   ORDER BY decision.seq DESC`,
 );
-
-/**
- * Records a decision and gives its sequence. Undefined, and nothing is written, where the scope has
- * no such submission, or where an answer is kept for the idempotency key already. Rejects with an
- * `isTwin` error when a twin was faster, or an answer that no longer counts is in the way; with an
- * `isRepeated` error when the call has recorded its decision already.
- */
-export async function recordDecision(
-  db: Queryable,
-  write: DecisionWrite,
-): Promise<number | undefined> {
-  const { submission, scope, decision, recordedAt, remember } = write;
-  const { applicationId, creditorId } = submission;
-  const [row] = await insertDecision.run(db, [
-    applicationId,
-    creditorId,
-    scope.creditorId,
-    JSON.stringify(givenTerms(decision)),
-    recordedAt,
-    write.integrationId,
-    shardOf(applicationId),
-    write.callId ?? newId(),
-    write.traceparent,
-    JSON.stringify(decisionEvent(submission, decision, recordedAt)),
-    remember?.idempotency.callerId,
-    remember?.idempotency.operation,
-    remember?.idempotency.key,
-    remember?.idempotency.requestDigest,
-    remember?.response,
-    ...decisionCells(decision),
-  ]);
-  return row?.last_seq;
-}
-
-/** Whether a decision was not recorded because an earlier attempt at its call had been. */
-export function isRepeated(error: unknown): boolean {
-  return error instanceof Error && 'constraint' in error && error.constraint === 'decisions_call';
-}
-
-/** Whether this call of this integration has recorded a decision on the submission. */
-export async function hasRecorded(
-  db: Queryable,
-  { applicationId, creditorId }: SubmissionKey,
-  { integrationId, callId }: Pick<DecisionWrite, 'integrationId' | 'callId'>,
-): Promise<boolean> {
-  const rows = await selectCall.run(db, [callId, applicationId, creditorId, integrationId]);
-  return rows.length > 0;
-}
 
 /** Starts these submissions, each with AWAITING_DECISION; those that are there already stay as they are. */
 export async function startSubmissions(

@@ -1,0 +1,62 @@
+/** Work that costs less together: what comes while others are under way goes into one round. */
+
+export interface GatheringOptions {
+  /** Rounds under way at the same time. */
+  atOnce: number;
+  /** Items of one round at most. */
+  maxItems: number;
+}
+
+interface Waiting<Item, Result> {
+  item: Item;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Gathers items into rounds without ever waiting for more: a round begins as soon as one may, with
+ * all that has come by then, so it is small when there is little to do and large when there is much.
+ */
+export class Gathering<Item, Result> {
+  readonly #work: (items: Item[]) => Promise<readonly Result[]>;
+  readonly #options: GatheringOptions;
+  #waiting: Waiting<Item, Result>[] = [];
+  #rounds = 0;
+  #beginning = false;
+
+  /** `work` gives a result for each item, in their order. */
+  constructor(work: (items: Item[]) => Promise<readonly Result[]>, options: GatheringOptions) {
+    this.#work = work;
+    this.#options = options;
+  }
+
+  /** The item's own result; rejects with what its round rejected with. */
+  add(item: Item): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    this.#waiting.push({ item, resolve, reject });
+    if (!this.#beginning && this.#rounds < this.#options.atOnce) {
+      this.#beginning = true;
+      // Whatever comes in this turn of the event loop goes together.
+      setImmediate(() => {
+        this.#beginning = false;
+        void this.#run();
+      });
+    }
+    return promise;
+  }
+
+  async #run(): Promise<void> {
+    this.#rounds += 1;
+    while (this.#waiting.length > 0) {
+      const round = this.#waiting.splice(0, this.#options.maxItems);
+      try {
+        const results = await this.#work(round.map(({ item }) => item));
+        // The work gives as many results as it got items.
+        for (const [n, { resolve }] of round.entries()) resolve(results[n] as Result);
+      } catch (error) {
+        for (const { reject } of round) reject(error);
+      }
+    }
+    this.#rounds -= 1;
+  }
+}
