@@ -10,6 +10,7 @@ import type { Transport } from '@connectrpc/connect';
 import type { Closers } from '@creditlane/runtime/closers';
 import type { HealthReport } from '@creditlane/runtime/health';
 import type { Metrics } from '@creditlane/runtime/metrics';
+import { type Span, startSpan } from '@creditlane/runtime/tracing';
 import { AUTHORIZATION, IDEMPOTENCY_KEY, REPLAYED, REQUEST_ID, TRACEPARENT } from './call.ts';
 import { DEFAULT_TIMEOUT_MS } from './call-time.ts';
 import { cancelled, deadlineExceeded, faultFrom } from './fault.ts';
@@ -70,8 +71,9 @@ export function connect<S extends DescService>(
 
   const entries = service.methods.map((described) => {
     const method = unary(described);
+    const begin = spansOf(method);
     const call = (request: MessageInitShape<DescMessage>, context: CallContext) =>
-      callUnary(transport, method, request, context);
+      callUnary(transport, method, request, context, begin(context.traceparent));
     return [method.localName, call];
   });
   return Object.fromEntries(entries) as Client<S>;
@@ -81,6 +83,7 @@ export function connect<S extends DescService>(
     method: DescMethodUnary,
     request: MessageInitShape<DescMessage>,
     context: CallContext,
+    span: Span,
   ) {
     try {
       const token = await signer.sign(audience, context.identity);
@@ -91,13 +94,16 @@ export function connect<S extends DescService>(
         method,
         context.signal,
         remainingMs,
-        headersOf(token, context),
+        headersOf(token, span.traceparent, context),
         request,
       );
       if (context.onReplayed !== undefined && header.get(REPLAYED) === 'true') context.onReplayed();
+      span.end();
       return message;
     } catch (error) {
-      throw faultFrom(error, true);
+      const fault = faultFrom(error, true);
+      span.end(fault.kind);
+      throw fault;
     }
   }
 }
@@ -110,10 +116,21 @@ function countRetries(metrics: Metrics, peer: string): RetryObserver {
   return (outcome) => retries.inc({ peer, outcome });
 }
 
-function headersOf(token: string, context: CallContext): Record<string, string> {
+/** Begins the span of a call, one for all attempts at it. */
+function spansOf({ parent: service, name: method }: DescMethodUnary): (parent?: string) => Span {
+  const name = `${service.typeName}/${method}`;
+  const attributes = { 'rpc.service': service.typeName, 'rpc.method': method };
+  return (parent) => startSpan(name, { kind: 'client', parent, attributes });
+}
+
+function headersOf(
+  token: string,
+  traceparent: string | undefined,
+  context: CallContext,
+): Record<string, string> {
   const headers: Record<string, string> = { [AUTHORIZATION]: `Bearer ${token}` };
   if (context.requestId !== undefined) headers[REQUEST_ID] = context.requestId;
-  if (context.traceparent !== undefined) headers[TRACEPARENT] = context.traceparent;
+  if (traceparent !== undefined) headers[TRACEPARENT] = traceparent;
   if (context.idempotencyKey !== undefined) headers[IDEMPOTENCY_KEY] = context.idempotencyKey;
   return headers;
 }

@@ -31,7 +31,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   return async (delivery) => {
     const startedAt = clock();
     const span = spanOf(delivery);
-    const tried = await post(deps, delivery, startedAt);
+    const tried = await post(deps, delivery, startedAt, span.traceparent);
     end(span, tried?.outcome);
     if (tried === undefined) return undefined;
     const { outcome, revision } = tried;
@@ -78,13 +78,14 @@ async function post(
   { destinations, egress, measures, log, clock }: AttemptDeps,
   delivery: Delivery,
   startedAt: Date,
+  traceparent: string | undefined,
 ): Promise<{ outcome: Outcome; revision: number | undefined } | undefined> {
   const { id, event, body, destinationId } = delivery;
   // A newer version may have left an event that only it can send.
   if (!isEventName(event)) return undefined;
   const { address, signatureHeader } = WEBHOOK_EVENTS[event];
   try {
-    const destination = await destinations.get(destinationId);
+    const destination = await destinations.get(destinationId, traceparent);
     if (destination === undefined) return { outcome: REMOVED, revision: undefined };
     const { url: destinationUrl, keys, revision } = destination;
     const timestampS = Math.floor(startedAt.getTime() / 1_000);
@@ -118,7 +119,7 @@ async function isStillAt(
   revision: number | undefined,
 ): Promise<boolean> {
   try {
-    const destination = await destinations.getAnew(destinationId);
+    const destination = await destinations.getAnew(destinationId, traceparent ?? undefined);
     return destination?.revision === revision;
   } catch (err) {
     const traceId = traceIdOf(traceparent);

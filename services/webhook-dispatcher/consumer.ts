@@ -136,6 +136,7 @@ async function findRecipients(
   }
   const found = await destinations.findRecipients(
     [...pairs.values()].map(({ retailerId, creditorId }) => ({ retailerId, creditorId })),
+    batch.find(({ headers }) => headers.traceparent !== undefined)?.headers.traceparent,
   );
   return new Map([...pairs.keys()].map((key, n) => [key, found[n] ?? []]));
 }
