@@ -56,11 +56,20 @@ export async function readRecorded(
   return rows.map(({ id }) => ({ webhookId: id, atMs }));
 }
 
-/** Resolves when every event was published and taken in, and every webhook has been accepted or given up. */
-export async function untilQuiet(find: FindDatabase, timeoutMs: number): Promise<void> {
+/**
+ * Resolves when every event of these applications was published and taken in, and every webhook has been
+ * accepted or given up.
+ */
+export async function untilQuiet(
+  find: FindDatabase,
+  applications: string[],
+  timeoutMs: number,
+): Promise<void> {
   let last = '';
   const ask = async () => {
-    last = await whatIsLeft(find).catch((error: Error) => `no answer: ${error.message}`);
+    last = await whatIsLeft(find, applications).catch(
+      (error: Error) => `no answer: ${error.message}`,
+    );
     return last === '' ? true : undefined;
   };
   await eventually('quiet', ask, timeoutMs).catch((cause) => {
@@ -68,25 +77,41 @@ export async function untilQuiet(find: FindDatabase, timeoutMs: number): Promise
   });
 }
 
-async function whatIsLeft(find: FindDatabase): Promise<string> {
+async function whatIsLeft(find: FindDatabase, applications: string[]): Promise<string> {
   for (const owner of ['applications', 'decisions'] as const) {
     const [row] = await query<{ left: number }>(
       await find(owner),
-      'SELECT count(*)::int AS left FROM outbox WHERE published_at IS NULL',
+      `SELECT count(*)::int AS left FROM outbox
+       WHERE published_at IS NULL AND key = ANY ($1::text[])`,
+      [applications],
     );
     if (row?.left) return `${row.left} events of ${owner} to be published`;
   }
+  // In a long run there are thousands of events: they are asked for when all else is quiet.
+  const unsent = await whatIsUnsent(find, applications, []);
+  if (unsent !== '') return unsent;
   const events = await query<{ event_id: string }>(
     await find('decisions'),
-    'SELECT event_id FROM outbox WHERE topic = $1',
-    [DECISIONS_TOPIC],
+    'SELECT event_id FROM outbox WHERE topic = $1 AND key = ANY ($2::text[])',
+    [DECISIONS_TOPIC, applications],
   );
+  const eventIds = events.map(({ event_id }) => event_id);
+  return whatIsUnsent(find, applications, eventIds);
+}
+
+/** Asks for both at one moment: what was not taken in yet will have to be sent. */
+async function whatIsUnsent(
+  find: FindDatabase,
+  applications: string[],
+  eventIds: string[],
+): Promise<string> {
   const [row] = await query<{ unheard: number; unsent: number }>(
     await find('webhook-dispatcher'),
     `SELECT (SELECT count(*)::int FROM unnest($1::uuid[]) AS id
          WHERE NOT EXISTS (SELECT FROM inbox WHERE event_id = id)) AS unheard,
-       (SELECT count(*)::int FROM deliveries WHERE state IN ('waiting', 'due')) AS unsent`,
-    [events.map(({ event_id }) => event_id)],
+       (SELECT count(*)::int FROM deliveries
+         WHERE state IN ('waiting', 'due') AND application_id = ANY ($2::uuid[])) AS unsent`,
+    [eventIds, applications],
   );
   if (row?.unheard) return `${row.unheard} events to be taken in by the dispatcher`;
   return row?.unsent ? `${row.unsent} webhooks to be sent` : '';

@@ -74,7 +74,7 @@ export async function run(
       over.abort();
       await loaded;
     }
-    await untilQuiet(find, options.quietWithinMs);
+    await untilQuiet(find, applications, options.quietWithinMs);
     await note();
     for (const id of applications) {
       const read = await readHistory(writer, id);
