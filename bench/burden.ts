@@ -6,11 +6,17 @@ import type { Plan } from './plan.ts';
 import { copySubmission, run } from './submissions.ts';
 import { introduce, introduceWriters, type World } from './world.ts';
 
-/** One load on each in turn: decisions a second, and what share of the new one's the old one reaches. */
+/** One load on each in turn. */
 export interface Turns {
-  new: number[];
-  old: number[];
+  new: Turn[];
+  old: Turn[];
+  /** Of the decisions a second of the new one, what the old one reaches. */
   share: number;
+}
+
+export interface Turn {
+  perSecond: number;
+  cpuMs: number | undefined;
 }
 
 export interface Burden {
@@ -57,13 +63,8 @@ async function makeOld(world: World, { applications, history }: Plan): Promise<v
   const past = { applicationIds, each: Math.ceil(history.decisions / applicationIds.length) };
   await writeDecisions(databaseUrls.decisions, past);
   await writeDeliveries(databaseUrls['webhook-dispatcher'], past);
-  // As many as the other platform's writers have, from all over the tables.
-  const every = Math.max(1, Math.floor(applicationIds.length / applications));
-  await introduce(
-    world,
-    'told',
-    applicationIds.filter((_, index) => index % every === 0),
-  );
+  // As many as the other platform's writers have: what is decided on is what is new.
+  await introduce(world, 'told', applicationIds.slice(-applications));
 }
 
 /** What the servers would have done by now, if the past had taken its time. */
@@ -80,16 +81,16 @@ async function takeTurns(
   of: Exchanges,
   callers: number,
 ): Promise<Turns> {
-  const turns = { new: [] as number[], old: [] as number[] };
+  const turns = { new: [] as Turn[], old: [] as Turn[] };
   for (let round = 0; round < plan.history.rounds; round += 1) {
     for (const whose of ROUND) {
-      const { best } = await closed(worlds[whose], plan, of, [callers]);
-      turns[whose].push(best.perSecond);
+      const { best, cost } = await closed(worlds[whose], plan, of, [callers]);
+      turns[whose].push({ perSecond: best.perSecond, cpuMs: cost?.cpuMs });
     }
   }
   return { ...turns, share: sum(turns.old) / sum(turns.new) };
 }
 
-function sum(values: number[]): number {
-  return values.reduce((total, value) => total + value, 0);
+function sum(turns: Turn[]): number {
+  return turns.reduce((total, { perSecond }) => total + perSecond, 0);
 }

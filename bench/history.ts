@@ -87,6 +87,7 @@ export async function writeDecisions(url: string, past: Past): Promise<void> {
 
 /** Writes the same past of the webhook dispatcher, like the webhook that it delivered last. */
 export async function writeDeliveries(url: string, past: Past): Promise<void> {
-  for (const copying of DELIVERIES) await copyRows(url, past, copying);
   for (const copying of lastOf(past)) await copyRows(url, { ...past, each: 1 }, copying);
+  // The deliveries come last of all: it is the newest one that the others are found by.
+  for (const copying of DELIVERIES) await copyRows(url, past, copying);
 }

@@ -61,9 +61,9 @@ export const QUICK: Plan = {
 export const SMOKE: Plan = {
   ...QUICK,
   applications: 2_000,
-  warmUp: { exchanges: 200, maxMs: 2_000 },
-  warmUpMs: 200,
-  measureMs: 1_200,
+  warmUp: { exchanges: 200, maxMs: 1_000 },
+  warmUpMs: 100,
+  measureMs: 800,
   openMs: 1_000,
   connections: [4],
   writers: [8],

@@ -1,5 +1,5 @@
 /** What becomes of the figures in the course of time: with a long past, and under a lasting load. */
-import type { Burden } from './burden.ts';
+import type { Burden, Turns } from './burden.ts';
 import { readable } from './figures.ts';
 import type { Shape } from './platform.ts';
 import type { Soak } from './soak.ts';
@@ -12,15 +12,21 @@ const RESIDENT_TARGET = '≤ 5 %';
 
 /** What a platform does that has decided so often, beside a new one. */
 export function burdenOf({ decisions, writes, deliveries }: Burden): string[] {
-  const past = `with ${decisions.toLocaleString('en')} decisions in the tables`;
-  const row = (what: string, { new: of, old, share }: Burden['writes']) => {
-    const rates = [of, old].map((turns) => `${readable(mean(turns))}/s`);
-    return [what, ...rates, `${readable(share * 100)} %`, SHARE_TARGET];
+  const past = `with ${decisions.toLocaleString('en')}`;
+  const rowsOf = (what: string, { new: without, old, share }: Turns) => {
+    const rates = [without, old].map((turns) => `${mean(turns.map((it) => it.perSecond))}/s`);
+    const costs = [without, old].map((turns) => {
+      return `${mean(turns.flatMap(({ cpuMs }) => cpuMs ?? []))} ms`;
+    });
+    return [
+      [what, ...rates, `${readable(share * 100)} %`, SHARE_TARGET],
+      ['  CPU each', ...costs],
+    ];
   };
   return aligned([
-    ['', 'without', past, 'share', 'target'],
-    row('decisions through the gateway', writes),
-    row('request → delivered webhook', deliveries),
+    ['decisions in the tables', 'without', past, 'share', 'target'],
+    ...rowsOf('decisions through the gateway', writes),
+    ...rowsOf('request → delivered webhook', deliveries),
   ]);
 }
 
@@ -48,8 +54,9 @@ export function soakOf(shape: Shape, { perSecond, periodMs, periods, growth }: S
   return aligned([[title, ...head], ...rows, ...last]);
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+function mean(values: readonly number[]): string {
+  if (values.length === 0) return '–';
+  return readable(values.reduce((sum, value) => sum + value, 0) / values.length);
 }
 
 function mebibytes(bytes: number | undefined): string {

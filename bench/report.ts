@@ -28,8 +28,8 @@ Compare ratios of one run, not figures of two.`;
 
 const BURDEN_METHOD = `Method: two platforms, each in one process on a PostgreSQL of its own, under one load in turns: new,
 old, old, new. The old one's decisions were made by SQL, with their events published and their webhooks
-delivered, over the last day; then both were vacuumed and analysed. It decides on what it has decided on
-before, from all over its tables. The share is of all its turns in all the new one's.`;
+delivered; then both were vacuumed and analysed. It decides on the newest of its applications, each of
+which it has decided on before. The share is of all its turns in all the new one's.`;
 
 const SOAK_METHOD = `Method: half of what the platform can deliver, for as long as there are lines below; in each, the
 least of what several forced collections left. The heap's growth is the slope of the second

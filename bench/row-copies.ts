@@ -15,16 +15,21 @@ export interface Copying {
   set: Record<string, string>;
 }
 
+/** So many applications are decided on at the same time, each as often as it is, before the next ones. */
+const AT_A_TIME = 1_000;
+
 // Rows come in the order of time, and ids of version 7 rise with it, as those of the services do.
 const PAST = `SELECT application.id AS application_id, round + 2 AS seq,
     now() - interval '1 day' + n * interval '10 ms' AS at,
     (to_char(n, 'FM000000000000') || '70008000000000000000')::uuid AS event_id
   FROM generate_series(0, $2::int - 1) AS round
   CROSS JOIN unnest($1::uuid[]) WITH ORDINALITY AS application (id, place)
-  CROSS JOIN LATERAL (SELECT round * cardinality($1::uuid[]) + place) AS number (n)
+  CROSS JOIN LATERAL (
+    SELECT (place / ${AT_A_TIME} * $2::int + round) * ${AT_A_TIME} + place % ${AT_A_TIME}
+  ) AS number (n)
   ORDER BY n`;
 
-/** Inserts a row like the original for each decision of the past. */
+/** Inserts a row like the original for each decision of the past. Throws where there is no original. */
 export async function copyRows(url: string, past: Past, copying: Copying): Promise<void> {
   const { table, original, set } = copying;
   const columns = await run(
@@ -35,10 +40,16 @@ export async function copyRows(url: string, past: Past, copying: Copying): Promi
   );
   const names = columns.map(({ name }) => String(name));
   const values = names.map((name) => set[name] ?? `original.${name}`);
-  await run(
+  const [copied] = await run(
     url,
-    `INSERT INTO ${table} (${names.join(', ')})
-     SELECT ${values.join(', ')} FROM (${PAST}) AS past CROSS JOIN (${original}) AS original`,
+    `WITH copy AS (
+       INSERT INTO ${table} (${names.join(', ')})
+       SELECT ${values.join(', ')} FROM (${PAST}) AS past CROSS JOIN (${original}) AS original
+       RETURNING 1
+     )
+     SELECT count(*)::int AS count FROM copy`,
     [past.applicationIds, past.each],
   );
+  const wanted = past.applicationIds.length * past.each;
+  if (copied?.count !== wanted) throw new Error(`${copied?.count} of ${wanted} rows in ${table}`);
 }

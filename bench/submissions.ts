@@ -1,5 +1,5 @@
 /** Submissions to write decisions on: copies of one that the platform made. */
-import { randomUUID } from 'node:crypto';
+import { newId } from '@creditlane/runtime/ids';
 import pg from 'pg';
 
 export interface Submission {
@@ -16,7 +16,8 @@ export async function copySubmission(
   { applicationId, creditorId }: Submission,
   count: number,
 ): Promise<string[]> {
-  const ids = Array.from({ length: count }, () => randomUUID());
+  // As the platform makes them: in an index, new ones stand together.
+  const ids = Array.from({ length: count }, () => newId());
   const [original] = await run(
     fromUrl,
     `SELECT to_jsonb(s) AS row FROM submissions AS s WHERE application_id = $1 AND creditor_id = $2`,
