@@ -81,7 +81,7 @@ export async function measure(world: World, plan: Plan, say: Say): Promise<Resul
 
 /** A program's first exchanges are its compiler's; they cost several times what later ones do. */
 export async function warmUp(world: World, plan: Plan): Promise<void> {
-  await world.outside.call('warmUp', { of: TOLD, callers: 64, ...plan.warmUp });
+  await world.outside.call('warmUp', { of: TOLD, ...plan.warmUp });
 }
 
 function limitAt(world: World, apart: Apart, { warmUpMs, measureMs }: Plan, connections: number) {
