@@ -2,6 +2,12 @@
 import type { EventMessage } from './message.ts';
 import type { Topic } from './topics.ts';
 
+/**
+ * Of a publish between processes that has not ended by then nothing goes out any more: it has failed,
+ * and what is published again after that comes first. Longer than a broker may take for its answer.
+ */
+export const PUBLISHED_WITHIN_MS = 20_000;
+
 export interface EventBus {
   /**
    * Resolves once every message is safe with all who need it; rejects when any may not be. A

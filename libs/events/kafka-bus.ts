@@ -1,7 +1,13 @@
 /** The event bus over a Kafka cluster: durable, shared by all processes, at least once. */
 import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
-import { BusClosedError, type EventBus, type SubscribeOptions, type Subscription } from './bus.ts';
+import {
+  BusClosedError,
+  type EventBus,
+  PUBLISHED_WITHIN_MS,
+  type SubscribeOptions,
+  type Subscription,
+} from './bus.ts';
 import { createClient } from './kafka-client.ts';
 import type { KafkaConfig } from './kafka-config.ts';
 import { KafkaConsumer } from './kafka-consumer.ts';
@@ -21,6 +27,8 @@ export interface KafkaBusOptions {
   /** How soon the partitions of a member that died go to the others; most clusters take no less than 6 s. */
   sessionTimeoutMs?: number;
   lagEveryMs?: number;
+  /** When a publish that has not ended is given up. */
+  publishedWithinMs?: number;
 }
 
 export interface KafkaBus extends EventBus {
@@ -38,9 +46,14 @@ export interface KafkaBus extends EventBus {
  */
 export function createKafkaBus(options: KafkaBusOptions): KafkaBus {
   const { config, log, metrics, onCrash, sessionTimeoutMs = 6_000, lagEveryMs = 5_000 } = options;
+  const { publishedWithinMs = PUBLISHED_WITHIN_MS } = options;
   const { prefix } = config;
   const client = createClient(config, log);
-  const publisher = new KafkaPublisher(client, prefix);
+  const publisher = new KafkaPublisher(
+    (connect) => createClient(config, log, connect),
+    prefix,
+    publishedWithinMs,
+  );
   const open = new Map<Subscription, { group: string; consumer: KafkaConsumer }>();
   let closed = false;
 

@@ -1,6 +1,6 @@
 /** How this process speaks to Kafka: addresses, credentials, patience, and where the library's words go. */
 import type { Log } from '@creditlane/runtime/log';
-import { Kafka, logLevel, type SASLOptions } from 'kafkajs';
+import { type ISocketFactory, Kafka, logLevel, type SASLOptions } from 'kafkajs';
 import type { KafkaConfig } from './kafka-config.ts';
 
 /**
@@ -15,9 +15,10 @@ export const PATIENCE = {
   retries: 5,
 };
 
-/** A client that has not connected yet. */
-export function createClient(config: KafkaConfig, log: Log): Kafka {
+/** A client that has not connected yet; its connections are its own unless somebody makes them for it. */
+export function createClient(config: KafkaConfig, log: Log, socketFactory?: ISocketFactory): Kafka {
   return new Kafka({
+    ...(socketFactory && { socketFactory }),
     clientId: 'creditlane',
     brokers: config.brokers,
     ...(config.tls && { ssl: config.tls }),
@@ -51,7 +52,8 @@ function isSystemError(error: Error): boolean {
   return typeof (error as NodeJS.ErrnoException).syscall === 'string';
 }
 
-const OURS = /^KafkaJS/;
+/** The library's, and our own. */
+const OURS = /^Kafka(JS|Error$)/;
 
 /** An error of Kafka's side as the log may show it: its messages name brokers, topics and states. */
 export class KafkaError extends Error {

@@ -1,6 +1,7 @@
 /** The publishing side of Kafka. */
-import { type Kafka, Partitioners, type Producer } from 'kafkajs';
+import { type ISocketFactory, type Kafka, Partitioners, type Producer } from 'kafkajs';
 import { KafkaError, PATIENCE } from './kafka-client.ts';
+import { ProducerConnections } from './kafka-connections.ts';
 import type { EventMessage } from './message.ts';
 
 const ACKS_FROM_ALL = -1;
@@ -10,16 +11,25 @@ const MAX_REQUEST_BYTES = 900_000;
 /** What a message takes beside its key, value and headers; more than it needs. */
 const OVERHEAD_BYTES = 100;
 
+/** A producer, which may still be connecting, and the connections that are its alone. */
+interface Line {
+  producer: Promise<Producer>;
+  connections: ProducerConnections;
+}
+
 export class KafkaPublisher {
-  readonly #client: Kafka;
+  readonly #open: (connect: ISocketFactory) => Kafka;
   readonly #prefix: string;
-  #producer: Promise<Producer> | undefined;
+  readonly #withinMs: number;
+  #line: Line | undefined;
   readonly #underWay = new Set<Promise<void>>();
   #isFailing = false;
 
-  constructor(client: Kafka, prefix: string) {
-    this.#client = client;
+  /** `open` makes a client whose connections are made by what it is given. */
+  constructor(open: (connect: ISocketFactory) => Kafka, prefix: string, withinMs: number) {
+    this.#open = open;
     this.#prefix = prefix;
+    this.#withinMs = withinMs;
   }
 
   /** Whether the last publish that has ended was in vain. */
@@ -29,7 +39,8 @@ export class KafkaPublisher {
 
   /**
    * Resolves once all in-sync replicas have every message. Messages of one key keep their order,
-   * also from publish to publish if each is awaited before the next.
+   * also from publish to publish if each is awaited before the next. Rejects in time, and then
+   * nothing more of it is sent.
    */
   async publish(messages: EventMessage[]): Promise<void> {
     const publishing = this.#publish(messages);
@@ -44,37 +55,42 @@ export class KafkaPublisher {
   /** After the publishes under way. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#underWay);
-    const producer = await this.#producer;
+    const producer = await this.#line?.producer;
     await producer?.disconnect();
   }
 
   async #publish(messages: EventMessage[]): Promise<void> {
-    this.#producer ??= this.#connect();
-    const connected = this.#producer;
+    this.#line ??= this.#connect();
+    const line = this.#line;
     try {
-      const producer = await connected;
-      for (const request of split(messages)) await this.#send(producer, request);
+      await inTime(this.#sendAll(line, messages), this.#withinMs);
       this.#isFailing = false;
     } catch (cause) {
       this.#isFailing = true;
       // What it knows of the cluster may be why it failed, and it may not learn better for minutes.
-      if (this.#producer === connected) this.#producer = undefined;
+      if (this.#line === line) this.#line = undefined;
+      line.connections.cut();
       // It has failed us; how it ends changes nothing.
-      connected.then((producer) => producer.disconnect()).catch(() => undefined);
+      line.producer.then((producer) => producer.disconnect()).catch(() => undefined);
       throw new KafkaError('events could not be published', cause);
     }
   }
 
-  async #connect(): Promise<Producer> {
-    const producer = this.#client.producer({
+  async #sendAll({ producer }: Line, messages: EventMessage[]): Promise<void> {
+    const connected = await producer;
+    for (const request of split(messages)) await this.#send(connected, request);
+  }
+
+  #connect(): Line {
+    const connections = new ProducerConnections();
+    const producer = this.#open(connections.connect).producer({
       allowAutoTopicCreation: false,
       createPartitioner: Partitioners.DefaultPartitioner,
       // The library's own retry forgets messages whose partition has meanwhile moved to a broker
       // that already answered for others. A publish that failed is repeated whole by its caller.
       retry: { ...PATIENCE, retries: 0 },
     });
-    await producer.connect();
-    return producer;
+    return { producer: producer.connect().then(() => producer), connections };
   }
 
   async #send(producer: Producer, messages: EventMessage[]): Promise<void> {
@@ -91,6 +107,20 @@ export class KafkaPublisher {
         })),
       })),
     });
+  }
+}
+
+/** The work's outcome, or a rejection when it takes too long; how the work then ends is of no interest. */
+async function inTime(work: Promise<void>, withinMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = () => new KafkaError(`it took longer than ${withinMs} ms`, undefined);
+    timer = setTimeout(() => reject(error()), withinMs);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

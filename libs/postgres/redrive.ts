@@ -2,14 +2,21 @@
  * Publishes a service's events once more and ends: for when Kafka has lost its data.
  *
  * `DATABASE_URL` is that of a service which publishes, `REDRIVE_SINCE` an ISO 8601 time before the
- * loss. It ends after `REDRIVE_WAIT`, when nobody can still be publishing what was read before. How to
- * go about it: deploy/kafka-lost.md.
+ * loss. It ends after `REDRIVE_WAIT`, when what was read before is published or given up for good. How
+ * to go about it: deploy/kafka-lost.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PUBLISHED_WITHIN_MS } from '@creditlane/events/bus';
 import { readEnv } from '@creditlane/runtime/env';
 import { run } from '@creditlane/runtime/run';
 import pg from 'pg';
 import { redriveOutbox } from './outbox-redrive.ts';
+
+/**
+ * A relay may be as far as to begin reading its batch, which it publishes then. The database is given
+ * up after 10 s (see database.ts).
+ */
+const WAIT_MS = 10_000 + PUBLISHED_WITHIN_MS;
 
 class RedriveSinceError extends Error {
   override readonly name = 'RedriveSinceError';
@@ -33,7 +40,7 @@ await run(
     readEnv(env, (read) => ({
       databaseUrl: read.url('DATABASE_URL'),
       since: read.parsed('REDRIVE_SINCE', parseTime),
-      waitMs: read.durationMs('REDRIVE_WAIT', { default: 60_000, min: 0, max: 600_000 }),
+      waitMs: read.durationMs('REDRIVE_WAIT', { default: WAIT_MS, min: 0, max: 600_000 }),
     })),
   async ({ databaseUrl, since, waitMs }, { log }) => {
     const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });

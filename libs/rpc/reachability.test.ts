@@ -1,10 +1,12 @@
 // What a process's health says of the services that it calls.
+
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import { createTestProcess } from '@creditlane/runtime/test-process';
+import { openWire } from '@creditlane/runtime/test-wire';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from './client.ts';
 import { makeIdentityKeys, TokenSigner } from './identity.ts';
-import { openWire, startReplica } from './replica-world.ts';
+import { startReplica } from './replica-world.ts';
 
 function healthOfCaller(port: number) {
   const { closers, health } = createTestProcess('gateway');

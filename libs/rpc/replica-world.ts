@@ -1,5 +1,4 @@
 /** For the tests: replicas of one service behind gRPC, a client of them all, and a load of calls. */
-import { createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import { Closers } from '@creditlane/runtime/closers';
 import { createLog } from '@creditlane/runtime/log';
@@ -71,33 +70,6 @@ export function clientOf(address: string): Decisions {
 
 export function clientOfPorts(ports: readonly number[]): Decisions {
   return clientOf(`ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`);
-}
-
-/** A wire to a port, which can be cut as when the machine behind it dies: no goodbye, no listener. */
-export async function openWire(to: number): Promise<{ port: number; cut(): void }> {
-  const sockets = new Set<Socket>();
-  const wire: Server = createServer((near) => {
-    const far = dial(to, '127.0.0.1');
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(socket);
-      socket.pipe(other);
-      // The other end goes the same way, with or without an error.
-      socket.on('error', () => {});
-      socket.once('close', () => other.destroy());
-    }
-  });
-  await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve));
-  const cut = () => {
-    wire.close();
-    for (const socket of sockets) socket.resetAndDestroy();
-  };
-  onTestFinished(cut);
-  const address = wire.address();
-  if (address === null || typeof address === 'string') throw new Error('the wire has no port');
-  return { port: address.port, cut };
 }
 
 /** Keeps twenty calls under way until `enough`; rejects with the first failure. */

@@ -1,13 +1,13 @@
 // The promises about the replicas of a service, on real sockets: they share the load, and one that
 // comes, goes or dies costs nobody a call.
 import { promises as dns } from 'node:dns';
+import { openWire } from '@creditlane/runtime/test-wire';
 import { expect, test, vi } from 'vitest';
 import { REQUEST, refused } from './mount-world.ts';
 import {
   CONTEXT,
   clientOf,
   clientOfPorts,
-  openWire,
   RECORD,
   type Replica,
   startReplica,

@@ -1,0 +1,46 @@
+// A publish ends in time, and what it did not bring by then never comes.
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import { describeWith } from './test-kafka.ts';
+import { createTestBus } from './test-kafka-bus.ts';
+import { startWiredKafka } from './test-kafka-wire.ts';
+import type { Topic } from './topics.ts';
+
+const TOPIC: Topic = 'creditlane.decisions.v1';
+const WITHIN_MS = 1_000;
+
+const kafka = await startWiredKafka();
+afterAll(() => kafka?.close());
+
+const message = (text: string) => ({
+  topic: TOPIC,
+  key: 'a',
+  headers: {},
+  value: Buffer.from(text),
+});
+
+describeWith(kafka, 'a publish to brokers that do not answer', ({ open }) => {
+  test('is given up in time, and what it had not sent does not come when they answer again', async () => {
+    const { config, wire } = await open();
+    const bus = createTestBus(config, { publishedWithinMs: WITHIN_MS });
+    onTestFinished(() => bus.close());
+    wire.freeze();
+    const startMs = performance.now();
+    const late = /events could not be published: it took longer than 1000 ms/;
+    await expect(bus.publish([message('given up')])).rejects.toThrow(late);
+    const tookMs = performance.now() - startMs;
+    expect(tookMs).toBeGreaterThan(WITHIN_MS - 50);
+    expect(tookMs).toBeLessThan(2 * WITHIN_MS);
+    wire.thaw();
+    await bus.publish([message('next')]);
+    const handled: string[] = [];
+    await bus.subscribe({
+      group: 'webhook-dispatcher',
+      topics: [TOPIC],
+      async handle(batch) {
+        handled.push(...batch.map(({ value }) => Buffer.from(value).toString()));
+      },
+    });
+    await vi.waitUntil(() => handled.includes('next'), { timeout: 15_000 });
+    expect(handled).toEqual(['next']);
+  });
+});
