@@ -164,11 +164,11 @@ const told = (event: string): Step => [
   'producer',
   `publish ${DECISIONS}`,
   [
-    call(`${INTEGRATIONS}.DestinationsService/FindRecipients`),
     [
       'consumer',
       `handle ${DECISIONS}`,
       [
+        call(`${INTEGRATIONS}.DestinationsService/FindRecipients`),
         [
           'client',
           `webhook ${event}`,

@@ -39,17 +39,22 @@ export type ReceivedEvent = DecodedEvent & {
   traceparent: string | undefined;
 };
 
-export interface InboxOptions<Applied> {
+export interface InboxOptions<Prepared, Applied> {
   /** Names the consumer in the inbox: its group. */
   consumer: string;
   pool: pg.Pool;
   log: Log;
   metrics: Metrics;
   /**
+   * Asks others for what `apply` needs to know of a batch, before the transaction begins: a peer that
+   * is slow keeps no rows locked. When it rejects, the batch comes again.
+   */
+  prepare?(events: readonly ReceivedEvent[]): Promise<Prepared>;
+  /**
    * The effects of new events, in order, in the transaction `tx`. May be run again with the same
    * events after it rejected, so its only lasting effects are those of `tx`.
    */
-  apply(tx: pg.PoolClient, events: ReceivedEvent[]): Promise<Applied>;
+  apply(tx: pg.PoolClient, events: ReceivedEvent[], prepared: Prepared): Promise<Applied>;
   /**
    * Gets what `apply` gave, once that is committed. A batch with an event that cannot be handled is
    * committed event by event. Not called when the answer to the commit is lost. Must not throw.
@@ -73,8 +78,8 @@ const claimEvents = statement<{ event_id: string }>(
  * The handler to subscribe with. It resolves once every message is applied, known from before, or
  * parked, and rejects only when the database is away or busy: then the bus brings the batch again.
  */
-export function handleOnce<Applied>(
-  options: InboxOptions<Applied>,
+export function handleOnce<Applied, Prepared = undefined>(
+  options: InboxOptions<Prepared, Applied>,
 ): (batch: EventMessage[]) => Promise<void> {
   const { consumer, pool, log, metrics } = options;
   const handled = metrics.counter(
@@ -83,14 +88,17 @@ export function handleOnce<Applied>(
     ['consumer', 'outcome'],
   );
 
-  const applyNew = async (batch: Received[]): Promise<void> => {
+  const applyNew = async (batch: Received[], prepared: Prepared): Promise<void> => {
     const { count, applied } = await inTransaction(pool, async (tx) => {
       const rows = await claimEvents.run(tx, [consumer, batch.map(({ event }) => event.id)]);
       const fresh = new Set(rows.map(({ event_id }) => event_id));
       // Taking each id out as it is met leaves a repeat within the batch nothing to be.
       const events = batch.map(({ event }) => event).filter(({ id }) => fresh.delete(id));
       if (events.length === 0) return { count: 0 };
-      return { count: events.length, applied: { value: await options.apply(tx, events) } };
+      return {
+        count: events.length,
+        applied: { value: await options.apply(tx, events, prepared) },
+      };
     });
     if (applied) options.committed?.(applied.value);
     handled.inc({ consumer, outcome: 'applied' }, count);
@@ -105,10 +113,10 @@ export function handleOnce<Applied>(
     log.error({ err, ...about }, 'an event cannot be handled and was parked');
   };
 
-  const applyAlone = async (received: Received): Promise<void> => {
+  const applyAlone = async (received: Received, prepared: Prepared): Promise<void> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await applyNew([received]);
+        return await applyNew([received], prepared);
       } catch (error) {
         if (isPassing(error)) throw error;
         if (attempt < TRIES) continue;
@@ -119,12 +127,14 @@ export function handleOnce<Applied>(
   };
 
   const applyAll = async (batch: Received[]): Promise<void> => {
+    // Without `prepare` there is nothing of its type to be given.
+    const prepared = (await options.prepare?.(batch.map(({ event }) => event))) as Prepared;
     try {
-      await applyNew(batch);
+      await applyNew(batch, prepared);
     } catch (error) {
       if (isPassing(error)) throw error;
       // One of them spoils it for all: each by itself finds out which.
-      for (const received of batch) await applyAlone(received);
+      for (const received of batch) await applyAlone(received, prepared);
     }
   };
 

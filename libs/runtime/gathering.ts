@@ -20,8 +20,8 @@ interface Waiting<Item, Result> {
 export class Gathering<Item, Result> {
   readonly #work: (items: Item[]) => Promise<readonly Result[]>;
   readonly #options: GatheringOptions;
+  readonly #running = new Set<Promise<void>>();
   #waiting: Waiting<Item, Result>[] = [];
-  #rounds = 0;
   #beginning = false;
 
   /** `work` gives a result for each item, in their order. */
@@ -34,19 +34,26 @@ export class Gathering<Item, Result> {
   add(item: Item): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     this.#waiting.push({ item, resolve, reject });
-    if (!this.#beginning && this.#rounds < this.#options.atOnce) {
-      this.#beginning = true;
-      // Whatever comes in this turn of the event loop goes together.
-      setImmediate(() => {
-        this.#beginning = false;
-        void this.#run();
-      });
-    }
+    if (!this.#beginning && this.#running.size < this.#options.atOnce) this.#begin();
     return promise;
   }
 
+  /** Resolves once nothing waits or is under way. */
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  #begin(): void {
+    this.#beginning = true;
+    const running = this.#run();
+    this.#running.add(running);
+    void running.then(() => this.#running.delete(running));
+  }
+
   async #run(): Promise<void> {
-    this.#rounds += 1;
+    // Whatever comes in this turn of the event loop goes together.
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#beginning = false;
     while (this.#waiting.length > 0) {
       const round = this.#waiting.splice(0, this.#options.maxItems);
       try {
@@ -57,6 +64,5 @@ export class Gathering<Item, Result> {
         for (const { reject } of round) reject(error);
       }
     }
-    this.#rounds -= 1;
   }
 }

@@ -1,7 +1,6 @@
 /** Takes decision events in: each batch becomes its deliveries in one transaction, and goes out after it. */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { EventMessage } from '@creditlane/events/message';
-import { decodeEvent } from '@creditlane/events/topics';
 import type { Database } from '@creditlane/postgres/database';
 import { handleOnce, type ReceivedEvent } from '@creditlane/postgres/inbox';
 import type { Queryable } from '@creditlane/postgres/statement';
@@ -37,24 +36,19 @@ type Recipients = ReadonlyMap<string, readonly Recipient[]>;
  * the integrations service is away: an event must not be taken for one that nobody wants to hear.
  */
 export function createConsumer(deps: ConsumerDeps): (batch: EventMessage[]) => Promise<void> {
-  const { pool, log, metrics, sender, claimer } = deps;
-
-  return async (batch) => {
-    // Asked before the transaction begins, so that a slow peer keeps no rows locked.
-    const recipients = await findRecipients(deps.destinations, batch);
-    const handle = handleOnce({
-      consumer: SERVICE,
-      pool,
-      log,
-      metrics,
-      apply: (tx, events) => takeIn(deps, tx, toIncoming(events, recipients)),
-      committed({ leased, leasedAtMs, left }) {
-        sender.take(leased, leasedAtMs);
-        if (left.size > 0) claimer.expect(left);
-      },
-    });
-    await handle(batch);
-  };
+  const { pool, log, metrics, destinations, sender, claimer } = deps;
+  return handleOnce({
+    consumer: SERVICE,
+    pool,
+    log,
+    metrics,
+    prepare: (events) => findRecipients(destinations, events),
+    apply: (tx, events, recipients) => takeIn(deps, tx, toIncoming(events, recipients)),
+    committed({ leased, leasedAtMs, left }) {
+      sender.take(leased, leasedAtMs);
+      if (left.size > 0) claimer.expect(left);
+    },
+  });
 }
 
 interface TakenIn {
@@ -125,30 +119,19 @@ function toIncoming(events: readonly ReceivedEvent[], recipients: Recipients): I
 /** Asks once for all that the batch is about. What has no ids to ask by is left out. */
 async function findRecipients(
   destinations: Destinations,
-  batch: readonly EventMessage[],
+  events: readonly ReceivedEvent[],
 ): Promise<Recipients> {
   const pairs = new Map<string, DecisionRecorded>();
-  for (const message of batch) {
-    const recorded = decisionIn(message);
-    if (recorded === undefined) continue;
-    const { retailerId, creditorId } = recorded;
-    if (isUuid(retailerId) && isUuid(creditorId)) pairs.set(recipientsKey(recorded), recorded);
+  for (const { type, event } of events) {
+    if (type !== DECISION_RECORDED) continue;
+    const { retailerId, creditorId } = event;
+    if (isUuid(retailerId) && isUuid(creditorId)) pairs.set(recipientsKey(event), event);
   }
   const found = await destinations.findRecipients(
     [...pairs.values()].map(({ retailerId, creditorId }) => ({ retailerId, creditorId })),
-    batch.find(({ headers }) => headers.traceparent !== undefined)?.headers.traceparent,
+    events.find(({ traceparent }) => traceparent !== undefined)?.traceparent,
   );
   return new Map([...pairs.keys()].map((key, n) => [key, found[n] ?? []]));
-}
-
-function decisionIn(message: EventMessage): DecisionRecorded | undefined {
-  try {
-    const decoded = decodeEvent(message);
-    return decoded.type === DECISION_RECORDED ? decoded.event : undefined;
-  } catch {
-    // The inbox meets the same bytes and parks them with the reason.
-    return undefined;
-  }
 }
 
 function recipientsKey({ retailerId, creditorId }: DecisionRecorded): string {

@@ -3,6 +3,7 @@ import type { Database } from '@creditlane/postgres/database';
 import { isPassing } from '@creditlane/postgres/outage';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { backoffMs } from '@creditlane/runtime/backoff';
+import { Gathering } from '@creditlane/runtime/gathering';
 import type { Log } from '@creditlane/runtime/log';
 import { Wake } from '@creditlane/runtime/wake';
 import { LRUCache } from 'lru-cache';
@@ -47,11 +48,15 @@ export class Recorder {
   readonly #options: RecorderOptions;
   readonly #health = new LRUCache<string, Health>({ max: 10_000, ttl: HEALTH_EVERY_MS });
   readonly #stop = new AbortController();
-  #gathered: { entry: Entry; done: () => void }[] = [];
-  #writing: Promise<void> | undefined;
+  readonly #rounds: Gathering<Entry, void>;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
+    const write = async (entries: readonly Entry[]) => {
+      await this.#insist(entries);
+      return entries.map(() => undefined);
+    };
+    this.#rounds = new Gathering(write, { atOnce: 1, maxItems: MAX_BATCH });
   }
 
   /**
@@ -59,27 +64,13 @@ export class Recorder {
    * again when its lease ends.
    */
   record(entry: Entry): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#gathered.push({ entry, done: resolve });
-    this.#writing ??= this.#write();
-    return promise;
+    return this.#rounds.add(entry);
   }
 
   /** Writes what has gathered, without insisting. */
   async close(): Promise<void> {
     this.#stop.abort();
-    await this.#writing;
-  }
-
-  async #write(): Promise<void> {
-    // Whatever ends in this turn of the event loop goes together.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#gathered.length > 0) {
-      const batch = this.#gathered.splice(0, MAX_BATCH);
-      await this.#insist(batch.map(({ entry }) => entry));
-      for (const { done } of batch) done();
-    }
-    this.#writing = undefined;
+    await this.#rounds.settled();
   }
 
   /**
