@@ -14,6 +14,8 @@ export interface Write {
   endedMs: number;
   /** `fail`: refused, so that it must have no effect. `unknown`: it may have one, or none. */
   outcome: 'ok' | 'fail' | 'unknown';
+  /** What the answer that counts said, for whoever reads of an offence. */
+  answer?: string;
   requests: number;
 }
 

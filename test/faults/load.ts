@@ -97,7 +97,10 @@ async function insist(writer: Writer, write: Write, keyless: boolean): Promise<v
     const answer = await answered(writer.api().post(path, body, { headers, signal }));
     write.endedMs = performance.now();
     if (answer?.status === 200) write.outcome = 'ok';
-    else if (answer !== undefined && isRefusal(answer.status)) write.outcome = 'fail';
+    else if (answer !== undefined && isRefusal(answer.status)) {
+      write.outcome = 'fail';
+      write.answer = `${answer.status} ${JSON.stringify(answer.body)}`;
+    }
     if (write.outcome !== 'unknown' || keyless) return;
     await sleep(PAUSE_MS * (1 + writer.random()));
   }
