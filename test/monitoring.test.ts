@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Certificates } from '@creditlane/rpc/certificates';
-import { TestAuthority } from '@creditlane/rpc/test-authority';
+import { TestAuthority } from '@creditlane/runtime/test-authority';
 import { Closers } from '@creditlane/runtime/closers';
 import { createLog } from '@creditlane/runtime/log';
 import { Metrics } from '@creditlane/runtime/metrics';

@@ -39,6 +39,8 @@ export interface BrokerOptions {
   classpath: string;
   clusterId: string;
   properties: Record<string, string | number>;
+  /** Users with passwords that a new folder begins with, as `StorageTool --add-scram` takes them. */
+  scramUsers?: readonly string[];
 }
 
 export interface Broker {
@@ -55,7 +57,7 @@ export function endLeftBroker(folder: string): Promise<void> {
 
 /** Formats the broker's folder if it is new, and resolves once it serves. Throws `KafkaBrokerError`. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
-  const { folder, classpath, clusterId } = options;
+  const { folder, classpath, clusterId, scramUsers = [] } = options;
   await mkdir(folder, { recursive: true });
   await endLeftBroker(folder);
   const settings = join(folder, 'server.properties');
@@ -64,7 +66,9 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   await writeFile(settings, lines.map(([name, value]) => `${name}=${value}\n`).join(''));
   if (!existsSync(join(data, 'meta.properties'))) {
     const format = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', settings];
-    await run('java', ['-cp', classpath, ...JAVA_OPTIONS, ...format, '--ignore-formatted']);
+    const users = scramUsers.flatMap((user) => ['--add-scram', user]);
+    const program = [...format, ...users, '--ignore-formatted'];
+    await run('java', ['-cp', classpath, ...JAVA_OPTIONS, ...program]);
   }
   const logFile = join(folder, 'server.log');
   // The log of the time before is what explains a crash.

@@ -20,8 +20,8 @@ export interface KafkaBusOptions {
   log: Log;
   metrics: Metrics;
   /**
-   * A subscription has ended for a reason that no waiting mends, such as refused credentials. The
-   * process should end: it looks well and does nothing.
+   * A subscription has ended for a reason that no waiting mends, such as a setting that no broker
+   * takes. The process should end: it looks well and does nothing.
    */
   onCrash(error: Error): void;
   /** How soon the partitions of a member that died go to the others; most clusters take no less than 6 s. */

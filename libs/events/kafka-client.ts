@@ -37,10 +37,20 @@ export function createClient(config: KafkaConfig, log: Log, socketFactory?: ISoc
   });
 }
 
+const REFUSALS = /AUTHENTICATION_FAILED|AUTHORIZATION_FAILED/;
+
 /**
- * Whether waiting may mend it: a broker away, a topic not yet made. Anything else, such as refused
- * credentials, needs a person.
+ * Whether the cluster refuses us or our name. It takes a person to mend that, but there, and not here:
+ * a cluster that is set up anew has no users at first.
  */
+export function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error.name === 'KafkaJSSASLAuthenticationError') return true;
+  if (REFUSALS.test(String((error as { type?: unknown }).type))) return true;
+  return isRefusal(error.cause);
+}
+
+/** Whether waiting may mend it: a broker away, a topic not yet made. */
 export function isTemporary(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { cause } = error;
@@ -54,6 +64,8 @@ function isSystemError(error: Error): boolean {
 
 /** The library's, and our own. */
 const OURS = /^Kafka(JS|Error$)/;
+/** What brokers say by TLS to who shows no certificate, or not a good one. */
+const WANTS_CERTIFICATE = /alert (bad certificate|certificate required)/;
 
 /** An error of Kafka's side as the log may show it: its messages name brokers, topics and states. */
 export class KafkaError extends Error {
@@ -62,6 +74,8 @@ export class KafkaError extends Error {
 
   constructor(what: string, cause: unknown) {
     const known = cause instanceof Error && OURS.test(cause.name);
-    super(known ? `${what}: ${cause.message}` : what, { cause });
+    const said = known ? `${what}: ${cause.message.trim()}` : what;
+    const advice = '; the brokers want a certificate of their authority (KAFKA_SSL_CERT)';
+    super(WANTS_CERTIFICATE.test(said) ? said + advice : said, { cause });
   }
 }

@@ -6,7 +6,7 @@ import { Wake } from '@creditlane/runtime/wake';
 import type { Kafka } from 'kafkajs';
 import { BusClosedError, type SubscribeOptions } from './bus.ts';
 import { ConsumerGroup } from './consumer-group.ts';
-import { isTemporary, KafkaError, PATIENCE } from './kafka-client.ts';
+import { isRefusal, isTemporary, KafkaError, PATIENCE } from './kafka-client.ts';
 import { Membership } from './kafka-membership.ts';
 
 /** How long the others wait in a change of members for one that is handling a batch. */
@@ -86,7 +86,7 @@ export class KafkaConsumer {
       const { error, joined } = await this.#beMember();
       if (this.#stop.signal.aborted) return;
       const err = new KafkaError('consuming has ended', error);
-      if (!isTemporary(error)) {
+      if (!isTemporary(error) && !isRefusal(error)) {
         log.error({ err, group }, 'consuming has ended for good');
         return onCrash(err);
       }

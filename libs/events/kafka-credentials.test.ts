@@ -1,10 +1,12 @@
-// A cluster behind TLS and passwords, as the platform team's is.
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+// A cluster behind TLS, and passwords or certificates, as the platform team's is.
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { TestAuthority } from '@creditlane/runtime/test-authority';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { freePorts } from './embedded-kafka.ts';
+import { kafkaClasspath } from './embedded-kafka-jars.ts';
+import type { KafkaConfig } from './kafka-config.ts';
 import { ensureTopics } from './kafka-topics.ts';
 import { describeWith, startTestCluster } from './test-kafka.ts';
 import { createTestBus, log } from './test-kafka-bus.ts';
@@ -12,85 +14,152 @@ import type { Topic } from './topics.ts';
 
 const TOPIC: Topic = 'creditlane.decisions.v1';
 const MESSAGE = { topic: TOPIC, key: 'a', headers: {}, value: Buffer.from('a') };
-const STORE_PASSWORD = 'changeit';
-/** The JDK's own tool, which is there where Kafka is. */
-const KEYTOOL = 'keytool';
+const GROUP = 'webhook-dispatcher';
+const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+const WITHIN = { timeout: 15_000 };
+const LONG = { timeout: 60_000 };
 
-const folder = await mkdtemp(join(tmpdir(), 'creditlane-test-keys-'));
-const [plain = 0, controller = 0, secure = 0] = await freePorts(3);
-const store = join(folder, 'broker.p12');
+const authority = new TestAuthority(afterAll);
+const [plain = 0, controller = 0, secure = 0, mutual = 0] = await freePorts(4);
+const LOGIN = 'org.apache.kafka.common.security';
 const cluster = await startTestCluster(1, {
   ports: [plain, controller],
   properties: {
-    listeners: `PLAINTEXT://127.0.0.1:${plain},CONTROLLER://127.0.0.1:${controller},SECURE://127.0.0.1:${secure}`,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL',
-    ...keyProperties(),
-    'sasl.enabled.mechanisms': 'PLAIN',
-    'listener.name.secure.plain.sasl.jaas.config':
-      'org.apache.kafka.common.security.plain.PlainLoginModule required user_decisions="secret";',
+    listeners: [
+      `PLAINTEXT://127.0.0.1:${plain}`,
+      `CONTROLLER://127.0.0.1:${controller}`,
+      `SECURE://127.0.0.1:${secure}`,
+      `MUTUAL://127.0.0.1:${mutual}`,
+    ].join(),
+    'listener.security.protocol.map':
+      'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL,MUTUAL:SSL',
+    ...certificateOf(authority),
+    'listener.name.mutual.ssl.client.auth': 'required',
+    'sasl.enabled.mechanisms': MECHANISMS.join().toUpperCase(),
+    'listener.name.secure.plain.sasl.jaas.config': `${LOGIN}.plain.PlainLoginModule required user_decisions="secret";`,
+    'listener.name.secure.scram-sha-256.sasl.jaas.config': `${LOGIN}.scram.ScramLoginModule required;`,
+    'listener.name.secure.scram-sha-512.sasl.jaas.config': `${LOGIN}.scram.ScramLoginModule required;`,
   },
+  scramUsers: ['256', '512'].map((bits) => `SCRAM-SHA-${bits}=[name=decisions,password=secret]`),
 });
-afterAll(async () => {
-  await cluster?.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => cluster?.close());
 
-function keytool(...args: string[]): string {
-  const where = ['-alias', 'broker', '-keystore', store, '-storepass', STORE_PASSWORD];
-  return execFileSync(KEYTOOL, [...args, ...where], { encoding: 'utf8', stdio: 'pipe' });
-}
-
-/** Makes the broker's key. Without Java there is no tool, nor a broker that would need it. */
-function keyProperties(): Record<string, string> {
-  const subject = ['-dname', 'CN=broker', '-ext', 'san=ip:127.0.0.1'];
-  try {
-    keytool('-genkeypair', '-keyalg', 'EC', '-storetype', 'PKCS12', '-validity', '2', ...subject);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
+/** The broker's settings for a certificate of its own, and the authority of its clients'. */
+function certificateOf(issuer: TestAuthority) {
+  const { cert, key, ca } = issuer.issue();
+  const store = `${cert}.pem`;
+  writeFileSync(store, readFileSync(key, 'utf8') + readFileSync(cert, 'utf8'));
   return {
-    'ssl.keystore.type': 'PKCS12',
+    'ssl.keystore.type': 'PEM',
     'ssl.keystore.location': store,
-    'ssl.keystore.password': STORE_PASSWORD,
+    'ssl.truststore.type': 'PEM',
+    'ssl.truststore.location': ca,
   };
 }
 
-describeWith(cluster, 'a cluster behind TLS and passwords', () => {
-  const ca = keytool('-exportcert', '-rfc');
-  const sasl = { mechanism: 'plain', username: 'decisions', password: 'secret' } as const;
-  const config = {
-    brokers: [`127.0.0.1:${secure}`],
-    prefix: '',
-    tls: { ca },
-    sasl,
+/** A bus for one test, and what it has handled. */
+async function openBus(config: KafkaConfig) {
+  const bus = createTestBus(config);
+  onTestFinished(() => bus.close());
+  const handled: string[] = [];
+  await bus.subscribe({
+    group: GROUP,
+    topics: [TOPIC],
+    async handle(batch) {
+      handled.push(...batch.map(({ key }) => key));
+    },
+  });
+  return { bus, handled };
+}
+
+/** That everything works which a service does with the cluster. */
+async function expectLetIn(config: KafkaConfig) {
+  const topics = { [TOPIC]: { partitions: 1, retentionMs: 60_000, replication: 1 } };
+  await ensureTopics({ config, log, topics });
+  const { bus, handled } = await openBus(config);
+  await bus.publish([MESSAGE]);
+  await vi.waitUntil(() => handled.length > 0, WITHIN);
+  expect(bus.ready()).toBe(true);
+}
+
+/** That it says why, and waits: a subscription that ends for good would throw. */
+async function expectRefused(config: KafkaConfig, why: RegExp) {
+  const { bus, handled } = await openBus(config);
+  for (let times = 0; times < 2; times += 1) {
+    await expect(bus.publish([MESSAGE])).rejects.toThrow(why);
+  }
+  expect(bus.ready()).toBe(`not consuming: ${GROUP}; not publishing`);
+  return { bus, handled };
+}
+
+describeWith(cluster, 'a cluster behind TLS', () => {
+  const { ca, ...shown } = authority.issue();
+  const tls = { ca: readFileSync(ca, 'utf8') };
+  const certificate = {
+    cert: readFileSync(shown.cert, 'utf8'),
+    key: readFileSync(shown.key, 'utf8'),
+  };
+  /** Each in a group of its own. */
+  const at = (port: number, prefix = ''): KafkaConfig => {
+    return { brokers: [`127.0.0.1:${port}`], prefix, tls };
   };
 
-  test('lets in who trusts its authority and knows the password', async () => {
-    const topics = { [TOPIC]: { partitions: 1, retentionMs: 60_000, replication: 1 } };
-    await ensureTopics({ config, log, topics });
-    const bus = createTestBus(config);
-    await bus.publish([MESSAGE]);
-    const handled = Promise.withResolvers<void>();
-    const handle = async () => handled.resolve();
-    await bus.subscribe({ group: 'webhook-dispatcher', topics: [TOPIC], handle });
-    await handled.promise;
-    await bus.close();
+  describe.each(MECHANISMS)('with passwords by %s', (mechanism) => {
+    const config = at(secure, `${mechanism}.`);
+    const sasl = { mechanism, username: 'decisions', password: 'secret' };
+
+    test('lets in who trusts its authority and knows the password', async () => {
+      await expectLetIn({ ...config, sasl });
+    });
+
+    test.each([
+      { what: 'another password', wrong: { password: 'wrong' } },
+      { what: 'another name', wrong: { username: 'nobody' } },
+    ])('refuses $what, and is waited for', async ({ wrong }) => {
+      const name = mechanism.toUpperCase().replace('SHA-', 'SHA-?').replace('SCRAM-', 'SCRAM[ -]');
+      const why = new RegExp(`events could not be published: .*${name} authentication failed`);
+      await expectRefused({ ...config, sasl: { ...sasl, ...wrong } }, why);
+    });
   });
 
-  test('refuses another password, which ends the subscription for good', async () => {
-    const crash = Promise.withResolvers<Error>();
-    const wrong = { ...config, sasl: { ...sasl, password: 'wrong' } };
-    const bus = createTestBus(wrong, { onCrash: crash.resolve });
-    await expect(bus.publish([MESSAGE])).rejects.toThrow(/PLAIN authentication failed/);
-    const handle = () => Promise.resolve();
-    await bus.subscribe({ group: 'webhook-dispatcher', topics: [TOPIC], handle });
-    expect((await crash.promise).message).toMatch(/consuming has ended: .*authentication failed/);
-    await bus.close();
+  test('lets in who was refused, without a restart, once it knows the name', LONG, async () => {
+    const mechanism = 'scram-sha-512' as const;
+    const sasl = { mechanism, username: 'late', password: 'comer' };
+    const prefix = `${mechanism}.`;
+    const config = { ...at(secure, prefix), sasl };
+    const { bus, handled } = await expectRefused(config, /authentication failed/);
+    const known = 'SCRAM-SHA-512=[password=comer]';
+    const where = ['--bootstrap-server', `127.0.0.1:${plain}`, '--entity-type', 'users'];
+    await promisify(execFile)('java', [
+      ...['-cp', await kafkaClasspath(), 'kafka.admin.ConfigCommand', ...where],
+      ...['--entity-name', 'late', '--alter', '--add-config', known],
+    ]);
+    await vi.waitUntil(
+      () =>
+        bus.publish([MESSAGE]).then(
+          () => true,
+          () => false,
+        ),
+      WITHIN,
+    );
+    await vi.waitUntil(() => handled.length > 0, WITHIN);
+    expect(bus.ready()).toBe(true);
+  });
+
+  describe('with certificates', () => {
+    test('lets in who shows one of its authority', async () => {
+      const config = at(mutual, 'mutual.');
+      await expectLetIn({ ...config, tls: { ...tls, ...certificate } });
+    });
+
+    test('refuses who shows none, and is waited for', async () => {
+      const why = /events could not be published: .*want a certificate .*KAFKA_SSL_CERT/;
+      await expectRefused(at(mutual, 'mutual.'), why);
+    });
   });
 
   test('is not spoken to by who does not trust its authority', async () => {
-    const bus = createTestBus({ ...config, tls: {} });
-    await expect(bus.publish([MESSAGE])).rejects.toThrow(/self.signed certificate/);
-    await bus.close();
+    const why = /events could not be published: .*certificate/;
+    await expectRefused({ ...at(secure), tls: {} }, why);
   });
 });

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { type ConnectionOptions, connect as dial } from 'node:tls';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import { readEnv } from '@creditlane/runtime/env';
+import { replaceFile, replaceFiles, TestAuthority } from '@creditlane/runtime/test-authority';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Certificates, readCertificates } from './certificates.ts';
 import { connect, type Target } from './client.ts';
 import { TokenSigner } from './identity.ts';
 import { INTEGRATION, KEYS, openWorld, REQUEST, refused } from './mount-world.ts';
-import { replaceFile, replaceFiles, TestAuthority } from './test-authority.ts';
 
 const REFRESH_MS = 10;
 const SOON = { timeout: 10_000 };

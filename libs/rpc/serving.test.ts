@@ -3,6 +3,7 @@ import { Health, HealthCheckResponse_ServingStatus } from '@creditlane/proto/grp
 import { ServerReflection } from '@creditlane/proto/grpc/reflection/v1/reflection';
 import { AccessService } from '@creditlane/proto/integrations/v1/integrations_service';
 import { readEnv } from '@creditlane/runtime/env';
+import { TestAuthority } from '@creditlane/runtime/test-authority';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readCalling } from './calling.ts';
@@ -11,7 +12,6 @@ import { foreignClient } from './foreign-client.ts';
 import { makeIdentityKeys, serviceIdentity } from './identity.ts';
 import { implement } from './service.ts';
 import { readServing, serve } from './serving.ts';
-import { TestAuthority } from './test-authority.ts';
 
 type Doors = { msg: string; grpcPort: number; http: string; ops: string };
 

@@ -4,7 +4,13 @@ import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { CertificateFiles } from './certificates.ts';
+
+/** Paths of PEM files. */
+export interface IssuedFiles {
+  cert: string;
+  key: string;
+  ca: string;
+}
 
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 
@@ -12,14 +18,15 @@ export class TestAuthority {
   readonly #dir = mkdtempSync(join(tmpdir(), 'creditlane-tls-'));
   #issued = 0;
 
-  constructor() {
-    onTestFinished(() => rmSync(this.#dir, { recursive: true }));
+  /** Of one test, or as long as `whenOver` says. */
+  constructor(whenOver: (remove: () => void) => void = onTestFinished) {
+    whenOver(() => rmSync(this.#dir, { recursive: true }));
     const ca = ['-keyout', this.#path('ca.key'), '-out', this.#path('ca.crt')];
     openssl('req', '-x509', ...NEW_KEY, ...ca, '-days', '2', '-subj', '/CN=test authority');
   }
 
   /** A new certificate for 127.0.0.1 and localhost, with its key and this authority. */
-  issue(): CertificateFiles {
+  issue(): IssuedFiles {
     this.#issued += 1;
     const [key, request, cert, names] = ['key', 'csr', 'crt', 'ext'].map((end) =>
       this.#path(`${this.#issued}.${end}`),
@@ -45,7 +52,7 @@ export function replaceFile(place: string, file: string): void {
 }
 
 /** Puts the files of one set in the places of another's. */
-export function replaceFiles(places: CertificateFiles, files: CertificateFiles): void {
+export function replaceFiles(places: IssuedFiles, files: IssuedFiles): void {
   for (const name of ['cert', 'key', 'ca'] as const) replaceFile(places[name], files[name]);
 }
 
