@@ -63,3 +63,10 @@ function encode(body: unknown): string | Uint8Array<ArrayBuffer> {
 export function decisionPath(at: { applicationId: string; creditorId: string }): string {
   return `/applications/${at.applicationId}/creditors/${at.creditorId}/decision`;
 }
+
+/** Decides on the demo's application; throws when that is refused. */
+export async function decide(demo: Demo, decision: string): Promise<void> {
+  const { applicationId } = demo;
+  const { status } = await new Api(demo).post(decisionPath(demo), { applicationId, decision });
+  if (status !== 200) throw new Error(`the decision was answered with ${status}`);
+}

@@ -6,7 +6,7 @@ import { describeWith, startTestCluster } from '@creditlane/events/test-kafka';
 import type { Demo } from '@creditlane/local/demo';
 import type { Readiness } from '@creditlane/runtime/health';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { Api, decisionPath } from './api.ts';
+import { decide } from './api.ts';
 import { eventually } from './eventually.ts';
 import { Figures } from './figures.ts';
 import { Inbox } from './inbox.ts';
@@ -66,12 +66,6 @@ describeWith(cluster, 'while Kafka is away', ({ brokers, stopBroker, startBroker
     await readiness(demo, 'decisions-2', ({ ready, degraded }) => ready && !degraded);
   });
 });
-
-async function decide(demo: Demo, decision: string): Promise<void> {
-  const { applicationId } = demo;
-  const answer = await new Api(demo).post(decisionPath(demo), { applicationId, decision });
-  expect(answer.status).toBe(200);
-}
 
 /** What a process says of itself, once that is as awaited. */
 function readiness(demo: Demo, name: string, isAwaited: (told: Readiness) => boolean) {

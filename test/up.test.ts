@@ -8,7 +8,7 @@ import type { Demo, ServiceAddress } from '@creditlane/local/demo';
 import { readJson } from '@creditlane/local/json-file';
 import { markOf, type ProcessMark } from '@creditlane/runtime/process-mark';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Api, decisionPath } from './api.ts';
+import { decide } from './api.ts';
 import { eventually } from './eventually.ts';
 import { Inbox } from './inbox.ts';
 import { Laptop, processesIn } from './laptop.ts';
@@ -186,10 +186,4 @@ async function ready({ opsUrl }: ServiceAddress): Promise<void> {
     const answer = await fetch(`${opsUrl}/readyz`).catch(() => undefined);
     return answer?.ok ? true : undefined;
   });
-}
-
-async function decide(demo: Demo, decision: string): Promise<void> {
-  const { applicationId } = demo;
-  const answer = await new Api(demo).post(decisionPath(demo), { applicationId, decision });
-  expect(answer.status).toBe(200);
 }
