@@ -15,6 +15,8 @@ export interface Form {
   kafkaAwayMs: number;
   /** How often the members of a group change. */
   rebalances: number;
+  /** How long callers and receivers may be without an answer and a webhook after a crash. */
+  backWithinMs: number;
 }
 
 const SHORT: Form = {
@@ -27,6 +29,8 @@ const SHORT: Form = {
   awayMs: 2_500,
   kafkaAwayMs: 4_000,
   rebalances: 2,
+  // Twice what is promised, as other tests run beside it.
+  backWithinMs: 20_000,
 };
 
 const LONG: Form = {
@@ -39,6 +43,7 @@ const LONG: Form = {
   awayMs: 4_000,
   kafkaAwayMs: 20_000,
   rebalances: 8,
+  backWithinMs: 10_000,
 };
 
 export const isLong = process.env.FAULTS_FORM === 'long';

@@ -7,9 +7,6 @@ import { run } from './run.ts';
 import { Subject } from './subject.ts';
 import { longestPauseMs, longestWaitMs } from './summary.ts';
 
-/** Measured 3 to 5 s with other tests beside it on two cores. */
-const BACK_WITHIN_MS = 10_000;
-
 describe('in one process, under load, every promise is kept', { timeout: FORM.timeoutMs }, () => {
   let subject: Subject;
   beforeAll(async () => {
@@ -29,7 +26,7 @@ describe('in one process, under load, every promise is kept', { timeout: FORM.ti
         await subject.restart();
       });
     });
-    expect(longestWaitMs(history)).toBeLessThan(BACK_WITHIN_MS);
+    expect(longestWaitMs(history)).toBeLessThan(FORM.backWithinMs);
   });
 
   test('when the server of PostgreSQL is killed with -9', async () => {
@@ -38,7 +35,7 @@ describe('in one process, under load, every promise is kept', { timeout: FORM.ti
       process.kill(await subject.postmasterPid(), 'SIGKILL');
     });
     expect(subject.isRunning && subject.pid).toBe(pid);
-    expect(longestPauseMs(writes)).toBeLessThan(BACK_WITHIN_MS);
+    expect(longestPauseMs(writes)).toBeLessThan(FORM.backWithinMs);
   });
 
   test('when all connections to the databases are cut, again and again', async () => {

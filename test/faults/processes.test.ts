@@ -16,7 +16,6 @@ import { longestPauseMs, longestWaitMs } from './summary.ts';
 const execute = promisify(execFile);
 const REDRIVE = fileURLToPath(new URL('../../libs/postgres/redrive.ts', import.meta.url));
 const SERVICES = ['integrations', 'applications', 'decisions', 'webhook-dispatcher', 'gateway'];
-const BACK_WITHIN_MS = 10_000;
 const BROKERS = isLong ? 3 : 1;
 
 const kafka = await KafkaUnderFault.start(BROKERS);
@@ -58,8 +57,8 @@ describeWith(kafka, 'in processes, under load, every promise is kept', (cluster)
         await note();
       }
     });
-    expect(longestPauseMs(history.writes)).toBeLessThan(BACK_WITHIN_MS);
-    expect(longestWaitMs(history)).toBeLessThan(BACK_WITHIN_MS);
+    expect(longestPauseMs(history.writes)).toBeLessThan(FORM.backWithinMs);
+    expect(longestWaitMs(history)).toBeLessThan(FORM.backWithinMs);
   });
 
   /** What a process says of itself, by the beginning of its line. */
