@@ -35,7 +35,11 @@ let alone: ServiceProcess | undefined;
 
 const functions = {
   async start({ dataDir, nodeFlags, ...settings }: PlatformOptions): Promise<Platform> {
-    const broker = await startKafka({ brokers: 1, dataDir: join(dataDir, 'kafka') });
+    const broker = await startKafka({
+      brokers: 1,
+      dataDir: join(dataDir, 'kafka'),
+      isLarge: true,
+    });
     closers.add('Kafka', broker.close);
     const kafka = { KAFKA_BROKERS: broker.brokers, KAFKA_REPLICATION: '1' };
     await makeTopics(kafka);

@@ -29,12 +29,12 @@ export interface HistoryPlan {
 
 export const FULL: Plan = {
   applications: 40_000,
-  warmUp: { callers: 64, exchanges: 20_000, maxMs: 20_000 },
+  warmUp: { callers: 64, exchanges: 60_000, maxMs: 45_000 },
   warmUpMs: 1_000,
   measureMs: 5_000,
   openMs: 12_000,
   connections: [8, 16, 32],
-  writers: [16, 32, 64, 128],
+  writers: [16, 32, 64, 128, 256],
   deliveries: [32, 64, 128, 256],
   usual: { writers: 32, deliveries: 128 },
   backlog: 30_000,

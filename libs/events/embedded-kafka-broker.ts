@@ -11,11 +11,10 @@ import { endMarked, writeMark } from '@creditlane/runtime/process-mark';
 const run = promisify(execFile);
 
 /** Small and quick to start: one collector thread, no second compiler. */
-const JAVA_OPTIONS = [
-  '-Xms64m',
-  '-Xmx384m',
-  '-XX:+UseSerialGC',
-  '-XX:TieredStopAtLevel=1',
+const SMALL = ['-Xms64m', '-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+/** Fast, once it is warm, as on a server of its own. */
+const LARGE = ['-Xms1g', '-Xmx1g', '-XX:+UseG1GC'];
+const LOG_OPTIONS = [
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
   '-Dorg.slf4j.simpleLogger.showDateTime=true',
 ];
@@ -41,6 +40,8 @@ export interface BrokerOptions {
   properties: Record<string, string | number>;
   /** Users with passwords that a new folder begins with, as `StorageTool --add-scram` takes them. */
   scramUsers?: readonly string[];
+  /** Whether it gets what a broker gets on a server of its own; else little, for it starts soon. */
+  isLarge?: boolean;
 }
 
 export interface Broker {
@@ -68,14 +69,15 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     const format = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', settings];
     const users = scramUsers.flatMap((user) => ['--add-scram', user]);
     const program = [...format, ...users, '--ignore-formatted'];
-    await run('java', ['-cp', classpath, ...JAVA_OPTIONS, ...program]);
+    await run('java', ['-cp', classpath, ...SMALL, ...LOG_OPTIONS, ...program]);
   }
   const logFile = join(folder, 'server.log');
   // The log of the time before is what explains a crash.
   await rename(logFile, `${logFile}.1`).catch(ignoreMissing);
   const log = await open(logFile, 'w');
   const tellReady = `-Dorg.slf4j.simpleLogger.log.${READY_LOG}=info`;
-  const program = ['-cp', classpath, ...JAVA_OPTIONS, tellReady, 'kafka.Kafka', settings];
+  const java = ['-cp', classpath, ...(options.isLarge ? LARGE : SMALL), ...LOG_OPTIONS];
+  const program = [...java, tellReady, 'kafka.Kafka', settings];
   // A group of its own: Ctrl-C is for us, who stop the broker when nobody needs it any more.
   const child = spawn('java', program, { detached: true, stdio: ['ignore', log.fd, log.fd] });
   await log.close();

@@ -21,6 +21,8 @@ export interface EmbeddedKafkaOptions {
   properties?: Record<string, string | number>;
   /** See `BrokerOptions`. */
   scramUsers?: readonly string[];
+  /** See `BrokerOptions`. */
+  isLarge?: boolean;
   log?: Log;
 }
 
@@ -39,7 +41,7 @@ export interface EmbeddedKafka {
  * that dies is started again, on its ports and its data. Throws `KafkaUnavailableError` where there is no Java or Maven, and `KafkaBrokerError`.
  */
 export async function startKafka(options: EmbeddedKafkaOptions): Promise<EmbeddedKafka> {
-  const { brokers: count, properties = {}, scramUsers = [], log } = options;
+  const { brokers: count, properties = {}, scramUsers = [], isLarge = false, log } = options;
   const dataDir = resolve(options.dataDir);
   const classpath = await kafkaClasspath();
   await mkdir(dataDir, { recursive: true });
@@ -52,7 +54,7 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
     if (running.has(index)) throw new KafkaBrokerError(`broker ${index} is running already`);
     const settings = { ...settingsOf(index, count, ports), ...properties };
     const folder = join(dataDir, FOLDER + index);
-    const broker = { folder, classpath, clusterId, properties: settings, scramUsers };
+    const broker = { folder, classpath, clusterId, properties: settings, scramUsers, isLarge };
     running.set(index, await keepBroker(broker, log));
   };
   const stop = async (index: number, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
@@ -170,4 +171,25 @@ test('lines for people show the message first and the error below', () => {
   expect(head).toMatch(/^\d\d:\d\d:\d\d\.\d{3} ERROR decisions: not relayed shard=2 why="a b"$/);
   expect(below[0]).toBe('  Error');
   expect(below).toContainEqual('    Error: relation "x" does not exist code=42P01');
+});
+
+/** Runs a program that has a log, until it ends by itself or by what it throws; gives what came out. */
+function outputOf(program: string): string {
+  const source = `import { createLog } from ${JSON.stringify(LOG)};\nconst log = createLog('test');\n${program}`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', source], {
+    encoding: 'utf8',
+  });
+  return stdout;
+}
+const LOG = new URL('./log.ts', import.meta.url).href;
+
+test.each([
+  ['exits', 'process.exit(3)'],
+  ['is brought down by an error', "throw new Error('no')"],
+  ['ends by itself', ''],
+])('nothing that was logged is lost when the process %s', (_, end) => {
+  const written = outputOf(`for (let n = 0; n < 5_000; n += 1) log.info({ n }, 'a line');\n${end}`);
+  const lines = written.trim().split('\n');
+  expect(lines).toHaveLength(5_000);
+  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ service: 'test', n: 4_999 });
 });

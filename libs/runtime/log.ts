@@ -6,6 +6,9 @@ import { prettyLines } from './pretty-lines.ts';
 export type Log = Logger;
 export type LogLevel = LevelWithSilent;
 
+/** So much is written even before its turn is over. */
+const FULL_BYTES = 8_192;
+
 /** Where a log goes and how much of it. */
 export interface LogOptions {
   level?: LogLevel;
@@ -23,7 +26,7 @@ export interface LogOptions {
  * itself says is up to its writer: it is for constant sentences.
  */
 export function createLog(name: string, options: LogOptions = {}): Log {
-  const { level = 'info', destination = pino.destination({ dest: 1, sync: true }) } = options;
+  const { level = 'info', destination = standardOutput() } = options;
   const log = pino(
     {
       level,
@@ -37,6 +40,32 @@ export function createLog(name: string, options: LogOptions = {}): Log {
     options.pretty ? prettyLines(destination) : destination,
   );
   return withSafeBindings(log);
+}
+
+let output: DestinationStream | undefined;
+
+/**
+ * Standard output, written to once for all lines of a turn of the event loop, as each writing is a call
+ * of the system. What the last turn of a process logged is written when it exits.
+ */
+function standardOutput(): DestinationStream {
+  if (output !== undefined) return output;
+  const buffered = pino.destination({ dest: 1, sync: true, minLength: FULL_BYTES });
+  const flush = () => buffered.flushSync();
+  process.once('exit', flush);
+  let isWaiting = false;
+  output = {
+    write(line) {
+      buffered.write(line);
+      if (isWaiting) return;
+      isWaiting = true;
+      setImmediate(() => {
+        isWaiting = false;
+        flush();
+      });
+    },
+  };
+  return output;
 }
 
 function writeSafely(this: Logger, args: Parameters<LogFn>, write: LogFn): void {
