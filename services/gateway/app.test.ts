@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { conflict, Fault, internal, invalid, unavailable } from '@creditlane/rpc/fault';
+import { cancelled, conflict, Fault, internal, invalid, unavailable } from '@creditlane/rpc/fault';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { startWorld } from './test-world.ts';
@@ -262,6 +262,8 @@ describe('errors of the services', () => {
       503,
       'deadline_exceeded',
     ],
+    // The client has not: what became of its request is not known.
+    ['a peer that thinks its caller gone', () => cancelled(), 503, 'cancelled'],
     ['a bug', () => internal(new Error('secret detail')), 500, 'internal_error'],
     [
       'a refusal of our own token',

@@ -27,6 +27,12 @@ const STATUS_OF_KIND: Record<FaultKind, number> = {
   internal: 500,
 };
 
+/**
+ * What a peer says of itself and not of the client: its limit, or that its caller has gone. The client
+ * may just try again; nobody knows whether its request took effect.
+ */
+const OF_PEERS_ALONE: ReadonlySet<FaultKind> = new Set(['resource_exhausted', 'cancelled']);
+
 /** Faults for which HTTP has a word of its own. */
 const STATUS_OF_CODE: Record<string, number> = {
   route_not_found: 404,
@@ -75,8 +81,7 @@ export function errorAnswer(
 }
 
 function statusOf(fault: Fault, operation: Operation | undefined): number {
-  // A peer's limit is not the caller's: the caller may just try again.
-  const ofKind = fault.fromPeer && fault.kind === 'resource_exhausted' ? 503 : undefined;
+  const ofKind = fault.fromPeer && OF_PEERS_ALONE.has(fault.kind) ? 503 : undefined;
   const status = STATUS_OF_CODE[fault.code] ?? ofKind ?? STATUS_OF_KIND[fault.kind];
   const isRefusal = status >= 400 && status < 499;
   return isRefusal && operation !== undefined && !operation.statuses.has(status) ? 400 : status;
