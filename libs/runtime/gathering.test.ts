@@ -70,3 +70,13 @@ test('a round that fails fails its own items alone', async () => {
   rounds[2]?.end();
   expect(await later).toBe('did 4');
 });
+
+test('what comes in the very moment in which the last round ends begins one of its own', async () => {
+  const { gathering, rounds, begun } = startGathering({ atOnce: 1, maxItems: 10 });
+  const second = gathering.add(1).then(() => gathering.add(2));
+  await turn();
+  rounds[0]?.end();
+  await expect.poll(begun).toEqual([[1], [2]]);
+  rounds[1]?.end();
+  expect(await second).toBe('did 2');
+});

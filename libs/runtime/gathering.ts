@@ -22,6 +22,7 @@ export class Gathering<Item, Result> {
   readonly #options: GatheringOptions;
   readonly #running = new Set<Promise<void>>();
   #waiting: Waiting<Item, Result>[] = [];
+  #rounds = 0;
   #beginning = false;
 
   /** `work` gives a result for each item, in their order. */
@@ -34,7 +35,7 @@ export class Gathering<Item, Result> {
   add(item: Item): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     this.#waiting.push({ item, resolve, reject });
-    if (!this.#beginning && this.#running.size < this.#options.atOnce) this.#begin();
+    if (!this.#beginning && this.#rounds < this.#options.atOnce) this.#begin();
     return promise;
   }
 
@@ -45,6 +46,7 @@ export class Gathering<Item, Result> {
 
   #begin(): void {
     this.#beginning = true;
+    this.#rounds += 1;
     const running = this.#run();
     this.#running.add(running);
     void running.then(() => this.#running.delete(running));
@@ -64,5 +66,7 @@ export class Gathering<Item, Result> {
         for (const { reject } of round) reject(error);
       }
     }
+    // In the same breath as the test above, so that nothing comes unseen between the two.
+    this.#rounds -= 1;
   }
 }

@@ -94,7 +94,7 @@ export async function startDecisions(
     await startSubmissions(pool, [heard]);
     wakeRelay();
   };
-  const recordDecision = recordingTogether(pool);
+  const recordDecision = recordingTogether(pool, log);
   const deps = { db: pool, recordDecision, clock, applications, startSubmission, wakeRelay };
   const routes = [decisionsRoutes(deps)];
   return { routes, relay, settled: () => relay.settled() };

@@ -94,6 +94,9 @@ const parameter: Given = (name) => {
   const index = GIVEN.findIndex(([known]) => known === name);
   return `$${index + 1}::${GIVEN[index]?.[1]}`;
 };
+/** The same values of many writes, each a list. */
+const lists = GIVEN.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ');
+const names = GIVEN.map(([name]) => name).join(', ');
 
 /**
  * One decision in one round trip, whole or not at all. The update waits for the submission's row
@@ -125,8 +128,7 @@ const insertDecisions = statement<Recorded>(
   recording(
     `free AS MATERIALIZED (
     SELECT given.*
-    FROM unnest(${GIVEN.map(([name, type]) => `${parameter(name).replace(/::.*/, '')}::${type}[]`).join(', ')})
-      AS given (${GIVEN.map(([name]) => name).join(', ')})
+    FROM unnest(${lists}) AS given (${names})
     JOIN submissions AS submission ON ${mayWrite((name) => `given.${name}`)}
     FOR UPDATE OF submission SKIP LOCKED
   ), advanced AS (

@@ -2,6 +2,7 @@
 import { isOutage } from '@creditlane/postgres/outage';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { Gathering } from '@creditlane/runtime/gathering';
+import type { Log } from '@creditlane/runtime/log';
 import { type DecisionWrite, recordDecision, recordDecisions } from './decision-store.ts';
 
 /** As `recordDecision` of the store, whose promises it keeps. */
@@ -15,16 +16,21 @@ const MAX_ROUND = 64;
  * A statement for many decisions costs a fraction of as many statements. It writes those that need
  * wait for nobody; each other one, and each of a round that the database refused, goes by itself.
  */
-export function recordingTogether(db: Queryable): RecordDecision {
-  const rounds = new Gathering<DecisionWrite, number | undefined>(
-    (writes) => recordDecisions(db, writes).catch((error) => noneOf(writes, error)),
-    { atOnce: ROUNDS_AT_ONCE, maxItems: MAX_ROUND },
-  );
+export function recordingTogether(db: Queryable, log: Log): RecordDecision {
+  const record = async (writes: readonly DecisionWrite[]) => {
+    try {
+      return await recordDecisions(db, writes);
+    } catch (err) {
+      // Nobody knows what became of them.
+      if (isOutage(err)) throw err;
+      // Nothing was written. Why not is told to whom it concerns; the rest are only slower.
+      log.info(
+        { err, decisions: writes.length },
+        'decisions not recorded together; each by itself',
+      );
+      return writes.map(() => undefined);
+    }
+  };
+  const rounds = new Gathering(record, { atOnce: ROUNDS_AT_ONCE, maxItems: MAX_ROUND });
   return async (write) => (await rounds.add(write)) ?? recordDecision(db, write);
-}
-
-/** Nothing was written, as far as the database said so. After an outage nobody knows. */
-function noneOf(writes: readonly DecisionWrite[], error: unknown): undefined[] {
-  if (isOutage(error)) throw error;
-  return writes.map(() => undefined);
 }

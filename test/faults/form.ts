@@ -15,7 +15,7 @@ export interface Form {
   kafkaAwayMs: number;
   /** How often the members of a group change. */
   rebalances: number;
-  /** How long callers and receivers may be without an answer and a webhook after a crash. */
+  /** How long a receiver may wait for a webhook after a crash. */
   backWithinMs: number;
 }
 
