@@ -15,6 +15,8 @@ export interface TestDatabase {
   url: string;
   /** To look into the database with, and to get in a service's way, as that role. */
   sql: pg.Pool;
+  /** Another pool as that role. `drop` ends it. */
+  connect(config?: pg.PoolConfig): pg.Pool;
   /** Closes whatever is still connected and drops database and role. */
   drop(): Promise<void>;
 }
@@ -32,12 +34,20 @@ export async function createTestDatabase(name: string): Promise<TestDatabase> {
   url.username = id;
   url.password = password;
   url.pathname = `/${id}`;
-  const sql = new pg.Pool({ connectionString: url.href, max: 4 });
+  const pools: pg.Pool[] = [];
+  const connect = (config?: pg.PoolConfig) => {
+    const pool = new pg.Pool({ ...config, connectionString: url.href });
+    // Of an ended pool, too, the server may close a connection before the connection has said goodbye.
+    pool.on('error', () => undefined);
+    pools.push(pool);
+    return pool;
+  };
   return {
     url: url.href,
-    sql,
+    sql: connect({ max: 4 }),
+    connect,
     async drop() {
-      await sql.end();
+      await Promise.all(pools.map((pool) => pool.end()));
       await asAdmin(adminUrl, [`DROP DATABASE ${id} WITH (FORCE)`, `DROP ROLE ${id}`]);
     },
   };

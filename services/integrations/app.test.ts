@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { keyDigest, makeKey } from '@creditlane/crypto/api-key';
 import { sealedWith } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
-import { createTestDatabase } from '@creditlane/postgres/test-database';
+import { createTestDatabase, type TestDatabase } from '@creditlane/postgres/test-database';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import {
   AccessService,
@@ -13,7 +13,6 @@ import {
 import { type Identity, serviceIdentity } from '@creditlane/rpc/identity';
 import { mountForTest } from '@creditlane/rpc/test-mount';
 import { createTestProcess } from '@creditlane/runtime/test-process';
-import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startIntegrations } from './app.ts';
 import { parsePlatformKeys } from './key.ts';
@@ -22,19 +21,15 @@ const platformKey = makeKey(false);
 const OLD_KEY = `old:${randomBytes(32).toString('base64')}`;
 const NEW_KEY = `new:${randomBytes(32).toString('base64')}`;
 
-let database: { url: string; drop(): Promise<void> };
+let database: TestDatabase;
 let world: Awaited<ReturnType<typeof start>>;
-let sql: pg.Client;
 
 beforeAll(async () => {
   database = await createTestDatabase('integrations');
   world = await start(OLD_KEY);
-  sql = new pg.Client({ connectionString: database.url });
-  await sql.connect();
 });
 
 afterAll(async () => {
-  await sql?.end();
   await world?.close();
   await database?.drop();
 });
@@ -167,7 +162,8 @@ describe('a registration', () => {
     return { id: answer.integrationId, replayed };
   };
   const stored = async (id: string) =>
-    (await sql.query('SELECT name, permissions FROM integrations WHERE id = $1', [id])).rows;
+    (await database.sql.query('SELECT name, permissions FROM integrations WHERE id = $1', [id]))
+      .rows;
 
   test('makes the id where none is given, a new one each time', async () => {
     const [one, two] = [await register({}), await register({})];
@@ -241,9 +237,10 @@ describe('a grant', () => {
   test('on a creditor opens nothing while the integration is disabled there, granted again or not', async () => {
     const creditor = { integrationId, creditorId, granted: true };
     await world.integrations.grantCreditor(creditor, asPlatform);
-    await sql.query('UPDATE creditor_grants SET disabled_at = now() WHERE integration_id = $1', [
-      integrationId,
-    ]);
+    await database.sql.query(
+      'UPDATE creditor_grants SET disabled_at = now() WHERE integration_id = $1',
+      [integrationId],
+    );
     expect(await check({ creditorId })).toMatchObject({ creditor: false });
     await world.integrations.grantCreditor({ ...creditor, granted: false }, asPlatform);
     await world.integrations.grantCreditor(creditor, asPlatform);
@@ -406,7 +403,7 @@ test('neither a key nor a webhook secret is in the database in any readable form
   ];
   let dump = '';
   for (const table of tables) {
-    const { rows } = await sql.query(`SELECT t::text AS row FROM ${table} AS t`);
+    const { rows } = await database.sql.query(`SELECT t::text AS row FROM ${table} AS t`);
     dump += rows.map(({ row }) => row).join('\n');
   }
   expect(dump).toContain(keyDigest(key).toString('hex'));
@@ -428,12 +425,12 @@ test('after a start with a new key in front, no row names the old key and all of
   );
   await world.close();
   world = await start(`${NEW_KEY},${OLD_KEY}`);
-  const { rows } = await sql.query('SELECT sealed_secret, sealed_with FROM destinations');
+  const { rows } = await database.sql.query('SELECT sealed_secret, sealed_with FROM destinations');
   for (const row of rows) {
     expect(row.sealed_with).toBe('new');
     expect(sealedWith(row.sealed_secret)).toBe('new');
   }
-  const answers = await sql.query('SELECT response FROM idempotency');
+  const answers = await database.sql.query('SELECT response FROM idempotency');
   for (const { response } of answers.rows) expect(sealedWith(response)).toBe('new');
 
   await world.close();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createLog } from '@creditlane/runtime/log';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { AttemptResult, Delivery } from './delivery.ts';
 import { Recorder } from './recorder.ts';
@@ -111,13 +111,9 @@ it('a result that the database refuses keeps no other from being written', async
 });
 
 it('a result is written after whatever holds up the database has passed', async () => {
-  const connectionString = world.environment.DATABASE_URL;
-  const [holder, impatient] = [
-    new pg.Pool({ connectionString, max: 1 }),
-    new pg.Pool({ connectionString, options: '-c lock_timeout=10ms' }),
-  ];
+  const impatient = world.connect({ options: '-c lock_timeout=10ms' });
   const delivery = await leased();
-  const client = await holder.connect();
+  const client = await world.sql.connect();
   await client.query('BEGIN');
   await client.query('LOCK TABLE deliveries');
   const tries = vi.spyOn(impatient, 'connect');
@@ -128,5 +124,4 @@ it('a result is written after whatever holds up the database has passed', async 
   client.release();
   await written;
   expect(await rowsOf(delivery)).toMatchObject([{ state: 'delivered' }]);
-  await Promise.all([holder.end(), impatient.end()]);
 });

@@ -6,7 +6,6 @@ import { createTestDatabase } from '@creditlane/postgres/test-database';
 import { makeIdentityKeys, TokenSigner } from '@creditlane/rpc/identity';
 import { mountForTest } from '@creditlane/rpc/test-mount';
 import { createTestProcess } from '@creditlane/runtime/test-process';
-import pg from 'pg';
 import { startWebhookDispatcher, type WebhookDispatcher } from './app.ts';
 import { readConfig } from './config.ts';
 import { SERVICE } from './destinations.ts';
@@ -28,8 +27,7 @@ export interface TestDecision {
 /** One retailer, one creditor, one application, and whatever the test adds. */
 export async function createTestWorld() {
   const database = await createTestDatabase('webhooks');
-  const sql = new pg.Pool({ connectionString: database.url, max: 2 });
-  const closing: (() => Promise<unknown>)[] = [() => database.drop(), () => sql.end()];
+  const closing: (() => Promise<unknown>)[] = [() => database.drop()];
   const ids = { retailerId: randomUUID(), creditorId: randomUUID(), applicationId: randomUUID() };
   const identity = makeIdentityKeys();
   const signer = new TokenSigner({ issuer: SERVICE, privateKey: identity.privateKey });
@@ -82,7 +80,8 @@ export async function createTestWorld() {
     /** What a dispatcher signs its calls with. */
     identityKey: identity.privateKey,
     integrations,
-    sql,
+    sql: database.sql,
+    connect: database.connect,
     start,
     /** A receiver with a destination of its own, which is told of everything. */
     async receiver() {
