@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { EventMessage } from '@creditlane/events/message';
 import { toMessage } from '@creditlane/events/message';
-import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { handleOnce, type ReceivedEvent } from './inbox.ts';
+import { statement } from './statement.ts';
 import { openTestSchema, silent, type TestSchema } from './test-schema.ts';
 
 let db: TestSchema;
 /** The keys that each commit told of. */
 const commits: string[][] = [];
-/** Called before each event is applied; what it throws is the handling's failure. */
-let meet: (event: ReceivedEvent, tx: pg.PoolClient) => Promise<void> | void;
+/**
+ * Called before each event is applied; what it throws is the handling's failure, and so is what comes of
+ * the SQL that it gives to be run before the event's effect.
+ */
+let meet: (event: ReceivedEvent) => string[];
 let handle: (batch: EventMessage[]) => Promise<void>;
 
 beforeAll(async () => {
@@ -21,12 +24,11 @@ beforeAll(async () => {
     pool: db.pool,
     log: silent,
     metrics: db.metrics,
-    async apply(tx, events) {
-      for (const event of events) {
-        await meet(event, tx);
-        await tx.query('INSERT INTO effects (key) VALUES ($1)', [event.key]);
-      }
-      return events.map(({ key }) => key);
+    apply(events) {
+      const writes = events.flatMap((event) => {
+        return [...meet(event).map(anew), insertEffect.query([event.key])];
+      });
+      return { writes, result: events.map(({ key }) => key) };
     },
     committed: (keys) => void commits.push(keys),
   });
@@ -34,9 +36,18 @@ beforeAll(async () => {
 afterAll(() => db.close());
 beforeEach(async () => {
   await db.pool.query('TRUNCATE effects, inbox, dead_letters');
-  meet = () => undefined;
+  meet = () => [];
   commits.length = 0;
 });
+
+const insertEffect = statement('effect_insert', 'INSERT INTO effects (key) VALUES ($1)');
+
+let drawn = 0;
+/** A statement of its own, whatever ran before. */
+function anew(sql: string) {
+  drawn += 1;
+  return statement(`met_${drawn}`, sql).query();
+}
 
 function message(key: string, id: string = randomUUID()): EventMessage {
   return toMessage(
@@ -65,7 +76,7 @@ async function deadLetters(): Promise<{ key: string; reason: string; value: Buff
 function poison(key: string): { tries: number } {
   const count = { tries: 0 };
   meet = (event) => {
-    if (event.key !== key) return;
+    if (event.key !== key) return [];
     count.tries += 1;
     throw Object.assign(new Error(`${key} makes no sense`), { loggable: true });
   };
@@ -96,7 +107,10 @@ test('a consumer gets the decoded event with its id, key and trace', async () =>
   const sent = message('a');
   sent.headers.traceparent = traceparent;
   const received: ReceivedEvent[] = [];
-  meet = (event) => void received.push(event);
+  meet = (event) => {
+    received.push(event);
+    return [];
+  };
   await handle([sent]);
   expect(received).toMatchObject([
     {
@@ -142,10 +156,9 @@ test('a poisonous event is parked after three tries and the rest goes on', async
 
 test('a failed try leaves no trace of itself', async () => {
   let tries = 0;
-  meet = async (_event, tx) => {
-    await tx.query("INSERT INTO effects (key) VALUES ('half')");
+  meet = () => {
     tries += 1;
-    if (tries < 3) throw new Error('not yet');
+    return ["INSERT INTO effects (key) VALUES ('half')", `SELECT 1 / ${tries < 3 ? 0 : 1}`];
   };
   await handle([message('a')]);
   expect(await effects()).toEqual(['half', 'a']);
@@ -153,9 +166,7 @@ test('a failed try leaves no trace of itself', async () => {
 });
 
 test('an event that the database refuses is poison', async () => {
-  meet = async (event, tx) => {
-    if (event.key === 'bad') await tx.query('SELECT 1 / 0');
-  };
+  meet = ({ key }) => (key === 'bad' ? ['SELECT 1 / 0'] : []);
   await handle([message('bad'), message('a')]);
   expect(await effects()).toEqual(['a']);
   expect(await deadLetters()).toMatchObject([
@@ -186,14 +197,12 @@ test('a parked event that comes again is parked once', async () => {
 });
 
 test('a database outage is not poison: the batch is refused and can come again', async () => {
-  meet = async (_event, tx) => {
-    await tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
-  };
+  meet = () => ['SELECT pg_terminate_backend(pg_backend_pid())'];
   const batch = [message('a'), message('b')];
   await expect(handle(batch)).rejects.toMatchObject({ code: '57P01' });
   expect(await deadLetters()).toEqual([]);
   expect(await effects()).toEqual([]);
-  meet = () => undefined;
+  meet = () => [];
   await handle(batch);
   expect(await effects()).toEqual(['a', 'b']);
 });
@@ -205,28 +214,28 @@ test.each([
   const other = await db.pool.connect();
   await other.query('BEGIN');
   await other.query('LOCK TABLE effects IN ACCESS EXCLUSIVE MODE');
-  meet = (_event, tx) => void tx.query(limit);
+  meet = () => [limit];
   await expect(handle([message('a')])).rejects.toMatchObject({ code });
   await other.query('ROLLBACK');
   other.release();
   expect(await deadLetters()).toEqual([]);
-  meet = () => undefined;
+  meet = () => [];
   await handle([message('a')]);
   expect(await effects()).toEqual(['a']);
 });
 
 test('an outage that comes while messages are tried one by one is not poison either', async () => {
   let tries = 0;
-  meet = async ({ key }, tx) => {
+  meet = ({ key }) => {
     if (key === 'bad') throw new Error('no sense in it');
     tries += 1;
-    await tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
+    return ['SELECT pg_terminate_backend(pg_backend_pid())'];
   };
   const batch = [message('bad'), message('a')];
   await expect(handle(batch)).rejects.toMatchObject({ code: '57P01' });
   expect(tries).toBe(1);
   expect((await deadLetters()).map(({ key }) => key)).toEqual(['bad']);
-  meet = () => undefined;
+  meet = () => [];
   await handle([message('a')]);
   expect(await effects()).toEqual(['a']);
 });

@@ -12,8 +12,9 @@ import { endingWith, type Span, startSpan } from '@creditlane/runtime/tracing';
 import type pg from 'pg';
 import { park } from './dead-letters.ts';
 import { isPassing } from './outage.ts';
-import { statement } from './statement.ts';
-import { inTransaction } from './transaction.ts';
+import type { Answers } from './round-trip.ts';
+import { type Query, statement } from './statement.ts';
+import { decideInTransaction, type Writing } from './transaction.ts';
 
 /** How often a message is tried by itself before it is parked. */
 const TRIES = 3;
@@ -39,7 +40,7 @@ export type ReceivedEvent = DecodedEvent & {
   traceparent: string | undefined;
 };
 
-export interface InboxOptions<Prepared, Applied> {
+export interface InboxOptions<Prepared, Known, Applied> {
   /** Names the consumer in the inbox: its group. */
   consumer: string;
   pool: pg.Pool;
@@ -51,10 +52,15 @@ export interface InboxOptions<Prepared, Applied> {
    */
   prepare?(events: readonly ReceivedEvent[]): Promise<Prepared>;
   /**
-   * The effects of new events, in order, in the transaction `tx`. May be run again with the same
-   * events after it rejected, so its only lasting effects are those of `tx`.
+   * What `apply` needs to know from the consumer's own database. Asked in the transaction, once the
+   * events are claimed, of all of the batch, known from before or not.
    */
-  apply(tx: pg.PoolClient, events: ReceivedEvent[], prepared: Prepared): Promise<Applied>;
+  look?(events: readonly ReceivedEvent[], prepared: Prepared): Query<Known>;
+  /**
+   * The effects of new events, in order. May be asked again with the same events after they were
+   * refused, so what it gives to write is all that it does.
+   */
+  apply(events: readonly ReceivedEvent[], prepared: Prepared, known: Known): Writing<Applied>;
   /**
    * Gets what `apply` gave, once that is committed. A batch with an event that cannot be handled is
    * committed event by event. Not called when the answer to the commit is lost. Must not throw.
@@ -78,8 +84,8 @@ const claimEvents = statement<{ event_id: string }>(
  * The handler to subscribe with. It resolves once every message is applied, known from before, or
  * parked, and rejects only when the database is away or busy: then the bus brings the batch again.
  */
-export function handleOnce<Applied, Prepared = undefined>(
-  options: InboxOptions<Prepared, Applied>,
+export function handleOnce<Applied, Prepared = undefined, Known = undefined>(
+  options: InboxOptions<Prepared, Known, Applied>,
 ): (batch: EventMessage[]) => Promise<void> {
   const { consumer, pool, log, metrics } = options;
   const handled = metrics.counter(
@@ -89,17 +95,20 @@ export function handleOnce<Applied, Prepared = undefined>(
   );
 
   const applyNew = async (batch: Received[], prepared: Prepared): Promise<void> => {
-    const { count, applied } = await inTransaction(pool, async (tx) => {
-      const rows = await claimEvents.run(tx, [consumer, batch.map(({ event }) => event.id)]);
-      const fresh = new Set(rows.map(({ event_id }) => event_id));
+    const events = batch.map(({ event }) => event);
+    const claim = claimEvents.query([consumer, events.map(({ id }) => id)]);
+    const reads = [claim, options.look?.(events, prepared)] as const;
+    type Outcome = Writing<{ count: number; applied?: { value: Applied } }>;
+    const decide = ([claimed, known]: Answers<typeof reads>): Outcome => {
+      const fresh = new Set(claimed.map(({ event_id }) => event_id));
       // Taking each id out as it is met leaves a repeat within the batch nothing to be.
-      const events = batch.map(({ event }) => event).filter(({ id }) => fresh.delete(id));
-      if (events.length === 0) return { count: 0 };
-      return {
-        count: events.length,
-        applied: { value: await options.apply(tx, events, prepared) },
-      };
-    });
+      const news = events.filter(({ id }) => fresh.delete(id));
+      if (news.length === 0) return { writes: [], result: { count: 0 } };
+      // Without `look` there is nothing of its type to be known.
+      const { writes, result } = options.apply(news, prepared, known as Known);
+      return { writes, result: { count: news.length, applied: { value: result } } };
+    };
+    const { count, applied } = await decideInTransaction(pool, reads, decide);
     if (applied) options.committed?.(applied.value);
     handled.inc({ consumer, outcome: 'applied' }, count);
     handled.inc({ consumer, outcome: 'repeated' }, batch.length - count);

@@ -6,7 +6,7 @@ import type { Metrics } from '@creditlane/runtime/metrics';
 import { traceIdOf } from '@creditlane/runtime/traceparent';
 import { endingWith, type Span, startSpan } from '@creditlane/runtime/tracing';
 import type pg from 'pg';
-import type { ShardLeases } from './outbox-lease.ts';
+import type { Lease, ShardLeases } from './outbox-lease.ts';
 import {
   eventOf,
   markPublished,
@@ -14,6 +14,8 @@ import {
   outboxBacklog,
   readUnpublished,
 } from './outbox-rows.ts';
+import { runTogether } from './round-trip.ts';
+import { run } from './statement.ts';
 
 /** How long a batch under way may take when we are told to close; it is published again otherwise. */
 const CLOSE_GRACE_MS = 5_000;
@@ -33,8 +35,14 @@ interface Outgoing {
   span: Span;
 }
 
-/** Publishes one round of the shards held, and resolves to how many events that were. */
-export type PublishRound = (leases: ShardLeases) => Promise<number>;
+/** Publishes one round of the shards held, and resolves to whether more is known to wait. */
+export type PublishRound = (leases: ShardLeases) => Promise<boolean>;
+
+/** What waited when these shards were held. */
+interface Waiting {
+  held: readonly Lease[];
+  rows: readonly OutboxRow[];
+}
 
 export function createPublisher(
   { pool, bus, source, log, metrics }: PublisherOptions,
@@ -51,9 +59,14 @@ export function createPublisher(
   measureBacklog(pool, source, metrics);
   /** Keys held up, until the process ends, by an event that this version cannot encode. */
   const stuck = new Set<string>();
+  /** What was found when the last round was marked. */
+  let found: Waiting | undefined;
+
+  const looking = (held: readonly Lease[]) =>
+    readUnpublished.query([held.map(({ shard }) => shard), [...stuck]]);
 
   /** An event that cannot be encoded holds up its own key, for order's sake, and no other. */
-  const encode = (rows: OutboxRow[]): Map<number, Outgoing> => {
+  const encode = (rows: readonly OutboxRow[]): Map<number, Outgoing> => {
     const outgoing = new Map<number, Outgoing>();
     for (const row of rows) {
       if (stuck.has(row.key)) continue;
@@ -70,24 +83,21 @@ export function createPublisher(
   };
 
   return async (leases) => {
-    const held = leases.held();
-    if (held.length === 0) return 0;
-    const shards = held.map(({ shard }) => shard);
-    const waiting = await readUnpublished.run(pool, [shards, [...stuck]]);
+    const lookedAt = found?.held ?? leases.held();
+    const rows = found?.rows ?? (lookedAt.length === 0 ? [] : await run(pool, looking(lookedAt)));
+    found = undefined;
     // A process may be stopped at any point; one that slept past its lease has nothing to say.
-    const still = new Set(leases.held().map(({ shard }) => shard));
-    const outgoing = encode(waiting.filter(({ shard }) => still.has(shard)));
-    if (outgoing.size === 0) return 0;
+    const held = leases.held().filter((lease) => includes(lookedAt, lease));
+    const outgoing = encode(
+      rows.filter(({ shard }) => held.some((lease) => lease.shard === shard)),
+    );
+    if (outgoing.size === 0) return false;
     const batch = [...outgoing.values()];
     const work = async () => {
       await orStopped(bus.publish(batch.map(({ message }) => message)), stop);
-      return markPublished.run(pool, [
-        [...outgoing.keys()],
-        shards,
-        held.map(({ fence }) => fence),
-      ]);
+      return runTogether(pool, [marking([...outgoing.keys()], held), looking(held)]);
     };
-    const marked = await endingWith(
+    const [marked, next] = await endingWith(
       batch.map(({ span }) => span),
       work(),
     );
@@ -96,9 +106,20 @@ export function createPublisher(
     if (marked.length < outgoing.size) {
       leases.doubt();
       log.warn('shards were taken over while publishing; their new holder publishes again');
+      return false;
     }
-    return marked.length;
+    if (next.length === 0) return false;
+    found = { held, rows: next };
+    return true;
   };
+}
+
+function marking(ids: readonly number[], held: readonly Lease[]) {
+  return markPublished.query([ids, held.map(({ shard }) => shard), held.map(({ fence }) => fence)]);
+}
+
+function includes(leases: readonly Lease[], { shard, fence }: Lease): boolean {
+  return leases.some((lease) => lease.shard === shard && lease.fence === fence);
 }
 
 /** The event as a message, caused by its publishing, which its writing caused. Throws as `toMessage` does. */

@@ -42,9 +42,9 @@ export function startRelay(options: PublisherOptions): Relay {
     const pause = new Wake();
     for (let failures = 0; !stop.signal.aborted; rounds.signal()) {
       try {
-        const published = await publish(leases);
+        const more = await publish(leases);
         failures = 0;
-        if (published === 0) await wake.wait(POLL_MS, stop.signal);
+        if (!more) await wake.wait(POLL_MS, stop.signal);
       } catch (err) {
         failures += 1;
         log.warn({ err, failures }, 'events not published; tried again');

@@ -11,21 +11,48 @@ export interface Statement<Row> {
   readonly text: string;
   /** The rows of the answer, with the types of VALUE_TYPES. Rejects with what the database said. */
   run(db: Queryable, values?: readonly unknown[]): Promise<Row[]>;
+  /** The statement with its values, to be run with others. */
+  query(values?: readonly unknown[]): Query<Row[]>;
+}
+
+/** A statement with its values, and what the rows it gives mean. */
+export interface Query<Answer> {
+  readonly config: Required<pg.QueryConfig>;
+  answer(rows: unknown[]): Answer;
 }
 
 /** A statement to be prepared under `name`, which must be its own in the whole service. */
 export function statement<Row = Record<string, never>>(name: string, text: string): Statement<Row> {
-  return {
-    name,
-    text,
-    async run(db, values = []) {
-      const query = { name, text, values: [...values], types: VALUE_TYPES };
-      const result = isPool(db)
-        ? await borrow(db, (client) => client.query(query))
-        : await db.query(query);
-      return result.rows as Row[];
-    },
-  };
+  const query = (values: readonly unknown[] = []): Query<Row[]> => ({
+    config: { name, text, values: [...values], types: VALUE_TYPES },
+    answer: (rows) => rows as Row[],
+  });
+  return { name, text, query, run: (db, values) => run(db, query(values)) };
+}
+
+/** The same query, whose answer is what `read` makes of it. */
+export function reading<Answer, Read>(
+  { config, answer }: Query<Answer>,
+  read: (answer: Answer) => Read,
+): Query<Read> {
+  return { config, answer: (rows) => read(answer(rows)) };
+}
+
+/** Runs one query by itself. Rejects with what the database said. */
+export async function run<Answer>(
+  db: Queryable,
+  { config, answer }: Query<Answer>,
+): Promise<Answer> {
+  const result = await onConnection(db, (client) => client.query(config));
+  return answer(result.rows);
+}
+
+/** Does the work on the connection, or on one that the pool lends. */
+export function onConnection<T>(
+  db: Queryable,
+  work: (client: pg.ClientBase) => Promise<T>,
+): Promise<T> {
+  return isPool(db) ? borrow(db, work) : work(db);
 }
 
 function isPool(db: Queryable): db is pg.Pool {

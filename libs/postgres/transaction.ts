@@ -2,6 +2,8 @@
 import type pg from 'pg';
 import { borrow } from './borrow.ts';
 import { isOutage } from './outage.ts';
+import { type Answers, runTogether } from './round-trip.ts';
+import { type Query, statement } from './statement.ts';
 
 /**
  * Runs `work` in one transaction and resolves to what it gives. Rolled back when it rejects, with
@@ -12,12 +14,44 @@ export function inTransaction<T>(
   pool: pg.Pool,
   work: (tx: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
+  return transaction(pool, async (tx) => {
+    await begin.run(tx);
+    const result = await work(tx);
+    await commit.run(tx);
+    return result;
+  });
+}
+
+/** What a transaction that has read is to write, and what it gives then. */
+export interface Writing<T> {
+  writes: readonly (Query<unknown> | undefined)[];
+  result: T;
+}
+
+/**
+ * The same in two round trips, for work that asks first, decides, and then writes: `decide` gets the
+ * answers of `reads`, and what it throws rolls the transaction back.
+ */
+export function decideInTransaction<const Reads extends readonly (Query<unknown> | undefined)[], T>(
+  pool: pg.Pool,
+  reads: Reads,
+  decide: (answers: Answers<Reads>) => Writing<T>,
+): Promise<T> {
+  return transaction(pool, async (tx) => {
+    const [, ...answers] = await runTogether(tx, [begin.query(), ...reads]);
+    const { writes, result } = decide(answers as Answers<Reads>);
+    await runTogether(tx, [...writes, commit.query()]);
+    return result;
+  });
+}
+
+const begin = statement('begin', 'BEGIN');
+const commit = statement('commit', 'COMMIT');
+
+function transaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
   return borrow(pool, async (tx, spoil) => {
-    await tx.query('BEGIN');
     try {
-      const result = await work(tx);
-      await tx.query('COMMIT');
-      return result;
+      return await work(tx);
     } catch (error) {
       // An outage ends the session, and the transaction with it. Else the work's error is the one to
       // report, and a connection that cannot even roll back is done for.

@@ -4,6 +4,7 @@ import { openDatabase } from '@creditlane/postgres/database';
 import { handleOnce } from '@creditlane/postgres/inbox';
 import { type Relay, startRelay } from '@creditlane/postgres/relay';
 import { purgeIdempotency, purgeInbox, startRetention } from '@creditlane/postgres/retention';
+import { run } from '@creditlane/postgres/statement';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { connect, type Target } from '@creditlane/rpc/client';
 import type { TokenSigner } from '@creditlane/rpc/identity';
@@ -16,7 +17,7 @@ import { submissionsAndDecisions1763700000000 } from './migrations/0001-submissi
 import { decisionCalls1763900000000 } from './migrations/0002-decision-calls.ts';
 import { recordingTogether } from './recording.ts';
 import { decisionsRoutes } from './rpc.ts';
-import { startSubmissions } from './store.ts';
+import { startingSubmissions } from './store.ts';
 import { decisions, submissions } from './tables.ts';
 
 /** The name by which the service signs its calls, consumes events and sends its own. */
@@ -69,7 +70,10 @@ export async function startDecisions(
     pool,
     log,
     metrics,
-    apply: (tx, events) => startSubmissions(tx, submissionsHeard(events)),
+    apply: (events) => ({
+      writes: [startingSubmissions(submissionsHeard(events))],
+      result: undefined,
+    }),
   });
   const subscription = await bus.subscribe({
     group: NAME,
@@ -91,7 +95,7 @@ export async function startDecisions(
   });
   const wakeRelay = () => relay.wake();
   const startSubmission = async (heard: SubmissionHeard) => {
-    await startSubmissions(pool, [heard]);
+    await run(pool, startingSubmissions([heard]));
     wakeRelay();
   };
   const recordDecision = recordingTogether(pool, log);

@@ -1,5 +1,6 @@
 /** The SQL that records decisions: one by itself, or many in one statement. */
 import { ANSWER_COUNTS, announcing, type Idempotency } from '@creditlane/postgres/idempotency';
+import { type Column, listed, toLists } from '@creditlane/postgres/lists';
 import { shardOf } from '@creditlane/postgres/outbox';
 import { type Queryable, statement } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
@@ -24,7 +25,7 @@ export interface DecisionWrite {
 }
 
 /** What a write gives to the statement: each value's name and type, in the order of the parameters. */
-const GIVEN: readonly (readonly [name: string, type: string])[] = [
+const GIVEN: readonly Column[] = [
   ['application_id', 'uuid'],
   ['creditor_id', 'uuid'],
   ['scope_creditor_id', 'uuid'],
@@ -94,9 +95,6 @@ const parameter: Given = (name) => {
   const index = GIVEN.findIndex(([known]) => known === name);
   return `$${index + 1}::${GIVEN[index]?.[1]}`;
 };
-/** The same values of many writes, each a list. */
-const lists = GIVEN.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ');
-const names = GIVEN.map(([name]) => name).join(', ');
 
 /**
  * One decision in one round trip, whole or not at all. The update waits for the submission's row
@@ -128,7 +126,7 @@ const insertDecisions = statement<Recorded>(
   recording(
     `free AS MATERIALIZED (
     SELECT given.*
-    FROM unnest(${lists}) AS given (${names})
+    FROM ${listed(GIVEN)} AS given
     JOIN submissions AS submission ON ${mayWrite((name) => `given.${name}`)}
     FOR UPDATE OF submission SKIP LOCKED
   ), advanced AS (
@@ -167,8 +165,7 @@ export async function recordDecisions(
   writes: readonly DecisionWrite[],
 ): Promise<(number | undefined)[]> {
   const rows = writes.map(valuesOf);
-  const columns = GIVEN.map((_, index) => rows.map((values) => values[index] ?? null));
-  const recorded = await insertDecisions.run(db, columns);
+  const recorded = await insertDecisions.run(db, toLists(rows, GIVEN.length));
   const sequences = new Map(recorded.map(({ call_id, last_seq }) => [call_id, last_seq]));
   return rows.map((values) => sequences.get(values[CALL_ID] as string));
 }

@@ -1,7 +1,7 @@
 /** The SQL of submissions: their beginning, and the reading of their decisions. */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { shardOf } from '@creditlane/postgres/outbox';
-import { type Queryable, statement } from '@creditlane/postgres/statement';
+import { type Query, type Queryable, statement } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { newId } from '@creditlane/runtime/ids';
 import { decisionFromRow } from './decision-row.ts';
@@ -84,10 +84,7 @@ const selectHistory = statement<Record<string, unknown>>(
 );
 
 /** Starts these submissions, each with AWAITING_DECISION; those that are there already stay as they are. */
-export async function startSubmissions(
-  db: Queryable,
-  heard: readonly SubmissionHeard[],
-): Promise<void> {
+export function startingSubmissions(heard: readonly SubmissionHeard[]): Query<unknown> {
   const rows = heard.map(({ submission, traceparent }) => ({
     application_id: submission.applicationId,
     creditor_id: submission.creditorId,
@@ -99,7 +96,7 @@ export async function startSubmissions(
     event: firstDecisionEvent(submission),
     traceparent,
   }));
-  await insertSubmissions.run(db, [JSON.stringify(rows)]);
+  return insertSubmissions.query([JSON.stringify(rows)]);
 }
 
 /** The latest decision of a submission; undefined where the scope has no such submission. */

@@ -1,11 +1,12 @@
 /** Brings due deliveries from the database whenever there is room for them. */
 import type { Database } from '@creditlane/postgres/database';
+import { run } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Log } from '@creditlane/runtime/log';
 import { Wake } from '@creditlane/runtime/wake';
 import type { Delivery } from './delivery.ts';
 import type { Room, Sender } from './sender.ts';
-import { claimDue, endOldHolds, promoteNext } from './store.ts';
+import { claimDue, endOldHolds, promotingNext } from './store.ts';
 
 export interface ClaimerOptions {
   readonly pool: Database['pool'];
@@ -119,8 +120,8 @@ export class Claimer {
     const { pool, sender, leaseMs } = this.#options;
     const leasedAtMs = performance.now();
     const promoted = await inTransaction(pool, async (tx) => {
-      const lanes = await endOldHolds(tx, MAX_HOLDS);
-      return lanes.length > 0 ? promoteNext(tx, lanes, leaseMs) : [];
+      const ended = await endOldHolds(tx, MAX_HOLDS);
+      return ended.length > 0 ? run(tx, promotingNext(ended, leaseMs)) : [];
     });
     sender.take(promoted, leasedAtMs);
   }

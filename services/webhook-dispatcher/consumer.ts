@@ -3,16 +3,17 @@ import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { EventMessage } from '@creditlane/events/message';
 import type { Database } from '@creditlane/postgres/database';
 import { handleOnce, type ReceivedEvent } from '@creditlane/postgres/inbox';
-import type { Queryable } from '@creditlane/postgres/statement';
+import type { Writing } from '@creditlane/postgres/transaction';
 import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_events';
 import { isUuid, newId } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import type { Claimer } from './claimer.ts';
 import type { Delivery } from './delivery.ts';
+import { enablingDestinations } from './destination-store.ts';
 import { type Destinations, type Recipient, SERVICE } from './destinations.ts';
-import { type Incoming, type PlannedDelivery, planDeliveries } from './fan-out.ts';
-import { findKnown, insertPlanned } from './fan-out-store.ts';
+import { type Incoming, type Known, type PlannedDelivery, planDeliveries } from './fan-out.ts';
+import { findingKnown, insertingPlanned, type Told } from './fan-out-store.ts';
 import { render, UnreadableEvent } from './render.ts';
 import type { Sender } from './sender.ts';
 
@@ -43,7 +44,8 @@ export function createConsumer(deps: ConsumerDeps): (batch: EventMessage[]) => P
     log,
     metrics,
     prepare: (events) => findRecipients(destinations, events),
-    apply: (tx, events, recipients) => takeIn(deps, tx, toIncoming(events, recipients)),
+    look: (events, recipients) => findingKnown(toldOf(events, recipients)),
+    apply: (events, recipients, known) => takeIn(deps, toIncoming(events, recipients), known),
     committed({ leased, leasedAtMs, left }) {
       sender.take(leased, leasedAtMs);
       if (left.size > 0) claimer.expect(left);
@@ -61,13 +63,13 @@ interface TakenIn {
 }
 
 /** Writes the deliveries of new events, and leases those that there is room for. */
-async function takeIn(
+function takeIn(
   { sender, claimer, leaseMs }: ConsumerDeps,
-  tx: Queryable,
   batch: readonly Incoming[],
-): Promise<TakenIn> {
+  known: Known,
+): Writing<TakenIn> {
   const leasedAtMs = performance.now();
-  const plan = planDeliveries(batch, await findKnown(tx, batch), newId);
+  const plan = planDeliveries(batch, known, newId);
   const room = sender.room();
   const leased = new Set<PlannedDelivery>();
   const left = new Set<string>();
@@ -82,19 +84,45 @@ async function takeIn(
       leased.add(delivery);
     }
   }
-  await insertPlanned(tx, plan, leased, leaseMs);
-  return { leased: [...leased].map(toDelivery), leasedAtMs, left };
+  const { enabled } = plan;
+  return {
+    writes: [
+      enabled.size > 0 ? enablingDestinations(enabled) : undefined,
+      insertingPlanned(plan, leased, leaseMs),
+    ],
+    result: { leased: [...leased].map(toDelivery), leasedAtMs, left },
+  };
 }
 
 function toDelivery({ id, destinationId, incoming, sequence }: PlannedDelivery): Delivery {
-  const { rendering, recordedAt } = incoming;
+  const { applicationId, rendering, recordedAt } = incoming;
   if (rendering.kind !== 'sendable' || sequence === null) {
     throw new Error('only what can be sent is ever leased');
   }
   const { event, body } = rendering;
   const { traceparent } = incoming;
   const first = { fence: 1, attempts: 0 };
-  return { id, ...first, destinationId, event, body, sequence, recordedAt, traceparent };
+  return {
+    id,
+    ...first,
+    applicationId,
+    destinationId,
+    event,
+    body,
+    sequence,
+    recordedAt,
+    traceparent,
+  };
+}
+
+/** Whom the events tell of what. One that makes no sense tells nobody; it is refused when it is applied. */
+function toldOf(events: readonly ReceivedEvent[], recipients: Recipients): Told[] {
+  return events.flatMap(({ type, event }) => {
+    if (type !== DECISION_RECORDED) return [];
+    const { applicationId, creditorId } = event;
+    const told = recipients.get(recipientsKey(event));
+    return told === undefined ? [] : [{ applicationId, creditorId, recipients: told }];
+  });
 }
 
 function toIncoming(events: readonly ReceivedEvent[], recipients: Recipients): Incoming[] {

@@ -9,6 +9,7 @@ export interface Delivery {
   readonly fence: number;
   /** How many attempts were made before. */
   readonly attempts: number;
+  readonly applicationId: string;
   readonly destinationId: string;
   readonly event: string;
   readonly body: string;

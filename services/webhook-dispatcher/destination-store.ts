@@ -2,7 +2,7 @@
  * The SQL of what is known of destinations: who answers, who does not, and who gets nothing more. All
  * of it is about one revision of a destination; whatever comes of a later one begins anew.
  */
-import { type Queryable, statement } from '@creditlane/postgres/statement';
+import { type Query, reading, statement } from '@creditlane/postgres/statement';
 
 /** How a destination answered. */
 export interface Health {
@@ -36,23 +36,24 @@ const noteHealth = statement<{ destination_id: string; revision: number; too_lon
 );
 
 /** Notes who answered well and who did not; gives those that had no success for `patienceMs`. */
-export async function noteDestinationHealth(
-  tx: Queryable,
+export function notingHealth(
   news: ReadonlyMap<string, Health>,
   patienceMs: number,
-): Promise<Disabling[]> {
+): Query<Disabling[]> {
   const healths = [...news.values()];
-  const rows = await noteHealth.run(tx, [
+  const query = noteHealth.query([
     [...news.keys()],
     healths.map(({ revision }) => revision),
     healths.map(({ succeeded }) => succeeded),
     patienceMs,
   ]);
-  return rows
-    .filter(({ too_long }) => too_long)
-    .map(({ destination_id: destinationId, revision }) => {
-      return { destinationId, revision, reason: 'no_success' };
-    });
+  return reading(query, (rows) =>
+    rows
+      .filter(({ too_long }) => too_long)
+      .map(({ destination_id: destinationId, revision }) => {
+        return { destinationId, revision, reason: 'no_success' };
+      }),
+  );
 }
 
 const disable = statement<{ destination_id: string; is_new: boolean }>(
@@ -81,16 +82,18 @@ const disable = statement<{ destination_id: string; is_new: boolean }>(
  * Gives the ids of those that are disabled now, and whether they were not before. Requests under way
  * may still count.
  */
-export async function disableDestinations(
-  tx: Queryable,
+export function disablingDestinations(
   disablings: readonly Disabling[],
-): Promise<Map<string, boolean>> {
-  const rows = await disable.run(tx, [
+): Query<Map<string, boolean>> {
+  const query = disable.query([
     disablings.map(({ destinationId }) => destinationId),
     disablings.map(({ revision }) => revision),
     disablings.map(({ reason }) => reason),
   ]);
-  return new Map(rows.map(({ destination_id, is_new }) => [destination_id, is_new]));
+  return reading(
+    query,
+    (rows) => new Map(rows.map(({ destination_id, is_new }) => [destination_id, is_new])),
+  );
 }
 
 const enable = statement(
@@ -102,9 +105,6 @@ const enable = statement(
 );
 
 /** Notes that destinations were set anew: their later revisions, by id. */
-export async function enableDestinations(
-  tx: Queryable,
-  revisions: ReadonlyMap<string, number>,
-): Promise<void> {
-  await enable.run(tx, [[...revisions.keys()], [...revisions.values()]]);
+export function enablingDestinations(revisions: ReadonlyMap<string, number>): Query<unknown> {
+  return enable.query([[...revisions.keys()], [...revisions.values()]]);
 }

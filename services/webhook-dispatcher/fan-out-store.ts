@@ -1,6 +1,6 @@
 /** The SQL of taking events in: what is known of them, and the deliveries they make. */
-import { type Queryable, statement } from '@creditlane/postgres/statement';
-import { enableDestinations } from './destination-store.ts';
+import { type Column, listed } from '@creditlane/postgres/lists';
+import { type Query, reading, statement } from '@creditlane/postgres/statement';
 import {
   type Incoming,
   type Known,
@@ -10,6 +10,9 @@ import {
   type PlannedDelivery,
   submissionKey,
 } from './fan-out.ts';
+
+/** Who is told of an application, in whose name. */
+export type Told = Pick<Incoming, 'applicationId' | 'creditorId' | 'recipients'>;
 
 interface Fact {
   fact: 'seen' | 'numbered' | 'busy' | 'disabled';
@@ -50,48 +53,76 @@ const readKnown = statement<Fact>(
    FROM destination_states WHERE disabled_at IS NOT NULL AND destination_id = ANY ($4::uuid[])`,
 );
 
+const SEEN: readonly Column[] = [
+  ['application_id', 'uuid'],
+  ['creditor_id', 'uuid'],
+  ['seen_sequence', 'bigint'],
+];
+const NUMBERED: readonly Column[] = [
+  ['application_id', 'uuid'],
+  ['creditor_id', 'uuid'],
+  ['destination_id', 'uuid'],
+  ['last_sequence', 'bigint'],
+];
+const MESSAGE: readonly Column[] = [
+  ['event_id', 'uuid'],
+  ['event', 'text'],
+  ['creditor_id', 'uuid'],
+  ['body', 'text'],
+  ['recorded_at', 'timestamptz'],
+  ['traceparent', 'text'],
+];
+const DELIVERY: readonly Column[] = [
+  ['id', 'uuid'],
+  ['event_id', 'uuid'],
+  ['destination_id', 'uuid'],
+  ['application_id', 'uuid'],
+  ['sequence', 'bigint'],
+  ['state', 'text'],
+  ['reason', 'text'],
+  ['leased', 'boolean'],
+];
+
 const insertPlan = statement(
   'fan_out_insert',
   `WITH seen AS (
      INSERT INTO submissions (application_id, creditor_id, seen_sequence)
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[])
+     SELECT application_id, creditor_id, seen_sequence FROM ${listed(SEEN)} AS s
      ON CONFLICT (application_id, creditor_id)
      DO UPDATE SET seen_sequence = greatest(submissions.seen_sequence, excluded.seen_sequence)
    ), numbered AS (
      INSERT INTO sequences (application_id, creditor_id, destination_id, last_sequence)
-     SELECT * FROM unnest($4::uuid[], $5::uuid[], $6::uuid[], $7::bigint[])
+     SELECT application_id, creditor_id, destination_id, last_sequence FROM ${listed(NUMBERED, 4)} AS n
      ON CONFLICT (application_id, destination_id, creditor_id)
      DO UPDATE SET last_sequence = excluded.last_sequence
    ), message AS (
      INSERT INTO messages (event_id, event, creditor_id, body, recorded_at, traceparent)
-     SELECT * FROM unnest($8::uuid[], $9::text[], $10::uuid[], $11::text[], $12::timestamptz[],
-       $22::text[])
+     SELECT event_id, event, creditor_id, body, recorded_at, traceparent
+     FROM ${listed(MESSAGE, 8)} AS m
    )
    INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, reason,
      leased, fence, next_attempt_at, settled_at)
    SELECT id, event_id, destination_id, application_id, sequence, state, reason,
      leased, leased::int,
-     CASE WHEN state = 'due' THEN now() + leased::int * $21 * interval '1 ms' END,
+     CASE WHEN state = 'due' THEN now() + leased::int * $22 * interval '1 ms' END,
      CASE WHEN state = 'dead' THEN now() END
-   FROM unnest($13::uuid[], $14::uuid[], $15::uuid[], $16::uuid[], $17::bigint[], $18::text[],
-     $19::text[], $20::boolean[]) WITH ORDINALITY
-     AS d (id, event_id, destination_id, application_id, sequence, state, reason, leased, place)
+   FROM ${listed(DELIVERY, 14)} AS d
    ORDER BY place`,
 );
 
 /** What the database knows of the batch; locks what new deliveries will wait behind. */
-export async function findKnown(tx: Queryable, batch: readonly Incoming[]): Promise<Known> {
+export function findingKnown(batch: readonly Told[]): Query<Known> {
   const submissions = new Set<string>();
   const lanes = new Set<string>();
   for (const { applicationId, creditorId, recipients } of batch) {
     submissions.add(submissionKey(applicationId, creditorId));
     for (const { destinationId } of recipients) lanes.add(laneKey(applicationId, destinationId));
   }
-  const facts = await readKnown.run(tx, [
-    ...columns(submissions, 2),
-    ...columns([...lanes].sort(), 2),
-  ]);
+  const values = [...columns(submissions, 2), ...columns([...lanes].sort(), 2)];
+  return reading(readKnown.query(values), toKnown);
+}
 
+function toKnown(facts: readonly Fact[]): Known {
   const known = {
     seen: new Map<string, number>(),
     numbered: new Map<string, number>(),
@@ -111,15 +142,13 @@ export async function findKnown(tx: Queryable, batch: readonly Incoming[]): Prom
  * Writes a plan. The deliveries in `leased` are due now and belong to this process for `leaseMs`;
  * whoever has room takes the others.
  */
-export async function insertPlanned(
-  tx: Queryable,
+export function insertingPlanned(
   plan: Plan,
   leased: ReadonlySet<PlannedDelivery>,
   leaseMs: number,
-): Promise<void> {
-  const { enabled, messages, deliveries } = plan;
-  if (enabled.size > 0) await enableDestinations(tx, enabled);
-  await insertPlan.run(tx, [
+): Query<unknown> {
+  const { messages, deliveries } = plan;
+  return insertPlan.query([
     ...columns(plan.seen.keys(), 2),
     [...plan.seen.values()],
     ...columns(plan.numbered.keys(), 3),
@@ -129,6 +158,7 @@ export async function insertPlanned(
     messages.map(({ creditorId }) => creditorId),
     messages.map(({ rendering }) => (rendering.kind === 'silent' ? null : rendering.body)),
     messages.map(({ recordedAt }) => recordedAt),
+    messages.map(({ traceparent }) => traceparent ?? null),
     deliveries.map(({ id }) => id),
     deliveries.map(({ incoming }) => incoming.eventId),
     deliveries.map(({ destinationId }) => destinationId),
@@ -138,7 +168,6 @@ export async function insertPlanned(
     deliveries.map(({ reason }) => reason),
     deliveries.map((delivery) => leased.has(delivery)),
     leaseMs,
-    messages.map(({ traceparent }) => traceparent ?? null),
   ]);
 }
 

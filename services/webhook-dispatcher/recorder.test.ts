@@ -35,12 +35,13 @@ function recorderOn(pool: pg.Pool): Recorder {
 async function leased(): Promise<Delivery> {
   const id = randomUUID();
   const eventId = randomUUID();
+  const applicationId = randomUUID();
   const destinationId = randomUUID();
   await world.sql.query(
     `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
        fence, next_attempt_at)
      VALUES ($1, $2, $3, $4, 1, 'due', true, 1, now() + interval '1 minute')`,
-    [id, eventId, destinationId, randomUUID()],
+    [id, eventId, destinationId, applicationId],
   );
   const said = {
     event: 'applicationBooked',
@@ -49,7 +50,7 @@ async function leased(): Promise<Delivery> {
     recordedAt: new Date(),
     traceparent: null,
   };
-  return { id, fence: 1, attempts: 0, destinationId, ...said };
+  return { id, fence: 1, attempts: 0, applicationId, destinationId, ...said };
 }
 
 function result(delivery: Delivery, status: number): AttemptResult {

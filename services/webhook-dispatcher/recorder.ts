@@ -1,7 +1,8 @@
 /** Writes results down, in batches of whatever has gathered while the last batch was under way. */
 import type { Database } from '@creditlane/postgres/database';
 import { isPassing } from '@creditlane/postgres/outage';
-import { inTransaction } from '@creditlane/postgres/transaction';
+import { runTogether } from '@creditlane/postgres/round-trip';
+import { run } from '@creditlane/postgres/statement';
 import { backoffMs } from '@creditlane/runtime/backoff';
 import { Gathering } from '@creditlane/runtime/gathering';
 import type { Log } from '@creditlane/runtime/log';
@@ -10,12 +11,12 @@ import { LRUCache } from 'lru-cache';
 import type { AttemptResult, Delivery } from './delivery.ts';
 import {
   type Disabling,
-  disableDestinations,
+  disablingDestinations,
   type Health,
-  noteDestinationHealth,
+  notingHealth,
 } from './destination-store.ts';
-import { recordResults } from './result-store.ts';
-import { promoteNext, releaseLeases } from './store.ts';
+import { recordingResults } from './result-store.ts';
+import { promotingNext, releasingLeases } from './store.ts';
 
 export interface RecorderOptions {
   readonly pool: Database['pool'];
@@ -107,22 +108,23 @@ export class Recorder {
     const untried = entries.flatMap((entry) => ('untried' in entry ? [entry.untried] : []));
     const news = this.#newsOfHealth(results);
     const leasedAtMs = performance.now();
+    const tried = results.map(({ delivery }) => delivery);
+    const gone = disablingsOf(results);
 
-    const { promoted, disablings, disabled } = await inTransaction(pool, async (tx) => {
-      if (untried.length > 0) await releaseLeases(tx, untried, UNTRIED_PAUSE_MS);
-      const lanes = results.length > 0 ? await recordResults(tx, results, holdMs) : [];
-      const failing = news.size > 0 ? await noteDestinationHealth(tx, news, patienceMs) : [];
-      const disablings = disablingsOf(results, failing);
-      return {
-        disablings,
-        disabled: disablings.length > 0 ? await disableDestinations(tx, disablings) : new Map(),
-        promoted: lanes.length > 0 ? await promoteNext(tx, lanes, leaseMs) : [],
-      };
-    });
-
-    for (const [id, health] of news) this.#health.set(id, health);
-    if (disabled.size > 0) this.#tellOfDisabled(disablings, disabled);
+    const [, , failing = [], disabled, promoted = []] = await runTogether(pool, [
+      untried.length > 0 ? releasingLeases(untried, UNTRIED_PAUSE_MS) : undefined,
+      tried.length > 0 ? recordingResults(results, holdMs) : undefined,
+      news.size > 0 ? notingHealth(news, patienceMs) : undefined,
+      gone.length > 0 ? disablingDestinations(gone) : undefined,
+      tried.length > 0 ? promotingNext(tried, leaseMs) : undefined,
+    ]);
+    if (disabled !== undefined) this.#tellOfDisabled(gone, disabled);
     if (promoted.length > 0) onPromoted(promoted, leasedAtMs);
+    if (failing.length > 0) {
+      this.#tellOfDisabled(failing, await run(pool, disablingDestinations(failing)));
+    }
+    // Not before: that one has failed for too long is found again only when its health is noted again.
+    for (const [id, health] of news) this.#health.set(id, health);
   }
 
   #tellOfDisabled(disablings: readonly Disabling[], disabled: ReadonlyMap<string, boolean>): void {
@@ -153,12 +155,9 @@ export class Recorder {
   }
 }
 
-/** Who gets nothing more: those that have failed for too long, and those that said so themselves. */
-function disablingsOf(
-  results: readonly AttemptResult[],
-  failing: readonly Disabling[],
-): readonly Disabling[] {
-  const disablings = new Map(failing.map((one) => [one.destinationId, one]));
+/** Those that say themselves that they get nothing more. */
+function disablingsOf(results: readonly AttemptResult[]): readonly Disabling[] {
+  const disablings = new Map<string, Disabling>();
   for (const { delivery, revision, disables, reason = '' } of results) {
     if (!disables || revision === undefined) continue;
     const { destinationId } = delivery;

@@ -10,6 +10,7 @@ const delivery: Delivery = {
   id: 'delivery',
   fence: 1,
   attempts: 0,
+  applicationId: 'application',
   destinationId: 'destination',
   event: 'applicationBooked',
   body: '{}',

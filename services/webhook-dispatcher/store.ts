@@ -1,14 +1,13 @@
 /** The SQL of deliveries under way: claiming, recording, ordering, and giving up. */
-import { type Queryable, statement } from '@creditlane/postgres/statement';
+import { type Query, type Queryable, statement } from '@creditlane/postgres/statement';
 import type { Delivery } from './delivery.ts';
+import { laneKey } from './fan-out.ts';
 
 /** An application and a destination, whose deliveries go in order. */
-export interface Lane {
-  application_id: string;
-  destination_id: string;
-}
+export type Lane = Pick<Delivery, 'applicationId' | 'destinationId'>;
 
-const DELIVERY = `d.id, d.fence, d.attempts, d.destination_id AS "destinationId", d.sequence,
+const DELIVERY = `d.id, d.fence, d.attempts, d.application_id AS "applicationId",
+  d.destination_id AS "destinationId", d.sequence,
   m.event, m.body, m.recorded_at AS "recordedAt", m.traceparent`;
 
 // Goes from destination to destination by the index, so that however much is due for one, the others
@@ -88,12 +87,8 @@ const release = statement(
 );
 
 /** Gives deliveries back without an attempt; they are due again after `delayMs`. */
-export async function releaseLeases(
-  db: Queryable,
-  held: readonly Delivery[],
-  delayMs: number,
-): Promise<void> {
-  await release.run(db, [ids(held), fences(held), delayMs]);
+export function releasingLeases(held: readonly Delivery[], delayMs: number): Query<unknown> {
+  return release.query([ids(held), fences(held), delayMs]);
 }
 
 const promote = statement<Delivery>(
@@ -118,17 +113,18 @@ const promote = statement<Delivery>(
 );
 
 /**
- * Makes the next delivery of each lane due and leases it. Runs in the transaction that settled the
- * one before, as a statement after it: only so does it see what was added behind that one meanwhile.
+ * Makes the next delivery of each lane due, where nothing holds it back any more, and leases it. Runs in the transaction that may have ended the hold, as a statement after it: only so does it
+ * see what was added behind that one meanwhile.
  */
-export function promoteNext(
-  tx: Queryable,
-  lanes: readonly Lane[],
-  leaseMs: number,
-): Promise<Delivery[]> {
-  return promote.run(tx, [
-    lanes.map(({ application_id }) => application_id),
-    lanes.map(({ destination_id }) => destination_id),
+export function promotingNext(lanes: readonly Lane[], leaseMs: number): Query<Delivery[]> {
+  const each = [
+    ...new Map(
+      lanes.map((lane) => [laneKey(lane.applicationId, lane.destinationId), lane]),
+    ).values(),
+  ];
+  return promote.query([
+    each.map(({ applicationId }) => applicationId),
+    each.map(({ destinationId }) => destinationId),
     leaseMs,
   ]);
 }
@@ -141,7 +137,7 @@ const endHolds = statement<Lane>(
      ORDER BY application_id, destination_id LIMIT $1 FOR UPDATE
    )
    UPDATE deliveries AS d SET holding = false FROM held WHERE d.id = held.id
-   RETURNING d.application_id, d.destination_id`,
+   RETURNING d.application_id AS "applicationId", d.destination_id AS "destinationId"`,
 );
 
 /** Lets deliveries that have failed for too long hold nothing back any more; gives their lanes. */

@@ -1,0 +1,152 @@
+import type pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { isOutage } from './outage.ts';
+import { runTogether } from './round-trip.ts';
+import { reading, run, statement } from './statement.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
+import { decideInTransaction, inTransaction } from './transaction.ts';
+
+let db: TestDatabase;
+/** With one connection, so that each test meets what those before it prepared there. */
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  db = await createTestDatabase('round_trip');
+  pool = db.connect({ max: 1 });
+  await db.sql.query('CREATE TABLE notes (id int PRIMARY KEY, text text)');
+});
+afterAll(() => db.drop());
+beforeEach(() => db.sql.query('TRUNCATE notes'));
+
+const write = statement('note_write', 'INSERT INTO notes (id, text) VALUES ($1, $2)');
+const read = statement<{ id: number; text: string }>(
+  'note_read',
+  'SELECT id, text FROM notes ORDER BY id',
+);
+const divide = statement<{ quotient: number }>('divide', 'SELECT 1 / $1::int AS quotient');
+
+const notes = async () => (await db.sql.query('SELECT id FROM notes ORDER BY id')).rows;
+
+test('each query sees what those before it did, and gets its own answer', async () => {
+  const ids = reading(read.query(), (rows) => rows.map(({ id }) => id));
+  const answers = await runTogether(pool, [
+    read.query(),
+    write.query([1, 'one']),
+    ids,
+    undefined,
+    write.query([2, null]),
+    read.query(),
+  ]);
+  const one = { id: 1, text: 'one' };
+  expect(answers).toEqual([[], [], [1], undefined, [], [one, { id: 2, text: null }]]);
+});
+
+test('none of them happens when one is refused, and those behind it are not run', async () => {
+  const refused = runTogether(pool, [
+    write.query([1, 'one']),
+    divide.query([0]),
+    statement('never_prepared', 'SELECT 1 AS one').query(),
+  ]);
+  await expect(refused).rejects.toMatchObject({ code: '22012' });
+  expect(await notes()).toEqual([]);
+});
+
+test('a refusal says who asked', async () => {
+  const error = await runTogether(pool, [divide.query([0])]).catch((thrown: Error) => thrown);
+  expect(error).toHaveProperty('stack', expect.stringContaining('round-trip.test.ts'));
+});
+
+test('after a refusal the connection runs what was prepared, and what was not', async () => {
+  const { rows: before } = await pool.query('SELECT pg_backend_pid() AS pid');
+  const late = statement<{ two: number }>('prepared_late', 'SELECT 2 AS two');
+  await expect(runTogether(pool, [divide.query([0]), late.query()])).rejects.toThrow();
+  expect(await runTogether(pool, [late.query(), divide.query([1])])).toEqual([
+    [{ two: 2 }],
+    [{ quotient: 1 }],
+  ]);
+  expect(await run(pool, late.query())).toEqual([{ two: 2 }]);
+  expect((await pool.query('SELECT pg_backend_pid() AS pid')).rows).toEqual(before);
+});
+
+test('what cannot be parsed can be asked anew', async () => {
+  const nonsense = statement('nonsense', 'SELECT FROM WHERE');
+  for (const _ of [1, 2]) {
+    await expect(runTogether(pool, [read.query(), nonsense.query()])).rejects.toMatchObject({
+      code: '42601',
+    });
+  }
+  expect(await run(pool, read.query())).toEqual([]);
+});
+
+test('a value that cannot be sent leaves nothing done of what went before it', async () => {
+  const unfit = {
+    toPostgres() {
+      throw new Error('no way to write this');
+    },
+  };
+  const refused = runTogether(pool, [write.query([1, 'one']), write.query([2, unfit])]);
+  await expect(refused).rejects.toThrow('no way to write this');
+  expect(await notes()).toEqual([]);
+  expect(await run(pool, read.query())).toEqual([]);
+});
+
+test('a connection that is lost before the answer is an outage', async () => {
+  const end = statement('end_me', 'SELECT pg_terminate_backend(pg_backend_pid())');
+  const lost = runTogether(pool, [write.query([1, 'one']), end.query(), read.query()]);
+  await expect(lost).rejects.toSatisfy(isOutage);
+  expect(await notes()).toEqual([]);
+  expect(await run(pool, read.query())).toEqual([]);
+});
+
+test('an answer that does not come in time is an outage, and the next does not get it', async () => {
+  const impatient = db.connect({ max: 1, query_timeout: 50 });
+  const holder = await db.sql.connect();
+  await holder.query('BEGIN');
+  await holder.query('LOCK TABLE notes');
+  await expect(runTogether(impatient, [divide.query([1]), read.query()])).rejects.toSatisfy(
+    isOutage,
+  );
+  await holder.query('ROLLBACK');
+  holder.release();
+  expect(await runTogether(impatient, [divide.query([1]), read.query()])).toEqual([
+    [{ quotient: 1 }],
+    [],
+  ]);
+});
+
+test('within a transaction they are part of it', async () => {
+  const undone = inTransaction(pool, async (tx) => {
+    await runTogether(tx, [write.query([1, 'one']), write.query([2, 'two'])]);
+    throw new Error('changed my mind');
+  });
+  await expect(undone).rejects.toThrow('changed my mind');
+  expect(await notes()).toEqual([]);
+});
+
+test('no query at all is answered without the server', async () => {
+  expect(await runTogether(pool, [undefined])).toEqual([undefined]);
+});
+
+test('what is decided by an answer is written in the same transaction', async () => {
+  const decided = await decideInTransaction(
+    pool,
+    [write.query([1, 'one']), read.query()],
+    ([, rows]) => ({ writes: [write.query([rows.length + 1, 'two'])], result: rows.length }),
+  );
+  expect(decided).toBe(1);
+  expect(await notes()).toEqual([{ id: 1 }, { id: 2 }]);
+});
+
+test.each([
+  [
+    'what is decided throws',
+    () => {
+      throw new Error('no decision');
+    },
+  ],
+  ['what is written is refused', () => ({ writes: [write.query([1, 'twice'])], result: 0 })],
+])('nothing is left of the transaction when %s', async (_, decide) => {
+  await expect(decideInTransaction(pool, [write.query([1, 'one'])], decide)).rejects.toThrow();
+  expect(await notes()).toEqual([]);
+  expect(await run(pool, read.query())).toEqual([]);
+});

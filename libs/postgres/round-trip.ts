@@ -1,0 +1,153 @@
+/** Several queries in one round trip: a message there, an answer back, and all of them or none. */
+import pg from 'pg';
+import { onConnection, type Query, type Queryable } from './statement.ts';
+
+/** The answers of the queries, each in its place; undefined where there was none to ask. */
+export type Answers<Queries extends readonly unknown[]> = {
+  -readonly [Place in keyof Queries]: Queries[Place] extends Query<infer Answer>
+    ? Answer
+    : Queries[Place] extends Query<infer Answer> | undefined
+      ? Answer | undefined
+      : never;
+};
+
+/**
+ * Runs the queries one after the other; each sees what those before it did. Outside a transaction they
+ * are one of their own. Rejects with what the database said to the first that it refused: then none
+ * of them has happened, and a transaction around them has failed.
+ */
+export async function runTogether<const Queries extends readonly (Query<unknown> | undefined)[]>(
+  db: Queryable,
+  queries: Queries,
+): Promise<Answers<Queries>> {
+  const asked = queries.filter((query) => query !== undefined);
+  const results = await onConnection(db, (client) => roundTrip(client, asked)).catch((error) => {
+    // It was made where the answer was read; who asked is what helps.
+    Error.captureStackTrace(error);
+    throw error;
+  });
+  const answers = results.map(({ rows }, place) => asked[place]?.answer(rows));
+  return queries.map((query) => query && answers.shift()) as Answers<Queries>;
+}
+
+function roundTrip(
+  client: pg.ClientBase,
+  queries: readonly Query<unknown>[],
+): Promise<pg.QueryResult[]> {
+  if (queries.length === 0) return Promise.resolve([]);
+  return new Promise((resolve, reject) => {
+    client.query(
+      new RoundTrip(client as pg.Client, queries, (error, results) =>
+        error ? reject(error) : resolve(results),
+      ),
+    );
+  });
+}
+
+/** What pg's own query does when its connection calls, which the types do not tell. */
+type Part = pg.Query & {
+  name: string;
+  text: string;
+  callback(error: Error | null, result: pg.QueryResult): void;
+  submit(connection: pg.Connection): Error | null;
+} & Record<Handler, (...args: unknown[]) => void>;
+
+type Handler =
+  | 'handleRowDescription'
+  | 'handleDataRow'
+  | 'handleCommandComplete'
+  | 'handleReadyForQuery'
+  | 'handleError';
+
+/** Texts of statements that the server was asked to prepare, by name. */
+interface Prepared {
+  submittedNamedStatements: Record<string, string>;
+}
+
+type Callback = (error: Error | null, results: pg.QueryResult[]) => void;
+
+/**
+ * pg's queries under one Sync: the server answers them in their order and commits, unless told to
+ * begin a transaction, when it comes to the Sync. After an error it skips all up to there.
+ */
+class RoundTrip implements pg.Submittable {
+  /** The client puts its own around it, for the time that it waits at most. */
+  callback: Callback;
+  readonly #client: pg.Client;
+  readonly #parts: readonly Part[];
+  readonly #results: pg.QueryResult[] = [];
+  #unfit: Error | undefined;
+  #answered = 0;
+
+  constructor(client: pg.Client, queries: readonly Query<unknown>[], callback: Callback) {
+    this.callback = callback;
+    this.#client = client;
+    this.#parts = queries.map(({ config }) => {
+      const part = new pg.Query(config) as Part;
+      part.callback = (error, result) => {
+        if (error) this.#unfit ??= error;
+        else this.#results.push(result);
+      };
+      return part;
+    });
+  }
+
+  /** What is being answered: under this name the client notes it as prepared. */
+  get name(): string {
+    return this.#part?.name ?? '';
+  }
+
+  get text(): string {
+    return this.#part?.text ?? '';
+  }
+
+  get #part(): Part | undefined {
+    return this.#parts[this.#answered];
+  }
+
+  submit(connection: pg.Connection): Error | null {
+    const withoutSync: pg.Connection = Object.create(connection, {
+      sync: { value: () => undefined },
+    });
+    connection.stream.cork();
+    try {
+      for (const part of this.#parts) {
+        const refusal = part.submit(withoutSync);
+        this.#unfit ??= refusal ?? undefined;
+        if (this.#unfit !== undefined) {
+          // Of what went before it nothing may happen: a Sync would commit it.
+          void this.#client.end();
+          return this.#unfit;
+        }
+      }
+      connection.sync();
+      return null;
+    } finally {
+      connection.stream.uncork();
+    }
+  }
+
+  handleRowDescription(message: unknown): void {
+    this.#part?.handleRowDescription(message);
+  }
+
+  handleDataRow(message: unknown): void {
+    this.#part?.handleDataRow(message);
+  }
+
+  handleCommandComplete(message: unknown, connection: pg.Connection): void {
+    this.#part?.handleCommandComplete(message, connection);
+    this.#answered += 1;
+  }
+
+  handleReadyForQuery(connection: pg.Connection): void {
+    for (const part of this.#parts) part.handleReadyForQuery(connection);
+    this.callback(this.#unfit ?? null, this.#results);
+  }
+
+  handleError(error: Error, { submittedNamedStatements }: Prepared): void {
+    // Whatever came behind the one that was refused was not even prepared.
+    for (const { name } of this.#parts.slice(this.#answered)) delete submittedNamedStatements[name];
+    this.callback(error, []);
+  }
+}
