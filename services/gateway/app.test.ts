@@ -407,6 +407,35 @@ describe('rate limits', () => {
   });
 });
 
+describe('overload', () => {
+  test('a request beyond what is taken on at once is 503, and one that comes after is served', async () => {
+    const small = await startWorld({ maxUnderWay: 1 });
+    const entered = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    small.peers.gates.access.push(async () => {
+      entered.resolve();
+      await release.promise;
+    });
+    const read = () => small.send('GET', small.decisionPath);
+    try {
+      const first = read();
+      await entered.promise;
+      const second = await read();
+      expect(second.status).toBe(503);
+      expect(second.headers.get('retry-after')).toBe('1');
+      expect(second.json.message).toBe('more requests are under way than are taken on at once');
+      expect(await small.process.metrics.text()).toContain('creditlane_http_requests_under_way 1');
+      release.resolve();
+      expect((await first).status).toBe(200);
+      expect((await read()).status).toBe(200);
+      expect(await small.process.metrics.text()).toContain('creditlane_http_requests_under_way 0');
+    } finally {
+      release.resolve();
+      await small.close();
+    }
+  });
+});
+
 describe('closing', () => {
   test('lets requests under way finish and then hangs up', async () => {
     const closing = await startWorld();

@@ -28,6 +28,7 @@ import { RequestHandler, type RouteTarget } from './request-handler.ts';
 import { RequestRecord } from './request-record.ts';
 import { Routes } from './routes.ts';
 import { compileValidators } from './validation.ts';
+import { Workload } from './workload.ts';
 
 export interface GatewayDeps {
   process: Process;
@@ -68,6 +69,7 @@ export async function startGateway(
     callers: new Callers(clients.access, cache),
     access: new Access(clients, cache),
     rateLimit: new RateLimit(config.rateLimit),
+    workload: new Workload(config.maxUnderWay, metrics),
     record: new RequestRecord(log, metrics),
     deadlineMs: config.deadlineMs,
   });

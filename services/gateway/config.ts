@@ -11,6 +11,8 @@ export interface GatewayConfig {
   rateLimit: RateLimitConfig;
   /** How long a request may take before it is answered with 503. */
   deadlineMs: number;
+  /** Requests under way at the same time; one more is answered with 503. */
+  maxUnderWay: number;
   /** How long a key, a grant, or the lack of one is remembered. */
   accessCacheMs: number;
   /** How long requests under way may go on once the gateway closes. */
@@ -50,6 +52,7 @@ function gatewayConfig(read: EnvReader): GatewayConfig {
       windowMs: read.durationMs('RATE_LIMIT_WINDOW', { default: 1_000, min: 1_000 }),
     },
     deadlineMs: read.durationMs('REQUEST_DEADLINE', { default: 10_000, min: 100, max: 60_000 }),
+    maxUnderWay: read.integer('MAX_REQUESTS_UNDER_WAY', { default: 1_000, min: 1 }),
     accessCacheMs: read.durationMs('ACCESS_CACHE_TIME', {
       default: 4_000,
       min: 0,

@@ -17,6 +17,7 @@ import { requestIdFrom } from './request-id.ts';
 import type { Exchange, RequestRecord } from './request-record.ts';
 import type { Routes } from './routes.ts';
 import type { RawParameters, Validator } from './validation.ts';
+import type { Workload } from './workload.ts';
 
 /** What a route leads to. */
 export type RouteTarget =
@@ -28,6 +29,7 @@ export interface RequestHandlerDeps {
   callers: Callers;
   access: Access;
   rateLimit: RateLimit;
+  workload: Workload;
   record: RequestRecord;
   deadlineMs: number;
 }
@@ -83,6 +85,7 @@ export class RequestHandler {
       return;
     }
     const { operation, validator, handler } = target;
+    const { access, callers, workload } = this.#deps;
     const { headers } = ctx.req;
     begin(exchange, operation);
     const limits: CallLimits = {
@@ -91,10 +94,10 @@ export class RequestHandler {
       deadlineMs: Date.now() + this.#deps.deadlineMs,
     };
 
-    const caller = await this.#deps.callers.find(headers.authorization, limits);
+    const caller = await workload.run(() => callers.find(headers.authorization, limits));
     exchange.caller = caller;
     this.#limitRate(ctx, caller);
-    this.#deps.access.admit(caller, operation.access);
+    access.admit(caller, operation.access);
 
     const parameters = validator.parameters({ path, query: queryOf(search), header: headers });
     // Not before they were found to be ids: whatever else stands in their place is nobody's to keep.
@@ -105,21 +108,13 @@ export class RequestHandler {
     // Of an operation without a body too: it is passed over, and held to the same limits.
     const body = validator.body(await readJsonBody(ctx.req, ctx.res)) ?? NO_BODY;
 
-    const identity = await this.#deps.access.identity(
-      caller,
-      operation.access,
-      targetOf(parameters.path, parameters.header, body),
-      limits,
-    );
-    const result = await handler({
-      ...parameters,
-      body,
-      context: {
-        ...limits,
-        identity,
-        idempotencyKey: parameters.header['idempotency-key'],
-        onReplayed: () => ctx.res.setHeader('Idempotent-Replayed', 'true'),
-      },
+    const about = targetOf(parameters.path, parameters.header, body);
+    const result = await workload.run(async () => {
+      const identity = await access.identity(caller, operation.access, about, limits);
+      const idempotencyKey = parameters.header['idempotency-key'];
+      const onReplayed = () => ctx.res.setHeader('Idempotent-Replayed', 'true');
+      const context = { ...limits, identity, idempotencyKey, onReplayed };
+      return handler({ ...parameters, body, context });
     });
     ctx.status = operation.successStatus;
     if (result === undefined) return;
