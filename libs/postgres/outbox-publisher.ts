@@ -65,6 +65,10 @@ export function createPublisher(
   const looking = (held: readonly Lease[]) =>
     readUnpublished.query([held.map(({ shard }) => shard), [...stuck]]);
 
+  const look = async (held: readonly Lease[]): Promise<Waiting> => {
+    return { held, rows: held.length === 0 ? [] : await run(pool, looking(held)) };
+  };
+
   /** An event that cannot be encoded holds up its own key, for order's sake, and no other. */
   const encode = (rows: readonly OutboxRow[]): Map<number, Outgoing> => {
     const outgoing = new Map<number, Outgoing>();
@@ -83,21 +87,25 @@ export function createPublisher(
   };
 
   return async (leases) => {
-    const lookedAt = found?.held ?? leases.held();
-    const rows = found?.rows ?? (lookedAt.length === 0 ? [] : await run(pool, looking(lookedAt)));
+    const waiting = found ?? (await look(leases.held()));
     found = undefined;
     // A process may be stopped at any point; one that slept past its lease has nothing to say.
-    const held = leases.held().filter((lease) => includes(lookedAt, lease));
-    const outgoing = encode(
-      rows.filter(({ shard }) => held.some((lease) => lease.shard === shard)),
-    );
+    const held = leases.held().filter((lease) => includes(waiting.held, lease));
+    const shards = new Set(held.map(({ shard }) => shard));
+    const outgoing = encode(waiting.rows.filter(({ shard }) => shards.has(shard)));
     if (outgoing.size === 0) return false;
     const batch = [...outgoing.values()];
     const work = async () => {
       await orStopped(bus.publish(batch.map(({ message }) => message)), stop);
-      return runTogether(pool, [marking([...outgoing.keys()], held), looking(held)]);
+      // For the next round, which may be about more shards than this one or about fewer.
+      const now = leases.held();
+      const [marked, rows] = await runTogether(pool, [
+        marking([...outgoing.keys()], held),
+        looking(now),
+      ]);
+      return { marked, next: { held: now, rows } };
     };
-    const [marked, next] = await endingWith(
+    const { marked, next } = await endingWith(
       batch.map(({ span }) => span),
       work(),
     );
@@ -108,8 +116,8 @@ export function createPublisher(
       log.warn('shards were taken over while publishing; their new holder publishes again');
       return false;
     }
-    if (next.length === 0) return false;
-    found = { held, rows: next };
+    if (next.rows.length === 0) return false;
+    found = next;
     return true;
   };
 }

@@ -4,7 +4,7 @@ import type { EventMessage } from '@creditlane/events/message';
 import { decodeEvent } from '@creditlane/events/topics';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { appendToOutbox, type OutboxEvent } from './outbox.ts';
+import { appendToOutbox, type OutboxEvent, shardOf } from './outbox.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { openTestSchema, silent, type TestSchema } from './test-schema.ts';
 import { inTransaction } from './transaction.ts';
@@ -227,6 +227,27 @@ async function takeOver(lease: string): Promise<void> {
     [lease],
   );
 }
+
+test('a shard that is taken over is published although the others always have more', async () => {
+  const [busy, quiet] = ['a', 'b'];
+  expect(shardOf(busy)).not.toBe(shardOf(quiet));
+  const running = relay();
+  await running.settled();
+  await db.pool.query(
+    `UPDATE outbox_lease SET holder = gen_random_uuid(), fence = fence + 1,
+       expires_at = clock_timestamp() + interval '1 second' WHERE shard = $1`,
+    [shardOf(quiet)],
+  );
+  let sequence = 1;
+  accept = async (batch) => {
+    if (batch.some(({ key }) => key === quiet)) accept = () => Promise.resolve();
+    sequence += 1;
+    await append(event(busy, sequence));
+  };
+  await append(event(busy), event(quiet));
+  await expect.poll(() => sequencesOf(quiet), { timeout: 10_000 }).toEqual([1]);
+  await running.settled();
+});
 
 test('the shards of a relay that died are taken over within five seconds', async () => {
   const mortal = new pg.Pool({ connectionString: db.url });
