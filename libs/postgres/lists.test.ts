@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Column, listed, toLists } from './lists.ts';
-import { statement } from './statement.ts';
+import { type Column, listStatement, toLists } from './lists.ts';
+import { run } from './statement.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 let db: TestDatabase;
@@ -14,23 +14,26 @@ const COLUMNS: readonly Column[] = [
   ['name', 'text'],
   ['at', 'timestamptz'],
 ];
-const select = statement(
+const select = listStatement(
   'listed',
-  `SELECT id, name, at, $4::text AS other FROM ${listed(COLUMNS)} AS row ORDER BY place`,
+  (listed) =>
+    `SELECT id, name, at, $1::text AS other FROM ${listed(COLUMNS, 2)} AS row ORDER BY place`,
 );
 
-test('rows come out of their lists in order, whatever they hold', async () => {
-  const at = new Date(0);
-  const rows = [
-    [3, 'a "quoted", {braced} one', at],
-    [1, null, null],
-    [2, '', at],
-  ];
-  expect(await select.run(db.sql, [...toLists(rows, 3), 'x'])).toEqual(
-    rows.map(([id, name, at]) => ({ id, name, at, other: 'x' })),
-  );
-});
-
-test('no rows come out of empty lists', async () => {
-  expect(await select.run(db.sql, [...toLists([], 3), 'x'])).toEqual([]);
-});
+test.each([0, 1, 4, 128, 129, 1_000])(
+  '%i rows come out of their lists in order, whatever they hold',
+  async (count) => {
+    const at = new Date(0);
+    const kinds = [
+      [3, 'a "quoted", {braced} one', at],
+      [1, null, null],
+      [2, '', at],
+      [-1, 'NULL', null],
+    ];
+    const rows = Array.from({ length: count }, (_, n) => kinds[n % kinds.length] ?? []);
+    const query = select(count, ['x', ...toLists(rows, 3)]);
+    expect(await run(db.sql, query)).toEqual(
+      rows.map(([id, name, at]) => ({ id, name, at, other: 'x' })),
+    );
+  },
+);

@@ -114,6 +114,20 @@ test('an answer that does not come in time is an outage, and the next does not g
   ]);
 });
 
+test('each query has the time that the server gives to one', async () => {
+  const pressed = db.connect({ max: 1, statement_timeout: 200, query_timeout: 300 });
+  const nap = statement('nap', 'SELECT pg_sleep(0.12)');
+  expect(await runTogether(pressed, [nap.query(), nap.query(), nap.query()])).toHaveLength(3);
+});
+
+test('a statement that says nothing has no rows', async () => {
+  const empty = statement('empty', '-- nothing');
+  expect(await runTogether(pool, [empty.query(), divide.query([1])])).toEqual([
+    [],
+    [{ quotient: 1 }],
+  ]);
+});
+
 test('within a transaction they are part of it', async () => {
   const undone = inTransaction(pool, async (tx) => {
     await runTogether(tx, [write.query([1, 'one']), write.query([2, 'two'])]);

@@ -14,7 +14,8 @@ export type Answers<Queries extends readonly unknown[]> = {
 /**
  * Runs the queries one after the other; each sees what those before it did. Outside a transaction they
  * are one of their own. Rejects with what the database said to the first that it refused: then none
- * of them has happened, and a transaction around them has failed.
+ * of them has happened, and a transaction around them has failed. When the answer is lost (`isOutage`),
+ * nobody knows whether all of them happened or none.
  */
 export async function runTogether<const Queries extends readonly (Query<unknown> | undefined)[]>(
   db: Queryable,
@@ -37,12 +38,17 @@ function roundTrip(
   if (queries.length === 0) return Promise.resolve([]);
   return new Promise((resolve, reject) => {
     client.query(
-      new RoundTrip(client as pg.Client, queries, (error, results) =>
+      new RoundTrip(client as Client, queries, (error, results) =>
         error ? reject(error) : resolve(results),
       ),
     );
   });
 }
+
+/** What every connection of pg's is, also one that a pool lends. */
+type Client = pg.Client & {
+  connectionParameters: { statement_timeout: number | false; query_timeout: number | false };
+};
 
 /** What pg's own query does when its connection calls, which the types do not tell. */
 type Part = pg.Query & {
@@ -56,6 +62,7 @@ type Handler =
   | 'handleRowDescription'
   | 'handleDataRow'
   | 'handleCommandComplete'
+  | 'handleEmptyQuery'
   | 'handleReadyForQuery'
   | 'handleError';
 
@@ -73,19 +80,23 @@ type Callback = (error: Error | null, results: pg.QueryResult[]) => void;
 class RoundTrip implements pg.Submittable {
   /** The client puts its own around it, for the time that it waits at most. */
   callback: Callback;
-  readonly #client: pg.Client;
+  /** As long as the server may take over each, and then as long as over one: 0 is for ever. */
+  readonly query_timeout: number;
+  readonly #client: Client;
   readonly #parts: readonly Part[];
   readonly #results: pg.QueryResult[] = [];
-  #unfit: Error | undefined;
+  #failure: Error | undefined;
   #answered = 0;
 
-  constructor(client: pg.Client, queries: readonly Query<unknown>[], callback: Callback) {
+  constructor(client: Client, queries: readonly Query<unknown>[], callback: Callback) {
     this.callback = callback;
     this.#client = client;
+    const { statement_timeout: each, query_timeout: one } = client.connectionParameters;
+    this.query_timeout = one ? one + (queries.length - 1) * (each || 0) : 0;
     this.#parts = queries.map(({ config }) => {
       const part = new pg.Query(config) as Part;
       part.callback = (error, result) => {
-        if (error) this.#unfit ??= error;
+        if (error) this.#failure ??= error;
         else this.#results.push(result);
       };
       return part;
@@ -113,11 +124,11 @@ class RoundTrip implements pg.Submittable {
     try {
       for (const part of this.#parts) {
         const refusal = part.submit(withoutSync);
-        this.#unfit ??= refusal ?? undefined;
-        if (this.#unfit !== undefined) {
+        this.#failure ??= refusal ?? undefined;
+        if (this.#failure !== undefined) {
           // Of what went before it nothing may happen: a Sync would commit it.
           void this.#client.end();
-          return this.#unfit;
+          return this.#failure;
         }
       }
       connection.sync();
@@ -140,9 +151,14 @@ class RoundTrip implements pg.Submittable {
     this.#answered += 1;
   }
 
+  handleEmptyQuery(connection: pg.Connection): void {
+    this.#part?.handleEmptyQuery(connection);
+    this.#answered += 1;
+  }
+
   handleReadyForQuery(connection: pg.Connection): void {
     for (const part of this.#parts) part.handleReadyForQuery(connection);
-    this.callback(this.#unfit ?? null, this.#results);
+    this.callback(this.#failure ?? null, this.#results);
   }
 
   handleError(error: Error, { submittedNamedStatements }: Prepared): void {

@@ -1,6 +1,6 @@
 /** The SQL that records decisions: one by itself, or many in one statement. */
 import { ANSWER_COUNTS, announcing, type Idempotency } from '@creditlane/postgres/idempotency';
-import { type Column, listed, toLists } from '@creditlane/postgres/lists';
+import { type Column, fewListed, toLists } from '@creditlane/postgres/lists';
 import { shardOf } from '@creditlane/postgres/outbox';
 import { type Queryable, statement } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
@@ -126,7 +126,7 @@ const insertDecisions = statement<Recorded>(
   recording(
     `free AS MATERIALIZED (
     SELECT given.*
-    FROM ${listed(GIVEN)} AS given
+    FROM ${fewListed(GIVEN)} AS given
     JOIN submissions AS submission ON ${mayWrite((name) => `given.${name}`)}
     FOR UPDATE OF submission SKIP LOCKED
   ), advanced AS (

@@ -8,34 +8,49 @@ import { type Query, reading, statement } from '@creditlane/postgres/statement';
 export interface Health {
   readonly revision: number;
   readonly succeeded: boolean;
+  /** Why it gets nothing more, where it said so itself; a stable word. */
+  readonly gone?: string | undefined;
 }
 
-/** That a destination is to get nothing more, and why: a stable word. */
+/** That a destination gets nothing more, and why: a stable word. */
 export interface Disabling {
   readonly destinationId: string;
   readonly revision: number;
   readonly reason: string;
+  /** Whether it was disabled just now. */
+  readonly isNew: boolean;
 }
 
-const noteHealth = statement<{ destination_id: string; revision: number; too_long: boolean }>(
+// What is known of the same revision holds on; of a later one nothing is known yet.
+const FAILING_SINCE = `CASE WHEN excluded.last_success_at IS NULL THEN coalesce(
+  CASE WHEN s.revision = excluded.revision THEN s.failing_since END, excluded.failing_since) END`;
+const TOO_LONG = `${FAILING_SINCE} < now() - $5 * interval '1 ms'`;
+
+const noteHealth = statement<Disabling>(
   'destinations_note_health',
-  `INSERT INTO destination_states AS s (destination_id, revision, last_success_at, failing_since)
-   SELECT id, revision, CASE WHEN succeeded THEN now() END, CASE WHEN NOT succeeded THEN now() END
-   FROM unnest($1::uuid[], $2::int[], $3::boolean[]) AS d (id, revision, succeeded) ORDER BY id
+  `INSERT INTO destination_states AS s (destination_id, revision, last_success_at, failing_since,
+     disabled_at, disabled_reason)
+   SELECT id, revision, CASE WHEN succeeded THEN now() END, CASE WHEN NOT succeeded THEN now() END,
+     CASE WHEN gone IS NOT NULL THEN now() END, gone
+   FROM unnest($1::uuid[], $2::int[], $3::boolean[], $4::text[])
+     AS d (id, revision, succeeded, gone) ORDER BY id
    ON CONFLICT (destination_id) DO UPDATE SET
      revision = excluded.revision,
      last_success_at = coalesce(excluded.last_success_at, s.last_success_at),
-     failing_since = CASE WHEN excluded.last_success_at IS NULL THEN coalesce(
-       CASE WHEN s.revision = excluded.revision THEN s.failing_since END,
-       excluded.failing_since) END,
-     disabled_at = CASE WHEN s.revision = excluded.revision THEN s.disabled_at END,
-     disabled_reason = CASE WHEN s.revision = excluded.revision THEN s.disabled_reason END
+     failing_since = ${FAILING_SINCE},
+     disabled_at = coalesce(CASE WHEN s.revision = excluded.revision THEN s.disabled_at END,
+       excluded.disabled_at, CASE WHEN ${TOO_LONG} THEN now() END),
+     disabled_reason = coalesce(CASE WHEN s.revision = excluded.revision THEN s.disabled_reason END,
+       excluded.disabled_reason, CASE WHEN ${TOO_LONG} THEN 'no_success' END)
    WHERE s.revision <= excluded.revision
-   RETURNING destination_id, revision,
-     disabled_at IS NULL AND coalesce(failing_since < now() - $4 * interval '1 ms', false) AS too_long`,
+   RETURNING destination_id AS "destinationId", revision, disabled_reason AS reason,
+     disabled_at = now() AS "isNew"`,
 );
 
-/** Notes who answered well and who did not; gives those that had no success for `patienceMs`. */
+/**
+ * Notes who answered well and who did not, and disables those that are gone or had no success for
+ * `patienceMs`. Gives those that are disabled then. What was set anew meanwhile goes on.
+ */
 export function notingHealth(
   news: ReadonlyMap<string, Health>,
   patienceMs: number,
@@ -45,55 +60,39 @@ export function notingHealth(
     [...news.keys()],
     healths.map(({ revision }) => revision),
     healths.map(({ succeeded }) => succeeded),
+    healths.map(({ gone }) => gone ?? null),
     patienceMs,
   ]);
-  return reading(query, (rows) =>
-    rows
-      .filter(({ too_long }) => too_long)
-      .map(({ destination_id: destinationId, revision }) => {
-        return { destinationId, revision, reason: 'no_success' };
-      }),
-  );
+  return reading(query, (rows) => rows.filter(({ reason }) => reason !== null));
 }
 
-const disable = statement<{ destination_id: string; is_new: boolean }>(
-  'destinations_disable',
-  `WITH disabled AS (
-     UPDATE destination_states AS s
-     SET disabled_at = coalesce(s.disabled_at, now()),
-       disabled_reason = coalesce(s.disabled_reason, d.reason)
-     FROM unnest($1::uuid[], $2::int[], $3::text[]) AS d (id, revision, reason)
-     WHERE s.destination_id = d.id AND s.revision = d.revision
-     RETURNING s.destination_id, s.disabled_at = now() AS is_new
-   ), pending AS MATERIALIZED (
-     SELECT id FROM deliveries
-     WHERE destination_id IN (SELECT destination_id FROM disabled) AND state IN ('waiting', 'due')
-     ORDER BY application_id, destination_id, position FOR UPDATE
-   ), ended AS (
-     UPDATE deliveries AS d
-     SET state = 'dead', reason = 'destination_disabled', leased = false, settled_at = now()
-     FROM pending WHERE d.id = pending.id
-   )
-   SELECT destination_id, is_new FROM disabled`,
+const PENDING = `destination_id IN (
+    SELECT destination_id FROM destination_states
+    WHERE destination_id = ANY ($1::uuid[]) AND disabled_at IS NOT NULL
+  ) AND state IN ('waiting', 'due')`;
+
+const lockPending = statement(
+  'deliveries_lock_pending',
+  `SELECT FROM deliveries WHERE ${PENDING}
+   ORDER BY application_id, destination_id, position FOR UPDATE`,
+);
+
+const endPending = statement(
+  'deliveries_end_pending',
+  `UPDATE deliveries
+   SET state = 'dead', reason = 'destination_disabled', leased = false, settled_at = now()
+   WHERE ${PENDING}`,
 );
 
 /**
- * Ends everything for destinations whose health was noted at that revision; what was set anew goes on.
- * Gives the ids of those that are disabled now, and whether they were not before. Requests under way
- * may still count.
+ * Ends everything for those of the destinations that are disabled; requests under way may still count.
+ * Two queries, in this order: the first waits for whoever is adding deliveries behind one that holds
+ * them back, and only the second sees what was added.
  */
-export function disablingDestinations(
-  disablings: readonly Disabling[],
-): Query<Map<string, boolean>> {
-  const query = disable.query([
-    disablings.map(({ destinationId }) => destinationId),
-    disablings.map(({ revision }) => revision),
-    disablings.map(({ reason }) => reason),
-  ]);
-  return reading(
-    query,
-    (rows) => new Map(rows.map(({ destination_id, is_new }) => [destination_id, is_new])),
-  );
+export function endingDisabled(
+  destinationIds: readonly string[],
+): [Query<unknown>, Query<unknown>] {
+  return [lockPending.query([destinationIds]), endPending.query([destinationIds])];
 }
 
 const enable = statement(

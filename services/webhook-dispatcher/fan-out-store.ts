@@ -1,5 +1,5 @@
 /** The SQL of taking events in: what is known of them, and the deliveries they make. */
-import { type Column, listed } from '@creditlane/postgres/lists';
+import { type Column, listStatement } from '@creditlane/postgres/lists';
 import { type Query, reading, statement } from '@creditlane/postgres/statement';
 import {
   type Incoming,
@@ -83,9 +83,9 @@ const DELIVERY: readonly Column[] = [
   ['leased', 'boolean'],
 ];
 
-const insertPlan = statement(
+const insertPlan = listStatement(
   'fan_out_insert',
-  `WITH seen AS (
+  (listed) => `WITH seen AS (
      INSERT INTO submissions (application_id, creditor_id, seen_sequence)
      SELECT application_id, creditor_id, seen_sequence FROM ${listed(SEEN)} AS s
      ON CONFLICT (application_id, creditor_id)
@@ -148,7 +148,7 @@ export function insertingPlanned(
   leaseMs: number,
 ): Query<unknown> {
   const { messages, deliveries } = plan;
-  return insertPlan.query([
+  return insertPlan(deliveries.length, [
     ...columns(plan.seen.keys(), 2),
     [...plan.seen.values()],
     ...columns(plan.numbered.keys(), 3),
@@ -171,7 +171,7 @@ export function insertingPlanned(
   ]);
 }
 
-/** Splits keys of ids joined by spaces into one array per id, as unnest takes them. */
+/** Splits keys of ids joined by spaces into one list per id. */
 function columns(keys: Iterable<string>, count: number): string[][] {
   const split = [...keys].map((key) => key.split(' '));
   return Array.from({ length: count }, (_, n) => split.map((ids) => ids[n] ?? ''));

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Queryable } from '@creditlane/postgres/statement';
 import { createLog } from '@creditlane/runtime/log';
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -8,7 +9,10 @@ import { createTestWorld, type TestWorld, upTo } from './test-dispatcher.ts';
 
 let world: TestWorld;
 let recorder: Recorder;
+/** The ids of what may go next. */
+let promoted: string[];
 beforeEach(async () => {
+  promoted = [];
   world = await createTestWorld();
   const { close } = await world.start();
   await close();
@@ -26,22 +30,29 @@ function recorderOn(pool: pg.Pool): Recorder {
     leaseMs: 10_000,
     holdMs: 10_000,
     patienceMs: 60_000,
-    onPromoted: () => undefined,
+    onPromoted: (deliveries) => void promoted.push(...deliveries.map(({ id }) => id)),
     onDisabled: () => undefined,
   });
 }
 
-/** A delivery that a process has leased. */
-async function leased(): Promise<Delivery> {
-  const id = randomUUID();
-  const eventId = randomUUID();
-  const applicationId = randomUUID();
-  const destinationId = randomUUID();
-  await world.sql.query(
+/** A delivery that a process has leased, or one that waits behind such a one. */
+async function leased(
+  place: { applicationId?: string; destinationId?: string } = {},
+  { db = world.sql as Queryable, state = 'due' } = {},
+): Promise<Delivery> {
+  const { applicationId = randomUUID(), destinationId = randomUUID() } = place;
+  const [id, eventId] = [randomUUID(), randomUUID()];
+  await db.query(
+    `INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
+     VALUES ($1, 'applicationBooked', gen_random_uuid(), '{}', now())`,
+    [eventId],
+  );
+  await db.query(
     `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
        fence, next_attempt_at)
-     VALUES ($1, $2, $3, $4, 1, 'due', true, 1, now() + interval '1 minute')`,
-    [id, eventId, destinationId, applicationId],
+     VALUES ($1, $2, $3, $4, 1, $5, $5 = 'due', 1,
+       CASE WHEN $5 = 'due' THEN now() + interval '1 minute' END)`,
+    [id, eventId, destinationId, applicationId, state],
   );
   const said = {
     event: 'applicationBooked',
@@ -125,4 +136,58 @@ it('a result is written after whatever holds up the database has passed', async 
   client.release();
   await written;
   expect(await rowsOf(delivery)).toMatchObject([{ state: 'delivered' }]);
+});
+
+it('what waits behind a delivery that ended may go, and is leased', async () => {
+  const first = await leased();
+  const second = await leased(first, { state: 'waiting' });
+  const third = await leased(first, { state: 'waiting' });
+  await recorder.record({ result: result(first, 503) });
+  expect(promoted).toEqual([]);
+  await recorder.record({ result: { ...result(first, 200), delivery: { ...first, fence: 2 } } });
+  expect(promoted).toEqual([second.id]);
+  expect(await rowsOf(second)).toMatchObject([{ state: 'due' }]);
+  expect(await rowsOf(third)).toMatchObject([{ state: 'waiting' }]);
+});
+
+const dead = (delivery: Delivery): AttemptResult => ({
+  ...result(delivery, 500),
+  state: 'dead',
+  reason: 'attempts_exhausted',
+});
+
+it('nothing more goes to a destination that turns out to have failed for too long', async () => {
+  const first = await leased();
+  const second = await leased(first, { state: 'waiting' });
+  await world.sql.query(
+    "INSERT INTO destination_states (destination_id, failing_since) VALUES ($1, now() - interval '1 day')",
+    [first.destinationId],
+  );
+  await recorder.record({ result: dead(first) });
+  expect(promoted).toEqual([]);
+  expect(await rowsOf(second)).toMatchObject([{ state: 'dead' }]);
+});
+
+it('what another replica adds while a destination is disabled does not wait for ever', async () => {
+  const tried = await leased();
+  const { destinationId } = tried;
+  const other = await leased({ destinationId });
+  const consumer = await world.sql.connect();
+  await consumer.query('BEGIN');
+  await consumer.query('SELECT FROM deliveries WHERE id = $1 FOR UPDATE', [other.id]);
+  const recorded = recorder.record({
+    result: { ...dead(tried), reason: 'gone', disables: true },
+  });
+  await vi.waitFor(async () => {
+    const { rows } = await world.sql.query(
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+    expect(rows).toHaveLength(1);
+  }, 10_000);
+  const late = await leased(other, { db: consumer, state: 'waiting' });
+  await consumer.query('COMMIT');
+  consumer.release();
+  await recorded;
+  expect(await rowsOf(other)).toMatchObject([{ state: 'dead' }]);
+  expect(await rowsOf(late)).toMatchObject([{ state: 'dead' }]);
 });

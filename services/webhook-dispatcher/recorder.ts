@@ -2,19 +2,13 @@
 import type { Database } from '@creditlane/postgres/database';
 import { isPassing } from '@creditlane/postgres/outage';
 import { runTogether } from '@creditlane/postgres/round-trip';
-import { run } from '@creditlane/postgres/statement';
 import { backoffMs } from '@creditlane/runtime/backoff';
 import { Gathering } from '@creditlane/runtime/gathering';
 import type { Log } from '@creditlane/runtime/log';
 import { Wake } from '@creditlane/runtime/wake';
 import { LRUCache } from 'lru-cache';
 import type { AttemptResult, Delivery } from './delivery.ts';
-import {
-  type Disabling,
-  disablingDestinations,
-  type Health,
-  notingHealth,
-} from './destination-store.ts';
+import { type Disabling, endingDisabled, type Health, notingHealth } from './destination-store.ts';
 import { recordingResults } from './result-store.ts';
 import { promotingNext, releasingLeases } from './store.ts';
 
@@ -109,61 +103,56 @@ export class Recorder {
     const news = this.#newsOfHealth(results);
     const leasedAtMs = performance.now();
     const tried = results.map(({ delivery }) => delivery);
-    const gone = disablingsOf(results);
+    // Only of these may it turn out that they get nothing more; then nothing of theirs is promoted.
+    const doubtful = [...news]
+      .filter(([, { succeeded, gone }]) => !succeeded || gone !== undefined)
+      .map(([id]) => id);
+    const [lockPending, endPending] = doubtful.length > 0 ? endingDisabled(doubtful) : [];
 
-    const [, , failing = [], disabled, promoted = []] = await runTogether(pool, [
+    const [, , disabled, , , promoted] = await runTogether(pool, [
       untried.length > 0 ? releasingLeases(untried, UNTRIED_PAUSE_MS) : undefined,
       tried.length > 0 ? recordingResults(results, holdMs) : undefined,
       news.size > 0 ? notingHealth(news, patienceMs) : undefined,
-      gone.length > 0 ? disablingDestinations(gone) : undefined,
+      lockPending,
+      endPending,
       tried.length > 0 ? promotingNext(tried, leaseMs) : undefined,
     ]);
-    if (disabled !== undefined) this.#tellOfDisabled(gone, disabled);
-    if (promoted.length > 0) onPromoted(promoted, leasedAtMs);
-    if (failing.length > 0) {
-      this.#tellOfDisabled(failing, await run(pool, disablingDestinations(failing)));
-    }
-    // Not before: that one has failed for too long is found again only when its health is noted again.
+
     for (const [id, health] of news) this.#health.set(id, health);
+    if (disabled?.length) this.#tellOfDisabled(disabled);
+    if (promoted?.length) onPromoted(promoted, leasedAtMs);
   }
 
-  #tellOfDisabled(disablings: readonly Disabling[], disabled: ReadonlyMap<string, boolean>): void {
+  #tellOfDisabled(disablings: readonly Disabling[]): void {
     const { log, onDisabled } = this.#options;
-    for (const disabling of disablings) {
-      if (!disabled.get(disabling.destinationId)) continue;
-      log.warn({ ...disabling }, 'a webhook destination is disabled until it is set anew');
+    for (const { isNew, ...disabling } of disablings) {
+      if (isNew) log.warn(disabling, 'a webhook destination is disabled until it is set anew');
     }
-    onDisabled([...disabled.keys()]);
+    onDisabled(disablings.map(({ destinationId }) => destinationId));
   }
 
   /** What is not known yet, or was noted long ago; one success in a batch outweighs the failures. */
   #newsOfHealth(results: readonly AttemptResult[]): Map<string, Health> {
     const news = new Map<string, Health>();
-    for (const { delivery, revision, state } of results) {
+    for (const { delivery, revision, state, disables, reason } of results) {
       if (revision === undefined) continue;
       const { destinationId } = delivery;
       const other = news.get(destinationId);
       if (other !== undefined && other.revision > revision) continue;
-      const before = other?.revision === revision && other.succeeded;
-      news.set(destinationId, { revision, succeeded: before || state === 'delivered' });
+      const same = other?.revision === revision ? other : undefined;
+      news.set(destinationId, {
+        revision,
+        succeeded: same?.succeeded || state === 'delivered',
+        gone: disables ? reason : same?.gone,
+      });
     }
-    for (const [id, { revision, succeeded }] of news) {
+    for (const [id, { revision, succeeded, gone }] of news) {
       const noted = this.#health.get(id);
-      if (noted?.revision === revision && noted.succeeded === succeeded) news.delete(id);
+      const known = noted?.revision === revision && noted.succeeded === succeeded;
+      if (known && gone === undefined) news.delete(id);
     }
     return news;
   }
-}
-
-/** Those that say themselves that they get nothing more. */
-function disablingsOf(results: readonly AttemptResult[]): readonly Disabling[] {
-  const disablings = new Map<string, Disabling>();
-  for (const { delivery, revision, disables, reason = '' } of results) {
-    if (!disables || revision === undefined) continue;
-    const { destinationId } = delivery;
-    disablings.set(destinationId, { destinationId, revision, reason });
-  }
-  return [...disablings.values()];
 }
 
 function deliveryOf(entry: Entry): Delivery {

@@ -1,6 +1,6 @@
 /** The SQL of results: attempts, and what they make of their deliveries. */
-import { type Column, listed } from '@creditlane/postgres/lists';
-import { type Query, statement } from '@creditlane/postgres/statement';
+import { type Column, listStatement } from '@creditlane/postgres/lists';
+import type { Query } from '@creditlane/postgres/statement';
 import type { AttemptResult } from './delivery.ts';
 
 const RESULT: readonly Column[] = [
@@ -19,9 +19,9 @@ const RESULT: readonly Column[] = [
 // A success counts whoever brings it: the receiver has the webhook, so it must not be sent again. Any
 // other result counts only under the current fence. The fence moves on with each result, so that one
 // written twice, because the answer to the commit was lost, counts once.
-const record = statement(
+const record = listStatement(
   'results_record',
-  `WITH result AS MATERIALIZED (
+  (listed) => `WITH result AS MATERIALIZED (
      SELECT best.* FROM (
        SELECT DISTINCT ON (r.id) r.* FROM ${listed(RESULT)} AS r
        ORDER BY r.id, r.state = 'delivered' DESC, r.fence DESC
@@ -52,7 +52,7 @@ export function recordingResults(
   results: readonly AttemptResult[],
   holdMs: number,
 ): Query<unknown> {
-  return record.query([
+  return record(results.length, [
     results.map(({ delivery }) => delivery.id),
     results.map(({ delivery }) => delivery.fence),
     results.map(({ state }) => state),

@@ -113,8 +113,9 @@ const promote = statement<Delivery>(
 );
 
 /**
- * Makes the next delivery of each lane due, where nothing holds it back any more, and leases it. Runs in the transaction that may have ended the hold, as a statement after it: only so does it
- * see what was added behind that one meanwhile.
+ * Makes the next delivery of each lane due, where nothing holds it back any more, and leases it. Runs
+ * in the transaction that may have ended the hold, as a statement after it: only so does it see what
+ * was added behind that one meanwhile.
  */
 export function promotingNext(lanes: readonly Lane[], leaseMs: number): Query<Delivery[]> {
   const each = [
