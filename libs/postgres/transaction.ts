@@ -29,8 +29,9 @@ export interface Writing<T> {
 }
 
 /**
- * The same in two round trips, for work that asks first, decides, and then writes: `decide` gets the
- * answers of `reads`, and what it throws rolls the transaction back.
+ * Runs a transaction of two round trips, for work that asks, decides, and then writes: `decide` gets
+ * the answers of `reads`. Rolled back when it throws or anything is refused, with that error; of a
+ * commit whose answer is lost the same holds as for `inTransaction`.
  */
 export function decideInTransaction<const Reads extends readonly (Query<unknown> | undefined)[], T>(
   pool: pg.Pool,

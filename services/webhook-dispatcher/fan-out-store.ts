@@ -148,7 +148,9 @@ export function insertingPlanned(
   leaseMs: number,
 ): Query<unknown> {
   const { messages, deliveries } = plan;
-  return insertPlan(deliveries.length, [
+  // Events that nobody is told of make no delivery, and are seen all the same.
+  const rowCount = Math.max(plan.seen.size, deliveries.length);
+  return insertPlan(rowCount, [
     ...columns(plan.seen.keys(), 2),
     [...plan.seen.values()],
     ...columns(plan.numbered.keys(), 3),

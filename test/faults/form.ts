@@ -19,6 +19,9 @@ export interface Form {
   backWithinMs: number;
 }
 
+/** How long writes may be refused after a crash, in either form. */
+export const WRITES_BACK_WITHIN_MS = 10_000;
+
 const SHORT: Form = {
   perSecond: 60,
   forMs: 6_000,

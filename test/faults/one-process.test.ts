@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FORM } from './form.ts';
+import { FORM, WRITES_BACK_WITHIN_MS } from './form.ts';
 import { oneOf } from './random.ts';
 import { query } from './records.ts';
 import { run } from './run.ts';
 import { Subject } from './subject.ts';
 import { longestPauseMs, longestWaitMs } from './summary.ts';
-
-/** How long writes may be refused. */
-const BACK_WITHIN_MS = 10_000;
 
 describe('in one process, under load, every promise is kept', { timeout: FORM.timeoutMs }, () => {
   let subject: Subject;
@@ -38,7 +35,7 @@ describe('in one process, under load, every promise is kept', { timeout: FORM.ti
       process.kill(await subject.postmasterPid(), 'SIGKILL');
     });
     expect(subject.isRunning && subject.pid).toBe(pid);
-    expect(longestPauseMs(writes)).toBeLessThan(BACK_WITHIN_MS);
+    expect(longestPauseMs(writes)).toBeLessThan(WRITES_BACK_WITHIN_MS);
   });
 
   test('when all connections to the databases are cut, again and again', async () => {

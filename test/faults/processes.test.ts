@@ -6,7 +6,7 @@ import { describeWith } from '@creditlane/events/test-kafka';
 import type { DatabaseOwner } from '@creditlane/local/services';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { FORM, isLong } from './form.ts';
+import { FORM, isLong, WRITES_BACK_WITHIN_MS } from './form.ts';
 import { KafkaUnderFault } from './kafka-under-fault.ts';
 import { whileHeld } from './records.ts';
 import { run } from './run.ts';
@@ -16,8 +16,6 @@ import { longestPauseMs, longestWaitMs } from './summary.ts';
 const execute = promisify(execFile);
 const REDRIVE = fileURLToPath(new URL('../../libs/postgres/redrive.ts', import.meta.url));
 const SERVICES = ['integrations', 'applications', 'decisions', 'webhook-dispatcher', 'gateway'];
-/** How long writes may be refused. */
-const BACK_WITHIN_MS = 10_000;
 const BROKERS = isLong ? 3 : 1;
 
 const kafka = await KafkaUnderFault.start(BROKERS);
@@ -59,7 +57,7 @@ describeWith(kafka, 'in processes, under load, every promise is kept', (cluster)
         await note();
       }
     });
-    expect(longestPauseMs(history.writes)).toBeLessThan(BACK_WITHIN_MS);
+    expect(longestPauseMs(history.writes)).toBeLessThan(WRITES_BACK_WITHIN_MS);
     expect(longestWaitMs(history)).toBeLessThan(FORM.backWithinMs);
   });
 

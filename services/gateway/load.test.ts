@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { startWorld } from './test-world.ts';
+
+describe('rate limits', () => {
+  test('show in every answer, and end in 429 with Retry-After, for that caller alone', async () => {
+    const limited = await startWorld({ rateLimit: { requests: 2, windowMs: 60_000 } });
+    try {
+      const read = (key = limited.key) => limited.send('GET', limited.decisionPath, { key });
+      const [first, second, third] = [await read(), await read(), await read()];
+      expect(first.headers.get('ratelimit-policy')).toBe('"default";q=2;w=60');
+      expect(first.headers.get('ratelimit')).toBe('"default";r=1;t=30');
+      expect(second.status).toBe(200);
+      expect(third.status).toBe(429);
+      expect(third.json.code).toBe('rate_limited');
+      expect(Number(third.headers.get('retry-after'))).toBeGreaterThanOrEqual(29);
+      expect(third.headers.get('ratelimit')).toBe('"default";r=0;t=60');
+      expect((await read(limited.platformKey)).status).toBe(401);
+    } finally {
+      await limited.close();
+    }
+  });
+});
+
+describe('overload', () => {
+  test('a request beyond what is taken on at once is 503, and one that comes after is served', async () => {
+    const small = await startWorld({ maxUnderWay: 1 });
+    const entered = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    small.peers.gates.access.push(async () => {
+      entered.resolve();
+      await release.promise;
+    });
+    const read = () => small.send('GET', small.decisionPath);
+    try {
+      const first = read();
+      await entered.promise;
+      const second = await read();
+      expect(second.status).toBe(503);
+      expect(second.headers.get('retry-after')).toBe('1');
+      expect(second.json.message).toBe('more requests are under way than are taken on at once');
+      expect(await small.process.metrics.text()).toContain('creditlane_http_requests_under_way 1');
+      release.resolve();
+      expect((await first).status).toBe(200);
+      expect((await read()).status).toBe(200);
+      expect(await small.process.metrics.text()).toContain('creditlane_http_requests_under_way 0');
+    } finally {
+      release.resolve();
+      await small.close();
+    }
+  });
+});
+
+describe('closing', () => {
+  test('lets requests under way finish and then hangs up', async () => {
+    const closing = await startWorld();
+    const entered = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const { access } = closing.peers.gates;
+    access.push(async () => {
+      entered.resolve();
+      await release.promise;
+    });
+    const answer = closing.send('GET', closing.decisionPath);
+    await entered.promise;
+    const closed = closing.close();
+    await expect(fetch(closing.gateway.url)).rejects.toThrow();
+    release.resolve();
+    expect((await answer).status).toBe(200);
+    await closed;
+  });
+});
