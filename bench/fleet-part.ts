@@ -1,12 +1,11 @@
 /** The platform with each service a process of its own, on a Kafka broker, as `npm run up` runs it. */
 import { join } from 'node:path';
-import { startKafka } from '@creditlane/events/embedded-kafka';
+import { startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
 import { readKafkaConfig } from '@creditlane/events/kafka-config';
 import { ensureTopics } from '@creditlane/events/kafka-topics';
-import { choosePorts } from '@creditlane/local/free-ports';
 import { HOST } from '@creditlane/local/host';
 import type { DatabaseOwner } from '@creditlane/local/services';
-import { environmentOf, type Surroundings } from '@creditlane/processes/environment';
+import { environmentOf, type ProcessSettings } from '@creditlane/processes/environment';
 import { type FleetOptions, startFleet } from '@creditlane/processes/fleet';
 import { type Instance, planInstances, portsNeeded } from '@creditlane/processes/instances';
 import { ServiceProcess } from '@creditlane/processes/service-process';
@@ -15,13 +14,14 @@ import { readEnv } from '@creditlane/runtime/env';
 import { Health } from '@creditlane/runtime/health';
 import { createLog } from '@creditlane/runtime/log';
 import { Metrics } from '@creditlane/runtime/metrics';
+import { choosePorts } from '@creditlane/supervision/free-ports';
 import { playPart } from './child.ts';
 import type { Platform, PlatformOptions } from './platform.ts';
 
 /** A service that works by itself, with databases and topics that are not the platform's. */
 export interface Alone {
   service: DatabaseOwner;
-  databaseUrls: Surroundings['databaseUrls'];
+  databaseUrls: ProcessSettings['databaseUrls'];
   /** Before the names of its topics and groups. */
   prefix: string;
 }

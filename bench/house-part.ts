@@ -1,11 +1,12 @@
 /** The platform in one process, as `npm start` runs it. */
-import { choosePorts } from '@creditlane/local/free-ports';
+
 import { HOST } from '@creditlane/local/host';
-import { startHouse } from '@creditlane/local/house';
+import { startPlatform } from '@creditlane/local/platform';
 import { Closers } from '@creditlane/runtime/closers';
 import { Health } from '@creditlane/runtime/health';
 import { createLog } from '@creditlane/runtime/log';
 import { Metrics } from '@creditlane/runtime/metrics';
+import { choosePorts } from '@creditlane/supervision/free-ports';
 import { playPart } from './child.ts';
 import type { PlatformPart } from './platform.ts';
 
@@ -17,7 +18,7 @@ const functions: PlatformPart = {
     const metrics = new Metrics({ processFigures: true });
     const ports = await choosePorts(0, HOST);
     const life = { log, closers, metrics, health: new Health() };
-    const { baseUrl, opsUrl } = await startHouse({ ...options, ports }, life);
+    const { baseUrl, opsUrl } = await startPlatform({ ...options, ports }, life);
     return { baseUrl, processes: { platform: { pid: process.pid, opsUrl } } };
   },
 };

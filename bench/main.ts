@@ -1,7 +1,7 @@
 /** The benchmarks: how fast the platform is in either shape, beside what its database alone can do. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { KafkaUnavailableError, kafkaClasspath } from '@creditlane/events/embedded-kafka-jars';
+import { KafkaUnavailableError, kafkaClasspath } from '@creditlane/embedded-kafka/jars';
 import { runCommand } from '@creditlane/local/command';
 import { Closers } from '@creditlane/runtime/closers';
 import { measureBurden } from './burden.ts';

@@ -1,11 +1,11 @@
 /** The platform under measurement, in either of its shapes, as the part that runs it is asked for it. */
-import type { HouseSettings } from '@creditlane/local/settings';
+import type { PlatformSettings } from '@creditlane/local/settings';
 
 export const SHAPES = ['one process', 'processes'] as const;
 
 export type Shape = (typeof SHAPES)[number];
 
-export interface PlatformOptions extends Omit<HouseSettings, 'ports'> {
+export interface PlatformOptions extends Omit<PlatformSettings, 'ports'> {
   /** For what the shape keeps beside the databases. */
   dataDir: string;
   /** Flags of Node for the processes that do the platform's work. */

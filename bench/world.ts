@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
 import { prepareDatabases } from '@creditlane/local/databases';
-import { furnish } from '@creditlane/local/demo';
+import { seedDemoData } from '@creditlane/local/demo';
 import { makeSecrets, type Secrets } from '@creditlane/local/secrets';
 import type { DatabaseOwner } from '@creditlane/local/services';
-import { startEmbeddedPostgres } from '@creditlane/postgres/embedded';
 import { untilSettled } from '@creditlane/processes/settled';
 import type { Closers } from '@creditlane/runtime/closers';
 import { type Part, startPart } from './child.ts';
@@ -66,7 +66,11 @@ export async function startWorld(options: WorldOptions, closers: Closers): Promi
   const house = { secrets, databaseUrls, settings: SETTINGS };
   const started = await parts.platform.call('start', { ...house, dataDir, nodeFlags });
   const settled = () => untilSettled(databaseUrls, NEWEST);
-  const tenants = await moveIn(started.baseUrl, secrets, await outside.call('listen', undefined));
+  const tenants = await runInstallation(
+    started.baseUrl,
+    secrets,
+    await outside.call('listen', undefined),
+  );
   await settled();
   const databases = { databaseUrls, adminUrl, postgresPid };
   return { shape, ...parts, ...started, ...databases, outside, tenants, settled };
@@ -81,9 +85,9 @@ function startParts({ shape, nodeFlags }: WorldOptions): Pick<World, 'platform' 
   return { platform: fleet, fleet };
 }
 
-async function moveIn(baseUrl: string, secrets: Secrets, inboxUrl: string) {
+async function runInstallation(baseUrl: string, secrets: Secrets, inboxUrl: string) {
   const { platformKey } = secrets;
-  const { otherTenant: untold, ...told } = await furnish({ baseUrl, platformKey, inboxUrl });
+  const { otherTenant: untold, ...told } = await seedDemoData({ baseUrl, platformKey, inboxUrl });
   return { told, untold };
 }
 

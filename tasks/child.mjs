@@ -56,8 +56,8 @@ export function finished(child, leaderOnly) {
  */
 export function launch(node, file, args, root, leaderOnly) {
   const path = [dirname(node), join(root, 'node_modules', '.bin'), process.env.PATH];
-  const leash = new URL('leash.mjs', import.meta.url).href;
-  const flags = ['--disable-warning=ExperimentalWarning', '--import', leash];
+  const watchdog = new URL('parent-death-watchdog.mjs', import.meta.url).href;
+  const flags = ['--disable-warning=ExperimentalWarning', '--import', watchdog];
   const child = spawn(node, [...flags, file, ...args], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     cwd: root,

@@ -1,4 +1,3 @@
-import { choosePorts } from '@creditlane/local/free-ports';
 import { HOST } from '@creditlane/local/host';
 import { makeSecrets } from '@creditlane/local/secrets';
 import { environmentOf } from '@creditlane/processes/environment';
@@ -6,6 +5,7 @@ import { planInstances, portsNeeded } from '@creditlane/processes/instances';
 import { ServiceProcess } from '@creditlane/processes/service-process';
 import type { Readiness } from '@creditlane/runtime/health';
 import { createLog } from '@creditlane/runtime/log';
+import { choosePorts } from '@creditlane/supervision/free-ports';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from './eventually.ts';
 

@@ -10,7 +10,7 @@ import { decide } from './api.ts';
 import { eventually } from './eventually.ts';
 import { Figures } from './figures.ts';
 import { Inbox } from './inbox.ts';
-import { Laptop } from './laptop.ts';
+import { LocalPlatform } from './local-platform.ts';
 
 const REPLICAS = ['decisions', 'decisions-2', 'decisions-3'];
 const cluster = await startTestCluster(1);
@@ -18,14 +18,14 @@ afterAll(() => cluster?.close());
 
 describeWith(cluster, 'while Kafka is away', ({ brokers, stopBroker, startBroker }) => {
   let dataDir: string;
-  let platform: Laptop;
+  let platform: LocalPlatform;
   beforeEach(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'creditlane-kafka-away-'));
     // Run by root, PostgreSQL is another user's process and must be able to enter.
     await chmod(dataDir, 0o755);
     const args = ['--port', '0', '--replicas', 'decisions=3'];
     const env = { KAFKA_BROKERS: brokers, KAFKA_REPLICATION: '1' };
-    platform = new Laptop(dataDir, args, 'processes/up.ts', env);
+    platform = new LocalPlatform(dataDir, args, 'processes/up.ts', env);
   });
   afterEach(async () => {
     await platform.stop();

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '@creditlane/postgres/embedded';
+import { startEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
 import type {} from '@creditlane/postgres/test-database';
 import type { TestProject } from 'vitest/node';
 

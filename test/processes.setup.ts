@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startKafka } from '@creditlane/events/embedded-kafka';
-import { KafkaUnavailableError } from '@creditlane/events/embedded-kafka-jars';
+import { startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
+import { KafkaUnavailableError } from '@creditlane/embedded-kafka/jars';
 import type { TestProject } from 'vitest/node';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

@@ -3,18 +3,18 @@
 import { ensureTopics } from '@creditlane/events/kafka-topics';
 import { openTestKafka } from '@creditlane/events/test-kafka';
 import { TOPICS } from '@creditlane/events/topics';
-import { choosePorts } from '@creditlane/local/free-ports';
 import { HOST } from '@creditlane/local/host';
-import { type House, startHouse } from '@creditlane/local/house';
-import type { HouseSettings } from '@creditlane/local/settings';
+import { type Platform, startPlatform } from '@creditlane/local/platform';
+import type { PlatformSettings } from '@creditlane/local/settings';
 import { startFleet } from '@creditlane/processes/fleet';
 import { portsNeeded } from '@creditlane/processes/instances';
 import type { Process } from '@creditlane/runtime/run';
+import { choosePorts } from '@creditlane/supervision/free-ports';
 
-/** A house whose figures can be read. */
-export type MeasuredHouse = House & { metrics(): Promise<string> };
+/** A platform whose figures can be read. */
+export type MeasuredHouse = Platform & { metrics(): Promise<string> };
 
-type Settings = Omit<HouseSettings, 'ports'>;
+type Settings = Omit<PlatformSettings, 'ports'>;
 
 /** Starts the platform in the shape asked for; undefined when that needs a Kafka, and there is none. */
 export function startShape(settings: Settings, life: Process): Promise<MeasuredHouse | undefined> {
@@ -25,8 +25,8 @@ export function startShape(settings: Settings, life: Process): Promise<MeasuredH
 }
 
 async function startOneProcess(settings: Settings, life: Process): Promise<MeasuredHouse> {
-  const house = await startHouse({ ...settings, ports: await choosePorts(0, HOST) }, life);
-  return { ...house, metrics: () => life.metrics.text() };
+  const platform = await startPlatform({ ...settings, ports: await choosePorts(0, HOST) }, life);
+  return { ...platform, metrics: () => life.metrics.text() };
 }
 
 /** Each service by itself, with topics and groups of its own in the test run's Kafka. */

@@ -20,7 +20,7 @@ describe('a second tenant sees nothing', () => {
   });
 
   const OPERATIONS = [
-    ['reading a decision', (at: Ids, key: string) => world.api.get(decisionPath(at), { key })],
+    ['mapQuery a decision', (at: Ids, key: string) => world.api.get(decisionPath(at), { key })],
     [
       'the decision history',
       (at: Ids, key: string) => world.api.get(`${decisionPath(at)}s`, { key }),
@@ -35,7 +35,7 @@ describe('a second tenant sees nothing', () => {
         ),
     ],
     [
-      'reading an application',
+      'mapQuery an application',
       (at: Ids, key: string) => world.api.get(`/applications/${at.applicationId}`, { key }),
     ],
     [

@@ -6,19 +6,19 @@ import { promisify } from 'node:util';
 import { describeWith, openTestKafka } from '@creditlane/events/test-kafka';
 import type { Demo, ServiceAddress } from '@creditlane/local/demo';
 import { readJson } from '@creditlane/local/json-file';
-import { markOf, type ProcessMark } from '@creditlane/runtime/process-mark';
+import { identifyProcess, type ProcessIdentity } from '@creditlane/supervision/pid-file';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { decide } from './api.ts';
 import { eventually } from './eventually.ts';
 import { Inbox } from './inbox.ts';
-import { Laptop, processesIn } from './laptop.ts';
+import { LocalPlatform, processesIn } from './local-platform.ts';
 
 const run = promisify(execFile);
 const DEPLOY = resolve(import.meta.dirname, '../deploy/processes');
 const SERVICES = ['integrations', 'applications', 'decisions', 'webhook-dispatcher', 'gateway'];
 
 let dataDir: string;
-let started: Laptop[];
+let started: LocalPlatform[];
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'creditlane-up-'));
   // Run by root, PostgreSQL is another user's process and must be able to enter.
@@ -32,8 +32,8 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-function up(...args: string[]): Laptop {
-  const it = new Laptop(dataDir, ['--port', '0', ...args], 'processes/up.ts');
+function up(...args: string[]): LocalPlatform {
+  const it = new LocalPlatform(dataDir, ['--port', '0', ...args], 'processes/up.ts');
   started.push(it);
   return it;
 }
@@ -116,7 +116,7 @@ describeWith(kafka, 'npm run up', () => {
     const platform = up();
     const demo = await platform.ready(120_000);
     const pidOfKafka = async () =>
-      (await readJson<ProcessMark>(join(dataDir, 'kafka/broker-0/broker.pid')))?.pid ?? 0;
+      (await readJson<ProcessIdentity>(join(dataDir, 'kafka/broker-0/broker.pid')))?.pid ?? 0;
     const before = await pidOfKafka();
     await decide(demo, 'PENDING_BANK_CONNECTION');
     process.kill(before, 'SIGKILL');
@@ -175,7 +175,7 @@ function servicesOf({ services }: Demo): Record<string, ServiceAddress> {
 /** The names of those services that have not ended. */
 async function living(demo: Demo): Promise<string[]> {
   const all = Object.entries(servicesOf(demo)).map(async ([name, { pid }]) => {
-    const { born } = await markOf(pid);
+    const { born } = await identifyProcess(pid);
     return born === '' ? [] : [name];
   });
   return (await Promise.all(all)).flat();

@@ -5,20 +5,20 @@ import { dropDatabases, prepareDatabases } from '@creditlane/local/databases';
 import {
   type Demo,
   type DemoRecords,
-  furnish,
   makeApplication,
   makeSubmission,
+  seedDemoData,
 } from '@creditlane/local/demo';
 import { HOST } from '@creditlane/local/host';
-import { startInbox } from '@creditlane/local/inbox';
 import { makeSecrets } from '@creditlane/local/secrets';
 import { SERVICES } from '@creditlane/local/services';
-import type { HouseSettings } from '@creditlane/local/settings';
+import type { PlatformSettings } from '@creditlane/local/settings';
 import { Closers } from '@creditlane/runtime/closers';
 import { Health } from '@creditlane/runtime/health';
 import { createLog } from '@creditlane/runtime/log';
 import { Metrics } from '@creditlane/runtime/metrics';
 import type { Process } from '@creditlane/runtime/run';
+import { startInbox } from '@creditlane/webhook-inbox/inbox';
 import { inject } from 'vitest';
 import { type Answer, Api, decisionPath } from './api.ts';
 import { eventually } from './eventually.ts';
@@ -58,7 +58,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 }
 
 async function furnishWorld(
-  settings: HouseSettings['settings'] & object,
+  settings: PlatformSettings['settings'] & object,
   life: Process,
 ): Promise<World> {
   const secrets = makeSecrets();
@@ -67,9 +67,9 @@ async function furnishWorld(
   const databaseUrls = await prepareDatabases(adminUrl, secrets, suffix);
   life.closers.add('databases', () => dropDatabases(adminUrl, suffix));
   const close = () => life.closers.close();
-  const house = await startShape({ secrets, databaseUrls, settings }, life);
+  const platform = await startShape({ secrets, databaseUrls, settings }, life);
   // Nobody will enter: every test is skipped where there is no Kafka.
-  if (house === undefined) return new World({} as Demo, { close } as World);
+  if (platform === undefined) return new World({} as Demo, { close } as World);
 
   let records: DemoRecords | undefined;
   const inbox = await startInbox({
@@ -79,9 +79,9 @@ async function furnishWorld(
     log: life.log,
   });
   life.closers.add('inbox', inbox.close);
-  const { baseUrl, opsUrl, settled: settle, metrics } = house;
+  const { baseUrl, opsUrl, settled: settle, metrics } = platform;
   const { platformKey } = secrets;
-  records = await furnish({ baseUrl, platformKey, inboxUrl: inbox.url });
+  records = await seedDemoData({ baseUrl, platformKey, inboxUrl: inbox.url });
   await settle();
 
   const { key, ...rest } = records;
@@ -101,13 +101,13 @@ export class World {
   readonly metrics: () => Promise<string>;
   readonly close: () => Promise<void>;
 
-  constructor(demo: Demo, house: Pick<World, 'settle' | 'metrics' | 'close'>) {
+  constructor(demo: Demo, platform: Pick<World, 'settle' | 'metrics' | 'close'>) {
     this.demo = demo;
     this.api = new Api(demo);
     this.inbox = new Inbox(demo.inboxUrl);
-    this.settle = house.settle;
-    this.metrics = house.metrics;
-    this.close = house.close;
+    this.settle = platform.settle;
+    this.metrics = platform.metrics;
+    this.close = platform.close;
   }
 
   /** A new application of the first tenant's retailer, submitted to its creditor. */

@@ -47,7 +47,7 @@ export interface ServiceAddress {
   grpcAddress?: string;
 }
 
-export interface Door {
+export interface ApiAccess {
   baseUrl: string;
   platformKey: string;
   inboxUrl: string;
@@ -57,14 +57,14 @@ export interface Door {
  * Makes two tenants through the REST interface, as the platform team and the integrations would: each
  * with an application that is submitted to its creditor, and the first with webhooks to the inbox.
  */
-export async function furnish(door: Door): Promise<DemoRecords> {
+export async function seedDemoData(door: ApiAccess): Promise<DemoRecords> {
   const first = await makeTenant(
     door,
     'Maple Lending Bridge',
     'Harbour Motors',
     'First Prairie Finance',
   );
-  const webhookSecret = await aimWebhooks(door, first.integrationId);
+  const webhookSecret = await setDemoDestination(door, first.integrationId);
   await submitOne(door, first);
   const other = await makeTenant(door, 'Northern Deals', 'Aurora Auto', 'Lakehead Credit');
   await submitOne(door, other);
@@ -74,7 +74,7 @@ export async function furnish(door: Door): Promise<DemoRecords> {
 }
 
 /** Sends the integration's webhooks to the inbox; gives the secret the first time, else "". */
-export async function aimWebhooks(door: Door, integrationId: string): Promise<string> {
+export async function setDemoDestination(door: ApiAccess, integrationId: string): Promise<string> {
   const platform = new ApiCaller(door.baseUrl, door.platformKey);
   const destination = await platform.put(`/platform/integrations/${integrationId}/destination`, {
     url: door.inboxUrl,
@@ -85,7 +85,7 @@ export async function aimWebhooks(door: Door, integrationId: string): Promise<st
 type NewTenant = Tenant & { key: string; retailerUserId: string };
 
 async function makeTenant(
-  door: Door,
+  door: ApiAccess,
   integrationName: string,
   retailerName: string,
   creditorName: string,
@@ -119,7 +119,7 @@ async function makeTenant(
 }
 
 /** Creates the tenant's application and submits it, with the tenant's own key. */
-async function submitOne(door: Door, tenant: NewTenant): Promise<void> {
+async function submitOne(door: ApiAccess, tenant: NewTenant): Promise<void> {
   const integration = new ApiCaller(door.baseUrl, tenant.key);
   const application = await integration.post('/applications', makeApplication(tenant.retailerId));
   tenant.applicationId = application.applicationId;

@@ -3,19 +3,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { expect, onTestFinished, test } from 'vitest';
-import { moveIn } from './home.ts';
 import { HOST } from './host.ts';
+import { runInstallation } from './installation.ts';
 import { StartError } from './start-error.ts';
 
-test('a house that starts with webhooks to send finds the inbox open', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'creditlane-home-'));
-  const process = createTestProcess('home');
+test('a platform that starts with webhooks to send finds the inbox open', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'creditlane-installation-'));
+  const process = createTestProcess('installation');
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   let answered: number | undefined;
-  const moved = moveIn({ port: 0, dataDir, reset: false }, 0, process, async ({ ports }) => {
-    answered = (await fetch(`http://${HOST}:${ports.inbox}/a-webhook`, { method: 'POST' })).status;
-    throw new StartError('seen enough');
-  });
+  const moved = runInstallation(
+    { port: 0, dataDir, reset: false },
+    0,
+    process,
+    async ({ ports }) => {
+      answered = (await fetch(`http://${HOST}:${ports.inbox}/a-webhook`, { method: 'POST' }))
+        .status;
+      throw new StartError('seen enough');
+    },
+  );
   await expect(moved).rejects.toThrow('seen enough');
   await process.closers.close();
   expect(answered).toBe(204);

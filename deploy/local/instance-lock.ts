@@ -1,6 +1,11 @@
 import { link, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRunning, markOf, type ProcessMark, readMark } from '@creditlane/runtime/process-mark';
+import {
+  identifyProcess,
+  isRunning,
+  type ProcessIdentity,
+  readPidFile,
+} from '@creditlane/supervision/pid-file';
 import { StartError } from './start-error.ts';
 
 const LOCK = 'instance.lock';
@@ -12,7 +17,7 @@ const LOCK = 'instance.lock';
 export async function lockInstance(dir: string): Promise<() => Promise<void>> {
   const lock = join(dir, LOCK);
   const mine = `${lock}.${process.pid}`;
-  await writeFile(mine, JSON.stringify(await markOf(process.pid)));
+  await writeFile(mine, JSON.stringify(await identifyProcess(process.pid)));
   try {
     // A hard link is made whole or not at all, so nobody ever reads a half-written lock.
     while (!(await tryLink(mine, lock))) await evictDead(dir, lock);
@@ -23,8 +28,8 @@ export async function lockInstance(dir: string): Promise<() => Promise<void>> {
 }
 
 /** The process that uses the data directory at present. */
-export async function findHolder(dir: string): Promise<ProcessMark | undefined> {
-  const holder = await readMark(join(dir, LOCK));
+export async function findHolder(dir: string): Promise<ProcessIdentity | undefined> {
+  const holder = await readPidFile(join(dir, LOCK));
   return holder !== undefined && (await isRunning(holder)) ? holder : undefined;
 }
 
@@ -46,7 +51,7 @@ async function evictDead(dir: string, lock: string): Promise<void> {
   // Renaming first shows which lock was taken away: a faster starter's new one is put back.
   const evicted = `${lock}.evicted.${process.pid}`;
   await rename(lock, evicted).catch(ignoreMissing);
-  const taken = await readMark(evicted);
+  const taken = await readPidFile(evicted);
   if (taken !== undefined && (await isRunning(taken))) await tryLink(evicted, lock);
   await unlink(evicted).catch(ignoreMissing);
 }

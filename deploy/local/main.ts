@@ -1,12 +1,12 @@
 // Creditlane on a laptop: all services in one process, an embedded PostgreSQL, demo data and a webhook inbox.
 import { run } from '@creditlane/runtime/run';
 import { runCommand } from './command.ts';
-import { startLaptop } from './laptop.ts';
+import { startOneProcess } from './one-process.ts';
 import { HELP, readOptions } from './options.ts';
 
 /** A person reads this log: lines instead of JSON, and of the services only what needs attention. */
 const LOG_SETTINGS = { LOG_FORMAT: 'pretty', LOG_LEVEL: 'warn' };
 
 await runCommand(HELP, readOptions, (options) =>
-  run('creditlane', () => options, startLaptop, LOG_SETTINGS),
+  run('creditlane', () => options, startOneProcess, LOG_SETTINGS),
 );

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '@creditlane/postgres/embedded';
+import { startEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
 import type { Process } from '@creditlane/runtime/run';
 import { prepareDatabases } from './databases.ts';
-import type { Home } from './home.ts';
+import type { Installation } from './installation.ts';
 import { step } from './progress.ts';
 import type { DatabaseOwner } from './services.ts';
 
 /** Starts the data directory's own PostgreSQL and gives the address of each service's database in it. */
 export async function openPostgres(
-  { dir, secrets }: Home,
+  { dir, secrets }: Installation,
   { log, closers }: Process,
 ): Promise<Record<DatabaseOwner, string>> {
   const dataDir = join(dir, 'postgres');

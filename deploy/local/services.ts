@@ -1,4 +1,4 @@
-/** The services of the house, in the order in which they start. */
+/** The services of the platform, in the order in which they start. */
 export const SERVICES = [
   'integrations',
   'applications',

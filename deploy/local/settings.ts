@@ -3,17 +3,20 @@ import { platformKeyDigest, type Secrets } from './secrets.ts';
 import type { DatabaseOwner, ServiceName } from './services.ts';
 
 /** What the settings of all services are made from. */
-export interface HouseSettings {
+export interface PlatformSettings {
   secrets: Secrets;
   databaseUrls: Record<DatabaseOwner, string>;
   ports: { api: number };
-  /** Settings of single services on top of the house's own. */
+  /** Settings of single services on top of the platform's own. */
   settings?: Partial<Record<ServiceName, Record<string, string>>>;
 }
 
 /** A service's own part of the environment that it would get on a machine of its own. */
-export function settingsOf(service: ServiceName, house: HouseSettings): Record<string, string> {
-  const { secrets, databaseUrls, ports, settings } = house;
+export function settingsOf(
+  service: ServiceName,
+  platform: PlatformSettings,
+): Record<string, string> {
+  const { secrets, databaseUrls, ports, settings } = platform;
   const own: Record<ServiceName, Record<string, string>> = {
     integrations: {
       PLATFORM_KEY_DIGESTS: platformKeyDigest(secrets),

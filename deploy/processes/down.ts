@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { runCommand } from '@creditlane/local/command';
-import { endLeftProcesses } from '@creditlane/local/home';
+import { killLeftoverProcesses } from '@creditlane/local/installation';
 import { findHolder } from '@creditlane/local/instance-lock';
-import { hasEndedWithin } from '@creditlane/runtime/process-mark';
+import { exitsWithin } from '@creditlane/supervision/pid-file';
 import { DOWN_HELP, readDownOptions } from './options.ts';
 
 /** Longer than an orderly end may take. */
@@ -13,14 +13,14 @@ await runCommand(DOWN_HELP, readDownOptions, async ({ dataDir }) => {
   const holder = await findHolder(dir);
   if (holder === undefined) {
     // Killed, it may have left some of its processes behind.
-    await endLeftProcesses(dir);
+    await killLeftoverProcesses(dir);
     return say(`Nothing runs on ${dir}.`);
   }
   process.kill(holder.pid, 'SIGTERM');
-  if (await hasEndedWithin(holder, STOP_WITHIN_MS)) return say('Creditlane has stopped.');
+  if (await exitsWithin(holder, STOP_WITHIN_MS)) return say('Creditlane has stopped.');
   process.kill(holder.pid, 'SIGKILL');
-  await hasEndedWithin(holder, STOP_WITHIN_MS);
-  await endLeftProcesses(dir);
+  await exitsWithin(holder, STOP_WITHIN_MS);
+  await killLeftoverProcesses(dir);
   say(`Creditlane did not stop by itself and was killed.`);
 });
 

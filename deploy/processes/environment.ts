@@ -1,10 +1,10 @@
 import { HOST } from '@creditlane/local/host';
 import { identityTrust } from '@creditlane/local/secrets';
 import { variableOf } from '@creditlane/local/services';
-import { type HouseSettings, settingsOf } from '@creditlane/local/settings';
+import { type PlatformSettings, settingsOf } from '@creditlane/local/settings';
 import { addressesOf, type Instance } from './instances.ts';
 
-export interface Surroundings extends HouseSettings {
+export interface ProcessSettings extends PlatformSettings {
   /** Where the Kafka cluster is and what in it is ours: the variables that `readKafkaConfig` reads. */
   kafka: Record<string, string>;
 }
@@ -13,7 +13,7 @@ export interface Surroundings extends HouseSettings {
 export function environmentOf(
   instance: Instance,
   all: readonly Instance[],
-  surroundings: Surroundings,
+  surroundings: ProcessSettings,
 ): Record<string, string> {
   const { service, ports } = instance;
   const { secrets, kafka } = surroundings;

@@ -1,27 +1,27 @@
 import { join } from 'node:path';
 import type { ServiceAddress } from '@creditlane/local/demo';
-import type { Ports } from '@creditlane/local/free-ports';
 import { HOST } from '@creditlane/local/host';
-import type { House } from '@creditlane/local/house';
+import type { Platform } from '@creditlane/local/platform';
 import type { Process } from '@creditlane/runtime/run';
-import { environmentOf, type Surroundings } from './environment.ts';
+import type { Ports } from '@creditlane/supervision/free-ports';
+import { environmentOf, type ProcessSettings } from './environment.ts';
 import { planInstances, type Replicas } from './instances.ts';
 import { ServiceProcess } from './service-process.ts';
 import { untilSettled } from './settled.ts';
 
-export interface FleetOptions extends Surroundings {
+export interface FleetOptions extends ProcessSettings {
   ports: Ports;
   replicas?: Replicas;
   /** Settings of every service, such as LOG_LEVEL. */
   everywhere?: Record<string, string>;
   /** Where the processes are marked; must exist. Without, a killed fleet leaves no word of them. */
-  marksDir?: string;
+  pidFilesDir?: string;
   /** Takes all that the services say, for people. */
   write: (text: string) => void;
 }
 
-/** The house with each service in processes of its own. */
-export interface Fleet extends House {
+/** The platform with each service in processes of its own. */
+export interface ProcessFleet extends Platform {
   /** Where each process is at present. */
   services(): Record<string, ServiceAddress>;
 }
@@ -30,18 +30,18 @@ export interface Fleet extends House {
  * Starts every service, all at once, and resolves when all take work. They end with the process's
  * closers, callers before those they call.
  */
-export async function startFleet(options: FleetOptions, process: Process): Promise<Fleet> {
-  const { ports, replicas = {}, everywhere, marksDir, write } = options;
+export async function startFleet(options: FleetOptions, process: Process): Promise<ProcessFleet> {
+  const { ports, replicas = {}, everywhere, pidFilesDir, write } = options;
   const instances = planInstances(ports, replicas);
-  let heedRestart = () => {};
+  let restartListener = () => {};
   const running = instances.map((instance) => {
     const service = new ServiceProcess({
       instance,
       env: { ...everywhere, ...environmentOf(instance, instances, options) },
-      ...(marksDir !== undefined && { markFile: join(marksDir, instance.name) }),
+      ...(pidFilesDir !== undefined && { pidFile: join(pidFilesDir, instance.name) }),
       log: process.log,
       write,
-      onRestart: () => heedRestart(),
+      onRestart: () => restartListener(),
     });
     process.closers.add(instance.name, () => service.close());
     return service;
@@ -52,8 +52,8 @@ export async function startFleet(options: FleetOptions, process: Process): Promi
     opsUrl: `http://${HOST}:${ports.ops}`,
     settled: () => untilSettled(options.databaseUrls),
     services: () => Object.fromEntries(running.map((it) => [it.instance.name, addressOf(it)])),
-    onRestart(heed) {
-      heedRestart = heed;
+    onRestart(listener) {
+      restartListener = listener;
     },
   };
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { startKafka } from '@creditlane/events/embedded-kafka';
+import { startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
 import { readKafkaConfig } from '@creditlane/events/kafka-config';
 import { ensureTopics } from '@creditlane/events/kafka-topics';
-import type { Home } from '@creditlane/local/home';
+import type { Installation } from '@creditlane/local/installation';
 import { step } from '@creditlane/local/progress';
 import { type Env, readEnv } from '@creditlane/runtime/env';
 import type { Process } from '@creditlane/runtime/run';
@@ -18,20 +18,20 @@ export interface KafkaOptions {
  * finds it.
  */
 export async function openKafka(
-  home: Home,
+  installation: Installation,
   options: KafkaOptions,
   process: Process,
 ): Promise<Record<string, string>> {
   const given = chosen(options.environment, /^KAFKA_/);
   const settings = given.KAFKA_BROKERS
     ? given
-    : { ...given, ...(await startOwn(home, options.brokers, process)) };
+    : { ...given, ...(await startOwn(installation, options.brokers, process)) };
   const config = readEnv(settings, readKafkaConfig);
   await step('Making the topics', () => ensureTopics({ config, log: process.log }));
   return settings;
 }
 
-async function startOwn({ dir }: Home, brokers: 1 | 3, process: Process) {
+async function startOwn({ dir }: Installation, brokers: 1 | 3, process: Process) {
   const kafka = await step('Starting Kafka', () =>
     startKafka({ brokers, dataDir: join(dir, 'kafka'), log: process.log }),
   );

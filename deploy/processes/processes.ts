@@ -1,4 +1,4 @@
-import { moveIn } from '@creditlane/local/home';
+import { runInstallation } from '@creditlane/local/installation';
 import { openPostgres } from '@creditlane/local/postgres';
 import { step } from '@creditlane/local/progress';
 import type { Env } from '@creditlane/runtime/env';
@@ -17,13 +17,13 @@ const FOR_ALL = /^(LOG_LEVEL$|OTEL_|NODE_)/;
 
 /** Starts Kafka, PostgreSQL and every service. Throws a `StartError` that explains. */
 export function startProcesses(config: ProcessesConfig, process: Process): Promise<void> {
-  return moveIn(config, portsNeeded(config.replicas), process, async (home) => {
-    const kafka = await openKafka(home, config, process);
-    const databaseUrls = await openPostgres(home, process);
+  return runInstallation(config, portsNeeded(config.replicas), process, async (installation) => {
+    const kafka = await openKafka(installation, config, process);
+    const databaseUrls = await openPostgres(installation, process);
     const everywhere = chosen(config.environment, FOR_ALL);
     const write = (text: string) => void globalThis.process.stdout.write(text);
     return step('Starting the services', () =>
-      startFleet({ ...config, ...home, kafka, databaseUrls, everywhere, write }, process),
+      startFleet({ ...config, ...installation, kafka, databaseUrls, everywhere, write }, process),
     );
   });
 }

@@ -7,8 +7,8 @@ import { HOST } from '@creditlane/local/host';
 import { StartError } from '@creditlane/local/start-error';
 import { backoffMs } from '@creditlane/runtime/backoff';
 import type { Log } from '@creditlane/runtime/log';
-import { writeMark } from '@creditlane/runtime/process-mark';
-import { Wake } from '@creditlane/runtime/wake';
+import { WakeSignal } from '@creditlane/runtime/wake-signal';
+import { writePidFile } from '@creditlane/supervision/pid-file';
 import type { Instance } from './instances.ts';
 import { showLines } from './log-lines.ts';
 
@@ -16,7 +16,7 @@ export interface ServiceProcessOptions {
   instance: Instance;
   env: Record<string, string>;
   /** Marks the process for whoever comes next, should this one be killed. */
-  markFile?: string;
+  pidFile?: string;
   log: Log;
   /** Takes the process's own log, for people. */
   write: (text: string) => void;
@@ -25,7 +25,7 @@ export interface ServiceProcessOptions {
 }
 
 const SERVICES_DIR = fileURLToPath(new URL('../../services/', import.meta.url));
-const LEASH = new URL('../../tasks/leash.mjs', import.meta.url).href;
+const WATCHDOG = new URL('../../tasks/parent-death-watchdog.mjs', import.meta.url).href;
 const RESTART = { baseMs: 250, capMs: 10_000 };
 /** Who ran this long and ends then has not failed at its start; the next try comes soon. */
 const STABLE_MS = 30_000;
@@ -77,12 +77,12 @@ export class ServiceProcess {
   }
 
   async #keepRunning(): Promise<void> {
-    const { log, markFile, onRestart } = this.#options;
-    const pause = new Wake();
+    const { log, pidFile, onRestart } = this.#options;
+    const pause = new WakeSignal();
     for (;;) {
       const startedMs = performance.now();
       const ended = once(this.#child, 'exit');
-      if (markFile !== undefined) await writeMark(markFile, this.pid);
+      if (pidFile !== undefined) await writePidFile(pidFile, this.pid);
       const [code, signal] = await ended;
       if (this.#stop.signal.aborted) return;
       this.#failures = performance.now() - startedMs > STABLE_MS ? 1 : this.#failures + 1;
@@ -99,7 +99,7 @@ export class ServiceProcess {
   #spawn(): ChildProcess {
     const { instance, env, write } = this.#options;
     const main = join(SERVICES_DIR, instance.service, 'main.ts');
-    const flags = ['--disable-warning=ExperimentalWarning', '--import', LEASH];
+    const flags = ['--disable-warning=ExperimentalWarning', '--import', WATCHDOG];
     const child = spawn(process.execPath, [...flags, main], {
       // A group of its own: Ctrl-C is for us, and it ends with us by the leash, however we end.
       detached: true,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { TOPICS, type Topic } from '@creditlane/events/topics';
 import type { DatabaseOwner } from '@creditlane/local/services';
-import { anyUnpublished } from '@creditlane/postgres/outbox-rows';
+import { anyUnpublished } from '@creditlane/messaging/outbox-rows';
 import { findUnsettled } from '@creditlane/webhook-dispatcher/store';
 import pg from 'pg';
 

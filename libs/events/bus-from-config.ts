@@ -12,7 +12,7 @@ export function openBus(config: KafkaConfig, process: Process): EventBus {
   const { log, metrics, closers, health } = process;
   const bus = createKafkaBus({ config, log, metrics, onCrash: endProcess });
   closers.add('event bus', () => bus.close());
-  health.unneeded.add('event bus', () => bus.ready());
+  health.optional.add('event bus', () => bus.ready());
   return bus;
 }
 

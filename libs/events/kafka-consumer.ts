@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { backoffMs } from '@creditlane/runtime/backoff';
 import type { Log } from '@creditlane/runtime/log';
-import { Wake } from '@creditlane/runtime/wake';
+import { WakeSignal } from '@creditlane/runtime/wake-signal';
 import type { Kafka } from 'kafkajs';
 import { BusClosedError, type SubscribeOptions } from './bus.ts';
 import { ConsumerGroup } from './consumer-group.ts';
@@ -81,7 +81,7 @@ export class KafkaConsumer {
 
   async #run(): Promise<void> {
     const { group, log, onCrash } = this.#options;
-    const pause = new Wake();
+    const pause = new WakeSignal();
     for (let failures = 0; !this.#stop.signal.aborted; ) {
       const { error, joined } = await this.#beMember();
       if (this.#stop.signal.aborted) return;

@@ -2,10 +2,10 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { freePorts } from '@creditlane/embedded-kafka/embedded-kafka';
+import { kafkaClasspath } from '@creditlane/embedded-kafka/jars';
 import { TestAuthority } from '@creditlane/runtime/test-authority';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { freePorts } from './embedded-kafka.ts';
-import { kafkaClasspath } from './embedded-kafka-jars.ts';
 import type { KafkaConfig } from './kafka-config.ts';
 import { ensureTopics } from './kafka-topics.ts';
 import { describeWith, startTestCluster } from './test-kafka.ts';

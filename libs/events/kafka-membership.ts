@@ -1,6 +1,6 @@
 /** What a member of a consumer group does with the batches it fetched: handled first, committed then. */
 import { backoffMs } from '@creditlane/runtime/backoff';
-import { Wake } from '@creditlane/runtime/wake';
+import { WakeSignal } from '@creditlane/runtime/wake-signal';
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { ConsumerGroup } from './consumer-group.ts';
 import type { EventMessage } from './message.ts';
@@ -62,7 +62,7 @@ export class Membership {
   }
 
   async #untilHandled(topic: string, messages: KafkaMessage[], given: AbortSignal): Promise<void> {
-    const pause = new Wake();
+    const pause = new WakeSignal();
     for (let attempt = 1; ; attempt += 1) {
       try {
         const events = messages.map((message) => toEventMessage(topic, message));

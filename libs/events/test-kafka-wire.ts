@@ -1,6 +1,7 @@
 /** For the tests: a broker that is reached by a wire alone, which can be frozen under a publish. */
+
+import { freePorts } from '@creditlane/embedded-kafka/embedded-kafka';
 import { openWire, type Wire } from '@creditlane/runtime/test-wire';
-import { freePorts } from './embedded-kafka.ts';
 import type { KafkaConfig } from './kafka-config.ts';
 import { startTestCluster } from './test-kafka.ts';
 

@@ -3,9 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  type EmbeddedKafka,
+  type EmbeddedKafkaOptions,
+  startKafka,
+} from '@creditlane/embedded-kafka/embedded-kafka';
+import { KafkaUnavailableError } from '@creditlane/embedded-kafka/jars';
 import { describe, inject, test } from 'vitest';
-import { type EmbeddedKafka, type EmbeddedKafkaOptions, startKafka } from './embedded-kafka.ts';
-import { KafkaUnavailableError } from './embedded-kafka-jars.ts';
 import type { KafkaConfig } from './kafka-config.ts';
 import { ensureTopics } from './kafka-topics.ts';
 import { log } from './test-kafka-bus.ts';

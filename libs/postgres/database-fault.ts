@@ -1,7 +1,7 @@
 /** What a failure of the database means to the caller of a service. */
 import type { Call } from '@creditlane/rpc/call';
 import { unavailable } from '@creditlane/rpc/fault';
-import { isContention, isOutage } from './outage.ts';
+import { isContention, isOutage } from './error-classes.ts';
 
 /** The error to answer a call with; of a call that lost against others, nothing was written. */
 function databaseFault(error: unknown): unknown {

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { silent } from '@creditlane/messaging/test-schema';
 import { Metrics } from '@creditlane/runtime/metrics';
 import { EntitySchema, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
+import { isOutage } from './error-classes.ts';
 import { DatabaseNewerError } from './migrate.ts';
-import { isOutage } from './outage.ts';
 import { statement } from './statement.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
-import { silent } from './test-schema.ts';
 import { inTransaction } from './transaction.ts';
 
 class Things1763000000000 implements MigrationInterface {

@@ -4,9 +4,9 @@ import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import pg from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
+import { isOutage } from './error-classes.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { type Migration, migrate } from './migrate.ts';
-import { isOutage } from './outage.ts';
 import { typeormLog } from './typeorm-log.ts';
 import { VALUE_TYPES } from './value-types.ts';
 

@@ -2,42 +2,27 @@
 import type { Log } from '@creditlane/runtime/log';
 import { type Repetition, repeat } from '@creditlane/runtime/repeat';
 import type pg from 'pg';
-import { ANSWERS_KEPT_FOR } from './idempotency.ts';
 import { type Statement, statement } from './statement.ts';
 
 const EVERY_MS = 60_000;
-const SLICE = 1_000;
+/** How many rows one statement deletes. */
+export const SLICE = 1_000;
 
 /** Deletes one slice and tells how many rows that was. */
 export type Purge = Statement<{ deleted: number }>;
 
 /** A purge by a DELETE that takes one slice at a time and none when nothing is due. */
-function purge(name: string, deletion: string): Purge {
+export function purge(name: string, deletion: string): Purge {
   return statement(
     name,
     `WITH gone AS (${deletion} RETURNING 1) SELECT count(*) AS deleted FROM gone`,
   );
 }
 
-const oldestOf = (table: string, column: string, age: string) =>
+/** A DELETE of rows whose `column` lies further back than `age`, as PostgreSQL writes intervals. */
+export const oldestOf = (table: string, column: string, age: string) =>
   `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
      SELECT ctid FROM ${table} WHERE ${column} < now() - interval '${age}' LIMIT ${SLICE}))`;
-
-/** Published events are kept for a week, to be driven out again should the broker lose its data. */
-export const purgeOutbox = purge(
-  'outbox_purge',
-  // Along the primary key, for no index has the time: rows are published about in the order of ids.
-  `DELETE FROM outbox WHERE published_at < now() - interval '7 days'
-     AND id IN (SELECT id FROM outbox ORDER BY id LIMIT ${SLICE})`,
-);
-
-/** Longer than any topic keeps its messages. */
-export const purgeInbox = purge('inbox_purge', oldestOf('inbox', 'received_at', '30 days'));
-
-export const purgeIdempotency = purge(
-  'idempotency_purge',
-  oldestOf('idempotency', 'created_at', ANSWERS_KEPT_FOR),
-);
 
 /** Deletes all that is due now; resolves to how many rows that was. */
 export async function purgeAll(pool: pg.Pool, due: Purge): Promise<number> {

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { isOutage } from './outage.ts';
-import { runTogether } from './round-trip.ts';
-import { reading, run, statement } from './statement.ts';
+import { isOutage } from './error-classes.ts';
+import { runPipelined } from './round-trip.ts';
+import { mapQuery, run, statement } from './statement.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
-import { decideInTransaction, inTransaction } from './transaction.ts';
+import { inTransaction, readThenWrite } from './transaction.ts';
 
 let db: TestDatabase;
 /** With one connection, so that each test meets what those before it prepared there. */
@@ -28,8 +28,8 @@ const divide = statement<{ quotient: number }>('divide', 'SELECT 1 / $1::int AS 
 const notes = async () => (await db.sql.query('SELECT id FROM notes ORDER BY id')).rows;
 
 test('each query sees what those before it did, and gets its own answer', async () => {
-  const ids = reading(read.query(), (rows) => rows.map(({ id }) => id));
-  const answers = await runTogether(pool, [
+  const ids = mapQuery(read.query(), (rows) => rows.map(({ id }) => id));
+  const answers = await runPipelined(pool, [
     read.query(),
     write.query([1, 'one']),
     ids,
@@ -42,7 +42,7 @@ test('each query sees what those before it did, and gets its own answer', async 
 });
 
 test('none of them happens when one is refused, and those behind it are not run', async () => {
-  const refused = runTogether(pool, [
+  const refused = runPipelined(pool, [
     write.query([1, 'one']),
     divide.query([0]),
     statement('never_prepared', 'SELECT 1 AS one').query(),
@@ -52,15 +52,15 @@ test('none of them happens when one is refused, and those behind it are not run'
 });
 
 test('a refusal says who asked', async () => {
-  const error = await runTogether(pool, [divide.query([0])]).catch((thrown: Error) => thrown);
+  const error = await runPipelined(pool, [divide.query([0])]).catch((thrown: Error) => thrown);
   expect(error).toHaveProperty('stack', expect.stringContaining('round-trip.test.ts'));
 });
 
 test('after a refusal the connection runs what was prepared, and what was not', async () => {
   const { rows: before } = await pool.query('SELECT pg_backend_pid() AS pid');
   const late = statement<{ two: number }>('prepared_late', 'SELECT 2 AS two');
-  await expect(runTogether(pool, [divide.query([0]), late.query()])).rejects.toThrow();
-  expect(await runTogether(pool, [late.query(), divide.query([1])])).toEqual([
+  await expect(runPipelined(pool, [divide.query([0]), late.query()])).rejects.toThrow();
+  expect(await runPipelined(pool, [late.query(), divide.query([1])])).toEqual([
     [{ two: 2 }],
     [{ quotient: 1 }],
   ]);
@@ -71,7 +71,7 @@ test('after a refusal the connection runs what was prepared, and what was not', 
 test('what cannot be parsed can be asked anew', async () => {
   const nonsense = statement('nonsense', 'SELECT FROM WHERE');
   for (const _ of [1, 2]) {
-    await expect(runTogether(pool, [read.query(), nonsense.query()])).rejects.toMatchObject({
+    await expect(runPipelined(pool, [read.query(), nonsense.query()])).rejects.toMatchObject({
       code: '42601',
     });
   }
@@ -84,7 +84,7 @@ test('a value that cannot be sent leaves nothing done of what went before it', a
       throw new Error('no way to write this');
     },
   };
-  const refused = runTogether(pool, [write.query([1, 'one']), write.query([2, unfit])]);
+  const refused = runPipelined(pool, [write.query([1, 'one']), write.query([2, unfit])]);
   await expect(refused).rejects.toThrow('no way to write this');
   expect(await notes()).toEqual([]);
   expect(await run(pool, read.query())).toEqual([]);
@@ -92,7 +92,7 @@ test('a value that cannot be sent leaves nothing done of what went before it', a
 
 test('a connection that is lost before the answer is an outage', async () => {
   const end = statement('end_me', 'SELECT pg_terminate_backend(pg_backend_pid())');
-  const lost = runTogether(pool, [write.query([1, 'one']), end.query(), read.query()]);
+  const lost = runPipelined(pool, [write.query([1, 'one']), end.query(), read.query()]);
   await expect(lost).rejects.toSatisfy(isOutage);
   expect(await notes()).toEqual([]);
   expect(await run(pool, read.query())).toEqual([]);
@@ -103,12 +103,12 @@ test('an answer that does not come in time is an outage, and the next does not g
   const holder = await db.sql.connect();
   await holder.query('BEGIN');
   await holder.query('LOCK TABLE notes');
-  await expect(runTogether(impatient, [divide.query([1]), read.query()])).rejects.toSatisfy(
+  await expect(runPipelined(impatient, [divide.query([1]), read.query()])).rejects.toSatisfy(
     isOutage,
   );
   await holder.query('ROLLBACK');
   holder.release();
-  expect(await runTogether(impatient, [divide.query([1]), read.query()])).toEqual([
+  expect(await runPipelined(impatient, [divide.query([1]), read.query()])).toEqual([
     [{ quotient: 1 }],
     [],
   ]);
@@ -117,12 +117,12 @@ test('an answer that does not come in time is an outage, and the next does not g
 test('each query has the time that the server gives to one', async () => {
   const pressed = db.connect({ max: 1, statement_timeout: 200, query_timeout: 300 });
   const nap = statement('nap', 'SELECT pg_sleep(0.12)');
-  expect(await runTogether(pressed, [nap.query(), nap.query(), nap.query()])).toHaveLength(3);
+  expect(await runPipelined(pressed, [nap.query(), nap.query(), nap.query()])).toHaveLength(3);
 });
 
 test('a statement that says nothing has no rows', async () => {
   const empty = statement('empty', '-- nothing');
-  expect(await runTogether(pool, [empty.query(), divide.query([1])])).toEqual([
+  expect(await runPipelined(pool, [empty.query(), divide.query([1])])).toEqual([
     [],
     [{ quotient: 1 }],
   ]);
@@ -130,7 +130,7 @@ test('a statement that says nothing has no rows', async () => {
 
 test('within a transaction they are part of it', async () => {
   const undone = inTransaction(pool, async (tx) => {
-    await runTogether(tx, [write.query([1, 'one']), write.query([2, 'two'])]);
+    await runPipelined(tx, [write.query([1, 'one']), write.query([2, 'two'])]);
     throw new Error('changed my mind');
   });
   await expect(undone).rejects.toThrow('changed my mind');
@@ -138,11 +138,11 @@ test('within a transaction they are part of it', async () => {
 });
 
 test('no query at all is answered without the server', async () => {
-  expect(await runTogether(pool, [undefined])).toEqual([undefined]);
+  expect(await runPipelined(pool, [undefined])).toEqual([undefined]);
 });
 
 test('what is decided by an answer is written in the same transaction', async () => {
-  const decided = await decideInTransaction(
+  const decided = await readThenWrite(
     pool,
     [write.query([1, 'one']), read.query()],
     ([, rows]) => ({ writes: [write.query([rows.length + 1, 'two'])], result: rows.length }),
@@ -160,7 +160,7 @@ test.each([
   ],
   ['what is written is refused', () => ({ writes: [write.query([1, 'twice'])], result: 0 })],
 ])('nothing is left of the transaction when %s', async (_, decide) => {
-  await expect(decideInTransaction(pool, [write.query([1, 'one'])], decide)).rejects.toThrow();
+  await expect(readThenWrite(pool, [write.query([1, 'one'])], decide)).rejects.toThrow();
   expect(await notes()).toEqual([]);
   expect(await run(pool, read.query())).toEqual([]);
 });

@@ -17,7 +17,7 @@ export type Answers<Queries extends readonly unknown[]> = {
  * of them has happened, and a transaction around them has failed. When the answer is lost (`isOutage`),
  * nobody knows whether all of them happened or none.
  */
-export async function runTogether<const Queries extends readonly (Query<unknown> | undefined)[]>(
+export async function runPipelined<const Queries extends readonly (Query<unknown> | undefined)[]>(
   db: Queryable,
   queries: Queries,
 ): Promise<Answers<Queries>> {
@@ -38,7 +38,7 @@ function roundTrip(
   if (queries.length === 0) return Promise.resolve([]);
   return new Promise((resolve, reject) => {
     client.query(
-      new RoundTrip(client as Client, queries, (error, results) =>
+      new PipelinedQueries(client as Client, queries, (error, results) =>
         error ? reject(error) : resolve(results),
       ),
     );
@@ -77,7 +77,7 @@ type Callback = (error: Error | null, results: pg.QueryResult[]) => void;
  * pg's queries under one Sync: the server answers them in their order and commits, unless told to
  * begin a transaction, when it comes to the Sync. After an error it skips all up to there.
  */
-class RoundTrip implements pg.Submittable {
+class PipelinedQueries implements pg.Submittable {
   /** The client puts its own around it, for the time that it waits at most. */
   callback: Callback;
   /** As long as the server may take over each, and then as long as over one: 0 is for ever. */

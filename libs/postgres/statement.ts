@@ -1,7 +1,7 @@
 /** SQL as values: each statement is named, so a connection parses and plans it once. */
 import type pg from 'pg';
-import { borrow } from './borrow.ts';
 import { VALUE_TYPES } from './value-types.ts';
+import { withConnection } from './with-connection.ts';
 
 /** A pool, or a connection inside a transaction. */
 export type Queryable = pg.Pool | pg.PoolClient | pg.Client;
@@ -31,7 +31,7 @@ export function statement<Row = Record<string, never>>(name: string, text: strin
 }
 
 /** The same query, whose answer is what `read` makes of it. */
-export function reading<Answer, Read>(
+export function mapQuery<Answer, Read>(
   { config, answer }: Query<Answer>,
   read: (answer: Answer) => Read,
 ): Query<Read> {
@@ -52,7 +52,7 @@ export function onConnection<T>(
   db: Queryable,
   work: (client: pg.ClientBase) => Promise<T>,
 ): Promise<T> {
-  return isPool(db) ? borrow(db, work) : work(db);
+  return isPool(db) ? withConnection(db, work) : work(db);
 }
 
 function isPool(db: Queryable): db is pg.Pool {

@@ -1,9 +1,9 @@
 /** Work that happens whole or not at all. */
 import type pg from 'pg';
-import { borrow } from './borrow.ts';
-import { isOutage } from './outage.ts';
-import { type Answers, runTogether } from './round-trip.ts';
+import { isOutage } from './error-classes.ts';
+import { type Answers, runPipelined } from './round-trip.ts';
 import { type Query, statement } from './statement.ts';
+import { withConnection } from './with-connection.ts';
 
 /**
  * Runs `work` in one transaction and resolves to what it gives. Rolled back when it rejects, with
@@ -23,7 +23,7 @@ export function inTransaction<T>(
 }
 
 /** What a transaction that has read is to write, and what it gives then. */
-export interface Writing<T> {
+export interface TransactionPlan<T> {
   writes: readonly (Query<unknown> | undefined)[];
   result: T;
 }
@@ -33,15 +33,15 @@ export interface Writing<T> {
  * the answers of `reads`. Rolled back when it throws or anything is refused, with that error; of a
  * commit whose answer is lost the same holds as for `inTransaction`.
  */
-export function decideInTransaction<const Reads extends readonly (Query<unknown> | undefined)[], T>(
+export function readThenWrite<const Reads extends readonly (Query<unknown> | undefined)[], T>(
   pool: pg.Pool,
   reads: Reads,
-  decide: (answers: Answers<Reads>) => Writing<T>,
+  decide: (answers: Answers<Reads>) => TransactionPlan<T>,
 ): Promise<T> {
   return transaction(pool, async (tx) => {
-    const [, ...answers] = await runTogether(tx, [begin.query(), ...reads]);
+    const [, ...answers] = await runPipelined(tx, [begin.query(), ...reads]);
     const { writes, result } = decide(answers as Answers<Reads>);
-    await runTogether(tx, [...writes, commit.query()]);
+    await runPipelined(tx, [...writes, commit.query()]);
     return result;
   });
 }
@@ -50,13 +50,13 @@ const begin = statement('begin', 'BEGIN');
 const commit = statement('commit', 'COMMIT');
 
 function transaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
-  return borrow(pool, async (tx, spoil) => {
+  return withConnection(pool, async (tx, discard) => {
     try {
       return await work(tx);
     } catch (error) {
       // An outage ends the session, and the transaction with it. Else the work's error is the one to
       // report, and a connection that cannot even roll back is done for.
-      if (!isOutage(error)) await tx.query('ROLLBACK').catch(spoil);
+      if (!isOutage(error)) await tx.query('ROLLBACK').catch(discard);
       throw error;
     }
   });

@@ -1,11 +1,11 @@
 /** A service's calls of others from a process of its own: where they are, and in whose name it asks. */
 import type { EnvReader } from '@creditlane/runtime/env';
 import { type Certificates, readCertificates } from './certificates.ts';
+import type { Endpoint } from './endpoint.ts';
 import { TokenSigner } from './identity.ts';
-import type { Target } from './target.ts';
 
 export interface Calling<Peer extends string> {
-  peers: Record<Peer, Target>;
+  peers: Record<Peer, Endpoint>;
   /** Signs the calls in the service's name. */
   signer: TokenSigner;
   /** What it shows to its peers and asks of them; plain text without. */
@@ -34,7 +34,7 @@ export function readCalling<const Peer extends string>(
     return [peer, { kind: 'grpc', address, certificates }] as const;
   });
   return {
-    peers: Object.fromEntries(targets) as Record<Peer, Target>,
+    peers: Object.fromEntries(targets) as Record<Peer, Endpoint>,
     signer: read.parsed(
       'IDENTITY_KEY',
       (privateKey) => new TokenSigner({ issuer: name, privateKey }),

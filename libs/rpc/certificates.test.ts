@@ -7,7 +7,7 @@ import { replaceFile, replaceFiles, TestAuthority } from '@creditlane/runtime/te
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Certificates, readCertificates } from './certificates.ts';
-import { connect, type Target } from './client.ts';
+import { connect, type Endpoint } from './client.ts';
 import { TokenSigner } from './identity.ts';
 import { INTEGRATION, KEYS, openWorld, REQUEST, refused } from './mount-world.ts';
 
@@ -16,7 +16,7 @@ const SOON = { timeout: 10_000 };
 const context = { identity: INTEGRATION };
 
 /** Calls a target once, over a connection of its own. */
-async function callOnce(target: Target) {
+async function callOnce(target: Endpoint) {
   const process = createTestProcess('test');
   onTestFinished(() => process.closers.close());
   const { privateKey } = KEYS.gateway;
@@ -32,7 +32,7 @@ describe.each(['grpc', 'http'] as const)('over %s', (mount) => {
     const world = await openWorld(mount, { certificates });
     return { ...world, files, authority, certificates };
   }
-  const portOf = (target: Target) =>
+  const portOf = (target: Endpoint) =>
     target.kind === 'grpc'
       ? Number(target.address.split(':')[1])
       : Number(target.kind === 'http' && new URL(target.baseUrl).port);
@@ -40,13 +40,13 @@ describe.each(['grpc', 'http'] as const)('over %s', (mount) => {
   test('services of one authority speak to each other', async () => {
     const { target, authority } = await open();
     const certificates = new Certificates(authority.issue());
-    expect(await callOnce({ ...target, certificates } as Target)).toBeDefined();
+    expect(await callOnce({ ...target, certificates } as Endpoint)).toBeDefined();
   });
 
   test('a caller without a certificate is turned away, in plain text or not', async () => {
     const { target, handled, authority } = await open();
     const port = portOf(target);
-    const plain: Target =
+    const plain: Endpoint =
       mount === 'grpc'
         ? { kind: 'grpc', address: `127.0.0.1:${port}` }
         : { kind: 'http', baseUrl: `http://127.0.0.1:${port}` };
@@ -59,7 +59,7 @@ describe.each(['grpc', 'http'] as const)('over %s', (mount) => {
   test('services of two authorities do not speak to each other', async () => {
     const { target, handled } = await open();
     const certificates = new Certificates(new TestAuthority().issue());
-    await refused(callOnce({ ...target, certificates } as Target));
+    await refused(callOnce({ ...target, certificates } as Endpoint));
     expect(handled).toEqual([]);
   });
 
@@ -86,8 +86,8 @@ describe.each(['grpc', 'http'] as const)('over %s', (mount) => {
       .toBe(true);
     // The server's own certificates and a newcomer's; who has another authority stays outside.
     await callOnce(target);
-    await callOnce({ ...target, certificates: new Certificates(next.issue()) } as Target);
-    await refused(callOnce({ ...target, certificates: stranger } as Target));
+    await callOnce({ ...target, certificates: new Certificates(next.issue()) } as Endpoint);
+    await refused(callOnce({ ...target, certificates: stranger } as Endpoint));
   });
 });
 

@@ -12,14 +12,14 @@ import type { HealthReport } from '@creditlane/runtime/health';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import { type Span, startSpan } from '@creditlane/runtime/tracing';
 import { AUTHORIZATION, IDEMPOTENCY_KEY, REPLAYED, REQUEST_ID, TRACEPARENT } from './call.ts';
-import { DEFAULT_TIMEOUT_MS } from './call-time.ts';
+import { DEFAULT_TIMEOUT_MS } from './call-deadline.ts';
+import { type Endpoint, openTransport } from './endpoint.ts';
 import { cancelled, deadlineExceeded, faultFrom } from './fault.ts';
 import type { Identity, TokenSigner } from './identity.ts';
 import { RETRY_OUTCOMES, type RetryObserver } from './retries.ts';
 import { unary } from './service.ts';
-import { openTransport, type Target } from './target.ts';
 
-export type { Target } from './target.ts';
+export type { Endpoint } from './endpoint.ts';
 
 /** For whom a call is made, and what it passes on. A handler's `{ ...call, identity }` is one. */
 export type CallContext = {
@@ -57,7 +57,7 @@ export type ClientOptions = {
 /** A client of `service` at `target`. Connects at the first call. */
 export function connect<S extends DescService>(
   service: S,
-  target: Target,
+  target: Endpoint,
   { signer, audience, timeoutMs = DEFAULT_TIMEOUT_MS, closers, health, metrics }: ClientOptions,
 ): Client<S> {
   const observe = metrics && countRetries(metrics, audience);

@@ -12,14 +12,14 @@ import {
   type sendUnaryData,
 } from '@grpc/grpc-js';
 import { REPLAYED } from './call.ts';
-import { MAX_TIMEOUT_MS } from './call-time.ts';
+import { MAX_TIMEOUT_MS } from './call-deadline.ts';
 import { cancelled } from './fault.ts';
 import { bufferOf, bytesAt } from './grpc-definition.ts';
 import { closeGracefully, listen } from './grpc-port.ts';
 import { grpcStatusOf } from './grpc-status.ts';
 import { addHealthService } from './health-service.ts';
 import { DEFAULT_GRACE_MS, DEFAULT_HOST, READ_MAX_BYTES, type ServerOptions } from './mount.ts';
-import { type Admitted, type Procedure, proceduresOf } from './pipeline.ts';
+import { type AdmittedCall, type Procedure, proceduresOf } from './pipeline.ts';
 import { addReflectionService } from './reflection-service.ts';
 
 export type GrpcServerOptions = ServerOptions & {
@@ -36,7 +36,7 @@ const KEEPALIVE_MS = 30_000;
 const KEEPALIVE_TIMEOUT_MS = 10_000;
 
 /** Between the start of a call and its body, the caller's admission waits under its metadata. */
-type Admissions = WeakMap<Metadata, Admitted>;
+type Admissions = WeakMap<Metadata, AdmittedCall>;
 
 /**
  * Listens; resolves when it does. `close` stops listening, ends idle sessions at once and the
@@ -99,7 +99,7 @@ function admitting(
     const procedure = procedures.get(path);
     if (procedure === undefined) return new ServerInterceptingCall(call);
     const giveUp = new AbortController();
-    let admitted: Admitted | undefined;
+    let admitted: AdmittedCall | undefined;
     return new ServerInterceptingCall(call, {
       start: (next) =>
         next({

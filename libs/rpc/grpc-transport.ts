@@ -11,10 +11,10 @@ import {
   Metadata,
 } from '@grpc/grpc-js';
 import type { Certificates } from './certificates.ts';
+import type { OpenedTransport } from './endpoint.ts';
 import { bufferOf } from './grpc-definition.ts';
 import { connectErrorOf } from './grpc-status.ts';
 import { READ_MAX_BYTES } from './mount.ts';
-import type { OpenTransport } from './target.ts';
 import { type UnaryCall, unaryTransport } from './unary-transport.ts';
 
 /**
@@ -39,7 +39,7 @@ const CHANNEL_OPTIONS: ChannelOptions = {
  * A transport to the service behind `address`: "host:port", whose name may have many addresses, or
  * "ipv4:1.2.3.4:5,1.2.3.5:5". Calls go round all of them. Connects at the first call.
  */
-export function openGrpcTransport(address: string, certificates?: Certificates): OpenTransport {
+export function openGrpcTransport(address: string, certificates?: Certificates): OpenedTransport {
   const client = new Client(address, credentialsOf(certificates), CHANNEL_OPTIONS);
 
   const unary: UnaryCall = async (method, signal, timeoutMs, header, input) => {

@@ -10,12 +10,12 @@ import { REPLAYED } from './call.ts';
 import type { Certificates } from './certificates.ts';
 import { internal, toConnectError } from './fault.ts';
 import { DEFAULT_GRACE_MS, DEFAULT_HOST, READ_MAX_BYTES, type ServerOptions } from './mount.ts';
-import { type Admitted, type Procedure, proceduresOf } from './pipeline.ts';
+import { type AdmittedCall, type Procedure, proceduresOf } from './pipeline.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
-const ADMITTED = createContextKey<Admitted | undefined>(undefined);
+const ADMITTED = createContextKey<AdmittedCall | undefined>(undefined);
 
 /**
  * Listens; resolves when it does. `close` stops listening, lets the calls under way end within

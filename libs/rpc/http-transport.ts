@@ -3,13 +3,13 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import type { Certificates } from './certificates.ts';
+import type { OpenedTransport } from './endpoint.ts';
 import { READ_MAX_BYTES } from './mount.ts';
-import type { OpenTransport } from './target.ts';
 
 const MAX_SOCKETS = 128;
 
 /** A transport to `baseUrl` ("http://host:port") that keeps its connections for further calls. */
-export function openHttpTransport(baseUrl: string, certificates?: Certificates): OpenTransport {
+export function openHttpTransport(baseUrl: string, certificates?: Certificates): OpenedTransport {
   const { agent, close } = openAgent(new URL(baseUrl).protocol === 'https:', certificates);
   const transport = createConnectTransport({
     baseUrl,

@@ -10,11 +10,11 @@ import { Code, ConnectError, type Transport } from '@connectrpc/connect';
 import { type Metadata, REPLAYED } from './call.ts';
 import { resourceExhausted } from './fault.ts';
 import { READ_MAX_BYTES } from './mount.ts';
-import { type Procedure, proceduresOf, type Surroundings } from './pipeline.ts';
+import { type Procedure, type ProcedureDeps, proceduresOf } from './pipeline.ts';
 import type { ServiceRoutes } from './service.ts';
 import { type UnaryCall, unaryTransport } from './unary-transport.ts';
 
-export type MemoryOptions = Surroundings & { readMaxBytes?: number };
+export type MemoryOptions = ProcedureDeps & { readMaxBytes?: number };
 
 /**
  * A transport straight to these services. Requests and answers still pass as bytes, so that nothing

@@ -10,7 +10,7 @@ import { createLog } from '@creditlane/runtime/log';
 import { Metrics } from '@creditlane/runtime/metrics';
 import { onTestFinished } from 'vitest';
 import type { Call } from './call.ts';
-import { type Client, connect, type Target } from './client.ts';
+import { type Client, connect, type Endpoint } from './client.ts';
 import { Fault } from './fault.ts';
 import { startGrpcServer } from './grpc-server.ts';
 import { startHttpServer } from './http-server.ts';
@@ -48,7 +48,7 @@ export type WorldOptions = Partial<Handlers<typeof DecisionsService>> &
   };
 
 export type World = {
-  target: Target;
+  target: Endpoint;
   closers: Closers;
   metrics: Metrics;
   /** The calls that reached a handler. */
@@ -129,7 +129,7 @@ export async function openWorld(mount: Mount, options: WorldOptions = {}): Promi
 async function open(
   mount: Mount,
   options: ServerOptions,
-): Promise<{ target: Target; close(): Promise<void> }> {
+): Promise<{ target: Endpoint; close(): Promise<void> }> {
   switch (mount) {
     case 'memory': {
       const { routes, ...rest } = options;

@@ -1,13 +1,13 @@
 /** What each way of mounting services is given, and the limits they share. */
 import type { Certificates } from './certificates.ts';
-import type { Surroundings } from './pipeline.ts';
+import type { ProcedureDeps } from './pipeline.ts';
 import type { ServiceRoutes } from './service.ts';
 
 /** The largest message that a service reads, unless told otherwise; applications are a few KiB. */
 export const READ_MAX_BYTES = 4 * 1024 * 1024;
 
 /** What a server that listens is given. */
-export type ServerOptions = Surroundings & {
+export type ServerOptions = ProcedureDeps & {
   /** 0 takes a free one. */
   port: number;
   /** All IPv4 addresses when left out. */

@@ -10,6 +10,7 @@ import {
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import { describe, expect, test } from 'vitest';
 import { type CallContext, connect } from './client.ts';
+import { openTransport } from './endpoint.ts';
 import { conflict, Fault, invalid, notFound, unavailable } from './fault.ts';
 import { type Identity, serviceIdentity, TokenSigner } from './identity.ts';
 import {
@@ -21,7 +22,6 @@ import {
   refused,
   type WorldOptions,
 } from './mount-world.ts';
-import { openTransport } from './target.ts';
 
 const context: CallContext = { identity: INTEGRATION };
 

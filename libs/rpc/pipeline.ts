@@ -21,8 +21,8 @@ import {
   REQUEST_ID,
   TRACEPARENT,
 } from './call.ts';
+import { CallDeadline } from './call-deadline.ts';
 import { CallMeter } from './call-meter.ts';
-import { CallTime } from './call-time.ts';
 import {
   deadlineExceeded,
   type Fault,
@@ -39,10 +39,10 @@ import { checkRules, warmUpRules } from './input-rules.ts';
 import type { Route, ServiceRoutes } from './service.ts';
 
 /** What every mount needs beside the routes. */
-export type Surroundings = { verifier: TokenVerifier; log: Log; metrics: Metrics };
+export type ProcedureDeps = { verifier: TokenVerifier; log: Log; metrics: Metrics };
 
 /** What a transport knows of a call before its message. */
-export type Incoming = {
+export type CallHead = {
   metadata: Metadata;
   /** What the caller gives the call; absent when it does not say. */
   timeoutMs: number | undefined;
@@ -51,10 +51,10 @@ export type Incoming = {
 };
 
 /** A call whose caller is known and may make it. */
-export type Admitted = Attempt & {
+export type AdmittedCall = Attempt & {
   identity: Identity;
   metadata: Metadata;
-  time: CallTime;
+  time: CallDeadline;
   /** Set once the body has come. */
   answering: boolean;
 };
@@ -77,7 +77,7 @@ const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 const BEARER = 'Bearer ';
 
 /** One procedure per method, with its rules compiled. Throws when a proto's rules cannot be. */
-export function proceduresOf(routes: readonly ServiceRoutes[], around: Surroundings): Procedure[] {
+export function proceduresOf(routes: readonly ServiceRoutes[], around: ProcedureDeps): Procedure[] {
   return routes.flatMap((it) => it.routes.map((route) => new Procedure(route, around)));
 }
 
@@ -93,7 +93,7 @@ export class Procedure {
   readonly #log: Log;
   readonly #meter: CallMeter;
 
-  constructor({ method, handler }: Route, { verifier, log, metrics }: Surroundings) {
+  constructor({ method, handler }: Route, { verifier, log, metrics }: ProcedureDeps) {
     this.method = method;
     this.#name = `${method.parent.typeName}/${method.name}`;
     this.path = `/${this.#name}`;
@@ -106,10 +106,10 @@ export class Procedure {
   }
 
   /** The part before the body: who calls, and whether it may. */
-  async admit({ metadata, timeoutMs, givenUp }: Incoming): Promise<Admitted> {
+  async admit({ metadata, timeoutMs, givenUp }: CallHead): Promise<AdmittedCall> {
     const attempt = this.#begin(metadata);
     try {
-      const time = new CallTime(timeoutMs, givenUp);
+      const time = new CallDeadline(timeoutMs, givenUp);
       const identity = await this.#verifier.verify(bearerToken(metadata));
       attempt.identity = identity;
       const refusal = refusalOf(this.#access, identity);
@@ -125,7 +125,7 @@ export class Procedure {
    * the answer, here so that an answer that cannot be is a failure like any other.
    */
   async answer<T>(
-    admitted: Admitted | undefined,
+    admitted: AdmittedCall | undefined,
     read: () => Message,
     write: (message: Message) => T,
   ): Promise<Answer<T>> {
@@ -177,7 +177,7 @@ export class Procedure {
   }
 
   #callOf(
-    { identity, metadata, time, requestId, span }: Admitted,
+    { identity, metadata, time, requestId, span }: AdmittedCall,
     request: Message,
     answer: Call['answer'],
   ): Call {
@@ -236,7 +236,7 @@ export class Procedure {
   }
 
   /** The caller has its refusal already; that the work then failed must not go unseen. */
-  #abandoned({ requestId, span, time }: Admitted, error: unknown): void {
+  #abandoned({ requestId, span, time }: AdmittedCall, error: unknown): void {
     if (error === time.signal.reason) return;
     const traceId = traceIdOf(span.traceparent);
     this.#log.debug({ requestId, traceId, err: error }, 'work failed after its call had ended');

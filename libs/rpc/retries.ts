@@ -4,9 +4,9 @@ import { Code, ConnectError, type Transport } from '@connectrpc/connect';
 import { FaultInfoSchema } from '@creditlane/proto/common/v1/fault';
 import { backoffMs } from '@creditlane/runtime/backoff';
 import { REPLAYED } from './call.ts';
-import { nameCall } from './call-name.ts';
 import { cancelled, faultFrom, toConnectError, unavailable } from './fault.ts';
 import { STREAM_REFUSED } from './grpc-status.ts';
+import { addRetryToken } from './retry-token.ts';
 import { type UnaryCall, unaryTransport } from './unary-transport.ts';
 
 const MAX_ATTEMPTS = 4;
@@ -64,7 +64,7 @@ export function retrying(
   const budget = new RetryBudget();
 
   const unary: UnaryCall = async (method, signal, timeoutMs, given, input, values) => {
-    const { header, isRepeatable, hasDrawnKey } = nameCall(method, given);
+    const { header, isRepeatable, hasDrawnKey } = addRetryToken(method, given);
     const endMs = performance.now() + (timeoutMs ?? Infinity);
     let remainingMs = timeoutMs;
     for (let attempt = 1; ; attempt += 1) {

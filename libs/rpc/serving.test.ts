@@ -7,7 +7,7 @@ import { TestAuthority } from '@creditlane/runtime/test-authority';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readCalling } from './calling.ts';
-import { connect, type Target } from './client.ts';
+import { connect, type Endpoint } from './client.ts';
 import { foreignClient } from './foreign-client.ts';
 import { makeIdentityKeys, serviceIdentity } from './identity.ts';
 import { implement } from './service.ts';
@@ -57,7 +57,7 @@ test.each([
   expect((await fetch(`${ops}/readyz`)).status).toBe(503);
   const { closers } = process;
   const { signer, peers, certificates } = calling(grpcPort, env);
-  const targets: Target[] = [peers.integrations, { kind: 'http', baseUrl: http, certificates }];
+  const targets: Endpoint[] = [peers.integrations, { kind: 'http', baseUrl: http, certificates }];
   for (const target of targets) {
     const access = connect(AccessService, target, { signer, audience: 'integrations', closers });
     const request = { keyDigest: new Uint8Array(32) };

@@ -23,7 +23,7 @@ test('a part that is not fit says why, and the others still answer', () => {
 test('what no answer waits for is told of and keeps no work away', () => {
   const health = new Health();
   health.add('database', () => true);
-  health.unneeded.add('bus', () => 'not consuming');
+  health.optional.add('bus', () => 'not consuming');
   const checks = { database: 'ok', bus: 'not consuming' };
   expect(health.ready()).toEqual({ ready: true, degraded: true, checks });
 });
@@ -31,7 +31,7 @@ test('what no answer waits for is told of and keeps no work away', () => {
 test('each check is a figure', async () => {
   const [health, metrics] = [new Health(), new Metrics()];
   health.add('database', () => true);
-  health.unneeded.add('bus', () => 'not consuming');
+  health.optional.add('bus', () => 'not consuming');
   health.measure(metrics);
   const told = await metrics.text();
   expect(told).toContain('creditlane_health_check{check="database"} 1');

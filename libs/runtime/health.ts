@@ -26,7 +26,7 @@ export class Health implements HealthReport {
    * Takes the checks of what no caller's answer waits for. They are told of, and change nothing in
    * whether the process is ready: all replicas would leave their callers at once.
    */
-  readonly unneeded: HealthReport = {
+  readonly optional: HealthReport = {
     add: (name, check) => void this.#checks.push({ name, check, needed: false }),
   };
   #draining = false;

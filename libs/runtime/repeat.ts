@@ -1,4 +1,4 @@
-import { Wake } from './wake.ts';
+import { WakeSignal } from './wake-signal.ts';
 
 /** Work that goes on until it is closed. */
 export interface Repetition {
@@ -17,7 +17,7 @@ export function repeat(
   firstMs = 0,
 ): Repetition {
   const stop = new AbortController();
-  const pause = new Wake();
+  const pause = new WakeSignal();
   const run = async () => {
     if (firstMs > 0) await pause.wait(firstMs, stop.signal);
     while (!stop.signal.aborted) {

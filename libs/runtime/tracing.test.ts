@@ -4,7 +4,7 @@ import type { Process } from './run.ts';
 import { type OtlpReceiver, startOtlpReceiver } from './test-otlp-receiver.ts';
 import { createTestProcess } from './test-process.ts';
 import { newTraceparent, parseTraceparent } from './traceparent.ts';
-import { endingWith, readTracing, type SpanStart, startSpan, startTracing } from './tracing.ts';
+import { endSpansWith, readTracing, type SpanStart, startSpan, startTracing } from './tracing.ts';
 
 const CALLER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const SERVER: SpanStart = { kind: 'server', parent: undefined, begins: true };
@@ -83,7 +83,7 @@ test('what a caller decided on recording holds; for the rest the share does', as
 test('work that fails ends its spans with the name of its error, and fails as it did', async () => {
   await start();
   const spans = [startSpan('one', SERVER), startSpan('two', SERVER)];
-  const work = endingWith(spans, Promise.reject(new TypeError('no')));
+  const work = endSpansWith(spans, Promise.reject(new TypeError('no')));
   await expect(work).rejects.toThrow('no');
   await process.closers.close();
   const outcomes = receiver.spans.map(({ attributes }) => attributes['error.type']);

@@ -121,7 +121,7 @@ export function startSpan(name: string, { kind, parent, begins, attributes }: Sp
 }
 
 /** The outcome of the work, with which all its spans end. */
-export async function endingWith<T>(spans: Iterable<Span>, work: Promise<T>): Promise<T> {
+export async function endSpansWith<T>(spans: Iterable<Span>, work: Promise<T>): Promise<T> {
   let failure: string | undefined;
   try {
     return await work;

@@ -1,7 +1,7 @@
 /** What is kept of an answer for those who ask for it again with their idempotency key. */
 import { createHmac } from 'node:crypto';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import type { Idempotency } from '@creditlane/postgres/idempotency';
+import type { Idempotency } from '@creditlane/idempotency/stored-answers';
 import { type Application, ApplicationSchema } from '@creditlane/proto/applications/v1/application';
 import type { CallIdempotency } from '@creditlane/rpc/call';
 

@@ -1,9 +1,10 @@
 // The applications service: retailers with their groups and users, creditors, applications with their applicants, and submissions.
 import { rewrapTable } from '@creditlane/crypto/rotation';
 import type { EventBus } from '@creditlane/events/bus';
+import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
+import { type Relay, startRelay } from '@creditlane/messaging/relay';
 import { openDatabase } from '@creditlane/postgres/database';
-import { type Relay, startRelay } from '@creditlane/postgres/relay';
-import { purgeIdempotency, startRetention } from '@creditlane/postgres/retention';
+import { startRetention } from '@creditlane/postgres/retention';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';

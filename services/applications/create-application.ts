@@ -1,4 +1,4 @@
-import { type Idempotency, rememberAnswer } from '@creditlane/postgres/idempotency';
+import { type Idempotency, rememberAnswer } from '@creditlane/idempotency/stored-answers';
 import type { Application } from '@creditlane/proto/applications/v1/application';
 import { conflict, type Fault, notFound } from '@creditlane/rpc/fault';
 import { answerOutline } from './answer.ts';

@@ -1,7 +1,7 @@
 /** What the applications service tells the others. */
 import { create, toJson } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type { OutboxEvent } from '@creditlane/postgres/outbox';
+import type { OutboxEvent } from '@creditlane/messaging/outbox';
 import type { Worksheet } from '@creditlane/proto/applications/v1/application';
 import { ApplicationSubmittedSchema } from '@creditlane/proto/applications/v1/applications_events';
 

@@ -1,7 +1,7 @@
 /** ApplicationsService as its proto states it. */
 import { create } from '@bufbuild/protobuf';
+import type { Idempotency } from '@creditlane/idempotency/stored-answers';
 import { onDatabase } from '@creditlane/postgres/database-fault';
-import type { Idempotency } from '@creditlane/postgres/idempotency';
 import {
   ApplicationsService,
   CreateApplicationRequestSchema,

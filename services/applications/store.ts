@@ -3,8 +3,8 @@ import { toJson } from '@bufbuild/protobuf';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
+import { answerOnce, type Idempotency } from '@creditlane/idempotency/stored-answers';
 import type { Database } from '@creditlane/postgres/database';
-import { answerOnce, type Idempotency } from '@creditlane/postgres/idempotency';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import {

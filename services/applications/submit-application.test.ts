@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { announce } from '@creditlane/postgres/idempotency';
+import { announceRequest } from '@creditlane/idempotency/stored-answers';
 import { type Application, ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -260,7 +260,12 @@ describe('with an idempotency key', () => {
     try {
       await world.sql.query('SELECT FROM applications WHERE id = $1 FOR UPDATE', [applicationId]);
       await expect(submit({}, key)).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 });
-      await announce(world.sql, { callerId, operation, key, requestDigest: Buffer.alloc(32) });
+      await announceRequest(world.sql, {
+        callerId,
+        operation,
+        key,
+        requestDigest: Buffer.alloc(32),
+      });
       await expect(submit({}, key)).rejects.toMatchObject({ code: 'idempotency_in_progress' });
     } finally {
       await world.sql.query('ROLLBACK');

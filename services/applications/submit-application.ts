@@ -1,6 +1,10 @@
 import { create } from '@bufbuild/protobuf';
-import { announce, type Idempotency, rememberAnswer } from '@creditlane/postgres/idempotency';
-import { appendToOutbox } from '@creditlane/postgres/outbox';
+import {
+  announceRequest,
+  type Idempotency,
+  rememberAnswer,
+} from '@creditlane/idempotency/stored-answers';
+import { appendToOutbox } from '@creditlane/messaging/outbox';
 import { ApplicationStatus, WorksheetSchema } from '@creditlane/proto/applications/v1/application';
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
 import { answerOutline } from './answer.ts';
@@ -34,7 +38,7 @@ export function submitApplication(
   const { worksheet = create(WorksheetSchema) } = request;
   return store.inTransaction(async (tx) => {
     // Before it waits for the application, so that a twin that holds it up is known for one.
-    await announce(tx, idempotency);
+    await announceRequest(tx, idempotency);
     const locked = await store.lock(tx, applicationId, retailerId);
     if (!locked) throw applicationNotFound();
     const facts = await store.readFacts(tx, applicationId, userId, creditorIds);

@@ -1,12 +1,14 @@
 /** The decisions service: the record of what each creditor decided on each application submitted to it. */
 import type { EventBus } from '@creditlane/events/bus';
+import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
+import { type Relay, startRelay } from '@creditlane/messaging/relay';
+import { purgeInbox } from '@creditlane/messaging/retention';
+import { handleOnce } from '@creditlane/messaging/transactional-inbox';
 import { openDatabase } from '@creditlane/postgres/database';
-import { handleOnce } from '@creditlane/postgres/inbox';
-import { type Relay, startRelay } from '@creditlane/postgres/relay';
-import { purgeIdempotency, purgeInbox, startRetention } from '@creditlane/postgres/retention';
+import { startRetention } from '@creditlane/postgres/retention';
 import { run } from '@creditlane/postgres/statement';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
-import { connect, type Target } from '@creditlane/rpc/client';
+import { connect, type Endpoint } from '@creditlane/rpc/client';
 import type { TokenSigner } from '@creditlane/rpc/identity';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
@@ -26,7 +28,7 @@ const NAME = 'decisions';
 export interface DecisionsDeps {
   process: Process;
   bus: EventBus;
-  peers: { applications: Target };
+  peers: { applications: Endpoint };
   /** Signs the service's own calls. */
   signer: TokenSigner;
   clock?: Clock;
@@ -90,7 +92,7 @@ export async function startDecisions(
     audience: 'applications',
     closers,
     // Asked only for what has not been heard of by an event yet.
-    health: health.unneeded,
+    health: health.optional,
     metrics,
   });
   const wakeRelay = () => relay.wake();

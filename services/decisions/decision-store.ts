@@ -1,7 +1,11 @@
 /** The SQL that records decisions: one by itself, or many in one statement. */
-import { ANSWER_COUNTS, announcing, type Idempotency } from '@creditlane/postgres/idempotency';
+import {
+  ANSWER_IS_LIVE,
+  announceRequestSql,
+  type Idempotency,
+} from '@creditlane/idempotency/stored-answers';
+import { shardOf } from '@creditlane/messaging/outbox';
 import { type Column, fewListed, toLists } from '@creditlane/postgres/lists';
-import { shardOf } from '@creditlane/postgres/outbox';
 import { type Queryable, statement } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { newId } from '@creditlane/runtime/ids';
@@ -54,10 +58,10 @@ const mayWrite = (given: Given) => `submission.application_id = ${given('applica
     AND submission.creditor_id = ${given('scope_creditor_id')}
     AND NOT EXISTS (
       SELECT FROM idempotency WHERE caller_id = ${given('caller_id')}
-        AND operation = ${given('operation')} AND key = ${given('key')} AND ${ANSWER_COUNTS}
+        AND operation = ${given('operation')} AND key = ${given('key')} AND ${ANSWER_IS_LIVE}
     )
     AND (${given('key')} IS NULL
-      OR ${announcing(given('caller_id'), given('operation'), given('key'))})`;
+      OR ${announceRequestSql(given('caller_id'), given('operation'), given('key'))})`;
 
 /**
  * The statement around `advanced`: the submissions' rows, locked and advanced to their next sequence.
@@ -145,7 +149,7 @@ const insertDecisions = statement<Recorded>(
 /**
  * Records a decision and gives its sequence. Undefined, and nothing is written, where the scope has
  * no such submission, or where an answer is kept for the idempotency key already. Rejects with an
- * `isTwin` error when a twin was faster, or an answer that no longer counts is in the way; with an
+ * `isDuplicateRequest` error when a twin was faster, or an answer that no longer counts is in the way; with an
  * `isRepeated` error when the call has recorded its decision already.
  */
 export async function recordDecision(

@@ -2,7 +2,7 @@
 import { create, type JsonObject, type MessageInitShape, toJson } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { EventType, Topic } from '@creditlane/events/topics';
-import type { ReceivedEvent } from '@creditlane/postgres/inbox';
+import type { ReceivedEvent } from '@creditlane/messaging/transactional-inbox';
 import type { ApplicationSubmitted } from '@creditlane/proto/applications/v1/applications_events';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { DecisionRecordedSchema } from '@creditlane/proto/decisions/v1/decisions_events';

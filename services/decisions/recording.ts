@@ -1,7 +1,7 @@
 /** Records decisions: those that come at the same time go to the database together. */
-import { isOutage } from '@creditlane/postgres/outage';
+import { isOutage } from '@creditlane/postgres/error-classes';
 import type { Queryable } from '@creditlane/postgres/statement';
-import { Gathering } from '@creditlane/runtime/gathering';
+import { Batcher } from '@creditlane/runtime/batcher';
 import type { Log } from '@creditlane/runtime/log';
 import { type DecisionWrite, recordDecision, recordDecisions } from './decision-store.ts';
 
@@ -31,6 +31,6 @@ export function recordingTogether(db: Queryable, log: Log): RecordDecision {
       return writes.map(() => undefined);
     }
   };
-  const rounds = new Gathering(record, { atOnce: ROUNDS_AT_ONCE, maxItems: MAX_ROUND });
+  const rounds = new Batcher(record, { atOnce: ROUNDS_AT_ONCE, maxItems: MAX_ROUND });
   return async (write) => (await rounds.add(write)) ?? recordDecision(db, write);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { announce } from '@creditlane/postgres/idempotency';
+import { announceRequest } from '@creditlane/idempotency/stored-answers';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { asIntegration, newSubmission, withSubmissionToDecide } from './test-decisions.ts';
@@ -176,7 +176,7 @@ describe('while another write holds the submission for too long', () => {
       const twin = await world.service.sql.connect();
       try {
         await twin.query('BEGIN');
-        await announce(twin, { ...named, callerId: subject, key: 'key' });
+        await announceRequest(twin, { ...named, callerId: subject, key: 'key' });
         await expect(decide('key')).rejects.toMatchObject(inProgress);
         await expect(decide('another')).rejects.toMatchObject({ kind: 'unavailable' });
       } finally {

@@ -1,8 +1,12 @@
 /** The decisions service as its proto states it. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import {
+  findReplay,
+  isDuplicateRequest,
+  refuseWhileDuplicateRuns,
+} from '@creditlane/idempotency/stored-answers';
 import { onDatabase } from '@creditlane/postgres/database-fault';
-import { findReplay, isTwin, refuseBesideTwin } from '@creditlane/postgres/idempotency';
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import {
@@ -90,8 +94,8 @@ async function recordOnce(
   } catch (error) {
     if (isRepeated(error)) return answerAgain(deps, about, decision, error);
     if (idempotency === undefined) throw error;
-    await refuseBesideTwin(db, idempotency, error);
-    if (!isTwin(error)) throw error;
+    await refuseWhileDuplicateRuns(db, idempotency, error);
+    if (!isDuplicateRequest(error)) throw error;
     clashed = true;
   }
   // Nothing was written. An answer kept for the key is given only to who may still see the submission.

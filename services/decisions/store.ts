@@ -1,6 +1,6 @@
-/** The SQL of submissions: their beginning, and the reading of their decisions. */
+/** The SQL of submissions: their beginning, and the mapQuery of their decisions. */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import { shardOf } from '@creditlane/postgres/outbox';
+import { shardOf } from '@creditlane/messaging/outbox';
 import { type Query, type Queryable, statement } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { newId } from '@creditlane/runtime/ids';

@@ -7,7 +7,7 @@ import {
   AccessService,
   IntegrationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
-import { connect, type Target } from '@creditlane/rpc/client';
+import { connect, type Endpoint } from '@creditlane/rpc/client';
 import type { TokenSigner } from '@creditlane/rpc/identity';
 import type { Process } from '@creditlane/runtime/run';
 import Koa from 'koa';
@@ -32,7 +32,7 @@ import { Workload } from './workload.ts';
 
 export interface GatewayDeps {
   process: Process;
-  peers: { applications: Target; decisions: Target; integrations: Target };
+  peers: { applications: Endpoint; decisions: Endpoint; integrations: Endpoint };
   /** Signs as issuer "gateway": the one that may bring callers from outside. */
   signer: TokenSigner;
 }

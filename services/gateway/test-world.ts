@@ -1,6 +1,6 @@
 /** For tests: a real gateway on a real port, its peers in memory, and one caller of each kind. */
 import { Caller } from '@creditlane/proto/common/v1/access';
-import type { Target } from '@creditlane/rpc/client';
+import type { Endpoint } from '@creditlane/rpc/client';
 import { makeIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory-server';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
@@ -35,7 +35,7 @@ export async function startWorld(settings: Partial<GatewayConfig> = {}) {
   const log = createLog('gateway', { destination: { write: (line) => void lines.push(line) } });
   const process = { log, metrics: new Metrics(), closers: new Closers(), health: new Health() };
   const peers = new TestPeers();
-  const mount = (audience: string, routes: ServiceRoutes[]): Target => ({
+  const mount = (audience: string, routes: ServiceRoutes[]): Endpoint => ({
     kind: 'memory',
     transport: mountInMemory(routes, {
       verifier: new TokenVerifier({ audience, trusted: { gateway: keys.publicKey } }),

@@ -1,7 +1,8 @@
 // The integrations service: integrations, their keys, permissions, grants and webhook destinations.
 import { rewrapTable } from '@creditlane/crypto/rotation';
+import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { openDatabase } from '@creditlane/postgres/database';
-import { purgeIdempotency, startRetention } from '@creditlane/postgres/retention';
+import { startRetention } from '@creditlane/postgres/retention';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';

@@ -10,13 +10,13 @@ import {
 import { open, type SealContext, seal, sealedHead } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
-import type { Database } from '@creditlane/postgres/database';
 import {
-  ANSWER_COUNTS,
+  ANSWER_IS_LIVE,
   answerOnce,
   type Idempotency,
   rememberAnswer,
-} from '@creditlane/postgres/idempotency';
+} from '@creditlane/idempotency/stored-answers';
+import type { Database } from '@creditlane/postgres/database';
 import { type Queryable, statement } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Call } from '@creditlane/rpc/call';
@@ -35,7 +35,7 @@ const findSealedOtherwise = statement<{
 }>(
   'answers_sealed_otherwise',
   `SELECT caller_id, operation, key, response FROM idempotency
-   WHERE substring(response FROM 1 FOR length($1::bytea)) <> $1 AND ${ANSWER_COUNTS}
+   WHERE substring(response FROM 1 FOR length($1::bytea)) <> $1 AND ${ANSWER_IS_LIVE}
    LIMIT $2`,
 );
 

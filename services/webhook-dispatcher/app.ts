@@ -1,8 +1,9 @@
 /** The webhook dispatcher: tells the integrations' own servers what was decided, signed and in order. */
 import type { EventBus } from '@creditlane/events/bus';
+import { purgeInbox } from '@creditlane/messaging/retention';
 import { openDatabase } from '@creditlane/postgres/database';
-import { purgeInbox, startRetention } from '@creditlane/postgres/retention';
-import type { Target } from '@creditlane/rpc/client';
+import { startRetention } from '@creditlane/postgres/retention';
+import type { Endpoint } from '@creditlane/rpc/client';
 import type { TokenSigner } from '@creditlane/rpc/identity';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import type { Process } from '@creditlane/runtime/run';
@@ -22,7 +23,7 @@ import { TABLES } from './tables.ts';
 export interface WebhookDispatcherDeps {
   process: Process;
   bus: EventBus;
-  peers: { integrations: Target };
+  peers: { integrations: Endpoint };
   /** Signs the service's own calls. */
   signer: TokenSigner;
 }
@@ -64,7 +65,7 @@ export async function startWebhookDispatcher(
     signer,
     closers,
     // Webhooks wait for it; who asks about deliveries does not.
-    health: health.unneeded,
+    health: health.optional,
     metrics,
     cacheMs: config.destinationsCacheMs,
   });

@@ -3,7 +3,7 @@ import type { Database } from '@creditlane/postgres/database';
 import { run } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Log } from '@creditlane/runtime/log';
-import { Wake } from '@creditlane/runtime/wake';
+import { WakeSignal } from '@creditlane/runtime/wake-signal';
 import type { Delivery } from './delivery.ts';
 import type { Room, Sender } from './sender.ts';
 import { claimDue, endOldHolds, promotingNext } from './store.ts';
@@ -24,7 +24,7 @@ const FIRST = '00000000-0000-0000-0000-000000000000';
 
 export class Claimer {
   readonly #options: ClaimerOptions;
-  readonly #wake = new Wake();
+  readonly #wake = new WakeSignal();
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   /** Destinations for which more may be due than there was room for. */

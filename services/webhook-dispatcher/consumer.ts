@@ -1,9 +1,9 @@
 /** Takes decision events in: each batch becomes its deliveries in one transaction, and goes out after it. */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { EventMessage } from '@creditlane/events/message';
+import { handleOnce, type ReceivedEvent } from '@creditlane/messaging/transactional-inbox';
 import type { Database } from '@creditlane/postgres/database';
-import { handleOnce, type ReceivedEvent } from '@creditlane/postgres/inbox';
-import type { Writing } from '@creditlane/postgres/transaction';
+import type { TransactionPlan } from '@creditlane/postgres/transaction';
 import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_events';
 import { isUuid, newId } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/log';
@@ -67,7 +67,7 @@ function takeIn(
   { sender, claimer, leaseMs }: ConsumerDeps,
   batch: readonly Incoming[],
   known: Known,
-): Writing<TakenIn> {
+): TransactionPlan<TakenIn> {
   const leasedAtMs = performance.now();
   const plan = planDeliveries(batch, known, newId);
   const room = sender.room();

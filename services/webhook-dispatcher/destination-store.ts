@@ -2,7 +2,7 @@
  * The SQL of what is known of destinations: who answers, who does not, and who gets nothing more. All
  * of it is about one revision of a destination; whatever comes of a later one begins anew.
  */
-import { type Query, reading, statement } from '@creditlane/postgres/statement';
+import { mapQuery, type Query, statement } from '@creditlane/postgres/statement';
 
 /** How a destination answered. */
 export interface Health {
@@ -63,7 +63,7 @@ export function notingHealth(
     healths.map(({ gone }) => gone ?? null),
     patienceMs,
   ]);
-  return reading(query, (rows) => rows.filter(({ reason }) => reason !== null));
+  return mapQuery(query, (rows) => rows.filter(({ reason }) => reason !== null));
 }
 
 const PENDING = `destination_id IN (

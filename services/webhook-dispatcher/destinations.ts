@@ -4,7 +4,7 @@ import {
   type Destination as DestinationMessage,
   DestinationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
-import { type Client, connect, type Target } from '@creditlane/rpc/client';
+import { type Client, connect, type Endpoint } from '@creditlane/rpc/client';
 import { serviceIdentity, type TokenSigner } from '@creditlane/rpc/identity';
 import type { Closers } from '@creditlane/runtime/closers';
 import type { HealthReport } from '@creditlane/runtime/health';
@@ -40,7 +40,7 @@ interface Lookup {
 }
 
 export interface DestinationsOptions {
-  readonly target: Target;
+  readonly target: Endpoint;
   readonly signer: TokenSigner;
   readonly closers: Closers;
   readonly health: HealthReport;

@@ -1,6 +1,6 @@
 /** The SQL of taking events in: what is known of them, and the deliveries they make. */
 import { type Column, listStatement } from '@creditlane/postgres/lists';
-import { type Query, reading, statement } from '@creditlane/postgres/statement';
+import { mapQuery, type Query, statement } from '@creditlane/postgres/statement';
 import {
   type Incoming,
   type Known,
@@ -119,7 +119,7 @@ export function findingKnown(batch: readonly Told[]): Query<Known> {
     for (const { destinationId } of recipients) lanes.add(laneKey(applicationId, destinationId));
   }
   const values = [...columns(submissions, 2), ...columns([...lanes].sort(), 2)];
-  return reading(readKnown.query(values), toKnown);
+  return mapQuery(readKnown.query(values), toKnown);
 }
 
 function toKnown(facts: readonly Fact[]): Known {

@@ -1,11 +1,11 @@
 /** Writes results down, in batches of whatever has gathered while the last batch was under way. */
 import type { Database } from '@creditlane/postgres/database';
-import { isPassing } from '@creditlane/postgres/outage';
-import { runTogether } from '@creditlane/postgres/round-trip';
+import { isTransient } from '@creditlane/postgres/error-classes';
+import { runPipelined } from '@creditlane/postgres/round-trip';
 import { backoffMs } from '@creditlane/runtime/backoff';
-import { Gathering } from '@creditlane/runtime/gathering';
+import { Batcher } from '@creditlane/runtime/batcher';
 import type { Log } from '@creditlane/runtime/log';
-import { Wake } from '@creditlane/runtime/wake';
+import { WakeSignal } from '@creditlane/runtime/wake-signal';
 import { LRUCache } from 'lru-cache';
 import type { AttemptResult, Delivery } from './delivery.ts';
 import { type Disabling, endingDisabled, type Health, notingHealth } from './destination-store.ts';
@@ -43,7 +43,7 @@ export class Recorder {
   readonly #options: RecorderOptions;
   readonly #health = new LRUCache<string, Health>({ max: 10_000, ttl: HEALTH_EVERY_MS });
   readonly #stop = new AbortController();
-  readonly #rounds: Gathering<Entry, void>;
+  readonly #rounds: Batcher<Entry, void>;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -51,7 +51,7 @@ export class Recorder {
       await this.#insist(entries);
       return entries.map(() => undefined);
     };
-    this.#rounds = new Gathering(write, { atOnce: 1, maxItems: MAX_BATCH });
+    this.#rounds = new Batcher(write, { atOnce: 1, maxItems: MAX_BATCH });
   }
 
   /**
@@ -78,7 +78,7 @@ export class Recorder {
       try {
         return await this.#writeBatch(entries);
       } catch (err) {
-        const refused = !isPassing(err);
+        const refused = !isTransient(err);
         if (refused && entries.length > 1) {
           const middle = entries.length >> 1;
           await this.#insist(entries.slice(0, middle));
@@ -91,7 +91,7 @@ export class Recorder {
           return;
         }
         log.warn({ err, attempt }, 'results of webhooks cannot be written');
-        await new Wake().wait(backoffMs(attempt, RETRY), this.#stop.signal);
+        await new WakeSignal().wait(backoffMs(attempt, RETRY), this.#stop.signal);
       }
     }
   }
@@ -109,7 +109,7 @@ export class Recorder {
       .map(([id]) => id);
     const [lockPending, endPending] = doubtful.length > 0 ? endingDisabled(doubtful) : [];
 
-    const [, , disabled, , , promoted] = await runTogether(pool, [
+    const [, , disabled, , , promoted] = await runPipelined(pool, [
       untried.length > 0 ? releasingLeases(untried, UNTRIED_PAUSE_MS) : undefined,
       tried.length > 0 ? recordingResults(results, holdMs) : undefined,
       news.size > 0 ? notingHealth(news, patienceMs) : undefined,

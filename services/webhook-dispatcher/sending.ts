@@ -2,7 +2,7 @@
 import type { Database } from '@creditlane/postgres/database';
 import { systemClock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/log';
-import { Wake } from '@creditlane/runtime/wake';
+import { WakeSignal } from '@creditlane/runtime/wake-signal';
 import { createAttempt } from './attempt.ts';
 import { Claimer } from './claimer.ts';
 import type { WebhookDispatcherConfig } from './config.ts';
@@ -38,7 +38,7 @@ export function startSending(
   { pool, log, destinations, measures }: SendingDeps,
 ): Sending {
   const { leaseMs, maxInFlight, maxInFlightPerDestination } = config;
-  const left = new Wake();
+  const left = new WakeSignal();
   const egress = new Egress({
     ...config.egress,
     deadlineMs: config.deadlineMs,

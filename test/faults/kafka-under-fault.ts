@@ -1,5 +1,5 @@
 /** A Kafka of the run's own, to be stopped, started and emptied under Creditlane. */
-import { freePorts } from '@creditlane/events/embedded-kafka';
+import { freePorts } from '@creditlane/embedded-kafka/embedded-kafka';
 import { ensureTopics } from '@creditlane/events/kafka-topics';
 import { startTestCluster } from '@creditlane/events/test-kafka';
 import { createLog } from '@creditlane/runtime/log';

@@ -14,7 +14,7 @@ import { Subject } from './subject.ts';
 import { longestPauseMs, longestWaitMs } from './summary.ts';
 
 const execute = promisify(execFile);
-const REDRIVE = fileURLToPath(new URL('../../libs/postgres/redrive.ts', import.meta.url));
+const REDRIVE = fileURLToPath(new URL('../../libs/messaging/redrive.ts', import.meta.url));
 const SERVICES = ['integrations', 'applications', 'decisions', 'webhook-dispatcher', 'gateway'];
 const BROKERS = isLong ? 3 : 1;
 

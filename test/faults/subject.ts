@@ -7,7 +7,7 @@ import { readJson } from '@creditlane/local/json-file';
 import type { Secrets } from '@creditlane/local/secrets';
 import type { DatabaseOwner } from '@creditlane/local/services';
 import { eventually } from '../eventually.ts';
-import { Laptop, type Start } from '../laptop.ts';
+import { LocalPlatform, type Start } from '../local-platform.ts';
 import { databaseUrl } from './records.ts';
 
 /** How it is started. */
@@ -22,10 +22,10 @@ const READY_WITHIN_MS = 120_000;
 export class Subject {
   readonly dataDir: string;
   readonly #plan: Plan;
-  #laptop: Laptop;
+  #laptop: LocalPlatform;
   #demo: Demo;
 
-  private constructor(dataDir: string, plan: Plan, laptop: Laptop, demo: Demo) {
+  private constructor(dataDir: string, plan: Plan, laptop: LocalPlatform, demo: Demo) {
     this.dataDir = dataDir;
     this.#plan = plan;
     this.#laptop = laptop;
@@ -119,6 +119,6 @@ export class Subject {
   }
 }
 
-function launch(dataDir: string, { args, start, env }: Plan): Laptop {
-  return new Laptop(dataDir, args, start, env);
+function launch(dataDir: string, { args, start, env }: Plan): LocalPlatform {
+  return new LocalPlatform(dataDir, args, start, env);
 }

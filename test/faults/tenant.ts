@@ -1,4 +1,9 @@
-import { type DemoRecords, furnish, makeApplication, makeSubmission } from '@creditlane/local/demo';
+import {
+  type DemoRecords,
+  makeApplication,
+  makeSubmission,
+  seedDemoData,
+} from '@creditlane/local/demo';
 import { expect } from 'vitest';
 import { Api } from '../api.ts';
 import type { History, Write } from './history.ts';
@@ -16,7 +21,7 @@ export async function settleIn(
 ) {
   const { baseUrl, keys } = subject.demo;
   const door = { baseUrl, platformKey: keys.platform, inboxUrl: receiver.url };
-  const { key, ...records } = await furnish(door);
+  const { key, ...records } = await seedDemoData(door);
   receiver.trust(records.webhookSecret);
   const demo = () => ({ ...subject.demo, ...records, keys: { ...keys, integration: key } });
   const api = () => new Api(demo());

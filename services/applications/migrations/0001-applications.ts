@@ -1,5 +1,5 @@
-import { createIdempotencySql, dropIdempotencySql } from '@creditlane/postgres/idempotency';
-import { createOutboxSql, dropOutboxSql } from '@creditlane/postgres/outbox';
+import { createIdempotencySql, dropIdempotencySql } from '@creditlane/idempotency/stored-answers';
+import { createOutboxSql, dropOutboxSql } from '@creditlane/messaging/outbox';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 const CREATE = [

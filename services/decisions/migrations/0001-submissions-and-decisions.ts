@@ -1,7 +1,7 @@
-import { createDeadLettersSql, dropDeadLettersSql } from '@creditlane/postgres/dead-letters';
-import { createIdempotencySql, dropIdempotencySql } from '@creditlane/postgres/idempotency';
-import { createInboxSql, dropInboxSql } from '@creditlane/postgres/inbox';
-import { createOutboxSql, dropOutboxSql } from '@creditlane/postgres/outbox';
+import { createIdempotencySql, dropIdempotencySql } from '@creditlane/idempotency/stored-answers';
+import { createDeadLettersSql, dropDeadLettersSql } from '@creditlane/messaging/dead-letters';
+import { createOutboxSql, dropOutboxSql } from '@creditlane/messaging/outbox';
+import { createInboxSql, dropInboxSql } from '@creditlane/messaging/transactional-inbox';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 const CREATE = [

@@ -1,4 +1,4 @@
-import { createIdempotencySql, dropIdempotencySql } from '@creditlane/postgres/idempotency';
+import { createIdempotencySql, dropIdempotencySql } from '@creditlane/idempotency/stored-answers';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 const CREATE = [

@@ -1,5 +1,5 @@
-import { createDeadLettersSql, dropDeadLettersSql } from '@creditlane/postgres/dead-letters';
-import { createInboxSql, dropInboxSql } from '@creditlane/postgres/inbox';
+import { createDeadLettersSql, dropDeadLettersSql } from '@creditlane/messaging/dead-letters';
+import { createInboxSql, dropInboxSql } from '@creditlane/messaging/transactional-inbox';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const CREATE = [

@@ -11,7 +11,7 @@ import type { MethodOptions } from "@bufbuild/protobuf/wkt";
 export declare const file_creditlane_common_v1_idempotency: GenFile;
 
 /**
- * The method heeds the call's idempotency key: a call repeated under its key has one effect and
+ * The method honours the call's idempotency key: a call repeated under its key has one effect and
  * gets the answer of the first. With a key, such a call may be sent again where nobody knows
  * whether it arrived. Methods that are idempotent by nature say so by idempotency_level instead.
  *
@@ -20,11 +20,11 @@ export declare const file_creditlane_common_v1_idempotency: GenFile;
 export declare const honours_idempotency_key: GenExtension<MethodOptions, boolean>;
 
 /**
- * Without a key, the method heeds the call's id, a UUID that all attempts at one call share: those
+ * Without a key, the method honours the call's id, a UUID that all attempts at one call share: those
  * after the first have no effect of their own and get the same answer. Where a method does not,
  * a call without a key gets one that its client draws.
  *
- * @generated from extension: bool heeds_call_id = 50003;
+ * @generated from extension: bool honours_call_id = 50003;
  */
-export declare const heeds_call_id: GenExtension<MethodOptions, boolean>;
+export declare const honours_call_id: GenExtension<MethodOptions, boolean>;
 

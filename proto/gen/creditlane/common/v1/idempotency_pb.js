@@ -9,10 +9,10 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file creditlane/common/v1/idempotency.proto.
  */
 export const file_creditlane_common_v1_idempotency = /*@__PURE__*/
-  fileDesc("CiZjcmVkaXRsYW5lL2NvbW1vbi92MS9pZGVtcG90ZW5jeS5wcm90bxIUY3JlZGl0bGFuZS5jb21tb24udjE6WAoXaG9ub3Vyc19pZGVtcG90ZW5jeV9rZXkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjShgMgASgIUhVob25vdXJzSWRlbXBvdGVuY3lLZXk6RAoNaGVlZHNfY2FsbF9pZBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNOGAyABKAhSC2hlZWRzQ2FsbElkYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("CiZjcmVkaXRsYW5lL2NvbW1vbi92MS9pZGVtcG90ZW5jeS5wcm90bxIUY3JlZGl0bGFuZS5jb21tb24udjE6WAoXaG9ub3Vyc19pZGVtcG90ZW5jeV9rZXkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjShgMgASgIUhVob25vdXJzSWRlbXBvdGVuY3lLZXk6SAoPaG9ub3Vyc19jYWxsX2lkEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY04YDIAEoCFINaG9ub3Vyc0NhbGxJZGIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
- * The method heeds the call's idempotency key: a call repeated under its key has one effect and
+ * The method honours the call's idempotency key: a call repeated under its key has one effect and
  * gets the answer of the first. With a key, such a call may be sent again where nobody knows
  * whether it arrived. Methods that are idempotent by nature say so by idempotency_level instead.
  *
@@ -22,12 +22,12 @@ export const honours_idempotency_key = /*@__PURE__*/
   extDesc(file_creditlane_common_v1_idempotency, 0);
 
 /**
- * Without a key, the method heeds the call's id, a UUID that all attempts at one call share: those
+ * Without a key, the method honours the call's id, a UUID that all attempts at one call share: those
  * after the first have no effect of their own and get the same answer. Where a method does not,
  * a call without a key gets one that its client draws.
  *
- * @generated from extension: bool heeds_call_id = 50003;
+ * @generated from extension: bool honours_call_id = 50003;
  */
-export const heeds_call_id = /*@__PURE__*/
+export const honours_call_id = /*@__PURE__*/
   extDesc(file_creditlane_common_v1_idempotency, 1);
 

@@ -1,0 +1,95 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stopEmbeddedKafka } from '@creditlane/embedded-kafka/embedded-kafka';
+import { stopEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
+import type { Process } from '@creditlane/runtime/run';
+import { choosePorts, type Ports } from '@creditlane/supervision/free-ports';
+import { killFromPidFiles } from '@creditlane/supervision/pid-file';
+import { announce } from './announcement.ts';
+import { emptyDataDir, markDataDir, openDataDir } from './data-dir.ts';
+import { openDemoData } from './demo-data.ts';
+import { HOST } from './host.ts';
+import { lockInstance } from './instance-lock.ts';
+import { writeJson } from './json-file.ts';
+import type { Options } from './options.ts';
+import type { Platform } from './platform.ts';
+import { openSecrets, type Secrets } from './secrets.ts';
+import { explain } from './start-error.ts';
+
+/** A data directory that is ours for as long as this process lives. */
+export interface Installation {
+  dir: string;
+  /** Where processes are marked, for whoever comes after a `kill -9`. */
+  pidFilesDir: string;
+  ports: Ports;
+  secrets: Secrets;
+}
+
+/**
+ * Runs a platform on a data directory, with a webhook inbox and demo data, and says what to try. Throws a
+ * `StartError` that explains.
+ *
+ * @param morePorts how many the platform needs beyond the API's, the operations' and the inbox's
+ */
+export async function runInstallation(
+  options: Options,
+  morePorts: number,
+  process: Process,
+  startPlatform: (installation: Installation) => Promise<Platform>,
+): Promise<void> {
+  try {
+    const installation = await openInstallation(options, morePorts, process);
+    const seedDemoData = await openDemoData(installation, process);
+    const platform = await startPlatform(installation);
+    const demo = await seedDemoData(platform);
+    const file = demoFile(installation.dir);
+    process.closers.add('demo.json', () => rm(file, { force: true }));
+    const publish = () => writeJson(file, { ...demo, services: platform.services?.() });
+    await publish();
+    let published = Promise.resolve();
+    platform.onRestart?.(() => {
+      published = published.then(publish).catch((err: unknown) => {
+        process.log.error({ err }, 'demo.json could not be written');
+      });
+    });
+    globalThis.process.stdout.write(`${announce(demo, platform.services?.())}\n`);
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+async function openInstallation(
+  options: Options,
+  morePorts: number,
+  process: Process,
+): Promise<Installation> {
+  const dir = await openDataDir(options.dataDir);
+  const ports = await choosePorts(options.port, HOST, morePorts);
+  process.closers.add('instance lock', await lockInstance(dir));
+  await markDataDir(dir);
+  await killLeftoverProcesses(dir);
+  if (options.reset) {
+    await emptyDataDir(dir);
+    await markDataDir(dir);
+  }
+  // Whoever waits for demo.json waits for this start, not for one that was killed.
+  await rm(demoFile(dir), { force: true });
+  const pidFilesDir = pidFilesDirOf(dir);
+  await mkdir(pidFilesDir, { recursive: true });
+  return { dir, pidFilesDir, ports, secrets: await openSecrets(dir) };
+}
+
+/** Ends what a killed Creditlane may have left running on the data directory. */
+export async function killLeftoverProcesses(dir: string): Promise<void> {
+  await killFromPidFiles(pidFilesDirOf(dir));
+  await stopEmbeddedKafka(join(dir, 'kafka'));
+  await stopEmbeddedPostgres(join(dir, 'postgres'));
+}
+
+function pidFilesDirOf(dir: string): string {
+  return join(dir, 'processes');
+}
+
+function demoFile(dir: string): string {
+  return join(dir, 'demo.json');
+}

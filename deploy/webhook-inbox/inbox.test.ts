@@ -1,0 +1,267 @@
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLog } from '@creditlane/runtime/log';
+import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Inbox, startInbox } from './inbox.ts';
+import type { ReceivedWebhook } from './received-webhooks.ts';
+import type { Verdicts } from './signatures.ts';
+
+const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
+const BODY = '{"status":"APPROVED","conditions":"Beleg – geprüft"}';
+const OPTIONS = {
+  port: 0,
+  host: '127.0.0.1',
+  secrets: () => [SECRET],
+  log: createLog('inbox-test', { level: 'silent' }),
+};
+
+let inbox: Inbox;
+beforeEach(async () => {
+  inbox = await startInbox(OPTIONS);
+});
+afterEach(() => inbox.close());
+
+/** Posts a webhook and gives the status of the answer. */
+async function deliver(path: string, headers: Record<string, string> = {}, body = BODY) {
+  const init = { method: 'POST', headers, body, redirect: 'manual' } as const;
+  return (await fetch(`${inbox.url}${path}`, init)).status;
+}
+
+async function arrivals() {
+  const answer = await fetch(inbox.url, { headers: { accept: 'application/json' } });
+  return (await answer.json()) as (ReceivedWebhook & { signatures: Verdicts })[];
+}
+
+async function behaviour() {
+  const answer = await fetch(`${inbox.url}/behaviour`);
+  return (await answer.json()) as { mode: string; refused: number };
+}
+
+async function behave(body: unknown) {
+  return fetch(`${inbox.url}/behaviour`, { method: 'PUT', body: JSON.stringify(body) });
+}
+
+/** The headers of a signed delivery, by the public library and by a bare HMAC. */
+function signed(secret = SECRET, at = new Date(), name = 'X-SERVICE-SIGNATURE') {
+  const id = randomUUID();
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign(id, at, BODY),
+    [name]: createHmac('sha256', key).update(BODY).digest('hex'),
+  };
+}
+
+describe('what arrived', () => {
+  test('is kept as it came, oldest first, header names in lower case', async () => {
+    const before = Date.now();
+    expect(await deliver('/application-approved?a=1', { 'X-Custom': 'Yes' })).toBe(204);
+    expect(await deliver('/deep/application-booked', {}, 'not json')).toBe(204);
+    const kept = await arrivals();
+    const length = String(Buffer.byteLength(BODY));
+    expect(kept).toMatchObject([
+      {
+        path: '/application-approved?a=1',
+        headers: { 'x-custom': 'Yes', 'content-length': length },
+        body: BODY,
+      },
+      { path: '/deep/application-booked', body: 'not json' },
+    ]);
+    expect(Date.parse(kept[0]?.receivedAt ?? '')).toBeGreaterThanOrEqual(before);
+  });
+
+  test('is gone once emptied', async () => {
+    await deliver('/awaiting-decision');
+    expect((await fetch(inbox.url, { method: 'DELETE' })).status).toBe(204);
+    expect(await arrivals()).toEqual([]);
+  });
+
+  test('is the last thousand', async () => {
+    for (let n = 0; n < 1_003; n += 1) await deliver('/n', {}, String(n));
+    const kept = await arrivals();
+    expect(kept).toHaveLength(1_000);
+    expect(kept[0]?.body).toBe('3');
+    expect(kept.at(-1)?.body).toBe('1002');
+  });
+
+  test('holds a body of 1 MiB and refuses a larger one with 413', async () => {
+    const most = 'x'.repeat(1024 * 1024);
+    expect(await deliver('/large', {}, most)).toBe(204);
+    expect(await deliver('/larger', {}, `${most}x`)).toBe(413);
+    expect(await arrivals()).toHaveLength(1);
+  });
+
+  test('outlives a restart in the data file, a line cut off by a crash left out', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'creditlane-inbox-'));
+    try {
+      const dataFile = join(folder, 'inbox.jsonl');
+      await inbox.close();
+      inbox = await startInbox({ ...OPTIONS, dataFile });
+      await deliver('/one');
+      await deliver('/two');
+      const kept = await arrivals();
+      await inbox.close();
+      await appendFile(dataFile, '{"receivedAt":"2026-');
+      inbox = await startInbox({ ...OPTIONS, dataFile });
+      expect(await arrivals()).toEqual(kept);
+      await fetch(inbox.url, { method: 'DELETE' });
+      expect(await readFile(dataFile, 'utf8')).toBe('');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe('the signatures', () => {
+  const verdicts = async () => (await arrivals()).at(-1)?.signatures;
+
+  test('of the public library and of a bare HMAC are valid', async () => {
+    await deliver('/application-approved', signed());
+    expect(await verdicts()).toEqual({ service: 'valid', standard: 'valid' });
+    await deliver('/integration-enabled', signed(SECRET, new Date(), 'X-INTEGRATION-SIGNATURE'));
+    expect(await verdicts()).toEqual({ service: 'valid', standard: 'valid' });
+  });
+
+  test('of a secret in rotation is valid beside that of the new one', async () => {
+    const headers = signed();
+    const old = new Webhook(`whsec_${randomBytes(32).toString('base64')}`);
+    const other = old.sign(headers['webhook-id'], new Date(), BODY);
+    const both = `${other} ${headers['webhook-signature']}`;
+    await deliver('/application-approved', { ...headers, 'webhook-signature': both });
+    expect(await verdicts()).toEqual({ service: 'valid', standard: 'valid' });
+  });
+
+  test('of another secret or another body are invalid', async () => {
+    await deliver('/application-approved', signed(`whsec_${randomBytes(32).toString('base64')}`));
+    expect(await verdicts()).toEqual({ service: 'invalid', standard: 'invalid' });
+    await deliver('/application-approved', signed(), `${BODY} `);
+    expect(await verdicts()).toEqual({ service: 'invalid', standard: 'invalid' });
+  });
+
+  test('of ten minutes ago are stale, since that may be a replay', async () => {
+    await deliver('/application-approved', signed(SECRET, new Date(Date.now() - 600_000)));
+    expect(await verdicts()).toEqual({ service: 'valid', standard: 'stale' });
+  });
+
+  test('are missing where there are none', async () => {
+    await deliver('/application-approved');
+    expect(await verdicts()).toEqual({ service: 'missing', standard: 'missing' });
+  });
+});
+
+describe('the behaviour', () => {
+  test.each([
+    ['fail', 500],
+    ['redirect', 302],
+  ])('%s answers %i and keeps nothing, until told to accept again', async (mode, status) => {
+    expect((await behave({ mode })).status).toBe(200);
+    expect(await deliver('/application-booked')).toBe(status);
+    expect(await arrivals()).toEqual([]);
+    expect(await behaviour()).toEqual({ mode, refused: 1 });
+    await behave({ mode: 'accept' });
+    expect(await deliver('/application-booked')).toBe(204);
+  });
+
+  test('hang answers nothing; the next mode cuts what still waits', async () => {
+    await behave({ mode: 'hang' });
+    const waiting = expect(deliver('/application-booked')).rejects.toThrow('fetch failed');
+    await expect.poll(behaviour).toEqual({ mode: 'hang', refused: 1 });
+    await behave({ mode: 'accept' });
+    await waiting;
+    expect(await arrivals()).toEqual([]);
+  });
+
+  test('of a name it does not know is refused, and nothing changes', async () => {
+    for (const body of [{ mode: 'explode' }, {}, null, 'fail']) {
+      const answer = await behave(body);
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).toContain('accept, fail, hang, redirect');
+    }
+    expect(await deliver('/application-booked')).toBe(204);
+  });
+});
+
+describe('the page', () => {
+  test('is allowed its own script and style, and nothing from anywhere else', async () => {
+    const answer = await fetch(inbox.url, { headers: { accept: 'text/html,*/*;q=0.8' } });
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    const html = await answer.text();
+    for (const element of ['script', 'style']) {
+      const content = html.split(`<${element}>`)[1]?.split(`</${element}>`)[0] ?? '';
+      const digest = createHash('sha256').update(content).digest('base64');
+      expect(policy).toContain(`${element}-src 'sha256-${digest}'`);
+    }
+    expect(policy).toContain("default-src 'none'");
+    expect(html).not.toMatch(/https?:\/\/|innerHTML|insertAdjacentHTML|document\.write| on\w+="/);
+  });
+
+  test('is told what is kept and then what happens, as it happens', async () => {
+    await deliver('/awaiting-decision', signed());
+    const events = await watch();
+    expect(await events.next()).toEqual({ event: 'emptied', data: {} });
+    expect(await events.next()).toMatchObject({ event: 'behaviour', data: { mode: 'accept' } });
+    expect(await events.next()).toMatchObject({
+      event: 'arrival',
+      data: { path: '/awaiting-decision', body: BODY, signatures: { standard: 'valid' } },
+    });
+    await deliver('/application-booked', {}, '<script>alert(1)</script>\n\nevent: emptied');
+    expect(await events.next()).toMatchObject({
+      event: 'arrival',
+      data: { body: '<script>alert(1)</script>\n\nevent: emptied' },
+    });
+    await behave({ mode: 'fail' });
+    expect(await events.next()).toMatchObject({ event: 'behaviour', data: { mode: 'fail' } });
+    await fetch(inbox.url, { method: 'DELETE' });
+    expect(await events.next()).toEqual({ event: 'emptied', data: {} });
+  });
+
+  test('does not keep the inbox from closing', async () => {
+    await watch();
+    await behave({ mode: 'hang' });
+    const waiting = expect(deliver('/application-booked')).rejects.toThrow('fetch failed');
+    await expect.poll(behaviour).toEqual({ mode: 'hang', refused: 1 });
+    await inbox.close();
+    await waiting;
+    inbox = await startInbox(OPTIONS);
+  });
+});
+
+test('unknown paths and methods are refused in words', async () => {
+  const unknown = await fetch(`${inbox.url}/nowhere`);
+  expect(unknown.status).toBe(404);
+  expect(await unknown.json()).toMatchObject({ status: 404 });
+  const wrong = await fetch(`${inbox.url}/behaviour`, { method: 'DELETE' });
+  expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST, GET, PUT']);
+});
+
+test('a port that is taken rejects the start', async () => {
+  const port = Number(new URL(inbox.url).port);
+  await expect(startInbox({ ...OPTIONS, port })).rejects.toThrow('EADDRINUSE');
+});
+
+/** Watches the inbox as its page does; each `next` waits for one event. */
+async function watch() {
+  const { body } = await fetch(`${inbox.url}/events`);
+  const chunks = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  return {
+    async next(): Promise<{ event: string; data: unknown }> {
+      for (;;) {
+        const [block = '', ...rest] = text.split('\n\n');
+        if (rest.length > 0) {
+          text = rest.join('\n\n');
+          const [, event = '', data = ''] = /^event: (.*)\ndata: (.*)$/.exec(block) ?? [];
+          if (event !== '') return { event, data: JSON.parse(data) };
+          continue;
+        }
+        const { done, value } = (await chunks?.read()) ?? { done: true, value: undefined };
+        if (done) throw new Error('the inbox ended the events');
+        text += value;
+      }
+    },
+  };
+}

@@ -1,0 +1,137 @@
+/** The directory of an embedded PostgreSQL: its cluster made once, and no old server left on it. */
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { access, chown, constants, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Log } from '@creditlane/runtime/log';
+import { EmbeddedPostgresError, errorFromOutput } from './error.ts';
+import type { OsUser } from './os-user.ts';
+import { findPostmaster, stopPostmaster } from './postmaster.ts';
+
+export const ADMIN = 'creditlane_admin';
+
+/** Makes the data directory, or throws `EmbeddedPostgresError` when nothing can be written there. */
+export async function makeDataDir(dataDir: string): Promise<void> {
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o755 });
+    await access(dataDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw fromFileError(error as NodeJS.ErrnoException, dataDir);
+  }
+}
+
+/**
+ * Runs initdb if the directory has no cluster yet, and resolves to the cluster's path. It is made
+ * beside its place and moved there whole, so one that was interrupted is begun anew.
+ */
+export async function initialiseOnce(
+  dataDir: string,
+  initdb: string,
+  user: OsUser,
+  password: string,
+): Promise<string> {
+  const cluster = join(dataDir, 'cluster');
+  if (await exists(cluster)) return cluster;
+  const unfinished = join(dataDir, 'cluster.new');
+  const passwordFile = join(dataDir, `password.${randomUUID()}`);
+  try {
+    await rm(unfinished, { recursive: true, force: true });
+    await mkdir(unfinished, { mode: 0o700 });
+    await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
+    await Promise.all([own(unfinished, user), own(passwordFile, user)]);
+    await runInitdb(initdb, user, [
+      `--pgdata=${unfinished}`,
+      `--username=${ADMIN}`,
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      // The same order of text on every system, whatever locales it has.
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+    ]);
+    await rename(unfinished, cluster);
+  } catch (error) {
+    if (error instanceof EmbeddedPostgresError) throw error;
+    throw fromFileError(error as NodeJS.ErrnoException, dataDir);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+  return cluster;
+}
+
+async function own(path: string, { uid, gid }: OsUser): Promise<void> {
+  if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+}
+
+async function runInitdb(initdb: string, user: OsUser, flags: string[]): Promise<void> {
+  const child = spawn(initdb, flags, {
+    ...user,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { LC_ALL: 'C', TZ: 'UTC' },
+  });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  const [output, code] = await Promise.all([text(child.stderr), ended]);
+  if (code !== 0) throw errorFromOutput(output, 'PostgreSQL could not be set up');
+}
+
+/**
+ * Makes sure that no server of an earlier process runs on the cluster. A server whose parent is
+ * `owner`, still alive, is in use and stays; one whose parent was killed is stopped.
+ */
+export async function stopOrphan(
+  cluster: string,
+  owner: number | undefined,
+  log: Log | undefined,
+): Promise<void> {
+  const postmaster = await findPostmaster(cluster);
+  if (postmaster === undefined) return;
+  if (postmaster === 'stale') {
+    // PostgreSQL would take the process that has this id by now for a server, and refuse to start.
+    await rm(join(cluster, 'postmaster.pid'), { force: true });
+    return;
+  }
+  const { pid, parentPid } = postmaster;
+  if (parentPid === owner) {
+    throw new EmbeddedPostgresError(
+      'data_dir_in_use',
+      `Process ${owner} is running a PostgreSQL on ${cluster}; stop it, or use another data directory.`,
+    );
+  }
+  log?.warn({ pid }, 'stopping the PostgreSQL that a killed process left behind');
+  try {
+    if (await stopPostmaster(pid)) return;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+  }
+  throw new EmbeddedPostgresError(
+    'orphan_unstoppable',
+    `A PostgreSQL left behind by another process (${pid}) runs on ${cluster} and does not stop.`,
+  );
+}
+
+function fromFileError(error: NodeJS.ErrnoException, dataDir: string): EmbeddedPostgresError {
+  if (error.code === 'ENOSPC' || error.code === 'EDQUOT') {
+    return new EmbeddedPostgresError('disk_full', `The disk of ${dataDir} is full.`, error);
+  }
+  const why = error.code ?? error.message;
+  return new EmbeddedPostgresError(
+    'data_dir_unwritable',
+    `${dataDir} cannot be written (${why}).`,
+    error,
+  );
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,269 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { silent } from '@creditlane/messaging/test-schema';
+import { openDatabase } from '@creditlane/postgres/database';
+import { Metrics } from '@creditlane/runtime/metrics';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+  stopEmbeddedPostgres,
+} from './embedded-postgres.ts';
+import { errorFromOutput } from './error.ts';
+import { isRunning } from './postmaster.ts';
+
+const password = 'a secret, of course';
+
+let dataDir: string;
+let running: EmbeddedPostgres[];
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'creditlane-embedded-'));
+  await chmod(dataDir, 0o755);
+  running = [];
+});
+afterEach(async () => {
+  await Promise.all(running.map(({ close }) => close()));
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function start(options: { port?: number; password?: string } = {}) {
+  const postgres = await startEmbeddedPostgres({ dataDir, password, ...options });
+  running.push(postgres);
+  return postgres;
+}
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe('a data directory', () => {
+  test('is initialised once and keeps its data', async () => {
+    const first = await start();
+    await query(first.adminUrl, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await first.close();
+    const again = await start();
+    expect(await query(again.adminUrl, 'SELECT * FROM kept')).toEqual([{ answer: 42 }]);
+  });
+
+  test('that was half initialised is begun anew', async () => {
+    await mkdir(join(dataDir, 'cluster.new'));
+    await writeFile(join(dataDir, 'cluster.new', 'PG_VERSION'), '18\n');
+    const { adminUrl } = await start();
+    expect(await query(adminUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  test('holds no password, and nothing that others may read', async () => {
+    await start();
+    const names = await readdir(dataDir);
+    expect(names.sort()).toEqual(['cluster', 'owner.pid', 'server.log']);
+    expect((await stat(join(dataDir, 'cluster'))).mode & 0o077).toBe(0);
+    expect((await stat(join(dataDir, 'server.log'))).mode & 0o077).toBe(0);
+  });
+
+  test('in use by another is refused', async () => {
+    await start();
+    await expect(start()).rejects.toMatchObject({ reason: 'data_dir_in_use' });
+  });
+
+  test('that was made with another password is refused', async () => {
+    await (await start()).close();
+    await expect(start({ password: 'wrong' })).rejects.toMatchObject({
+      reason: 'password_mismatch',
+      message: expect.stringMatching(/^.+$/),
+    });
+  });
+
+  test('that cannot be made is refused', async () => {
+    await writeFile(join(dataDir, 'file'), '');
+    const beneathAFile = join(dataDir, 'file', 'data');
+    const refused = startEmbeddedPostgres({ dataDir: beneathAFile, password });
+    await expect(refused).rejects.toMatchObject({
+      name: 'EmbeddedPostgresError',
+      reason: 'data_dir_unwritable',
+      message: `${beneathAFile} cannot be written (ENOTDIR).`,
+    });
+  });
+});
+
+describe('the server', () => {
+  test('lets nobody in without the password, and listens on loopback only', async () => {
+    const { adminUrl } = await start();
+    const url = new URL(adminUrl);
+    url.password = '';
+    await expect(query(url.href, 'SELECT')).rejects.toThrow();
+    url.password = 'wrong';
+    await expect(query(url.href, 'SELECT')).rejects.toMatchObject({ code: '28P01' });
+    const shown = await query(
+      adminUrl,
+      "SELECT name, setting FROM pg_settings WHERE name IN ('listen_addresses', 'fsync', 'password_encryption') ORDER BY name",
+    );
+    expect(shown.map(({ setting }) => setting)).toEqual(['on', '127.0.0.1', 'scram-sha-256']);
+  });
+
+  test('refuses a port in use with one clear line', async () => {
+    const squatter = createServer().listen(0, '127.0.0.1');
+    await once(squatter, 'listening');
+    const { port } = squatter.address() as { port: number };
+    await expect(start({ port })).rejects.toMatchObject({
+      reason: 'port_in_use',
+      message: `PostgreSQL could not start on port ${port}: its port is in use.`,
+    });
+    squatter.close();
+  });
+
+  test('is started again when it dies, and a service lives through that', async () => {
+    const postgres = await start();
+    const database = await openDatabase({
+      url: postgres.adminUrl,
+      poolSize: 2,
+      name: 'test',
+      log: silent,
+      metrics: new Metrics(),
+      entities: [],
+      migrations: [],
+    });
+    try {
+      const { pool } = database;
+      await pool.query('CREATE TABLE kept AS SELECT 42 AS answer');
+      const before = postgres.pid();
+      process.kill(before, 'SIGKILL');
+      await expect.poll(postgres.pid, { timeout: 10_000 }).not.toBe(before);
+      const answer = () => pool.query('SELECT answer FROM kept').then(({ rows }) => rows[0]);
+      expect(await answer()).toEqual({ answer: 42 });
+      await expect.poll(database.ready, { timeout: 5_000 }).toBe(true);
+    } finally {
+      await database.close();
+    }
+  });
+});
+
+describe('an owner that was killed with its process group', () => {
+  test('leaves a server that the next start replaces, with all its data', async () => {
+    const orphan = await orphaned();
+    const postgres = await start();
+    expect(await isRunning(orphan)).toBe(false);
+    expect(await query(postgres.adminUrl, 'SELECT * FROM kept')).toEqual([{ answer: 42 }]);
+  });
+
+  test('leaves a server that can be stopped alone', async () => {
+    const orphan = await orphaned();
+    await stopEmbeddedPostgres(dataDir);
+    expect(await isRunning(orphan)).toBe(false);
+    await stopEmbeddedPostgres(dataDir);
+  });
+
+  test('leaves a process id that may be somebody else by now', async () => {
+    await (await start()).close();
+    await writeFile(join(dataDir, 'cluster', 'postmaster.pid'), `${process.pid}\n`);
+    const { adminUrl } = await start();
+    expect(await query(adminUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+});
+
+const OWNER = `
+  import { startEmbeddedPostgres } from './embedded-postgres.ts';
+  import pg from 'pg';
+  const { adminUrl, pid } = await startEmbeddedPostgres({
+    dataDir: process.argv[1], password: process.argv[2] });
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  await client.query('CREATE TABLE kept AS SELECT 42 AS answer');
+  process.stdout.write(pid() + '\\n');`;
+
+function owner(user: { uid?: number; gid?: number } = {}) {
+  const flags = ['--input-type=module', '--eval', OWNER, dataDir, password];
+  return spawn(process.execPath, flags, {
+    ...user,
+    cwd: import.meta.dirname,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+/** Starts PostgreSQL from a process of its own, kills that one's whole group, and gives the server's id. */
+async function orphaned(): Promise<number> {
+  const child = owner();
+  const [line] = await once(createInterface(child.stdout), 'line');
+  const pid = Number(line);
+  process.kill(-(child.pid as number), 'SIGKILL');
+  await once(child, 'exit');
+  expect(await isRunning(pid)).toBe(true);
+  return pid;
+}
+
+describe.runIf(process.getuid?.() === 0)('started by root', () => {
+  test('leaves it to an ordinary user to start one as itself', async () => {
+    const nobody = 65_534;
+    await chown(dataDir, nobody, nobody);
+    const child = owner({ uid: nobody, gid: nobody });
+    const [pid] = await once(createInterface(child.stdout), 'line');
+    expect(await readFile(`/proc/${pid}/status`, 'utf8')).toMatch(/^Uid:\s+65534\s/m);
+    const stopped = once(child, 'exit');
+    child.kill('SIGTERM');
+    await stopped;
+    await stopEmbeddedPostgres(dataDir);
+  });
+
+  test('a full disk is reported in one line', async () => {
+    await promisify(execFile)('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', dataDir]);
+    try {
+      await expect(start()).rejects.toMatchObject({
+        reason: 'disk_full',
+        message: 'PostgreSQL could not be set up: the disk is full.',
+      });
+    } finally {
+      await promisify(execFile)('umount', [dataDir]);
+    }
+  });
+
+  test('the server runs as an ordinary user', async () => {
+    const postgres = await start();
+    const status = await readFile(`/proc/${postgres.pid()}/status`, 'utf8');
+    expect(status).toMatch(/^Uid:\s+(?!0\s)\d+/m);
+  });
+
+  test('a directory that this user cannot reach is refused with the remedy', async () => {
+    await chmod(dataDir, 0o700);
+    const inside = join(dataDir, 'inside');
+    const refused = startEmbeddedPostgres({ dataDir: inside, password });
+    await expect(refused).rejects.toMatchObject({
+      reason: 'data_dir_unreachable',
+      message: expect.stringContaining(`chmod o+x ${dataDir}`),
+    });
+  });
+});
+
+test('the output of the programs becomes one line with a reason', () => {
+  const reasonOf = (output: string) => errorFromOutput(output, 'No start').reason;
+  expect(reasonOf('FATAL:  could not write: No space left on device')).toBe('disk_full');
+  expect(reasonOf('could not create directory "x": Permission denied')).toBe('data_dir_unwritable');
+  expect(reasonOf('FATAL:  lock file "postmaster.pid" already exists')).toBe('data_dir_in_use');
+  expect(reasonOf('PANIC:  could not locate a valid checkpoint record')).toBe('data_dir_damaged');
+  expect(errorFromOutput('LOG:  a\nFATAL:  the reason\nHINT: b\n', 'No start').message).toBe(
+    'No start: the reason',
+  );
+});

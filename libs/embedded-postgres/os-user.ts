@@ -1,0 +1,61 @@
+/** Whom PostgreSQL runs as: it refuses to be root. */
+import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { EmbeddedPostgresError } from './error.ts';
+
+const run = promisify(execFile);
+
+const NAME = 'postgres';
+
+/** The ids to start PostgreSQL's programs with; empty for "as we are". */
+export interface OsUser {
+  uid?: number;
+  gid?: number;
+}
+
+/** The user `postgres` when we are root, made if it does not exist; ourselves otherwise. */
+export async function postgresOsUser(): Promise<OsUser> {
+  if (process.getuid?.() !== 0) return {};
+  try {
+    return await idsOf(NAME);
+  } catch {
+    // There is no such user yet.
+  }
+  try {
+    await run('useradd', ['--system', '--user-group', '--no-create-home', NAME]);
+    return await idsOf(NAME);
+  } catch (cause) {
+    throw new EmbeddedPostgresError(
+      'no_os_user',
+      'PostgreSQL refuses to run as root, and an operating system user "postgres" could not be made. Make one, or start as an ordinary user.',
+      cause,
+    );
+  }
+}
+
+async function idsOf(name: string): Promise<Required<OsUser>> {
+  const [uid, gid] = await Promise.all(
+    ['-u', '-g'].map(async (flag) => Number((await run('id', [flag, name])).stdout)),
+  );
+  if (!uid || !gid) throw new Error(`the user ${name} has no ids of its own`);
+  return { uid, gid };
+}
+
+const ANYONE_MAY_ENTER = 0o001;
+
+/** Throws when the user could not get to `path` because a directory above it is closed to others. */
+export async function assertReachable(path: string, user: OsUser): Promise<void> {
+  if (user.uid === undefined) return;
+  for (let dir = dirname(path); ; dir = dirname(dir)) {
+    const { mode, uid } = await stat(dir);
+    if (!(mode & ANYONE_MAY_ENTER) && uid !== user.uid) {
+      throw new EmbeddedPostgresError(
+        'data_dir_unreachable',
+        `PostgreSQL runs as the user "postgres", who may not enter ${dir}. Use a directory open to it (chmod o+x ${dir}), or start as an ordinary user.`,
+      );
+    }
+    if (dir === dirname(dir)) return;
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * The outbox: events are written in the transaction that makes them true, and published from here.
+ *
+ * Order per key rests on one rule: whoever writes an event of a key holds a row lock that all
+ * writers of that key take, before the event's id is drawn. Then ids of one key rise in commit order.
+ */
+import { randomUUID } from 'node:crypto';
+import type { JsonValue } from '@bufbuild/protobuf';
+import { type EventType, encodeEvent, type Topic } from '@creditlane/events/topics';
+import { type Queryable, statement } from '@creditlane/postgres/statement';
+
+/** Events of one key are of one shard; each shard is published by one relay at a time. */
+export const OUTBOX_SHARDS = 4;
+
+/** The SQL of a migration that creates the outbox. */
+export const createOutboxSql: readonly string[] = [
+  `CREATE TABLE outbox (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    shard smallint NOT NULL CHECK (shard >= 0 AND shard < ${OUTBOX_SHARDS}),
+    topic text NOT NULL,
+    key text NOT NULL,
+    event_id uuid NOT NULL DEFAULT gen_random_uuid(),
+    type text NOT NULL,
+    payload jsonb NOT NULL,
+    traceparent text,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    published_at timestamptz
+  ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02)`,
+  // Holds only what is still to be published, so it is small whatever the table has grown to.
+  'CREATE INDEX outbox_unpublished ON outbox (shard, id) WHERE published_at IS NULL',
+  `CREATE TABLE outbox_lease (
+    shard smallint PRIMARY KEY,
+    holder uuid,
+    fence bigint NOT NULL DEFAULT 0,
+    expires_at timestamptz NOT NULL DEFAULT '-infinity'
+  ) WITH (fillfactor = 50)`,
+  `INSERT INTO outbox_lease (shard) SELECT generate_series(0, ${OUTBOX_SHARDS - 1})`,
+];
+
+export const dropOutboxSql: readonly string[] = ['DROP TABLE outbox_lease', 'DROP TABLE outbox'];
+
+/** An event to be published once the transaction commits. */
+export interface OutboxEvent {
+  topic: Topic;
+  key: string;
+  type: EventType;
+  /** Protobuf JSON of the event. */
+  payload: JsonValue;
+  /** A UUID; drawn when left out. */
+  id?: string;
+  traceparent?: string | undefined;
+}
+
+/** The shard of a key (FNV-1a over its UTF-16 code units): the same in every version, for ever. */
+export function shardOf(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < key.length; index += 1) {
+    hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193) >>> 0;
+  }
+  return hash % OUTBOX_SHARDS;
+}
+
+const insertEvents = statement(
+  'outbox_append',
+  `INSERT INTO outbox (shard, topic, key, event_id, type, payload, traceparent)
+   SELECT shard, topic, key, event_id, type, payload, traceparent
+   FROM unnest($1::smallint[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::jsonb[], $7::text[])
+     WITH ORDINALITY AS event (shard, topic, key, event_id, type, payload, traceparent, position)
+   ORDER BY position`,
+);
+
+/**
+ * Writes events to be published, in their order, in the transaction `tx`. Throws
+ * `UndecodableEventError` for a payload that is not an event of its type: it could never be published.
+ */
+export async function appendToOutbox(tx: Queryable, events: readonly OutboxEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  for (const { type, payload } of events) encodeEvent(type, payload);
+  await insertEvents.run(tx, [
+    events.map(({ key }) => shardOf(key)),
+    events.map(({ topic }) => topic),
+    events.map(({ key }) => key),
+    events.map(({ id }) => id ?? randomUUID()),
+    events.map(({ type }) => type),
+    events.map(({ payload }) => JSON.stringify(payload)),
+    events.map(({ traceparent }) => traceparent ?? null),
+  ]);
+}

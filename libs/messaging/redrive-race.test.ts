@@ -1,0 +1,75 @@
+// Events that are published once more come before any that a relay had begun to publish before.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeWith } from '@creditlane/events/test-kafka';
+import { createTestBus } from '@creditlane/events/test-kafka-bus';
+import { startWiredKafka } from '@creditlane/events/test-kafka-wire';
+import type { Queryable } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import { appendToOutbox } from './outbox.ts';
+import { redriveOutbox } from './outbox-redrive.ts';
+import { startRelay } from './relay.ts';
+import { openTestSchema, silent } from './test-schema.ts';
+
+const TOPIC = 'creditlane.decisions.v1';
+const WITHIN_MS = 1_500;
+const LONG_AGO = new Date(0);
+const [EARLY, LATER] = [
+  '0198c0de-0000-7000-8000-000000000001',
+  '0198c0de-0000-7000-8000-000000000002',
+];
+
+const kafka = await startWiredKafka();
+afterAll(() => kafka?.close());
+
+describeWith(kafka, 'a cluster that has lost its data', ({ open }) => {
+  test('gets its events in their order, though a later one was on its way', async () => {
+    const { config, wire } = await open();
+    const db = await openTestSchema('redrive_race');
+    const bus = createTestBus(config, { publishedWithinMs: WITHIN_MS });
+    const { pool, metrics } = db;
+    const begun: string[] = [];
+    const watched = {
+      ...bus,
+      publish(batch: Parameters<typeof bus.publish>[0]) {
+        begun.push(...batch.map(({ headers }) => headers.ce_id ?? ''));
+        return bus.publish(batch);
+      },
+    };
+    const append = (tx: Queryable, id: string) => {
+      const type = 'creditlane.decisions.v1.DecisionRecorded';
+      return appendToOutbox(tx, [{ topic: TOPIC, key: 'one', type, id, payload: {} }]);
+    };
+    await inTransaction(pool, async (tx) => {
+      await append(tx, EARLY);
+      // As far as anybody knows; the cluster has lost it.
+      await tx.query('UPDATE outbox SET published_at = now()');
+    });
+    await append(pool, LATER);
+    wire.freeze();
+    const relay = startRelay({ pool, bus: watched, source: 'decisions', log: silent, metrics });
+    onTestFinished(async () => {
+      await relay.close();
+      await bus.close();
+      await db.close();
+    });
+    await vi.waitUntil(() => begun.length > 0, { timeout: 10_000 });
+    expect(begun).toEqual([LATER]);
+    expect(await redriveOutbox(pool, LONG_AGO)).toBe(1);
+    // For as long as the command waits.
+    await sleep(WITHIN_MS);
+    wire.thaw();
+
+    const handled: string[] = [];
+    await bus.subscribe({
+      group: 'webhook-dispatcher',
+      topics: [TOPIC],
+      handle: async (batch) => {
+        handled.push(...batch.map(({ headers }) => headers.ce_id ?? ''));
+      },
+    });
+    await vi.waitUntil(() => new Set(handled).size === 2, { timeout: 15_000 });
+    expect(handled[0]).toBe(EARLY);
+  });
+});

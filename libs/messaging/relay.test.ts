@@ -1,0 +1,360 @@
+import { randomUUID } from 'node:crypto';
+import type { EventBus } from '@creditlane/events/bus';
+import type { EventMessage } from '@creditlane/events/message';
+import { decodeEvent } from '@creditlane/events/topics';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { appendToOutbox, type OutboxEvent, shardOf } from './outbox.ts';
+import { type Relay, startRelay } from './relay.ts';
+import { openTestSchema, silent, type TestSchema } from './test-schema.ts';
+
+let db: TestSchema;
+let relays: Relay[];
+let published: EventMessage[];
+/** What the bus does with a batch, before it counts as published. */
+let accept: (batch: EventMessage[]) => Promise<void>;
+
+const bus: EventBus = {
+  async publish(batch) {
+    await accept(batch);
+    published.push(...batch);
+  },
+  subscribe: () => Promise.reject(new Error('nobody subscribes here')),
+  close: () => Promise.resolve(),
+};
+
+beforeEach(async () => {
+  db = await openTestSchema('relay');
+  relays = [];
+  published = [];
+  accept = () => Promise.resolve();
+});
+afterEach(async () => {
+  await Promise.all(relays.map((relay) => relay.close()));
+  await db.close();
+});
+
+function relay(pool = db.pool): Relay {
+  const started = startRelay({
+    pool,
+    bus,
+    source: 'decisions',
+    log: silent,
+    metrics: db.metrics,
+  });
+  relays.push(started);
+  return started;
+}
+
+function event(key: string, sequence = 1): OutboxEvent {
+  return {
+    topic: 'creditlane.decisions.v1',
+    key,
+    type: 'creditlane.decisions.v1.DecisionRecorded',
+    payload: { applicationId: key, sequence },
+  };
+}
+
+const append = (...events: OutboxEvent[]) => appendToOutbox(db.pool, events);
+
+/** The sequences published of a key, in order. */
+function sequencesOf(key: string, messages = published): number[] {
+  return messages.filter((message) => message.key === key).map(sequenceIn);
+}
+
+function sequenceIn(message: EventMessage): number {
+  const { type, event } = decodeEvent(message);
+  if (type !== 'creditlane.decisions.v1.DecisionRecorded') throw new Error(type);
+  return Number(event.sequence);
+}
+
+async function unpublished(): Promise<string[]> {
+  const { rows } = await db.pool.query<{ key: string }>(
+    'SELECT key FROM outbox WHERE published_at IS NULL ORDER BY id',
+  );
+  return rows.map(({ key }) => key);
+}
+
+test('an event is published with its CloudEvents headers and the trace of its cause', async () => {
+  const id = randomUUID();
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  await append({ ...event('a', 7), id, traceparent });
+  await relay().settled();
+  expect(published).toHaveLength(1);
+  expect(published[0]).toMatchObject({
+    topic: 'creditlane.decisions.v1',
+    key: 'a',
+    headers: {
+      ce_specversion: '1.0',
+      ce_id: id,
+      ce_type: 'creditlane.decisions.v1.DecisionRecorded',
+      ce_source: 'decisions',
+      'content-type': 'application/protobuf',
+      traceparent,
+    },
+  });
+  expect(sequencesOf('a')).toEqual([7]);
+});
+
+test('events of a key are published in the order they were written, many batches long', async () => {
+  const keys = Array.from({ length: 12 }, (_, index) => `key-${index}`);
+  const sequences = Array.from({ length: 300 }, (_, index) => index + 1);
+  for (const sequence of sequences) await append(...keys.map((key) => event(key, sequence)));
+  const batches: number[] = [];
+  accept = async (batch) => {
+    batches.push(batch.length);
+  };
+  await relay().settled();
+  for (const key of keys) expect(sequencesOf(key)).toEqual(sequences);
+  expect(Math.max(...batches)).toBeLessThanOrEqual(2_000);
+  expect(batches.length).toBeGreaterThan(1);
+});
+
+test('a transaction that commits after one with later ids is found', async () => {
+  const running = relay();
+  await inTransaction(db.pool, async (tx) => {
+    await appendToOutbox(tx, [event('late')]);
+    await append(event('early'));
+    running.wake();
+    await expect.poll(() => sequencesOf('early')).toEqual([1]);
+    await expect.poll(() => unpublished()).toEqual([]);
+    expect(sequencesOf('late')).toEqual([]);
+  });
+  await running.settled();
+  expect(sequencesOf('late')).toEqual([1]);
+});
+
+test('an event of a transaction that was rolled back is never published', async () => {
+  const running = relay();
+  const refused = inTransaction(db.pool, async (tx) => {
+    await appendToOutbox(tx, [event('phantom')]);
+    throw new Error('refused');
+  });
+  await expect(refused).rejects.toThrow('refused');
+  await append(event('real'));
+  await running.settled();
+  expect(published.map(({ key }) => key)).toEqual(['real']);
+});
+
+test('only what was published is marked, not what was written meanwhile', async () => {
+  const hold = Promise.withResolvers<void>();
+  accept = (batch) =>
+    batch.some(({ key }) => key === 'second') ? hold.promise : Promise.resolve();
+  const running = relay();
+  accept = async () => {
+    accept = () => hold.promise;
+    // Written while the first is under way, in the same shard, hence the next in line.
+    await append(event('first', 2));
+  };
+  await append(event('first', 1));
+  await expect.poll(() => sequencesOf('first')).toEqual([1]);
+  await expect.poll(() => unpublished()).toEqual(['first']);
+  hold.resolve();
+  await running.settled();
+  expect(sequencesOf('first')).toEqual([1, 2]);
+});
+
+test('a failing bus is asked again until it takes the events, in order', async () => {
+  let failures = 0;
+  accept = async () => {
+    failures += 1;
+    if (failures <= 3) throw new Error('the broker is away');
+  };
+  await append(event('a', 1), event('a', 2));
+  await relay().settled();
+  expect(failures).toBe(4);
+  expect(sequencesOf('a')).toEqual([1, 2]);
+});
+
+test('a batch that was published but not marked is published again under the same ids', async () => {
+  accept = async () => {
+    accept = () => marksFail(false);
+    await marksFail(true);
+  };
+  await append(event('a', 1), event('a', 2));
+  await relay().settled();
+  expect(sequencesOf('a')).toEqual([1, 2, 1, 2]);
+  const ids = published.map(({ headers }) => headers.ce_id);
+  expect(ids.slice(0, 2)).toEqual(ids.slice(2));
+});
+
+/** As if the relay, or PostgreSQL, crashed between the bus's answer and the mark. */
+async function marksFail(fail: boolean): Promise<void> {
+  const check = 'ALTER TABLE outbox ADD CONSTRAINT crash CHECK (published_at IS NULL)';
+  await db.pool.query(fail ? check : 'ALTER TABLE outbox DROP CONSTRAINT crash');
+}
+
+test('a relay goes on when PostgreSQL has cut all its connections', async () => {
+  const running = relay();
+  for (const sequence of [1, 2, 3]) {
+    await append(event('a', sequence));
+    await disconnectAll();
+    await expect.poll(() => new Set(sequencesOf('a')).size).toBe(sequence);
+  }
+  await running.settled();
+});
+
+async function disconnectAll(): Promise<void> {
+  const client = new pg.Client({ connectionString: db.url });
+  await client.connect();
+  await client.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+  await client.end();
+}
+
+test('a leader whose shards were taken over meanwhile marks nothing', async () => {
+  const running = relay();
+  accept = async () => {
+    accept = () => Promise.resolve();
+    await takeOver('1 second');
+  };
+  await append(event('a'));
+  await expect.poll(() => published.length).toBe(1);
+  await expect.poll(() => unpublished()).toEqual(['a']);
+  // The other one died without a mark; its lease runs out and the first takes the shards again.
+  await running.settled();
+  expect(sequencesOf('a')).toEqual([1, 1]);
+});
+
+/** What another relay does that finds the leases run out. */
+async function takeOver(lease: string): Promise<void> {
+  await db.pool.query(
+    `UPDATE outbox_lease SET holder = gen_random_uuid(), fence = fence + 1,
+       expires_at = clock_timestamp() + $1::interval`,
+    [lease],
+  );
+}
+
+test('a shard that is taken over is published although the others always have more', async () => {
+  const [busy, quiet] = ['a', 'b'];
+  expect(shardOf(busy)).not.toBe(shardOf(quiet));
+  const running = relay();
+  await running.settled();
+  await db.pool.query(
+    `UPDATE outbox_lease SET holder = gen_random_uuid(), fence = fence + 1,
+       expires_at = clock_timestamp() + interval '1 second' WHERE shard = $1`,
+    [shardOf(quiet)],
+  );
+  let sequence = 1;
+  accept = async (batch) => {
+    if (batch.some(({ key }) => key === quiet)) accept = () => Promise.resolve();
+    sequence += 1;
+    await append(event(busy, sequence));
+  };
+  await append(event(busy), event(quiet));
+  await expect.poll(() => sequencesOf(quiet), { timeout: 10_000 }).toEqual([1]);
+  await running.settled();
+});
+
+test('the shards of a relay that died are taken over within five seconds', async () => {
+  const mortal = new pg.Pool({ connectionString: db.url });
+  await relay(mortal).settled();
+  const successor = relay();
+  // Nothing of it reaches the database any more, not even that it gives its shards up.
+  await mortal.end();
+  const diedMs = performance.now();
+  await append(event('a'));
+  await successor.settled();
+  expect(performance.now() - diedMs).toBeLessThan(5_000);
+  expect(sequencesOf('a')).toEqual([1]);
+});
+
+test('of two relays one publishes, and the other goes on when the first is closed', async () => {
+  const first = relay();
+  await append(event('a', 1));
+  await first.settled();
+  const second = relay();
+  await append(event('a', 2));
+  await second.settled();
+  await first.close();
+  await append(event('a', 3));
+  await second.settled();
+  expect(sequencesOf('a')).toEqual([1, 2, 3]);
+});
+
+test('a wake-up publishes at once: no event waits for a poll or for a batch to fill', async () => {
+  const running = relay();
+  await append(event('warm up'));
+  await running.settled();
+  const startedMs = performance.now();
+  for (let sequence = 1; sequence <= 20; sequence += 1) {
+    await append(event('a', sequence));
+    running.wake();
+    await vi.waitUntil(() => sequencesOf('a').length === sequence, { interval: 1 });
+  }
+  // Twenty polls, or twenty waits of even 100 ms, would take longer.
+  expect(performance.now() - startedMs).toBeLessThan(2_000);
+});
+
+test('an event is published without a wake-up too', async () => {
+  relay();
+  await append(event('a'));
+  await expect.poll(() => sequencesOf('a')).toEqual([1]);
+});
+
+test('an event that cannot be encoded holds up its own key and no other', async () => {
+  await db.pool.query(
+    `INSERT INTO outbox (shard, topic, key, type, payload)
+     VALUES (0, 'creditlane.decisions.v1', 'bad', 'creditlane.decisions.v1.DecisionRecorded', '{"no": 1}')`,
+  );
+  for (const shard of [0, 0, 1]) {
+    await db.pool.query(
+      `INSERT INTO outbox (shard, topic, key, type, payload)
+       SELECT $1, 'creditlane.decisions.v1', k, 'creditlane.decisions.v1.DecisionRecorded', '{}'
+       FROM unnest(ARRAY['bad', 'good']) k`,
+      [shard],
+    );
+  }
+  relay();
+  await expect.poll(() => published.map(({ key }) => key)).toEqual(['good', 'good', 'good']);
+  await expect.poll(() => unpublished()).toEqual(['bad', 'bad', 'bad', 'bad']);
+});
+
+test('however many events wait behind one that cannot be encoded, those of other keys go out', async () => {
+  await db.pool.query(
+    `INSERT INTO outbox (shard, topic, key, type, payload)
+     SELECT 0, 'creditlane.decisions.v1', 'bad', 'creditlane.decisions.v1.DecisionRecorded', '{"no": 1}'
+     FROM generate_series(1, 600)`,
+  );
+  await db.pool.query(
+    `INSERT INTO outbox (shard, topic, key, type, payload)
+     VALUES (0, 'creditlane.decisions.v1', 'good', 'creditlane.decisions.v1.DecisionRecorded', '{}')`,
+  );
+  relay();
+  await expect.poll(() => published.map(({ key }) => key)).toEqual(['good']);
+});
+
+test('what can never be published is refused when it is written', async () => {
+  const wrong = { ...event('a'), payload: { applicationId: 1 } };
+  await expect(append(wrong)).rejects.toThrow('the payload is not a');
+  expect(await unpublished()).toEqual([]);
+});
+
+test('the backlog and the oldest event show in the metrics', async () => {
+  accept = () => Promise.reject(new Error('away'));
+  relay();
+  await append(event('a'), event('b'));
+  const text = await db.metrics.text();
+  expect(text).toContain('creditlane_outbox_depth{source="decisions"} 2');
+  expect(text).toMatch(/creditlane_outbox_oldest_seconds\{source="decisions"\} \d/);
+});
+
+test('closing does not wait for a bus that never answers', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+  const asked = Promise.withResolvers<void>();
+  accept = () => {
+    asked.resolve();
+    return new Promise(() => undefined);
+  };
+  const running = relay();
+  await append(event('a'));
+  await asked.promise;
+  const closed = running.close();
+  await vi.advanceTimersByTimeAsync(6_000);
+  await closed;
+  vi.useRealTimers();
+  expect(await unpublished()).toEqual(['a']);
+});

@@ -1,0 +1,45 @@
+import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
+import { type Purge, purgeAll } from '@creditlane/postgres/retention';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { purgeInbox, purgeOutbox } from './retention.ts';
+import { openTestSchema, type TestSchema } from './test-schema.ts';
+
+let db: TestSchema;
+beforeAll(async () => {
+  db = await openTestSchema('retention');
+});
+afterAll(() => db.close());
+
+/** Fills a table with rows of two ages, more of the old than fit a slice. */
+async function fill(table: string, columns: string, values: string): Promise<void> {
+  await db.pool.query(
+    `INSERT INTO ${table} (${columns})
+     SELECT ${values} FROM generate_series(1, 2500) AS n,
+       LATERAL (SELECT now() - CASE WHEN n <= 2300 THEN interval '40 days' ELSE '0' END AS at) AS age`,
+  );
+}
+
+async function purgeAndCount(purge: Purge, table: string): Promise<[number, number]> {
+  const deleted = await purgeAll(db.pool, purge);
+  const { rows } = await db.pool.query(`SELECT count(*) FROM ${table}`);
+  return [deleted, rows[0].count];
+}
+
+test('published events are deleted after a week, unpublished ones never', async () => {
+  await fill('outbox', 'shard, topic, key, type, payload, published_at', "0, '', '', '', '{}', at");
+  await db.pool.query(
+    "INSERT INTO outbox (shard, topic, key, type, payload, created_at) VALUES (0, '', '', '', '{}', now() - interval '1 year')",
+  );
+  expect(await purgeAndCount(purgeOutbox, 'outbox')).toEqual([2300, 201]);
+});
+
+test('inbox rows are deleted after thirty days', async () => {
+  await fill('inbox', 'consumer, event_id, received_at', "'test', gen_random_uuid(), at");
+  expect(await purgeAndCount(purgeInbox, 'inbox')).toEqual([2300, 200]);
+});
+
+test('answers to idempotent writes are deleted after a day', async () => {
+  const columns = 'caller_id, operation, key, request_digest, response, created_at';
+  await fill('idempotency', columns, "'', '', n, '', '', at");
+  expect(await purgeAndCount(purgeIdempotency, 'idempotency')).toEqual([2300, 200]);
+});

@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { WakeSignal } from './wake-signal.ts';
+
+const HOUR_MS = 3_600_000;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('a signal wakes everyone who waits', async () => {
+  const wake = new WakeSignal();
+  const waits = [wake.wait(HOUR_MS), wake.wait(HOUR_MS)];
+  wake.signal();
+  await Promise.all(waits);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('signals while nobody waits are kept as one', async () => {
+  const wake = new WakeSignal();
+  wake.signal();
+  wake.signal();
+  await wake.wait(HOUR_MS);
+
+  let woken = false;
+  const second = wake.wait(HOUR_MS).then(() => {
+    woken = true;
+  });
+  await vi.advanceTimersByTimeAsync(HOUR_MS - 1);
+  expect(woken).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  await second;
+});
+
+test('a signal that woke someone is spent', async () => {
+  const wake = new WakeSignal();
+  const first = wake.wait(HOUR_MS);
+  wake.signal();
+  await first;
+  void wake.wait(HOUR_MS);
+  expect(vi.getTimerCount()).toBe(1);
+  wake.signal();
+});
+
+test('an abort ends the wait, and a later one does not begin', async () => {
+  const wake = new WakeSignal();
+  const controller = new AbortController();
+  const wait = wake.wait(HOUR_MS, controller.signal);
+  controller.abort();
+  await wait;
+  await wake.wait(HOUR_MS, controller.signal);
+  expect(vi.getTimerCount()).toBe(0);
+});
