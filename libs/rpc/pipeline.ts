@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto';
 import { create, type Message, toBinary } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
-import { isUuid, newId } from '@creditlane/runtime/ids';
+import { isUuid } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
-import { parseTraceparent, traceIdOf } from '@creditlane/runtime/traceparent';
+import { acceptedTraceparent, traceIdOf } from '@creditlane/runtime/traceparent';
 import { type Span, startSpan } from '@creditlane/runtime/tracing';
 import { accessOf, refusalOf } from './access.ts';
 import {
@@ -36,6 +36,7 @@ import {
 } from './fault.ts';
 import type { Identity, TokenVerifier } from './identity.ts';
 import { checkRules, warmUpRules } from './input-rules.ts';
+import { acceptedRequestId } from './request-id.ts';
 import type { Route, ServiceRoutes } from './service.ts';
 
 /** What every mount needs beside the routes. */
@@ -70,8 +71,6 @@ type Attempt = {
 /** The answer as `write` made it. */
 export type Answer<T> = { value: T; replayed: boolean };
 
-/** Longer ids would swell every log line; anything else than these characters could forge one. */
-const REQUEST_ID_FORM = /^[\w.:/+=@-]{1,128}$/;
 const OUR_FAULTS: ReadonlySet<FaultKind> = new Set(['internal', 'unavailable', 'deadline']);
 const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 const BEARER = 'Bearer ';
@@ -162,11 +161,10 @@ export class Procedure {
   }
 
   #begin(metadata: Metadata): Attempt {
-    const requestId = requestIdFrom(metadata);
-    const given = metadata(TRACEPARENT);
+    const requestId = acceptedRequestId(metadata(REQUEST_ID));
     const span = startSpan(this.#name, {
       kind: 'server',
-      parent: parseTraceparent(given) && given,
+      parent: acceptedTraceparent(metadata(TRACEPARENT)),
       attributes: {
         'rpc.service': this.method.parent.typeName,
         'rpc.method': this.method.name,
@@ -277,11 +275,6 @@ function bearerToken(metadata: Metadata): string {
     throw unauthenticated('token_missing', 'the call carries no identity token');
   }
   return authorization.slice(BEARER.length);
-}
-
-function requestIdFrom(metadata: Metadata): string {
-  const given = metadata(REQUEST_ID);
-  return given && REQUEST_ID_FORM.test(given) ? given : newId();
 }
 
 function callIdFrom(metadata: Metadata): string | undefined {

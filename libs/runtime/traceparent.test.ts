@@ -1,8 +1,15 @@
 import { expect, test } from 'vitest';
-import { formatTraceparent, newTraceparent, parseTraceparent, traceIdOf } from './traceparent.ts';
+import {
+  acceptedTraceparent,
+  formatTraceparent,
+  newTraceparent,
+  parseTraceparent,
+  traceIdOf,
+} from './traceparent.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
+const LONG = `cc-${TRACE}-${SPAN}-01-é`.padEnd(10_000, 'x');
 
 test('a traceparent is read and written as the standard says', () => {
   const text = `00-${TRACE}-${SPAN}-01`;
@@ -16,6 +23,17 @@ test('one of a later version is read as far as this version knows it', () => {
 });
 
 test.each([
+  { what: 'version 00', text: `00-${TRACE}-${SPAN}-00`, flags: '00' },
+  { what: 'both flags of the standard', text: `00-${TRACE}-${SPAN}-03`, flags: '03' },
+  { what: 'flags that have no meaning yet', text: `00-${TRACE}-${SPAN}-ff`, flags: '03' },
+  { what: 'a later version', text: `cc-${TRACE}-${SPAN}-01`, flags: '01' },
+  { what: 'a later version with an empty suffix', text: `cc-${TRACE}-${SPAN}-01-`, flags: '01' },
+  { what: 'a later version with a long suffix', text: LONG, flags: '01' },
+])('$what is passed on in version 00 with the known flags only', ({ text, flags }) => {
+  expect(acceptedTraceparent(text)).toBe(`00-${TRACE}-${SPAN}-${flags}`);
+});
+
+test.each([
   undefined,
   null,
   '',
@@ -24,9 +42,20 @@ test.each([
   '00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01',
   '00-0AF7651916CD43DD8448EB211C80319C-B7AD6B7169203331-01',
   '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01x',
+  '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-',
+  '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-é',
+  '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\n',
+  '01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.more',
+  '0-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   ' 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
 ])('%o is no traceparent', (text) => {
   expect(parseTraceparent(text)).toBeUndefined();
+  expect(acceptedTraceparent(text)).toBeUndefined();
+});
+
+test('a header sent twice is no traceparent', () => {
+  const text = `00-${TRACE}-${SPAN}-01`;
+  expect(acceptedTraceparent([text, text])).toBeUndefined();
 });
 
 test('a new trace is one of its own, and not recorded', () => {

@@ -1,8 +1,15 @@
 /** The W3C trace context as text: which trace a piece of work belongs to, and which span caused it. */
 import { randomUUID } from 'node:crypto';
 
-/** Version, trace id, span id, flags. A later version may say more behind a dash. */
-const FORM = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?=$|-)/;
+/**
+ * Version, trace id, span id, flags (https://www.w3.org/TR/trace-context/#traceparent-header). Version ff
+ * is invalid, and so are ids of zeros only. A later version may continue after a dash.
+ */
+const FORM =
+  /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-|$)/;
+const VERSION_00_LENGTH = 55;
+/** "Sampled" and, from level 2 of the standard, "random trace id"; all other flags must be sent as 0. */
+const KNOWN_FLAGS = 0b11;
 
 export interface TraceContext {
   /** 32 hexadecimal digits. */
@@ -13,19 +20,31 @@ export interface TraceContext {
   flags: number;
 }
 
-/** What a `traceparent` says; undefined when it is none, which by the standard starts a new trace. */
+/** The trace context in `text`; undefined when malformed, which by the standard starts a new trace. */
 export function parseTraceparent(text: string | null | undefined): TraceContext | undefined {
-  const [, traceId, spanId, flags] = FORM.exec(text ?? '') ?? [];
+  const [, version, traceId, spanId, flags] = FORM.exec(text ?? '') ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
-  return { traceId, spanId, flags: Number.parseInt(flags, 16) };
+  if (version === '00' && text?.length !== VERSION_00_LENGTH) return undefined;
+  return { traceId, spanId, flags: Number.parseInt(flags, 16) & KNOWN_FLAGS };
 }
 
-/** The same as text, in version 00. */
+/** The context as text, in version 00. */
 export function formatTraceparent({ traceId, spanId, flags }: TraceContext): string {
   return `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
 }
 
-/** Begins a trace that nobody records: its id still ties the lines of the logs together. */
+/**
+ * A caller's `traceparent` in the form in which it may be passed on and stored: in version 00, without what
+ * a later version appends, which may be of any length and of any characters. Undefined when malformed.
+ */
+export function acceptedTraceparent(
+  header: string | string[] | null | undefined,
+): string | undefined {
+  const context = typeof header === 'string' ? parseTraceparent(header) : undefined;
+  return context && formatTraceparent(context);
+}
+
+/** A new trace that is not recorded: its id only connects the lines of the logs. */
 export function newTraceparent(): string {
   const traceId = randomUUID().replaceAll('-', '');
   const spanId = randomUUID().replaceAll('-', '').slice(16);

@@ -5,6 +5,10 @@ import { newId } from '@creditlane/runtime/ids';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { startWorld } from './test-world.ts';
 
+const VISIBLE_ASCII = String.fromCharCode(
+  ...Array.from({ length: 94 }, (_, index) => 0x21 + index),
+);
+
 const world = await startWorld();
 afterAll(world.close);
 afterEach(() => world.peers.failures.clear());
@@ -347,6 +351,17 @@ describe('request ids', () => {
     expect(answer.headers.get('x-request-id')).toBe('order-7781');
     const { call } = world.peers.called('recordDecision').at(-1) ?? {};
     expect(call).toMatchObject({ requestId: 'order-7781', traceparent });
+  });
+
+  test.each([
+    { what: '129 characters', id: 'x'.repeat(129) },
+    { what: '200 characters', id: 'x'.repeat(200) },
+    { what: 'every visible ASCII character', id: VISIBLE_ASCII },
+  ])('of $what are the same in the answer and in the services', async ({ id }) => {
+    const answer = await post(decision(), { 'X-Request-Id': id });
+    expect(answer.headers.get('x-request-id')).toBe(id);
+    const { call } = world.peers.called('recordDecision').at(-1) ?? {};
+    expect(call?.requestId).toBe(id);
   });
 
   test.each([['two words'], ['x'.repeat(201)]])('%s is replaced', async (id) => {

@@ -1,6 +1,7 @@
 /** The way of every request: route, key, limit, parameters, body, access, handler, answer. */
 import { invalid, notFound } from '@creditlane/rpc/fault';
-import { newTraceparent, parseTraceparent } from '@creditlane/runtime/traceparent';
+import { acceptedRequestId } from '@creditlane/rpc/request-id';
+import { acceptedTraceparent, newTraceparent } from '@creditlane/runtime/traceparent';
 import { startSpan } from '@creditlane/runtime/tracing';
 import type { Context } from 'koa';
 import type { Access } from './access.ts';
@@ -13,7 +14,6 @@ import { answerAndHangUp, hasEndlessBody } from './hang-up.ts';
 import { readJsonBody } from './json-body.ts';
 import type { Operation } from './operation.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { requestIdFrom } from './request-id.ts';
 import type { Exchange, RequestRecord } from './request-record.ts';
 import type { Routes } from './routes.ts';
 import type { RawParameters, Validator } from './validation.ts';
@@ -58,8 +58,8 @@ export class RequestHandler {
     const exchange: Exchange = {
       startedMs: performance.now(),
       method: req.method ?? '',
-      requestId: requestIdFrom(req.headers['x-request-id']),
-      traceparent: traceparentOf(req),
+      requestId: acceptedRequestId(req.headers['x-request-id']),
+      traceparent: acceptedTraceparent(req.headers.traceparent),
       span: undefined,
       operation: undefined,
       caller: undefined,
@@ -161,13 +161,6 @@ function begin(exchange: Exchange, operation: Operation): void {
     },
   });
   exchange.traceparent = exchange.span.traceparent ?? newTraceparent();
-}
-
-/** The caller's trace, where it names one. */
-function traceparentOf({ headers }: Context['req']): string | undefined {
-  const { traceparent } = headers;
-  const given = typeof traceparent === 'string' ? traceparent : undefined;
-  return parseTraceparent(given) && given;
 }
 
 /** Answers a request that failed; gives the status. */
