@@ -5,19 +5,19 @@ const UNIT = ['libs/**/*.test.ts', 'services/**/*.test.ts', 'deploy/**/*.test.ts
 const PROMISES = ['test/**/*.test.ts'];
 /** These must hold as well where each service is a process of its own, with real Kafka between them. */
 const IN_PROCESSES = [
-  'journey',
+  'decision-webhooks',
   'trace',
   'metrics',
   'idempotency',
-  'receiver',
-  'tenants',
-  'refusals',
+  'webhook-retries',
+  'tenant-isolation',
+  'rejected-requests',
 ];
 
 export default defineConfig({
   test: {
     // Starts the one PostgreSQL that every test file makes its databases in.
-    globalSetup: ['test/postgres.setup.ts', 'test/kafka.setup.ts'],
+    globalSetup: ['test/setup/postgres.setup.ts', 'test/setup/kafka.setup.ts'],
     // A process per file, so that a leaked socket, timer or global cannot reach the next one; two,
     // because the machines that run this have two cores and PostgreSQL needs its share.
     pool: 'forks',
@@ -39,8 +39,8 @@ export default defineConfig({
           name: 'processes',
           include: IN_PROCESSES.map((promise) => `test/${promise}.test.ts`),
           env: { CREDITLANE_WORLD: 'processes' },
-          globalSetup: 'test/processes.setup.ts',
-          setupFiles: 'test/processes.skip.ts',
+          globalSetup: 'test/setup/processes.setup.ts',
+          setupFiles: 'test/setup/processes.skip.ts',
           sequence: { groupOrder: 3 },
         },
       },

@@ -4,14 +4,14 @@ import { dirname } from 'node:path';
 import { KafkaUnavailableError, kafkaClasspath } from '@creditlane/embedded-kafka/jars';
 import { runCommand } from '@creditlane/local/command';
 import { Closers } from '@creditlane/runtime/closers';
-import { measureBurden } from './burden.ts';
-import { describeMachine } from './machine.ts';
-import { measure } from './measurements.ts';
-import { COLLECTABLE } from './memory.ts';
+import { soak } from './measurements/soak.ts';
+import { measureBurden } from './measurements/table-size.ts';
+import { measure } from './measurements/throughput.ts';
 import { type BenchPart, HELP, type Options, readOptions } from './options.ts';
-import { type Findings, reportOf } from './report.ts';
-import { soak } from './soak.ts';
-import { startWorld } from './world.ts';
+import { startBenchPlatform } from './platform/bench-platform.ts';
+import { COLLECTABLE } from './platform/memory.ts';
+import { describeMachine } from './report/machine.ts';
+import { type Findings, reportOf } from './report/report.ts';
 
 /** The services of a platform end one after the other, each within ten seconds. */
 const CLOSE_WITHIN_MS = 60_000;
@@ -43,10 +43,10 @@ async function add(
   const profile = profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`];
   const nodeFlags = [...profile, ...(lasting ? COLLECTABLE : [])];
   const shape = part === 'history' ? 'one process' : SHAPE_OF[part];
-  const world = await startWorld({ shape, nodeFlags }, closers);
+  const world = await startBenchPlatform({ shape, nodeFlags }, closers);
   findings.machine = await describeMachine(world.adminUrl);
   if (part === 'history') {
-    const old = await startWorld({ shape, nodeFlags }, closers);
+    const old = await startBenchPlatform({ shape, nodeFlags }, closers);
     findings.burden = await measureBurden({ new: world, old }, plan, say);
   } else if (lasting) findings.soaks[shape] = await soak(world, plan, say);
   else findings.shapes[shape] = await measure(world, plan, say);

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { makeApplication } from '@creditlane/local/demo';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { decisionPath } from './api.ts';
-import { startWorld, type World } from './world.ts';
+import { decisionPath } from './platform/api-client.ts';
+import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
 
 describe('an Idempotency-Key makes a write safe to repeat', () => {
-  let world: World;
+  let world: TestPlatform;
   let submission: { applicationId: string; creditorId: string };
   beforeAll(async () => {
-    world = await startWorld();
+    world = await startTestPlatform();
   });
   afterAll(() => world.close());
   beforeEach(async () => {

@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Figures } from './figures.ts';
-import { type SubmissionIds, startWorld, type World } from './world.ts';
+import { Figures } from './platform/metric-samples.ts';
+import {
+  type SubmissionIds,
+  startTestPlatform,
+  type TestPlatform,
+} from './platform/test-platform.ts';
 
 describe('the metrics', () => {
-  let world: World;
+  let world: TestPlatform;
   let submission: SubmissionIds;
   beforeAll(async () => {
-    world = await startWorld({ dispatcher: { RETRY_DELAYS: '1h' } });
+    world = await startTestPlatform({ dispatcher: { RETRY_DELAYS: '1h' } });
     submission = await world.submitApplication();
     await world.settle();
   });

@@ -11,8 +11,8 @@ import { TestAuthority } from '@creditlane/runtime/test-authority';
 import { startTracing } from '@creditlane/runtime/tracing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { Figures } from './figures.ts';
-import { startWorld } from './world.ts';
+import { Figures } from './platform/metric-samples.ts';
+import { startTestPlatform } from './platform/test-platform.ts';
 
 interface Rule {
   alert: string;
@@ -47,7 +47,7 @@ const queries = [
 describe('the alerts and the dashboard', () => {
   let told: string;
   beforeAll(async () => {
-    const world = await startWorld();
+    const world = await startTestPlatform();
     const submission = await world.submitApplication();
     await world.decide(submission, { decision: 'APPROVED' });
     await world.settle();

@@ -6,9 +6,9 @@ import {
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { startTracing } from '@creditlane/runtime/tracing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { decisionPath } from './api.ts';
-import { eventually } from './eventually.ts';
-import { startWorld, type World } from './world.ts';
+import { decisionPath } from './platform/api-client.ts';
+import { eventually } from './platform/eventually.ts';
+import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
 
 const APPLICATIONS = 'creditlane.applications.v1';
 const DECISIONS = 'creditlane.decisions.v1';
@@ -20,14 +20,14 @@ const CALLER = `00-${TRACE}-00f067aa0ba902b7-01`;
 describe('a decision is one trace, from the request to the attempt at its webhook', () => {
   const life = createTestProcess('creditlane');
   let receiver: OtlpReceiver;
-  let world: World;
+  let world: TestPlatform;
 
   beforeAll(async () => {
     receiver = await startOtlpReceiver();
     const { endpoint } = receiver;
     // In one process it is this one that records the spans, else each service's own.
     await startTracing({ endpoint, sampledShare: 1 }, 'creditlane', life);
-    world = await startWorld({
+    world = await startTestPlatform({
       dispatcher: { RETRY_DELAYS: '20ms,20ms' },
       everywhere: {
         OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FORM, WRITES_BACK_WITHIN_MS } from './form.ts';
-import { oneOf } from './random.ts';
-import { query } from './records.ts';
-import { run } from './run.ts';
-import { Subject } from './subject.ts';
-import { longestPauseMs, longestWaitMs } from './summary.ts';
+import { query } from './database-state.ts';
+import { oneOf } from './history/seeded-random.ts';
+import { FORM, WRITES_BACK_WITHIN_MS } from './run-profile.ts';
+import { longestPauseMs, longestWaitMs } from './run-summary.ts';
+import { run } from './run-with-fault.ts';
+import { Subject } from './system-under-test.ts';
 
 describe('in one process, under load, every promise is kept', { timeout: FORM.timeoutMs }, () => {
   let subject: Subject;

@@ -20,7 +20,7 @@ const MAIN_FILES: Record<string, string> = {
   'deploy/local': 'main.ts',
   'deploy/processes': 'up.ts',
   'deploy/webhook-inbox': 'inbox.ts',
-  test: 'world.ts',
+  test: 'platform/test-platform.ts',
   bench: 'main.ts',
 };
 
