@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { openTestKafka } from '@creditlane/events/test-kafka';
+import { openTestKafka } from '@creditlane/events/kafka/test-kafka';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const run = promisify(execFile);

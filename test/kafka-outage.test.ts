@@ -2,7 +2,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeWith, startTestCluster } from '@creditlane/events/test-kafka';
+import { describeWithKafka, startTestCluster } from '@creditlane/events/kafka/test-kafka';
 import type { Demo } from '@creditlane/local/demo';
 import type { Readiness } from '@creditlane/runtime/health';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const REPLICAS = ['decisions', 'decisions-2', 'decisions-3'];
 const cluster = await startTestCluster(1);
 afterAll(() => cluster?.close());
 
-describeWith(cluster, 'while Kafka is away', ({ brokers, stopBroker, startBroker }) => {
+describeWithKafka(cluster, 'while Kafka is away', ({ brokers, stopBroker, startBroker }) => {
   let dataDir: string;
   let platform: LocalPlatform;
   beforeEach(async () => {

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { describeWith, openTestKafka } from '@creditlane/events/test-kafka';
+import { describeWithKafka, openTestKafka } from '@creditlane/events/kafka/test-kafka';
 import type { Demo, ServiceAddress } from '@creditlane/local/demo';
 import { readJson } from '@creditlane/local/json-file';
 import { identifyProcess, type ProcessIdentity } from '@creditlane/supervision/pid-file';
@@ -47,7 +47,7 @@ async function down(): Promise<string> {
 const kafka = await openTestKafka();
 await kafka?.close();
 
-describeWith(kafka, 'npm run up', () => {
+describeWithKafka(kafka, 'npm run up', () => {
   test('makes each service a process that people can find, watch and lose', {
     timeout: 180_000,
   }, async () => {
@@ -175,8 +175,8 @@ function servicesOf({ services }: Demo): Record<string, ServiceAddress> {
 /** The names of those services that have not ended. */
 async function living(demo: Demo): Promise<string[]> {
   const all = Object.entries(servicesOf(demo)).map(async ([name, { pid }]) => {
-    const { born } = await identifyProcess(pid);
-    return born === '' ? [] : [name];
+    const { startTime } = await identifyProcess(pid);
+    return startTime === '' ? [] : [name];
   });
   return (await Promise.all(all)).flat();
 }

@@ -82,16 +82,16 @@ describe('bad input is refused, named, and leaves no trace', () => {
   });
 
   test.each([
-    ['mapQuery', 'an application that does not exist', { applicationId: randomUUID() }],
+    ['mapQueryResult', 'an application that does not exist', { applicationId: randomUUID() }],
     ['writing', 'an application that does not exist', { applicationId: randomUUID() }],
-    ['mapQuery', 'an application id that is no uuid', { applicationId: 'A-17' }],
+    ['mapQueryResult', 'an application id that is no uuid', { applicationId: 'A-17' }],
     ['writing', 'an application id that is no uuid', { applicationId: 'A-17' }],
-    ['mapQuery', 'a creditor that does not exist', { creditorId: randomUUID() }],
+    ['mapQueryResult', 'a creditor that does not exist', { creditorId: randomUUID() }],
     ['writing', 'a creditor id that is no uuid', { creditorId: '17' }],
   ] as const)('%s for %s is 400', async (how, _, wrong) => {
     const at = { ...world.demo, ...wrong };
     const body = { applicationId: at.applicationId, decision: 'APPROVED' };
-    const answer = await (how === 'mapQuery'
+    const answer = await (how === 'mapQueryResult'
       ? world.api.get(decisionPath(at))
       : world.api.post(decisionPath(at), body));
     expect(answer.status).toBe(400);

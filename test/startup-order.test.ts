@@ -1,11 +1,11 @@
 import { HOST } from '@creditlane/local/host';
+import { choosePorts } from '@creditlane/local/ports';
 import { makeSecrets } from '@creditlane/local/secrets';
 import { environmentOf } from '@creditlane/processes/environment';
 import { planInstances, portsNeeded } from '@creditlane/processes/instances';
 import { ServiceProcess } from '@creditlane/processes/service-process';
 import type { Readiness } from '@creditlane/runtime/health';
 import { createLog } from '@creditlane/runtime/log';
-import { choosePorts } from '@creditlane/supervision/free-ports';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from './platform/eventually.ts';
 

@@ -20,7 +20,10 @@ describe('a second tenant sees nothing', () => {
   });
 
   const OPERATIONS = [
-    ['mapQuery a decision', (at: Ids, key: string) => world.api.get(decisionPath(at), { key })],
+    [
+      'mapQueryResult a decision',
+      (at: Ids, key: string) => world.api.get(decisionPath(at), { key }),
+    ],
     [
       'the decision history',
       (at: Ids, key: string) => world.api.get(`${decisionPath(at)}s`, { key }),
@@ -35,7 +38,7 @@ describe('a second tenant sees nothing', () => {
         ),
     ],
     [
-      'mapQuery an application',
+      'mapQueryResult an application',
       (at: Ids, key: string) => world.api.get(`/applications/${at.applicationId}`, { key }),
     ],
     [

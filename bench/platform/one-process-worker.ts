@@ -2,11 +2,11 @@
 
 import { HOST } from '@creditlane/local/host';
 import { startPlatform } from '@creditlane/local/platform';
+import { choosePorts } from '@creditlane/local/ports';
 import { Closers } from '@creditlane/runtime/closers';
 import { Health } from '@creditlane/runtime/health';
 import { createLog } from '@creditlane/runtime/log';
 import { Metrics } from '@creditlane/runtime/metrics';
-import { choosePorts } from '@creditlane/supervision/free-ports';
 import type { PlatformPart } from './run-mode.ts';
 import { playPart } from './worker.ts';
 

@@ -1,9 +1,10 @@
 /** The platform with each service a process of its own, on a Kafka broker, as `npm run up` runs it. */
 import { join } from 'node:path';
 import { startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
+import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';
 import { readKafkaConfig } from '@creditlane/events/kafka-config';
-import { ensureTopics } from '@creditlane/events/kafka-topics';
 import { HOST } from '@creditlane/local/host';
+import { choosePorts } from '@creditlane/local/ports';
 import type { DatabaseOwner } from '@creditlane/local/services';
 import { environmentOf, type ProcessSettings } from '@creditlane/processes/environment';
 import { type FleetOptions, startFleet } from '@creditlane/processes/fleet';
@@ -14,7 +15,6 @@ import { readEnv } from '@creditlane/runtime/env';
 import { Health } from '@creditlane/runtime/health';
 import { createLog } from '@creditlane/runtime/log';
 import { Metrics } from '@creditlane/runtime/metrics';
-import { choosePorts } from '@creditlane/supervision/free-ports';
 import type { Platform, PlatformOptions } from './run-mode.ts';
 import { playPart } from './worker.ts';
 

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { stopEmbeddedKafka } from '@creditlane/embedded-kafka/embedded-kafka';
 import { stopEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
 import type { Process } from '@creditlane/runtime/run';
-import { choosePorts, type Ports } from '@creditlane/supervision/free-ports';
 import { killFromPidFiles } from '@creditlane/supervision/pid-file';
 import { announce } from './announcement.ts';
 import { emptyDataDir, markDataDir, openDataDir } from './data-dir.ts';
@@ -13,6 +12,7 @@ import { lockInstance } from './instance-lock.ts';
 import { writeJson } from './json-file.ts';
 import type { Options } from './options.ts';
 import type { Platform } from './platform.ts';
+import { choosePorts, type Ports } from './ports.ts';
 import { openSecrets, type Secrets } from './secrets.ts';
 import { explain } from './start-error.ts';
 

@@ -22,8 +22,8 @@ test('one holds the directory until it lets go of it, and leaves nothing behind'
 });
 
 test.each([
-  ['that is dead', { pid: NOBODY, born: '1' }],
-  ['whose id another process has by now', { pid: process.pid, born: 'at another time' }],
+  ['that is dead', { pid: NOBODY, startTime: '1' }],
+  ['whose id another process has by now', { pid: process.pid, startTime: 'at another time' }],
 ])('a holder %s is taken over from', async (_, holder) => {
   await writeFile(join(dir, 'instance.lock'), JSON.stringify(holder));
   const release = await lockInstance(dir);

@@ -2,7 +2,6 @@ import { KafkaBrokerError } from '@creditlane/embedded-kafka/broker';
 import { KafkaUnavailableError } from '@creditlane/embedded-kafka/jars';
 import { EmbeddedPostgresError } from '@creditlane/embedded-postgres/error';
 import { DatabaseNewerError } from '@creditlane/postgres/migrate';
-import { PortUnavailableError } from '@creditlane/supervision/free-ports';
 
 /** Creditlane cannot start here; the message is the one line that tells the person why. */
 export class StartError extends Error {
@@ -17,7 +16,6 @@ const EXPLAINED = [
   DatabaseNewerError,
   KafkaUnavailableError,
   KafkaBrokerError,
-  PortUnavailableError,
 ];
 
 /** The error to end with: what a person can do something about becomes a StartError. */

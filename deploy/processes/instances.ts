@@ -1,6 +1,6 @@
 import { HOST } from '@creditlane/local/host';
+import type { Ports } from '@creditlane/local/ports';
 import { SERVICES, type ServiceName } from '@creditlane/local/services';
-import type { Ports } from '@creditlane/supervision/free-ports';
 
 /** How many processes a service has; one where nothing is said. */
 export type Replicas = Partial<Record<ServiceName, number>>;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
+import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';
 import { readKafkaConfig } from '@creditlane/events/kafka-config';
-import { ensureTopics } from '@creditlane/events/kafka-topics';
 import type { Installation } from '@creditlane/local/installation';
 import { step } from '@creditlane/local/progress';
 import { type Env, readEnv } from '@creditlane/runtime/env';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { TOPICS, type Topic } from '@creditlane/events/topics';
 import type { DatabaseOwner } from '@creditlane/local/services';
-import { anyUnpublished } from '@creditlane/messaging/outbox-rows';
+import { hasUnpublishedEvents } from '@creditlane/messaging/outbox-rows';
 import { findUnsettled } from '@creditlane/webhook-dispatcher/store';
 import pg from 'pg';
 
@@ -42,7 +42,7 @@ async function isHandled(
   databases: Databases,
   newest?: number,
 ): Promise<boolean> {
-  if ((await anyUnpublished.run(databases[publisher])).some(({ any }) => any)) return false;
+  if (await hasUnpublishedEvents(databases[publisher])) return false;
   const { rows } = await databases[publisher].query<{ topic: Topic; ids: string[] }>(
     `SELECT topic, array_agg(event_id) AS ids
      FROM (SELECT topic, event_id FROM outbox ORDER BY id DESC LIMIT $1) AS written GROUP BY topic`,

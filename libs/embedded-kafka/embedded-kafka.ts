@@ -1,9 +1,9 @@
 /** A Kafka cluster of one's own for tests and local use: Apache Kafka's brokers on loopback. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Log } from '@creditlane/runtime/log';
+import { findFreePorts } from '@creditlane/supervision/free-ports';
 import { KafkaBrokerError, killLeftoverBroker } from './broker.ts';
 import { kafkaClasspath } from './jars.ts';
 import { type SupervisedBroker, superviseBroker } from './supervised-broker.ts';
@@ -47,7 +47,7 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
   await mkdir(dataDir, { recursive: true });
   await assertSameSize(dataDir, count);
   const clusterId = await readClusterId(join(dataDir, 'cluster-id'));
-  const ports = options.ports ?? (await freePorts(2 * count));
+  const ports = options.ports ?? (await findFreePorts(2 * count));
   const running = new Map<number, SupervisedBroker>();
 
   const start = async (index: number): Promise<void> => {
@@ -139,23 +139,4 @@ async function readClusterId(file: string): Promise<string> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     return await readFile(file, 'utf8');
   }
-}
-
-/** Different ports that are free at the moment. */
-export async function freePorts(count: number): Promise<number[]> {
-  const held = await Promise.all(
-    Array.from({ length: count }, () => {
-      return new Promise<Server>((resolve, reject) => {
-        const server = createServer();
-        server.once('error', reject);
-        server.listen(0, HOST, () => resolve(server));
-      });
-    }),
-  );
-  const ports = held.map((server) => {
-    const address = server.address();
-    return typeof address === 'object' && address ? address.port : 0;
-  });
-  await Promise.all(held.map((server) => new Promise((done) => server.close(done))));
-  return ports;
 }

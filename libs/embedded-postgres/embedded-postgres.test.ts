@@ -16,9 +16,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { silent } from '@creditlane/messaging/test-schema';
 import { openDatabase } from '@creditlane/postgres/database';
 import { Metrics } from '@creditlane/runtime/metrics';
+import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -141,7 +141,7 @@ describe('the server', () => {
       url: postgres.adminUrl,
       poolSize: 2,
       name: 'test',
-      log: silent,
+      log: silentLog,
       metrics: new Metrics(),
       entities: [],
       migrations: [],

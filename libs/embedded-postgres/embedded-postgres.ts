@@ -1,10 +1,10 @@
 /** A PostgreSQL of one's own for laptops and tests: real, crash-safe, small, and gone with its owner. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '@creditlane/runtime/backoff';
 import type { Log } from '@creditlane/runtime/log';
+import { findFreePorts } from '@creditlane/supervision/free-ports';
 import { ADMIN, initialiseOnce, makeDataDir, stopOrphan } from './cluster.ts';
 import { EmbeddedPostgresError } from './error.ts';
 import { assertReachable, postgresOsUser } from './os-user.ts';
@@ -109,24 +109,13 @@ export async function stopEmbeddedPostgres(dataDir: string, log?: Log): Promise<
 async function startOnFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await start(await freePort());
+      const [port = 0] = await findFreePorts(1);
+      return await start(port);
     } catch (error) {
       const taken = error instanceof EmbeddedPostgresError && error.reason === 'port_in_use';
       if (!taken || attempt === FREE_PORT_TRIES) throw error;
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', resolve);
-  });
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('the probe has no port');
-  return address.port;
 }
 
 async function readOwner(file: string): Promise<number | undefined> {

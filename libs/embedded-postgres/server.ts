@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile, rename } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isOutage } from '@creditlane/postgres/error-classes';
+import { isDatabaseUnavailable } from '@creditlane/postgres/error-classes';
 import pg from 'pg';
 import { EmbeddedPostgresError, errorFromOutput } from './error.ts';
 import type { OsUser } from './os-user.ts';
@@ -120,7 +120,7 @@ async function ready(
       // Where the port is another's, that one may never answer; our server has ended long before.
       if (await Promise.race([canConnect(adminUrl), ended.then(() => false)])) return;
     } catch (cause) {
-      if (!isOutage(cause)) {
+      if (!isDatabaseUnavailable(cause)) {
         throw new EmbeddedPostgresError(
           'password_mismatch',
           'PostgreSQL refuses the password: its data directory was made with another one.',

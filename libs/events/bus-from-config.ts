@@ -1,7 +1,7 @@
 /** The one place that turns a process's configuration into its event bus. */
 import type { Process } from '@creditlane/runtime/run';
 import type { EventBus } from './bus.ts';
-import { createKafkaBus } from './kafka-bus.ts';
+import { createKafkaBus } from './kafka/bus.ts';
 import type { KafkaConfig } from './kafka-config.ts';
 
 /**

@@ -6,7 +6,7 @@ import type { Topic } from './topics.ts';
  * Of a publish between processes that has not ended by then nothing goes out any more: it has failed,
  * and what is published again after that comes first. Longer than a broker may take for its answer.
  */
-export const PUBLISHED_WITHIN_MS = 20_000;
+export const PUBLISH_TIMEOUT_MS = 20_000;
 
 export interface EventBus {
   /**

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { describeEventBus } from './contract.ts';
+import { describeEventBusContract } from './event-bus-contract-tests.ts';
 import { createInProcessBus } from './in-process-bus.ts';
 import type { EventMessage } from './message.ts';
 import type { Topic } from './topics.ts';
 
-describeEventBus('within one process', async () => createInProcessBus());
+describeEventBusContract('within one process', async () => createInProcessBus());
 
 const TOPIC: Topic = 'creditlane.decisions.v1';
 const topics = { [TOPIC]: { consumers: ['left', 'right'] } };

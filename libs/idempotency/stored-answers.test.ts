@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { openTestSchema, type TestSchema } from '@creditlane/messaging/test-schema';
+import {
+  type MessagingTestDatabase,
+  openMessagingTestDatabase,
+} from '@creditlane/messaging/test-messaging-database';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -12,11 +15,11 @@ import {
   rememberAnswer,
 } from './stored-answers.ts';
 
-let db: TestSchema;
+let db: MessagingTestDatabase;
 let idem: Idempotency;
 
 beforeAll(async () => {
-  db = await openTestSchema('idempotency');
+  db = await openMessagingTestDatabase('idempotency');
   await db.pool.query('CREATE TABLE effects (what text)');
 });
 afterAll(() => db.close());

@@ -1,8 +1,8 @@
 /** Idempotency keys: a write repeated with its key has one effect and gives its first answer again. */
 
 import { isLockTimeout } from '@creditlane/postgres/error-classes';
-import { oldestOf, purge } from '@creditlane/postgres/retention';
-import { type Queryable, statement } from '@creditlane/postgres/statement';
+import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { conflict, invalid } from '@creditlane/rpc/fault';
 import type pg from 'pg';
 
@@ -29,9 +29,9 @@ const STORED_ANSWER_LIFETIME = '24 hours';
 /** SQL that says of a row of answers whether it still counts; the purge may be a while behind. */
 export const ANSWER_IS_LIVE = `created_at > now() - interval '${STORED_ANSWER_LIFETIME}'`;
 
-export const purgeIdempotency = purge(
+export const purgeIdempotency = definePurge(
   'idempotency_purge',
-  oldestOf('idempotency', 'created_at', STORED_ANSWER_LIFETIME),
+  deleteOlderThanSql('idempotency', 'created_at', STORED_ANSWER_LIFETIME),
 );
 
 /** Names one write of one caller. `requestDigest` tells a repeat from another request under its key. */
@@ -47,30 +47,30 @@ export interface Replay {
   response: Buffer;
 }
 
-const selectAnswer = statement<{ request_digest: Buffer; response: Buffer; counts: boolean }>(
+const selectAnswer = defineStatement<{ request_digest: Buffer; response: Buffer; counts: boolean }>(
   'idempotency_find',
   `SELECT request_digest, response, ${ANSWER_IS_LIVE} AS counts FROM idempotency
    WHERE caller_id = $1 AND operation = $2 AND key = $3`,
 );
 
-const deleteOutlived = statement(
+const deleteOutlived = defineStatement(
   'idempotency_delete_outlived',
   `DELETE FROM idempotency
    WHERE caller_id = $1 AND operation = $2 AND key = $3 AND NOT ${ANSWER_IS_LIVE}`,
 );
 
-const insertAnswer = statement(
+const insertAnswer = defineStatement(
   'idempotency_remember',
   `INSERT INTO idempotency (caller_id, operation, key, request_digest, response)
    SELECT $1, $2, $3, $4, $5 WHERE ${announceRequestSql('$1', '$2', '$3')}`,
 );
 
-const announceCall = statement(
+const announceCall = defineStatement(
   'idempotency_announce',
   `SELECT WHERE ${announceRequestSql('$1', '$2', '$3')}`,
 );
 
-const findDuplicate = statement<{ found: boolean }>(
+const findDuplicate = defineStatement<{ found: boolean }>(
   'idempotency_look_for_twin',
   `SELECT NOT pg_try_advisory_xact_lock(${lockOf('$1', '$2', '$3')}) AS found`,
 );

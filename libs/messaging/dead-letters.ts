@@ -9,7 +9,7 @@
  * was not told.
  */
 import type { EventMessage } from '@creditlane/events/message';
-import { statement } from '@creditlane/postgres/statement';
+import { defineStatement } from '@creditlane/postgres/statement';
 import { errorFields } from '@creditlane/runtime/error-fields';
 import type pg from 'pg';
 
@@ -32,7 +32,7 @@ export const dropDeadLettersSql: readonly string[] = ['DROP TABLE dead_letters']
 
 const MAX_REASON_LENGTH = 2_000;
 
-const insertDeadLetter = statement(
+const insertDeadLetter = defineStatement(
   'dead_letter_park',
   `INSERT INTO dead_letters (consumer, topic, key, headers, value, reason)
    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,

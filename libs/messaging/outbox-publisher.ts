@@ -1,19 +1,19 @@
 /** One round of publishing: read what waits in the shards held, hand it to the bus, mark it. */
 import type { EventBus } from '@creditlane/events/bus';
 import { type EventMessage, toMessage } from '@creditlane/events/message';
-import { runPipelined } from '@creditlane/postgres/round-trip';
-import { run } from '@creditlane/postgres/statement';
+import { runPipeline } from '@creditlane/postgres/pipeline';
+import { runQuery } from '@creditlane/postgres/statement';
 import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import { traceIdOf } from '@creditlane/runtime/traceparent';
 import { endSpansWith, type Span, startSpan } from '@creditlane/runtime/tracing';
 import type pg from 'pg';
 import {
-  eventOf,
   markPublished,
   type OutboxRow,
   outboxBacklog,
   readUnpublished,
+  toEventRecord,
 } from './outbox-rows.ts';
 import type { Lease, ShardLeases } from './shard-leases.ts';
 
@@ -66,7 +66,7 @@ export function createPublisher(
     readUnpublished.query([held.map(({ shard }) => shard), [...stuck]]);
 
   const look = async (held: readonly Lease[]): Promise<Waiting> => {
-    return { held, rows: held.length === 0 ? [] : await run(pool, looking(held)) };
+    return { held, rows: held.length === 0 ? [] : await runQuery(pool, looking(held)) };
   };
 
   /** An event that cannot be encoded holds up its own key, for order's sake, and no other. */
@@ -99,7 +99,7 @@ export function createPublisher(
       await orStopped(bus.publish(batch.map(({ message }) => message)), stop);
       // For the next round, which may be about more shards than this one or about fewer.
       const now = leases.held();
-      const [marked, rows] = await runPipelined(pool, [
+      const [marked, rows] = await runPipeline(pool, [
         marking([...outgoing.keys()], held),
         looking(now),
       ]);
@@ -132,7 +132,7 @@ function includes(leases: readonly Lease[], { shard, fence }: Lease): boolean {
 
 /** The event as a message, caused by its publishing, which its writing caused. Throws as `toMessage` does. */
 function begin(row: OutboxRow, source: string): Outgoing {
-  const message = toMessage(eventOf(row), source);
+  const message = toMessage(toEventRecord(row), source);
   const span = startSpan(`publish ${row.topic}`, {
     kind: 'producer',
     parent: row.traceparent,

@@ -1,21 +1,25 @@
 import type { EventBus } from '@creditlane/events/bus';
 import type { EventMessage } from '@creditlane/events/message';
+import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { appendToOutbox } from './outbox.ts';
 import { redriveOutbox } from './outbox-redrive.ts';
 import { type Relay, startRelay } from './relay.ts';
-import { openTestSchema, silent, type TestSchema } from './test-schema.ts';
+import {
+  type MessagingTestDatabase,
+  openMessagingTestDatabase,
+} from './test-messaging-database.ts';
 
 const LONG_AGO = new Date(0);
 
-let db: TestSchema;
+let db: MessagingTestDatabase;
 let relay: Relay;
 let published: EventMessage[];
 /** What the bus does before a batch counts as published. */
 let accept: () => Promise<void>;
 
 beforeEach(async () => {
-  db = await openTestSchema('redrive');
+  db = await openMessagingTestDatabase('redrive');
   published = [];
   accept = () => Promise.resolve();
   const bus: EventBus = {
@@ -27,7 +31,7 @@ beforeEach(async () => {
     close: () => Promise.resolve(),
   };
   const { pool, metrics } = db;
-  relay = startRelay({ pool, bus, source: 'decisions', log: silent, metrics });
+  relay = startRelay({ pool, bus, source: 'decisions', log: silentLog, metrics });
 });
 afterEach(async () => {
   await relay.close();

@@ -1,13 +1,16 @@
 /** Publishing again what was published: for when the broker has lost it. */
 
-import { statement } from '@creditlane/postgres/statement';
+import { defineStatement } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type pg from 'pg';
 
 // Whoever is publishing just now marks under its old fence, and so marks nothing that we set free.
-const raiseFences = statement('outbox_redrive_fences', 'UPDATE outbox_lease SET fence = fence + 1');
+const raiseFences = defineStatement(
+  'outbox_redrive_fences',
+  'UPDATE outbox_lease SET fence = fence + 1',
+);
 
-const setFree = statement<{ count: number }>(
+const setFree = defineStatement<{ count: number }>(
   'outbox_redrive',
   `WITH freed AS (
      UPDATE outbox SET published_at = NULL WHERE published_at >= $1 RETURNING id

@@ -3,7 +3,7 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import type { EventRecord } from '@creditlane/events/message';
 import type { EventType, Topic } from '@creditlane/events/topics';
-import { statement } from '@creditlane/postgres/statement';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 
 /** How much of one shard is published at a time. */
 const MAX_SHARD_BATCH = 500;
@@ -26,7 +26,7 @@ export interface OutboxRow {
  * asks for what is not published and never for "ids after the last": a transaction may commit after
  * one with higher ids.
  */
-export const readUnpublished = statement<OutboxRow>(
+export const readUnpublished = defineStatement<OutboxRow>(
   'outbox_read',
   `SELECT waiting.* FROM unnest($1::smallint[]) AS held (shard)
    CROSS JOIN LATERAL (
@@ -42,7 +42,7 @@ export const readUnpublished = statement<OutboxRow>(
  * commit does not wait for the disk: a mark lost in a crash means an event published again, which
  * every consumer must expect anyway. Gives for each how long it took from its writing.
  */
-export const markPublished = statement<{ delay_s: number }>(
+export const markPublished = defineStatement<{ delay_s: number }>(
   'outbox_mark',
   `WITH quick AS (SELECT set_config('synchronous_commit', 'off', true) AS off)
    UPDATE outbox SET published_at = now()
@@ -54,12 +54,18 @@ export const markPublished = statement<{ delay_s: number }>(
    RETURNING extract(epoch FROM clock_timestamp() - outbox.created_at)::float8 AS delay_s`,
 );
 
-export const anyUnpublished = statement<{ any: boolean }>(
+const selectAnyUnpublished = defineStatement<{ any: boolean }>(
   'outbox_any',
   'SELECT EXISTS (SELECT FROM outbox WHERE published_at IS NULL) AS any',
 );
 
-export const outboxBacklog = statement<{ depth: number; oldest_s: number }>(
+/** Whether the outbox holds an event that is not published yet. */
+export async function hasUnpublishedEvents(db: Queryable): Promise<boolean> {
+  const [row] = await selectAnyUnpublished.run(db);
+  return row?.any === true;
+}
+
+export const outboxBacklog = defineStatement<{ depth: number; oldest_s: number }>(
   'outbox_backlog',
   `SELECT count(*) AS depth,
      coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS oldest_s
@@ -67,7 +73,7 @@ export const outboxBacklog = statement<{ depth: number; oldest_s: number }>(
 );
 
 /** The event that a row holds. */
-export function eventOf(row: OutboxRow): EventRecord {
+export function toEventRecord(row: OutboxRow): EventRecord {
   const { event_id: id, topic, key, type, payload, created_at: time, traceparent } = row;
   return { id, topic, key, type, payload, time, traceparent };
 }

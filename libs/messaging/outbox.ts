@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '@bufbuild/protobuf';
 import { type EventType, encodeEvent, type Topic } from '@creditlane/events/topics';
-import { type Queryable, statement } from '@creditlane/postgres/statement';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 
 /** Events of one key are of one shard; each shard is published by one relay at a time. */
 export const OUTBOX_SHARDS = 4;
@@ -60,7 +60,7 @@ export function shardOf(key: string): number {
   return hash % OUTBOX_SHARDS;
 }
 
-const insertEvents = statement(
+const insertEvents = defineStatement(
   'outbox_append',
   `INSERT INTO outbox (shard, topic, key, event_id, type, payload, traceparent)
    SELECT shard, topic, key, event_id, type, payload, traceparent

@@ -1,16 +1,17 @@
 // Events that are published once more come before any that a relay had begun to publish before.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeWith } from '@creditlane/events/test-kafka';
-import { createTestBus } from '@creditlane/events/test-kafka-bus';
-import { startWiredKafka } from '@creditlane/events/test-kafka-wire';
+import { describeWithKafka } from '@creditlane/events/kafka/test-kafka';
+import { createTestBus } from '@creditlane/events/kafka/test-kafka-bus';
+import { startProxiedKafka } from '@creditlane/events/kafka/test-proxied-kafka';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { appendToOutbox } from './outbox.ts';
 import { redriveOutbox } from './outbox-redrive.ts';
 import { startRelay } from './relay.ts';
-import { openTestSchema, silent } from './test-schema.ts';
+import { openMessagingTestDatabase } from './test-messaging-database.ts';
 
 const TOPIC = 'creditlane.decisions.v1';
 const WITHIN_MS = 1_500;
@@ -20,14 +21,14 @@ const [EARLY, LATER] = [
   '0198c0de-0000-7000-8000-000000000002',
 ];
 
-const kafka = await startWiredKafka();
+const kafka = await startProxiedKafka();
 afterAll(() => kafka?.close());
 
-describeWith(kafka, 'a cluster that has lost its data', ({ open }) => {
+describeWithKafka(kafka, 'a cluster that has lost its data', ({ open }) => {
   test('gets its events in their order, though a later one was on its way', async () => {
     const { config, wire } = await open();
-    const db = await openTestSchema('redrive_race');
-    const bus = createTestBus(config, { publishedWithinMs: WITHIN_MS });
+    const db = await openMessagingTestDatabase('redrive_race');
+    const bus = createTestBus(config, { publishTimeoutMs: WITHIN_MS });
     const { pool, metrics } = db;
     const begun: string[] = [];
     const watched = {
@@ -48,7 +49,7 @@ describeWith(kafka, 'a cluster that has lost its data', ({ open }) => {
     });
     await append(pool, LATER);
     wire.freeze();
-    const relay = startRelay({ pool, bus: watched, source: 'decisions', log: silent, metrics });
+    const relay = startRelay({ pool, bus: watched, source: 'decisions', log: silentLog, metrics });
     onTestFinished(async () => {
       await relay.close();
       await bus.close();

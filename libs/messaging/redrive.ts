@@ -6,17 +6,17 @@
  * to go about it: deploy/kafka-lost.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PUBLISHED_WITHIN_MS } from '@creditlane/events/bus';
+import { PUBLISH_TIMEOUT_MS } from '@creditlane/events/bus';
 import { readEnv } from '@creditlane/runtime/env';
 import { run } from '@creditlane/runtime/run';
 import pg from 'pg';
 import { redriveOutbox } from './outbox-redrive.ts';
 
 /**
- * A relay may be as far as to begin mapQuery its batch, which it publishes then. The database is given
+ * A relay may be as far as to begin reading its batch, which it publishes then. The database is given
  * up after 10 s (see database.ts).
  */
-const WAIT_MS = 10_000 + PUBLISHED_WITHIN_MS;
+const WAIT_MS = 10_000 + PUBLISH_TIMEOUT_MS;
 
 class RedriveSinceError extends Error {
   override readonly name = 'RedriveSinceError';

@@ -1,11 +1,15 @@
 import type { EventMessage } from '@creditlane/events/message';
+import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { appendToOutbox } from './outbox.ts';
 import { type Relay, startRelay } from './relay.ts';
-import { openTestSchema, silent, type TestSchema } from './test-schema.ts';
+import {
+  type MessagingTestDatabase,
+  openMessagingTestDatabase,
+} from './test-messaging-database.ts';
 
-let db: TestSchema;
+let db: MessagingTestDatabase;
 /** Hears what the relays call to each other. */
 let ear: pg.Client;
 let heard: number;
@@ -13,7 +17,7 @@ let published: EventMessage[];
 let closing: (() => Promise<void>)[];
 
 beforeEach(async () => {
-  db = await openTestSchema('outbox_call');
+  db = await openMessagingTestDatabase('outbox_call');
   ear = new pg.Client({ connectionString: db.url });
   heard = 0;
   published = [];
@@ -35,7 +39,7 @@ function relay(): Relay {
     subscribe: () => Promise.reject(new Error('nobody subscribes here')),
     close: () => Promise.resolve(),
   };
-  const options = { bus, source: 'decisions', log: silent, metrics: db.metrics };
+  const options = { bus, source: 'decisions', log: silentLog, metrics: db.metrics };
   const started = startRelay({ ...options, pool: db.pool });
   closing.push(() => started.close());
   return started;

@@ -3,13 +3,17 @@ import type { EventBus } from '@creditlane/events/bus';
 import type { EventMessage } from '@creditlane/events/message';
 import { decodeEvent } from '@creditlane/events/topics';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { appendToOutbox, type OutboxEvent, shardOf } from './outbox.ts';
 import { type Relay, startRelay } from './relay.ts';
-import { openTestSchema, silent, type TestSchema } from './test-schema.ts';
+import {
+  type MessagingTestDatabase,
+  openMessagingTestDatabase,
+} from './test-messaging-database.ts';
 
-let db: TestSchema;
+let db: MessagingTestDatabase;
 let relays: Relay[];
 let published: EventMessage[];
 /** What the bus does with a batch, before it counts as published. */
@@ -25,7 +29,7 @@ const bus: EventBus = {
 };
 
 beforeEach(async () => {
-  db = await openTestSchema('relay');
+  db = await openMessagingTestDatabase('relay');
   relays = [];
   published = [];
   accept = () => Promise.resolve();
@@ -40,7 +44,7 @@ function relay(pool = db.pool): Relay {
     pool,
     bus,
     source: 'decisions',
-    log: silent,
+    log: silentLog,
     metrics: db.metrics,
   });
   relays.push(started);

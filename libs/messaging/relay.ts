@@ -1,13 +1,13 @@
 /** Publishes what is in the outbox: in order per key, at least once, and without waiting for more. */
 
-import { isOutage } from '@creditlane/postgres/error-classes';
+import { isDatabaseUnavailable } from '@creditlane/postgres/error-classes';
 import { startRetention } from '@creditlane/postgres/retention';
 import { backoffMs } from '@creditlane/runtime/backoff';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import { WakeSignal } from '@creditlane/runtime/wake-signal';
 import type pg from 'pg';
 import { createPublisher, type PublisherOptions } from './outbox-publisher.ts';
-import { anyUnpublished } from './outbox-rows.ts';
+import { hasUnpublishedEvents } from './outbox-rows.ts';
 import { RelayNotifications } from './relay-notifications.ts';
 import { purgeOutbox } from './retention.ts';
 import { ShardLeases } from './shard-leases.ts';
@@ -81,9 +81,9 @@ export function startRelay(options: PublisherOptions): Relay {
 /** An outbox that cannot be looked into may hold anything. */
 async function mayHaveUnpublished(pool: pg.Pool): Promise<boolean> {
   try {
-    return (await anyUnpublished.run(pool)).some(({ any }) => any);
+    return await hasUnpublishedEvents(pool);
   } catch (error) {
-    if (isOutage(error)) return true;
+    if (isDatabaseUnavailable(error)) return true;
     throw error;
   }
 }

@@ -1,12 +1,15 @@
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
-import { type Purge, purgeAll } from '@creditlane/postgres/retention';
+import { type Purge, runPurge } from '@creditlane/postgres/retention';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { purgeInbox, purgeOutbox } from './retention.ts';
-import { openTestSchema, type TestSchema } from './test-schema.ts';
+import {
+  type MessagingTestDatabase,
+  openMessagingTestDatabase,
+} from './test-messaging-database.ts';
 
-let db: TestSchema;
+let db: MessagingTestDatabase;
 beforeAll(async () => {
-  db = await openTestSchema('retention');
+  db = await openMessagingTestDatabase('retention');
 });
 afterAll(() => db.close());
 
@@ -20,7 +23,7 @@ async function fill(table: string, columns: string, values: string): Promise<voi
 }
 
 async function purgeAndCount(purge: Purge, table: string): Promise<[number, number]> {
-  const deleted = await purgeAll(db.pool, purge);
+  const deleted = await runPurge(db.pool, purge);
   const { rows } = await db.pool.query(`SELECT count(*) FROM ${table}`);
   return [deleted, rows[0].count];
 }

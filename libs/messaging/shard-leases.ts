@@ -1,6 +1,6 @@
 /** Who publishes which shard of the outbox: one holder each, by a lease that runs out with its holder. */
 import { randomUUID } from 'node:crypto';
-import { statement } from '@creditlane/postgres/statement';
+import { defineStatement } from '@creditlane/postgres/statement';
 import type { Log } from '@creditlane/runtime/log';
 import { type Repetition, repeat } from '@creditlane/runtime/repeat';
 import type pg from 'pg';
@@ -17,7 +17,7 @@ export interface Lease {
 }
 
 // Never waits: a row that somebody else has locked is being taken, or released, by them.
-const takeLeases = statement<Lease>(
+const takeLeases = defineStatement<Lease>(
   'outbox_lease_take',
   `WITH free AS (
      SELECT shard FROM outbox_lease
@@ -32,7 +32,7 @@ const takeLeases = statement<Lease>(
    RETURNING lease.shard, lease.fence`,
 );
 
-const giveUpLeases = statement(
+const giveUpLeases = defineStatement(
   'outbox_lease_give_up',
   `UPDATE outbox_lease SET holder = NULL, expires_at = '-infinity' WHERE holder = $1`,
 );

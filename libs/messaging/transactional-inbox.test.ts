@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { EventMessage } from '@creditlane/events/message';
 import { toMessage } from '@creditlane/events/message';
-import { statement } from '@creditlane/postgres/statement';
+import { defineStatement } from '@creditlane/postgres/statement';
+import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openTestSchema, silent, type TestSchema } from './test-schema.ts';
-import { handleOnce, type ReceivedEvent } from './transactional-inbox.ts';
+import {
+  type MessagingTestDatabase,
+  openMessagingTestDatabase,
+} from './test-messaging-database.ts';
+import { createInboxHandler, type ReceivedEvent } from './transactional-inbox.ts';
 
-let db: TestSchema;
+let db: MessagingTestDatabase;
 /** The keys that each commit told of. */
 const commits: string[][] = [];
 /**
@@ -17,20 +21,20 @@ let meet: (event: ReceivedEvent) => string[];
 let handle: (batch: EventMessage[]) => Promise<void>;
 
 beforeAll(async () => {
-  db = await openTestSchema('inbox');
+  db = await openMessagingTestDatabase('inbox');
   await db.pool.query('CREATE TABLE effects (id bigint GENERATED ALWAYS AS IDENTITY, key text)');
-  handle = handleOnce({
+  handle = createInboxHandler({
     consumer: 'test',
     pool: db.pool,
-    log: silent,
+    log: silentLog,
     metrics: db.metrics,
-    apply(events) {
+    planWrites(events) {
       const writes = events.flatMap((event) => {
         return [...meet(event).map(anew), insertEffect.query([event.key])];
       });
       return { writes, result: events.map(({ key }) => key) };
     },
-    committed: (keys) => void commits.push(keys),
+    onCommitted: (keys) => void commits.push(keys),
   });
 });
 afterAll(() => db.close());
@@ -40,13 +44,13 @@ beforeEach(async () => {
   commits.length = 0;
 });
 
-const insertEffect = statement('effect_insert', 'INSERT INTO effects (key) VALUES ($1)');
+const insertEffect = defineStatement('effect_insert', 'INSERT INTO effects (key) VALUES ($1)');
 
 let drawn = 0;
 /** A statement of its own, whatever ran before. */
 function anew(sql: string) {
   drawn += 1;
-  return statement(`met_${drawn}`, sql).query();
+  return defineStatement(`met_${drawn}`, sql).query();
 }
 
 function message(key: string, id: string = randomUUID()): EventMessage {

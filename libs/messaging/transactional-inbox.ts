@@ -5,10 +5,10 @@
 
 import type { EventMessage } from '@creditlane/events/message';
 import { type DecodedEvent, decodeEvent, UndecodableEventError } from '@creditlane/events/topics';
-import { isTransient } from '@creditlane/postgres/error-classes';
-import type { Answers } from '@creditlane/postgres/round-trip';
-import { type Query, statement } from '@creditlane/postgres/statement';
-import { readThenWrite, type TransactionPlan } from '@creditlane/postgres/transaction';
+import { isTransientError } from '@creditlane/postgres/error-classes';
+import type { QueryResults } from '@creditlane/postgres/pipeline';
+import { defineStatement, type Query } from '@creditlane/postgres/statement';
+import { type PlannedWrites, runReadWriteTransaction } from '@creditlane/postgres/transaction';
 import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import { traceIdOf } from '@creditlane/runtime/traceparent';
@@ -47,29 +47,29 @@ export interface InboxOptions<Prepared, Known, Applied> {
   log: Log;
   metrics: Metrics;
   /**
-   * Asks others for what `apply` needs to know of a batch, before the transaction begins: a peer that
+   * Asks others for what `planWrites` needs to know of a batch, before the transaction begins: a peer that
    * is slow keeps no rows locked. When it rejects, the batch comes again.
    */
-  prepare?(events: readonly ReceivedEvent[]): Promise<Prepared>;
+  prefetch?(events: readonly ReceivedEvent[]): Promise<Prepared>;
   /**
-   * What `apply` needs to know from the consumer's own database. Asked in the transaction, once the
+   * What `planWrites` needs to know from the consumer's own database. Asked in the transaction, once the
    * events are claimed, of all of the batch, known from before or not.
    */
-  look?(events: readonly ReceivedEvent[], prepared: Prepared): Query<Known>;
+  readQuery?(events: readonly ReceivedEvent[], prepared: Prepared): Query<Known>;
   /**
    * The effects of new events, in order. May be asked again with the same events after they were
    * refused, so what it gives to write is all that it does.
    */
-  apply(
+  planWrites(
     events: readonly ReceivedEvent[],
     prepared: Prepared,
     known: Known,
-  ): TransactionPlan<Applied>;
+  ): PlannedWrites<Applied>;
   /**
-   * Gets what `apply` gave, once that is committed. A batch with an event that cannot be handled is
+   * Gets what `planWrites` gave, once that is committed. A batch with an event that cannot be handled is
    * committed event by event. Not called when the answer to the commit is lost. Must not throw.
    */
-  committed?(applied: Applied): void;
+  onCommitted?(applied: Applied): void;
 }
 
 interface Received {
@@ -78,7 +78,7 @@ interface Received {
   span: Span;
 }
 
-const claimEvents = statement<{ event_id: string }>(
+const claimEvents = defineStatement<{ event_id: string }>(
   'inbox_claim',
   `INSERT INTO inbox (consumer, event_id) SELECT $1, unnest($2::uuid[])
    ON CONFLICT DO NOTHING RETURNING event_id`,
@@ -88,7 +88,7 @@ const claimEvents = statement<{ event_id: string }>(
  * The handler to subscribe with. It resolves once every message is applied, known from before, or
  * parked, and rejects only when the database is away or busy: then the bus brings the batch again.
  */
-export function handleOnce<Applied, Prepared = undefined, Known = undefined>(
+export function createInboxHandler<Applied, Prepared = undefined, Known = undefined>(
   options: InboxOptions<Prepared, Known, Applied>,
 ): (batch: EventMessage[]) => Promise<void> {
   const { consumer, pool, log, metrics } = options;
@@ -101,19 +101,19 @@ export function handleOnce<Applied, Prepared = undefined, Known = undefined>(
   const applyNew = async (batch: Received[], prepared: Prepared): Promise<void> => {
     const events = batch.map(({ event }) => event);
     const claim = claimEvents.query([consumer, events.map(({ id }) => id)]);
-    const reads = [claim, options.look?.(events, prepared)] as const;
-    type Outcome = TransactionPlan<{ count: number; applied?: { value: Applied } }>;
-    const decide = ([claimed, known]: Answers<typeof reads>): Outcome => {
+    const reads = [claim, options.readQuery?.(events, prepared)] as const;
+    type Outcome = PlannedWrites<{ count: number; applied?: { value: Applied } }>;
+    const decide = ([claimed, known]: QueryResults<typeof reads>): Outcome => {
       const fresh = new Set(claimed.map(({ event_id }) => event_id));
       // Taking each id out as it is met leaves a repeat within the batch nothing to be.
       const news = events.filter(({ id }) => fresh.delete(id));
       if (news.length === 0) return { writes: [], result: { count: 0 } };
-      // Without `look` there is nothing of its type to be known.
-      const { writes, result } = options.apply(news, prepared, known as Known);
+      // Without `readQuery` there is nothing of its type to be known.
+      const { writes, result } = options.planWrites(news, prepared, known as Known);
       return { writes, result: { count: news.length, applied: { value: result } } };
     };
-    const { count, applied } = await readThenWrite(pool, reads, decide);
-    if (applied) options.committed?.(applied.value);
+    const { count, applied } = await runReadWriteTransaction(pool, reads, decide);
+    if (applied) options.onCommitted?.(applied.value);
     handled.inc({ consumer, outcome: 'applied' }, count);
     handled.inc({ consumer, outcome: 'repeated' }, batch.length - count);
   };
@@ -131,7 +131,7 @@ export function handleOnce<Applied, Prepared = undefined, Known = undefined>(
       try {
         return await applyNew([received], prepared);
       } catch (error) {
-        if (isTransient(error)) throw error;
+        if (isTransientError(error)) throw error;
         if (attempt < TRIES) continue;
         await putAside(received.message, error);
         return received.span.end('parked');
@@ -140,12 +140,12 @@ export function handleOnce<Applied, Prepared = undefined, Known = undefined>(
   };
 
   const applyAll = async (batch: Received[]): Promise<void> => {
-    // Without `prepare` there is nothing of its type to be given.
-    const prepared = (await options.prepare?.(batch.map(({ event }) => event))) as Prepared;
+    // Without `prefetch` there is nothing of its type to be given.
+    const prepared = (await options.prefetch?.(batch.map(({ event }) => event))) as Prepared;
     try {
       await applyNew(batch, prepared);
     } catch (error) {
-      if (isTransient(error)) throw error;
+      if (isTransientError(error)) throw error;
       // One of them spoils it for all: each by itself finds out which.
       for (const received of batch) await applyAlone(received, prepared);
     }

@@ -1,10 +1,10 @@
 import type { Call } from '@creditlane/rpc/call';
 import { describe, expect, test } from 'vitest';
-import { onDatabase } from './database-fault.ts';
+import { translateDatabaseErrors } from './database-fault.ts';
 
 describe('a handler that the database fails', () => {
   const failing = (code: string) =>
-    onDatabase({
+    translateDatabaseErrors({
       async answer(_request: never, _call: Call): Promise<object> {
         throw Object.assign(new Error('as the database said'), { code });
       },

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { silent } from '@creditlane/messaging/test-schema';
 import { Metrics } from '@creditlane/runtime/metrics';
+import { silentLog } from '@creditlane/runtime/test-log';
 import { EntitySchema, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
-import { isOutage } from './error-classes.ts';
+import { isDatabaseUnavailable } from './error-classes.ts';
 import { DatabaseNewerError } from './migrate.ts';
-import { statement } from './statement.ts';
+import { defineStatement } from './statement.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -55,7 +55,7 @@ async function open(options: Partial<DatabaseOptions> = {}): Promise<Database> {
     url: home.url,
     poolSize: 2,
     name: 'test',
-    log: silent,
+    log: silentLog,
     metrics: new Metrics(),
     entities: [things],
     migrations: [Things1763000000000],
@@ -118,19 +118,19 @@ test('values arrive as numbers, dates as text, and integers are never rounded', 
     day: '2026-02-28',
     amount: 12.5,
   });
-  const one = statement<Record<string, unknown>>(
+  const one = defineStatement<Record<string, unknown>>(
     'one',
     'SELECT 9007199254740991::int8 AS big, 0.1::numeric AS n, \'{"a":1}\'::jsonb AS j',
   );
   expect(await one.run(pool)).toEqual([{ big: 9007199254740991, n: 0.1, j: { a: 1 } }]);
-  const tooBig = statement('too_big', 'SELECT 9007199254740993::int8 AS big');
+  const tooBig = defineStatement('too_big', 'SELECT 9007199254740993::int8 AS big');
   await expect(tooBig.run(pool)).rejects.toThrow('not a safe integer');
 });
 
 test('a refused statement costs no connection', async () => {
   const { pool } = await open({ poolSize: 1 });
-  const me = statement<{ pid: number }>('me', 'SELECT pg_backend_pid() AS pid');
-  const insert = statement('insert_thing', 'INSERT INTO things (id) VALUES ($1)');
+  const me = defineStatement<{ pid: number }>('me', 'SELECT pg_backend_pid() AS pid');
+  const insert = defineStatement('insert_thing', 'INSERT INTO things (id) VALUES ($1)');
   const [before] = await me.run(pool);
   await insert.run(pool, [1]);
   await expect(insert.run(pool, [1])).rejects.toMatchObject({ code: '23505' });
@@ -154,7 +154,7 @@ test('connections that die are replaced and the process lives on', async () => {
   const killed = inTransaction(pool, async (tx) => {
     await tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
   });
-  await expect(killed).rejects.toSatisfy(isOutage);
+  await expect(killed).rejects.toSatisfy(isDatabaseUnavailable);
   const between = inTransaction(pool, async (tx) => {
     const lost = new Promise<void>((resolve) => tx.once('end', resolve));
     const { rows } = await tx.query('SELECT pg_backend_pid() AS pid');
@@ -162,7 +162,7 @@ test('connections that die are replaced and the process lives on', async () => {
     await lost;
     await tx.query('SELECT 1');
   });
-  await expect(between).rejects.toSatisfy(isOutage);
+  await expect(between).rejects.toSatisfy(isDatabaseUnavailable);
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   expect(ready()).toBe(true);
 });
@@ -179,7 +179,7 @@ test('a PostgreSQL that is not there is waited for, and no longer than told', as
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   const url = `postgres://a:b@127.0.0.1:${address.port}/c`;
-  await expect(open({ url, waitMs: 300 })).rejects.toSatisfy(isOutage);
+  await expect(open({ url, waitMs: 300 })).rejects.toSatisfy(isDatabaseUnavailable);
   server.close();
 });
 

@@ -4,7 +4,7 @@ import type { Log } from '@creditlane/runtime/log';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import pg from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
-import { isOutage } from './error-classes.ts';
+import { isDatabaseUnavailable } from './error-classes.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { type Migration, migrate } from './migrate.ts';
 import { typeormLog } from './typeorm-log.ts';
@@ -107,7 +107,7 @@ async function onceThere(
     try {
       return await work();
     } catch (err) {
-      if (!isOutage(err) || performance.now() >= deadlineMs) throw err;
+      if (!isDatabaseUnavailable(err) || performance.now() >= deadlineMs) throw err;
       if (tries % TRIES_PER_WORD === 0) log.warn({ err }, 'waiting for PostgreSQL');
       await delay(RETRY_MS);
     }

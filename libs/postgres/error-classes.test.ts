@@ -1,34 +1,34 @@
 import pg from 'pg';
 import { QueryFailedError } from 'typeorm';
 import { expect, test } from 'vitest';
-import { isOutage } from './error-classes.ts';
+import { isDatabaseUnavailable } from './error-classes.ts';
 
 const refused = (code: string) => Object.assign(new Error('as PostgreSQL said'), { code });
 
 test('a server that is away, stopping or out of means is an outage', () => {
   for (const code of ['08006', '53100', '53300', '57P01', '57P03', '58030', '25006']) {
-    expect(isOutage(refused(code)), code).toBe(true);
+    expect(isDatabaseUnavailable(refused(code)), code).toBe(true);
   }
 });
 
 test('a statement that was refused is not', () => {
   for (const code of ['23505', '22012', '40001', '42P01', '57014', 'P0001']) {
-    expect(isOutage(refused(code)), code).toBe(false);
+    expect(isDatabaseUnavailable(refused(code)), code).toBe(false);
   }
-  expect(isOutage(new Error('no sense in it'))).toBe(false);
-  expect(isOutage('a string')).toBe(false);
+  expect(isDatabaseUnavailable(new Error('no sense in it'))).toBe(false);
+  expect(isDatabaseUnavailable('a string')).toBe(false);
 });
 
 test('an outage is known through TypeORM as well', () => {
   const wrapped = (code: string) => new QueryFailedError('SELECT 1', [], refused(code));
-  expect(isOutage(wrapped('57P01'))).toBe(true);
-  expect(isOutage(wrapped('23505'))).toBe(false);
+  expect(isDatabaseUnavailable(wrapped('57P01'))).toBe(true);
+  expect(isDatabaseUnavailable(wrapped('23505'))).toBe(false);
 });
 
 test('what the driver says without a code is still what it was', async () => {
   // Nobody answers on this port, and nobody waits for a connection of an ended pool.
   const pool = new pg.Pool({ host: '127.0.0.1', port: 1, max: 1 });
-  expect(isOutage(await pool.query('SELECT').catch((error) => error))).toBe(true);
+  expect(isDatabaseUnavailable(await pool.query('SELECT').catch((error) => error))).toBe(true);
   await pool.end();
-  expect(isOutage(await pool.query('SELECT').catch((error) => error))).toBe(true);
+  expect(isDatabaseUnavailable(await pool.query('SELECT').catch((error) => error))).toBe(true);
 });

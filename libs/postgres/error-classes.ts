@@ -49,9 +49,9 @@ const OUTAGE_MESSAGES = [
 ];
 
 /** Whether the failure is the database's own, so that the same work may well succeed later. */
-export function isOutage(error: unknown): boolean {
+export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if ('driverError' in error) return isOutage(error.driverError); // TypeORM's QueryFailedError
+  if ('driverError' in error) return isDatabaseUnavailable(error.driverError); // TypeORM's QueryFailedError
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (OUTAGE_CODES.has(code)) return true;
   if (code.length === SQLSTATE_LENGTH && OUTAGE_CLASSES.has(code.slice(0, 2))) return true;
@@ -64,11 +64,11 @@ export function isLockTimeout(error: unknown): boolean {
 }
 
 /** Whether the work lost against other work, or against the clock. */
-export function isContention(error: unknown): boolean {
+export function isContentionError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && CONTENTION_CODES.has(String(error.code));
 }
 
 /** Whether it is either: a trouble that is no fault of the work itself. */
-export function isTransient(error: unknown): boolean {
-  return isOutage(error) || isContention(error);
+export function isTransientError(error: unknown): boolean {
+  return isDatabaseUnavailable(error) || isContentionError(error);
 }

@@ -2,11 +2,11 @@
 import type { Log } from '@creditlane/runtime/log';
 import { repeat } from '@creditlane/runtime/repeat';
 import type pg from 'pg';
-import { statement } from './statement.ts';
+import { defineStatement } from './statement.ts';
 
 const BEAT_MS = 2_000;
 
-const beat = statement('heartbeat', 'SELECT');
+const beat = defineStatement('heartbeat', 'SELECT');
 
 export interface Heartbeat {
   /** True, or why the database cannot be used just now. */

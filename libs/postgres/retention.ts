@@ -2,30 +2,30 @@
 import type { Log } from '@creditlane/runtime/log';
 import { type Repetition, repeat } from '@creditlane/runtime/repeat';
 import type pg from 'pg';
-import { type Statement, statement } from './statement.ts';
+import { defineStatement, type Statement } from './statement.ts';
 
 const EVERY_MS = 60_000;
 /** How many rows one statement deletes. */
-export const SLICE = 1_000;
+export const PURGE_BATCH_ROWS = 1_000;
 
 /** Deletes one slice and tells how many rows that was. */
 export type Purge = Statement<{ deleted: number }>;
 
 /** A purge by a DELETE that takes one slice at a time and none when nothing is due. */
-export function purge(name: string, deletion: string): Purge {
-  return statement(
+export function definePurge(name: string, deletion: string): Purge {
+  return defineStatement(
     name,
     `WITH gone AS (${deletion} RETURNING 1) SELECT count(*) AS deleted FROM gone`,
   );
 }
 
 /** A DELETE of rows whose `column` lies further back than `age`, as PostgreSQL writes intervals. */
-export const oldestOf = (table: string, column: string, age: string) =>
+export const deleteOlderThanSql = (table: string, column: string, age: string) =>
   `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM ${table} WHERE ${column} < now() - interval '${age}' LIMIT ${SLICE}))`;
+     SELECT ctid FROM ${table} WHERE ${column} < now() - interval '${age}' LIMIT ${PURGE_BATCH_ROWS}))`;
 
 /** Deletes all that is due now; resolves to how many rows that was. */
-export async function purgeAll(pool: pg.Pool, due: Purge): Promise<number> {
+export async function runPurge(pool: pg.Pool, due: Purge): Promise<number> {
   let total = 0;
   for (;;) {
     const [slice] = await due.run(pool);
@@ -44,7 +44,7 @@ export interface RetentionOptions {
 export function startRetention({ pool, log, purges }: RetentionOptions): Repetition {
   const round = async () => {
     for (const due of purges) {
-      await purgeAll(pool, due).catch((err) =>
+      await runPurge(pool, due).catch((err) =>
         log.warn({ err, purge: due.name }, 'old rows were not deleted; tried again in a minute'),
       );
     }

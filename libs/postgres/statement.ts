@@ -22,16 +22,19 @@ export interface Query<Answer> {
 }
 
 /** A statement to be prepared under `name`, which must be its own in the whole service. */
-export function statement<Row = Record<string, never>>(name: string, text: string): Statement<Row> {
+export function defineStatement<Row = Record<string, never>>(
+  name: string,
+  text: string,
+): Statement<Row> {
   const query = (values: readonly unknown[] = []): Query<Row[]> => ({
     config: { name, text, values: [...values], types: VALUE_TYPES },
     answer: (rows) => rows as Row[],
   });
-  return { name, text, query, run: (db, values) => run(db, query(values)) };
+  return { name, text, query, run: (db, values) => runQuery(db, query(values)) };
 }
 
 /** The same query, whose answer is what `read` makes of it. */
-export function mapQuery<Answer, Read>(
+export function mapQueryResult<Answer, Read>(
   { config, answer }: Query<Answer>,
   read: (answer: Answer) => Read,
 ): Query<Read> {
@@ -39,16 +42,16 @@ export function mapQuery<Answer, Read>(
 }
 
 /** Runs one query by itself. Rejects with what the database said. */
-export async function run<Answer>(
+export async function runQuery<Answer>(
   db: Queryable,
   { config, answer }: Query<Answer>,
 ): Promise<Answer> {
-  const result = await onConnection(db, (client) => client.query(config));
+  const result = await useConnection(db, (client) => client.query(config));
   return answer(result.rows);
 }
 
 /** Does the work on the connection, or on one that the pool lends. */
-export function onConnection<T>(
+export function useConnection<T>(
   db: Queryable,
   work: (client: pg.ClientBase) => Promise<T>,
 ): Promise<T> {

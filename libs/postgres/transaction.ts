@@ -1,14 +1,14 @@
 /** Work that happens whole or not at all. */
 import type pg from 'pg';
-import { isOutage } from './error-classes.ts';
-import { type Answers, runPipelined } from './round-trip.ts';
-import { type Query, statement } from './statement.ts';
+import { isDatabaseUnavailable } from './error-classes.ts';
+import { type QueryResults, runPipeline } from './pipeline.ts';
+import { defineStatement, type Query } from './statement.ts';
 import { withConnection } from './with-connection.ts';
 
 /**
  * Runs `work` in one transaction and resolves to what it gives. Rolled back when it rejects, with
  * its own error. When the answer to the commit is lost, nobody knows the outcome: the error is an
- * outage (`isOutage`), and only work that can tell that it was done may be repeated.
+ * outage (`isDatabaseUnavailable`), and only work that can tell that it was done may be repeated.
  */
 export function inTransaction<T>(
   pool: pg.Pool,
@@ -23,7 +23,7 @@ export function inTransaction<T>(
 }
 
 /** What a transaction that has read is to write, and what it gives then. */
-export interface TransactionPlan<T> {
+export interface PlannedWrites<T> {
   writes: readonly (Query<unknown> | undefined)[];
   result: T;
 }
@@ -33,21 +33,24 @@ export interface TransactionPlan<T> {
  * the answers of `reads`. Rolled back when it throws or anything is refused, with that error; of a
  * commit whose answer is lost the same holds as for `inTransaction`.
  */
-export function readThenWrite<const Reads extends readonly (Query<unknown> | undefined)[], T>(
+export function runReadWriteTransaction<
+  const Reads extends readonly (Query<unknown> | undefined)[],
+  T,
+>(
   pool: pg.Pool,
   reads: Reads,
-  decide: (answers: Answers<Reads>) => TransactionPlan<T>,
+  decide: (answers: QueryResults<Reads>) => PlannedWrites<T>,
 ): Promise<T> {
   return transaction(pool, async (tx) => {
-    const [, ...answers] = await runPipelined(tx, [begin.query(), ...reads]);
-    const { writes, result } = decide(answers as Answers<Reads>);
-    await runPipelined(tx, [...writes, commit.query()]);
+    const [, ...answers] = await runPipeline(tx, [begin.query(), ...reads]);
+    const { writes, result } = decide(answers as QueryResults<Reads>);
+    await runPipeline(tx, [...writes, commit.query()]);
     return result;
   });
 }
 
-const begin = statement('begin', 'BEGIN');
-const commit = statement('commit', 'COMMIT');
+const begin = defineStatement('begin', 'BEGIN');
+const commit = defineStatement('commit', 'COMMIT');
 
 function transaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
   return withConnection(pool, async (tx, discard) => {
@@ -56,7 +59,7 @@ function transaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>):
     } catch (error) {
       // An outage ends the session, and the transaction with it. Else the work's error is the one to
       // report, and a connection that cannot even roll back is done for.
-      if (!isOutage(error)) await tx.query('ROLLBACK').catch(discard);
+      if (!isDatabaseUnavailable(error)) await tx.query('ROLLBACK').catch(discard);
       throw error;
     }
   });

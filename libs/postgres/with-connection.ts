@@ -1,6 +1,6 @@
 /** Lends a pool's connection for one piece of work. */
 import type pg from 'pg';
-import { isOutage } from './error-classes.ts';
+import { isDatabaseUnavailable } from './error-classes.ts';
 
 /**
  * Runs `work` on a connection of its own and gives it back afterwards, or throws it away when it is
@@ -21,7 +21,7 @@ export async function withConnection<T>(
   try {
     return await work(client, discard);
   } catch (error) {
-    if (isOutage(error)) discard();
+    if (isDatabaseUnavailable(error)) discard();
     throw error;
   } finally {
     client.off('error', discard);

@@ -37,7 +37,7 @@ test('a process is running until it has ended', async () => {
 test('a later process with the same pid is another one', async () => {
   const mark = await identifyProcess(process.pid);
   expect(await isRunning(mark)).toBe(true);
-  expect(await isRunning({ ...mark, born: `${mark.born}0` })).toBe(false);
+  expect(await isRunning({ ...mark, startTime: `${mark.startTime}0` })).toBe(false);
 });
 
 test('a marked process is ended by whoever finds the mark, and the mark goes with it', async () => {
@@ -54,6 +54,6 @@ test('a mark that says nothing, or of whom nobody knows, harms nobody', async ()
   await killFromPidFile(file);
   await writeFile(file, '{"pid":');
   await killFromPidFile(file);
-  await writeFile(file, JSON.stringify({ pid: process.pid, born: '' }));
+  await writeFile(file, JSON.stringify({ pid: process.pid, startTime: '' }));
   await killFromPidFile(file);
 });

@@ -10,18 +10,18 @@ const run = promisify(execFile);
 export interface ProcessIdentity {
   pid: number;
   /** When it was born, in the system's own words; empty when there is no such process. */
-  born: string;
+  startTime: string;
 }
 
 const POLL_MS = 20;
 
 export async function identifyProcess(pid: number): Promise<ProcessIdentity> {
-  return { pid, born: await bornOf(pid) };
+  return { pid, startTime: await startTimeOf(pid) };
 }
 
 /** Whether the process lives. One that is dead and not yet reaped by its parent does not. */
 export async function isRunning(mark: ProcessIdentity): Promise<boolean> {
-  return mark.born !== '' && mark.born === (await bornOf(mark.pid));
+  return mark.startTime !== '' && mark.startTime === (await startTimeOf(mark.pid));
 }
 
 /** Resolves to whether the process ended within the time. */
@@ -61,7 +61,11 @@ export async function killFromPidFiles(folder: string): Promise<void> {
 /** The mark in a file; undefined when there is none. */
 export async function readPidFile(file: string): Promise<ProcessIdentity | undefined> {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as ProcessIdentity;
+    // Earlier versions wrote the start time under the name `born`.
+    const { pid, startTime, born } = JSON.parse(await readFile(file, 'utf8')) as ProcessIdentity & {
+      born?: string;
+    };
+    return { pid, startTime: startTime ?? born ?? '' };
   } catch (error) {
     // Half of a mark was written when its writer died: it marks nobody.
     if (error instanceof SyntaxError || isMissing(error)) return undefined;
@@ -69,15 +73,15 @@ export async function readPidFile(file: string): Promise<ProcessIdentity | undef
   }
 }
 
-async function bornOf(pid: number): Promise<string> {
-  return process.platform === 'linux' ? bornByProc(pid) : bornByPs(pid);
+async function startTimeOf(pid: number): Promise<string> {
+  return process.platform === 'linux' ? startTimeFromProc(pid) : startTimeFromPs(pid);
 }
 
 /**
  * Ticks since boot: field 22 of proc(5)'s stat, which goes on after the name's ")" with field 3, the
  * state.
  */
-async function bornByProc(pid: number): Promise<string> {
+async function startTimeFromProc(pid: number): Promise<string> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -88,11 +92,11 @@ async function bornByProc(pid: number): Promise<string> {
   }
 }
 
-async function bornByPs(pid: number): Promise<string> {
+async function startTimeFromPs(pid: number): Promise<string> {
   try {
     const { stdout } = await run('ps', ['-o', 'stat=,lstart=', '-p', String(pid)]);
-    const [, state, born] = /^\s*(\S+)\s+(.*\S)/.exec(stdout) ?? [];
-    return state?.startsWith('Z') ? '' : (born ?? '');
+    const [, state, startTime] = /^\s*(\S+)\s+(.*\S)/.exec(stdout) ?? [];
+    return state?.startsWith('Z') ? '' : (startTime ?? '');
   } catch {
     // ps fails when it finds no such process.
     return '';

@@ -1,5 +1,5 @@
 /** DirectoryService as its proto states it: the platform's administration writes, nobody else. */
-import { onDatabase } from '@creditlane/postgres/database-fault';
+import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import {
   type Creditor,
   DirectoryService,
@@ -19,7 +19,7 @@ import { creditors, retailerGroups, retailers, users } from './tables.ts';
 export function directoryRoutes(store: Store): ServiceRoutes {
   return implement(
     DirectoryService,
-    onDatabase({
+    translateDatabaseErrors({
       async registerRetailerGroup({ retailerGroup }) {
         const { retailerGroupId: id, name } = retailerGroup as RetailerGroup;
         const faults = new FieldFaults();

@@ -1,7 +1,7 @@
 /** ApplicationsService as its proto states it. */
 import { create } from '@bufbuild/protobuf';
 import type { Idempotency } from '@creditlane/idempotency/stored-answers';
-import { onDatabase } from '@creditlane/postgres/database-fault';
+import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import {
   ApplicationsService,
   CreateApplicationRequestSchema,
@@ -34,7 +34,7 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
   const { store, clock, newId, wakeRelay } = deps;
   return implement(
     ApplicationsService,
-    onDatabase({
+    translateDatabaseErrors({
       async createApplication(request, call) {
         const retailerId = retailerScope(call.identity);
         if (request.retailerId.toLowerCase() !== retailerId) throw retailerNotFound();

@@ -1,8 +1,11 @@
 /** The named statements of the applications service, by which it writes and reads the way of every call. */
-import { statement } from '@creditlane/postgres/statement';
+import { defineStatement } from '@creditlane/postgres/statement';
 import type { RetailerUser } from './user.ts';
 
-export const locateApplication = statement<{ retailer_id: string; in_context: boolean | null }>(
+export const locateApplication = defineStatement<{
+  retailer_id: string;
+  in_context: boolean | null;
+}>(
   'application_locate',
   `SELECT owner.id AS retailer_id,
      (owner.id = context.id OR owner.retailer_group_id = context.retailer_group_id) AS in_context
@@ -11,7 +14,7 @@ export const locateApplication = statement<{ retailer_id: string; in_context: bo
    WHERE applications.id = $1`,
 );
 
-export const findSubmission = statement<{
+export const findSubmission = defineStatement<{
   retailer_id: string;
   worksheet: object;
   submitted_at: Date;
@@ -22,12 +25,12 @@ export const findSubmission = statement<{
    WHERE submissions.application_id = $1 AND submissions.creditor_id = $2`,
 );
 
-export const findRetailer = statement<{ id: string }>(
+export const findRetailer = defineStatement<{ id: string }>(
   'retailer_find',
   'SELECT id FROM retailers WHERE id = $1',
 );
 
-export const insertApplication = statement<{ id: string }>(
+export const insertApplication = defineStatement<{ id: string }>(
   'application_insert',
   `INSERT INTO applications
      (id, retailer_id, type, status, reference_number, relationship, created_at)
@@ -36,23 +39,23 @@ export const insertApplication = statement<{ id: string }>(
    RETURNING id`,
 );
 
-export const findReference = statement<{ id: string }>(
+export const findReference = defineStatement<{ id: string }>(
   'application_by_reference',
   'SELECT id FROM applications WHERE retailer_id = $1 AND reference_number = $2',
 );
 
-export const insertApplicant = statement(
+export const insertApplicant = defineStatement(
   'applicant_insert',
   `INSERT INTO applicants (id, application_id, role, sealed, sealed_with)
    VALUES ($1, $2, $3, $4, $5)`,
 );
 
-export const lockApplication = statement<{ status: string }>(
+export const lockApplication = defineStatement<{ status: string }>(
   'application_lock',
   'SELECT status FROM applications WHERE id = $1 AND retailer_id = $2 FOR UPDATE',
 );
 
-export const readFacts = statement<{
+export const readFacts = defineStatement<{
   retailer_id: string;
   retailer_group_id: string | null;
   applicant_ids: string[];
@@ -72,20 +75,20 @@ export const readFacts = statement<{
    WHERE applications.id = $1`,
 );
 
-export const insertSubmissions = statement(
+export const insertSubmissions = defineStatement(
   'submissions_insert',
   `INSERT INTO submissions (application_id, creditor_id, submitted_by_user_id, integration_id,
      worksheet, submitted_at)
    SELECT $1, creditor_id, $3, $4, $5, $6 FROM unnest($2::uuid[]) AS creditor_id`,
 );
 
-export const insertConsents = statement(
+export const insertConsents = defineStatement(
   'consents_insert',
   `INSERT INTO consents (id, applicant_id, recorded_by_user_id, integration_id, consented_at)
    SELECT gen_random_uuid(), applicant_id, $2, $3, $4 FROM unnest($1::uuid[]) AS applicant_id`,
 );
 
-export const setStatus = statement(
+export const setStatus = defineStatement(
   'application_set_status',
   'UPDATE applications SET status = $2 WHERE id = $1',
 );

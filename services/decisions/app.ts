@@ -3,10 +3,10 @@ import type { EventBus } from '@creditlane/events/bus';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { type Relay, startRelay } from '@creditlane/messaging/relay';
 import { purgeInbox } from '@creditlane/messaging/retention';
-import { handleOnce } from '@creditlane/messaging/transactional-inbox';
+import { createInboxHandler } from '@creditlane/messaging/transactional-inbox';
 import { openDatabase } from '@creditlane/postgres/database';
 import { startRetention } from '@creditlane/postgres/retention';
-import { run } from '@creditlane/postgres/statement';
+import { runQuery } from '@creditlane/postgres/statement';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { connect, type Endpoint } from '@creditlane/rpc/client';
 import type { TokenSigner } from '@creditlane/rpc/identity';
@@ -67,12 +67,12 @@ export async function startDecisions(
   const retention = startRetention({ pool, log, purges: [purgeInbox, purgeIdempotency] });
   closers.add('decisions retention', () => retention.close());
 
-  const handle = handleOnce({
+  const handle = createInboxHandler({
     consumer: NAME,
     pool,
     log,
     metrics,
-    apply: (events) => ({
+    planWrites: (events) => ({
       writes: [startingSubmissions(submissionsHeard(events))],
       result: undefined,
     }),
@@ -97,7 +97,7 @@ export async function startDecisions(
   });
   const wakeRelay = () => relay.wake();
   const startSubmission = async (heard: SubmissionHeard) => {
-    await run(pool, startingSubmissions([heard]));
+    await runQuery(pool, startingSubmissions([heard]));
     wakeRelay();
   };
   const recordDecision = recordingTogether(pool, log);

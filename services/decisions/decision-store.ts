@@ -5,8 +5,8 @@ import {
   type Idempotency,
 } from '@creditlane/idempotency/stored-answers';
 import { shardOf } from '@creditlane/messaging/outbox';
-import { type Column, fewListed, toLists } from '@creditlane/postgres/lists';
-import { type Queryable, statement } from '@creditlane/postgres/statement';
+import { type Column, fewRowsFromArrays, toColumnArrays } from '@creditlane/postgres/array-rows';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { newId } from '@creditlane/runtime/ids';
 import { decisionCells } from './decision-row.ts';
@@ -107,7 +107,7 @@ const parameter: Given = (name) => {
  * does one whose key has an answer that no longer counts. Of the attempts at one call the second fails
  * on the call's uniqueness, whichever it is: what a replica that died had sent may run after all.
  */
-const insertDecision = statement<Recorded>(
+const insertDecision = defineStatement<Recorded>(
   'decision_insert',
   recording(
     `advanced AS (
@@ -125,12 +125,12 @@ const insertDecision = statement<Recorded>(
  * somebody holds is left out, and so is all but one decision of the same submission. So one that is
  * held keeps no other waiting, and no two such statements wait for each other in a ring.
  */
-const insertDecisions = statement<Recorded>(
+const insertDecisions = defineStatement<Recorded>(
   'decisions_insert',
   recording(
     `free AS MATERIALIZED (
     SELECT given.*
-    FROM ${fewListed(GIVEN)} AS given
+    FROM ${fewRowsFromArrays(GIVEN)} AS given
     JOIN submissions AS submission ON ${mayWrite((name) => `given.${name}`)}
     FOR UPDATE OF submission SKIP LOCKED
   ), advanced AS (
@@ -169,7 +169,7 @@ export async function recordDecisions(
   writes: readonly DecisionWrite[],
 ): Promise<(number | undefined)[]> {
   const rows = writes.map(valuesOf);
-  const recorded = await insertDecisions.run(db, toLists(rows, GIVEN.length));
+  const recorded = await insertDecisions.run(db, toColumnArrays(rows, GIVEN.length));
   const sequences = new Map(recorded.map(({ call_id, last_seq }) => [call_id, last_seq]));
   return rows.map((values) => sequences.get(values[CALL_ID] as string));
 }
@@ -197,7 +197,7 @@ function valuesOf({ submission, scope, decision, recordedAt, ...write }: Decisio
   ];
 }
 
-const selectCall = statement(
+const selectCall = defineStatement(
   'decision_of_call',
   `SELECT FROM decisions WHERE call_id = $1::uuid
      AND application_id = $2::uuid AND creditor_id = $3::uuid AND integration_id = $4::uuid`,

@@ -1,5 +1,5 @@
 /** Records decisions: those that come at the same time go to the database together. */
-import { isOutage } from '@creditlane/postgres/error-classes';
+import { isDatabaseUnavailable } from '@creditlane/postgres/error-classes';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { Batcher } from '@creditlane/runtime/batcher';
 import type { Log } from '@creditlane/runtime/log';
@@ -22,7 +22,7 @@ export function recordingTogether(db: Queryable, log: Log): RecordDecision {
       return await recordDecisions(db, writes);
     } catch (err) {
       // Nobody knows what became of them.
-      if (isOutage(err)) throw err;
+      if (isDatabaseUnavailable(err)) throw err;
       // Nothing was written. Why not is told to whom it concerns; the rest are only slower.
       log.info(
         { err, decisions: writes.length },

@@ -6,7 +6,7 @@ import {
   isDuplicateRequest,
   refuseWhileDuplicateRuns,
 } from '@creditlane/idempotency/stored-answers';
-import { onDatabase } from '@creditlane/postgres/database-fault';
+import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import {
@@ -38,7 +38,7 @@ export function decisionsRoutes(deps: RpcDeps): ServiceRoutes {
   const { db } = deps;
   return implement(
     DecisionsService,
-    onDatabase({
+    translateDatabaseErrors({
       async recordDecision(request, call) {
         const decision = request.decision as Decision; // its proto says it is required
         checkWritable(decision);

@@ -1,7 +1,7 @@
-/** The SQL of submissions: their beginning, and the mapQuery of their decisions. */
+/** The SQL of submissions: their beginning, and the mapQueryResult of their decisions. */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { shardOf } from '@creditlane/messaging/outbox';
-import { type Query, type Queryable, statement } from '@creditlane/postgres/statement';
+import { defineStatement, type Query, type Queryable } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { newId } from '@creditlane/runtime/ids';
 import { decisionFromRow } from './decision-row.ts';
@@ -29,7 +29,7 @@ const columns = DECISION_COLUMNS.map(({ column }) => column);
  * Submissions with their first decisions and its events, of those that are not there yet. They go
  * in in key order, so that two processes that learn of the same ones at once do not block each other.
  */
-const insertSubmissions = statement(
+const insertSubmissions = defineStatement(
   'submissions_insert',
   `WITH submitted AS (
     SELECT DISTINCT ON (application_id, creditor_id) *
@@ -59,7 +59,7 @@ const insertSubmissions = statement(
 const VISIBLE = `submission.application_id = $1::uuid AND submission.creditor_id = $2::uuid
     AND (submission.creditor_id = $3::uuid OR submission.retailer_id = $4::uuid)`;
 
-const selectLatest = statement<Record<string, unknown>>(
+const selectLatest = defineStatement<Record<string, unknown>>(
   'decision_latest',
   `SELECT ${columns.map((column) => `decision.${column}`).join(', ')}
   FROM submissions AS submission
@@ -69,7 +69,7 @@ const selectLatest = statement<Record<string, unknown>>(
 );
 
 /** The outer join tells a page with nothing on it from a submission that is not there. */
-const selectHistory = statement<Record<string, unknown>>(
+const selectHistory = defineStatement<Record<string, unknown>>(
   'decision_history',
   `SELECT decision.*
   FROM submissions AS submission

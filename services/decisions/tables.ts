@@ -6,7 +6,7 @@ export type ColumnType = 'value' | 'frequency' | 'date' | 'numeric' | 'text' | '
 
 /**
  * The columns that hold a Decision message, each named as its field. The statements, the entity
- * and the mapQuery of rows all go by this list, so a new figure is one line here and a migration.
+ * and the mapQueryResult of rows all go by this list, so a new figure is one line here and a migration.
  */
 export const DECISION_COLUMNS = [
   { column: 'decision', field: 'decision', type: 'value' },

@@ -103,7 +103,7 @@ describe('grants', () => {
     ]);
   });
 
-  test("the application's retailer opens a decision for mapQuery, and not for writing", async () => {
+  test("the application's retailer opens a decision for mapQueryResult, and not for writing", async () => {
     const id = newId();
     const key = world.peers.issue(Caller.INTEGRATION, id);
     world.peers.grants.add(`${id} ${world.ids.retailer}`);

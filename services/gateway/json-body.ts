@@ -11,7 +11,7 @@ const BYTE_ORDER_MARK = 0xfeff;
 
 /**
  * The body's value; undefined when the request has none. Throws an `invalid` Fault when it is too
- * large (without mapQuery on), not declared as JSON, not UTF-8 or malformed, and a `cancelled` one
+ * large (without mapQueryResult on), not declared as JSON, not UTF-8 or malformed, and a `cancelled` one
  * when the client goes away.
  */
 export async function readJsonBody(req: IncomingMessage, res: ServerResponse): Promise<unknown> {

@@ -17,7 +17,7 @@ import {
   rememberAnswer,
 } from '@creditlane/idempotency/stored-answers';
 import type { Database } from '@creditlane/postgres/database';
-import { type Queryable, statement } from '@creditlane/postgres/statement';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Call } from '@creditlane/rpc/call';
 
@@ -27,7 +27,7 @@ interface KeptAnswer extends SealedRecord {
   name: AnswerName;
 }
 
-const findSealedOtherwise = statement<{
+const findSealedOtherwise = defineStatement<{
   caller_id: string;
   operation: string;
   key: string;
@@ -39,7 +39,7 @@ const findSealedOtherwise = statement<{
    LIMIT $2`,
 );
 
-const replaceSealed = statement(
+const replaceSealed = defineStatement(
   'answer_replace_sealed',
   `UPDATE idempotency SET response = $5
    WHERE caller_id = $1 AND operation = $2 AND key = $3 AND response = $4`,

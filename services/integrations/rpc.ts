@@ -1,7 +1,7 @@
 import { open, seal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { EgressPolicy } from '@creditlane/egress-rules/destination-url';
-import { onDatabase } from '@creditlane/postgres/database-fault';
+import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import {
   AccessService,
@@ -54,7 +54,7 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
 
   return implement(
     IntegrationsService,
-    onDatabase({
+    translateDatabaseErrors({
       async registerIntegration({ integrationId, name, permissions }, call) {
         const faults = new FieldFaults();
         faults.printable('/name', name);
@@ -114,7 +114,7 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
 export function accessRoutes({ store, platformKeys }: RpcDeps): ServiceRoutes {
   return implement(
     AccessService,
-    onDatabase({
+    translateDatabaseErrors({
       async authenticate({ keyDigest: digest }) {
         const owner =
           platformKeys.get(Buffer.from(digest).toString('hex')) ??
@@ -134,7 +134,7 @@ export function accessRoutes({ store, platformKeys }: RpcDeps): ServiceRoutes {
 export function destinationsRoutes({ store, keyRing }: RpcDeps): ServiceRoutes {
   return implement(
     DestinationsService,
-    onDatabase({
+    translateDatabaseErrors({
       async findRecipients({ pairs }) {
         const byPair = await store.findRecipients(pairs);
         return { byPair: byPair.map((rows) => ({ recipients: rows.map(toRecipient) })) };

@@ -2,7 +2,7 @@
 
 import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
 import type { Database } from '@creditlane/postgres/database';
-import { type Queryable, statement } from '@creditlane/postgres/statement';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { In, IsNull, Not } from 'typeorm';
 import { secretContext } from './destination.ts';
 import type { GrantSide } from './grant.ts';
@@ -18,25 +18,25 @@ import {
   retailerGrants,
 } from './tables.ts';
 
-const findKeyOwner = statement<{ integration_id: string; permissions: string[] }>(
+const findKeyOwner = defineStatement<{ integration_id: string; permissions: string[] }>(
   'find_key_owner',
   `SELECT integrations.id AS integration_id, integrations.permissions
    FROM keys JOIN integrations ON integrations.id = keys.integration_id
    WHERE keys.digest = $1 AND keys.revoked_at IS NULL`,
 );
 
-const saveIntegration = statement(
+const saveIntegration = defineStatement(
   'save_integration',
   `INSERT INTO integrations (id, name, permissions, created_at) VALUES ($1, $2, $3, $4)
    ON CONFLICT (id) DO UPDATE SET name = excluded.name, permissions = excluded.permissions`,
 );
 
-const insertKey = statement(
+const insertKey = defineStatement(
   'insert_key',
   'INSERT INTO keys (id, integration_id, digest, created_at) VALUES ($1, $2, $3, $4)',
 );
 
-const checkGrants = statement<{ retailer: boolean; creditor: boolean }>(
+const checkGrants = defineStatement<{ retailer: boolean; creditor: boolean }>(
   'check_grants',
   `SELECT
      EXISTS (SELECT FROM retailer_grants
@@ -52,7 +52,7 @@ export interface RecipientRow {
   revision: number;
 }
 
-const findRecipients = statement<RecipientRow & { place: number }>(
+const findRecipients = defineStatement<RecipientRow & { place: number }>(
   'find_recipients',
   `SELECT pair.place, destinations.id AS destination_id, destinations.revision
    FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS pair (retailer_id, creditor_id, place)

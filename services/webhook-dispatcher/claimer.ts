@@ -1,6 +1,6 @@
 /** Brings due deliveries from the database whenever there is room for them. */
 import type { Database } from '@creditlane/postgres/database';
-import { run } from '@creditlane/postgres/statement';
+import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Log } from '@creditlane/runtime/log';
 import { WakeSignal } from '@creditlane/runtime/wake-signal';
@@ -121,7 +121,7 @@ export class Claimer {
     const leasedAtMs = performance.now();
     const promoted = await inTransaction(pool, async (tx) => {
       const ended = await endOldHolds(tx, MAX_HOLDS);
-      return ended.length > 0 ? run(tx, promotingNext(ended, leaseMs)) : [];
+      return ended.length > 0 ? runQuery(tx, promotingNext(ended, leaseMs)) : [];
     });
     sender.take(promoted, leasedAtMs);
   }

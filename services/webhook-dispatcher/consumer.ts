@@ -1,9 +1,9 @@
 /** Takes decision events in: each batch becomes its deliveries in one transaction, and goes out after it. */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { EventMessage } from '@creditlane/events/message';
-import { handleOnce, type ReceivedEvent } from '@creditlane/messaging/transactional-inbox';
+import { createInboxHandler, type ReceivedEvent } from '@creditlane/messaging/transactional-inbox';
 import type { Database } from '@creditlane/postgres/database';
-import type { TransactionPlan } from '@creditlane/postgres/transaction';
+import type { PlannedWrites } from '@creditlane/postgres/transaction';
 import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_events';
 import { isUuid, newId } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/log';
@@ -38,15 +38,15 @@ type Recipients = ReadonlyMap<string, readonly Recipient[]>;
  */
 export function createConsumer(deps: ConsumerDeps): (batch: EventMessage[]) => Promise<void> {
   const { pool, log, metrics, destinations, sender, claimer } = deps;
-  return handleOnce({
+  return createInboxHandler({
     consumer: SERVICE,
     pool,
     log,
     metrics,
-    prepare: (events) => findRecipients(destinations, events),
-    look: (events, recipients) => findingKnown(toldOf(events, recipients)),
-    apply: (events, recipients, known) => takeIn(deps, toIncoming(events, recipients), known),
-    committed({ leased, leasedAtMs, left }) {
+    prefetch: (events) => findRecipients(destinations, events),
+    readQuery: (events, recipients) => findingKnown(toldOf(events, recipients)),
+    planWrites: (events, recipients, known) => takeIn(deps, toIncoming(events, recipients), known),
+    onCommitted({ leased, leasedAtMs, left }) {
       sender.take(leased, leasedAtMs);
       if (left.size > 0) claimer.expect(left);
     },
@@ -67,7 +67,7 @@ function takeIn(
   { sender, claimer, leaseMs }: ConsumerDeps,
   batch: readonly Incoming[],
   known: Known,
-): TransactionPlan<TakenIn> {
+): PlannedWrites<TakenIn> {
   const leasedAtMs = performance.now();
   const plan = planDeliveries(batch, known, newId);
   const room = sender.room();

@@ -2,7 +2,7 @@
  * The SQL of what is known of destinations: who answers, who does not, and who gets nothing more. All
  * of it is about one revision of a destination; whatever comes of a later one begins anew.
  */
-import { mapQuery, type Query, statement } from '@creditlane/postgres/statement';
+import { defineStatement, mapQueryResult, type Query } from '@creditlane/postgres/statement';
 
 /** How a destination answered. */
 export interface Health {
@@ -26,7 +26,7 @@ const FAILING_SINCE = `CASE WHEN excluded.last_success_at IS NULL THEN coalesce(
   CASE WHEN s.revision = excluded.revision THEN s.failing_since END, excluded.failing_since) END`;
 const TOO_LONG = `${FAILING_SINCE} < now() - $5 * interval '1 ms'`;
 
-const noteHealth = statement<Disabling>(
+const noteHealth = defineStatement<Disabling>(
   'destinations_note_health',
   `INSERT INTO destination_states AS s (destination_id, revision, last_success_at, failing_since,
      disabled_at, disabled_reason)
@@ -63,7 +63,7 @@ export function notingHealth(
     healths.map(({ gone }) => gone ?? null),
     patienceMs,
   ]);
-  return mapQuery(query, (rows) => rows.filter(({ reason }) => reason !== null));
+  return mapQueryResult(query, (rows) => rows.filter(({ reason }) => reason !== null));
 }
 
 const PENDING = `destination_id IN (
@@ -71,13 +71,13 @@ const PENDING = `destination_id IN (
     WHERE destination_id = ANY ($1::uuid[]) AND disabled_at IS NOT NULL
   ) AND state IN ('waiting', 'due')`;
 
-const lockPending = statement(
+const lockPending = defineStatement(
   'deliveries_lock_pending',
   `SELECT FROM deliveries WHERE ${PENDING}
    ORDER BY application_id, destination_id, position FOR UPDATE`,
 );
 
-const endPending = statement(
+const endPending = defineStatement(
   'deliveries_end_pending',
   `UPDATE deliveries
    SET state = 'dead', reason = 'destination_disabled', leased = false, settled_at = now()
@@ -95,7 +95,7 @@ export function endingDisabled(
   return [lockPending.query([destinationIds]), endPending.query([destinationIds])];
 }
 
-const enable = statement(
+const enable = defineStatement(
   'destinations_enable',
   `UPDATE destination_states AS s
    SET revision = d.revision, failing_since = NULL, disabled_at = NULL, disabled_reason = NULL

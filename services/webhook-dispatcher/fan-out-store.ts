@@ -1,6 +1,6 @@
 /** The SQL of taking events in: what is known of them, and the deliveries they make. */
-import { type Column, listStatement } from '@creditlane/postgres/lists';
-import { mapQuery, type Query, statement } from '@creditlane/postgres/statement';
+import { type Column, defineArrayStatement } from '@creditlane/postgres/array-rows';
+import { defineStatement, mapQueryResult, type Query } from '@creditlane/postgres/statement';
 import {
   type Incoming,
   type Known,
@@ -25,7 +25,7 @@ interface Fact {
 // The row of the delivery that holds a lane's others back is locked: it cannot be recorded as settled
 // while we decide that new ones wait behind it, or the promotion of the next would miss them. The
 // lanes come in order, as the recorder locks them too, so that neither waits for the other in a ring.
-const readKnown = statement<Fact>(
+const readKnown = defineStatement<Fact>(
   'fan_out_known',
   `WITH submission AS (
      SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS s (application_id, creditor_id)
@@ -83,7 +83,7 @@ const DELIVERY: readonly Column[] = [
   ['leased', 'boolean'],
 ];
 
-const insertPlan = listStatement(
+const insertPlan = defineArrayStatement(
   'fan_out_insert',
   (listed) => `WITH seen AS (
      INSERT INTO submissions (application_id, creditor_id, seen_sequence)
@@ -119,7 +119,7 @@ export function findingKnown(batch: readonly Told[]): Query<Known> {
     for (const { destinationId } of recipients) lanes.add(laneKey(applicationId, destinationId));
   }
   const values = [...columns(submissions, 2), ...columns([...lanes].sort(), 2)];
-  return mapQuery(readKnown.query(values), toKnown);
+  return mapQueryResult(readKnown.query(values), toKnown);
 }
 
 function toKnown(facts: readonly Fact[]): Known {

@@ -1,7 +1,7 @@
 /** What the dispatcher counts. No label names a destination: there is no end to those. */
 
 import type { Database } from '@creditlane/postgres/database';
-import { type Statement, statement } from '@creditlane/postgres/statement';
+import { defineStatement, type Statement } from '@creditlane/postgres/statement';
 import type { Metrics } from '@creditlane/runtime/metrics';
 import type { BreakerState } from './allowance.ts';
 
@@ -75,26 +75,26 @@ export class Measures {
 }
 
 // Each part has a partial index of its own, so that the delivered ones need not be read.
-const countBacklog = statement<{ state: string; count: number }>(
+const countBacklog = defineStatement<{ state: string; count: number }>(
   'measure_backlog',
   `SELECT 'waiting' AS state, count(*) FROM deliveries WHERE state = 'waiting'
    UNION ALL SELECT 'due', count(*) FROM deliveries WHERE state = 'due'
    UNION ALL SELECT 'dead', count(*) FROM deliveries WHERE state = 'dead'`,
 );
 
-const findOldest = statement<{ age_s: number | null }>(
+const findOldest = defineStatement<{ age_s: number | null }>(
   'measure_oldest',
   `SELECT extract(epoch FROM now() - least(
      (SELECT min(created_at) FROM deliveries WHERE state = 'waiting'),
      (SELECT min(created_at) FROM deliveries WHERE state = 'due')))::float8 AS age_s`,
 );
 
-const countDeadLetters = statement<{ count: number }>(
+const countDeadLetters = defineStatement<{ count: number }>(
   'measure_dead_letters',
   'SELECT count(*) FROM dead_letters',
 );
 
-const countDisabled = statement<{ count: number }>(
+const countDisabled = defineStatement<{ count: number }>(
   'measure_disabled_destinations',
   'SELECT count(*) FROM destination_states WHERE disabled_at IS NOT NULL',
 );

@@ -1,7 +1,7 @@
 /** Writes results down, in batches of whatever has gathered while the last batch was under way. */
 import type { Database } from '@creditlane/postgres/database';
-import { isTransient } from '@creditlane/postgres/error-classes';
-import { runPipelined } from '@creditlane/postgres/round-trip';
+import { isTransientError } from '@creditlane/postgres/error-classes';
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import { backoffMs } from '@creditlane/runtime/backoff';
 import { Batcher } from '@creditlane/runtime/batcher';
 import type { Log } from '@creditlane/runtime/log';
@@ -78,7 +78,7 @@ export class Recorder {
       try {
         return await this.#writeBatch(entries);
       } catch (err) {
-        const refused = !isTransient(err);
+        const refused = !isTransientError(err);
         if (refused && entries.length > 1) {
           const middle = entries.length >> 1;
           await this.#insist(entries.slice(0, middle));
@@ -109,7 +109,7 @@ export class Recorder {
       .map(([id]) => id);
     const [lockPending, endPending] = doubtful.length > 0 ? endingDisabled(doubtful) : [];
 
-    const [, , disabled, , , promoted] = await runPipelined(pool, [
+    const [, , disabled, , , promoted] = await runPipeline(pool, [
       untried.length > 0 ? releasingLeases(untried, UNTRIED_PAUSE_MS) : undefined,
       tried.length > 0 ? recordingResults(results, holdMs) : undefined,
       news.size > 0 ? notingHealth(news, patienceMs) : undefined,

@@ -1,5 +1,5 @@
 /** The SQL of results: attempts, and what they make of their deliveries. */
-import { type Column, listStatement } from '@creditlane/postgres/lists';
+import { type Column, defineArrayStatement } from '@creditlane/postgres/array-rows';
 import type { Query } from '@creditlane/postgres/statement';
 import type { AttemptResult } from './delivery.ts';
 
@@ -19,7 +19,7 @@ const RESULT: readonly Column[] = [
 // A success counts whoever brings it: the receiver has the webhook, so it must not be sent again. Any
 // other result counts only under the current fence. The fence moves on with each result, so that one
 // written twice, because the answer to the commit was lost, counts once.
-const record = listStatement(
+const record = defineArrayStatement(
   'results_record',
   (listed) => `WITH result AS MATERIALIZED (
      SELECT best.* FROM (

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { purgeAll } from '@creditlane/postgres/retention';
+import { runPurge } from '@creditlane/postgres/retention';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { purgeDeliveries, purgeMessages } from './retention.ts';
 import { createTestWorld, type TestWorld } from './test-dispatcher.ts';
@@ -39,8 +39,8 @@ it('a delivery stays for thirty days after it ended, with its attempts and its b
   ].sort();
   await addDelivery(31, 31);
   await addDelivery(60, 40);
-  expect(await purgeAll(world.sql, purgeDeliveries)).toBe(2);
-  expect(await purgeAll(world.sql, purgeMessages)).toBe(2);
+  expect(await runPurge(world.sql, purgeDeliveries)).toBe(2);
+  expect(await runPurge(world.sql, purgeMessages)).toBe(2);
   const { rows } = await world.sql.query(
     `SELECT d.id FROM deliveries AS d JOIN attempts ON delivery_id = d.id
      JOIN messages USING (event_id) ORDER BY d.id`,

@@ -1,12 +1,12 @@
 /** How long deliveries are kept. */
 import type { Purge } from '@creditlane/postgres/retention';
-import { statement } from '@creditlane/postgres/statement';
+import { defineStatement } from '@creditlane/postgres/statement';
 
 /** From the end of a delivery, whether it arrived or was given up. */
 const KEPT = `interval '30 days'`;
 const SLICE = 1_000;
 
-export const purgeDeliveries: Purge = statement(
+export const purgeDeliveries: Purge = defineStatement(
   'deliveries_purge',
   `WITH old AS (
      SELECT id FROM deliveries
@@ -22,7 +22,7 @@ export const purgeDeliveries: Purge = statement(
 );
 
 /** A body goes with the last delivery that needs it. */
-export const purgeMessages: Purge = statement(
+export const purgeMessages: Purge = defineStatement(
   'messages_purge',
   `WITH old AS (
      SELECT event_id FROM messages AS m

@@ -1,7 +1,7 @@
 /** The dispatcher's answers to the platform's operators. */
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Database } from '@creditlane/postgres/database';
-import { onDatabase } from '@creditlane/postgres/database-fault';
+import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { invalid } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
@@ -23,7 +23,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export function webhooksRoutes(database: Database): ServiceRoutes {
   return implement(
     WebhooksService,
-    onDatabase({
+    translateDatabaseErrors({
       async listDeliveries({ applicationId, state, limit, cursor }) {
         if (cursor !== '' && !UUID.test(cursor)) {
           throw invalid('invalid_cursor', 'the cursor is not one of ours', [

@@ -1,6 +1,6 @@
 /** Sends what this process has leased: as much at once as each destination and the whole may bear. */
 import type { Database } from '@creditlane/postgres/database';
-import { run } from '@creditlane/postgres/statement';
+import { runQuery } from '@creditlane/postgres/statement';
 import type { Log } from '@creditlane/runtime/log';
 import { LRUCache } from 'lru-cache';
 import { Allowance, type BreakerState } from './allowance.ts';
@@ -148,7 +148,7 @@ export class Sender {
   async #giveBack(deliveries: readonly Delivery[]): Promise<void> {
     if (deliveries.length === 0) return;
     const { pool, log } = this.#options;
-    await run(pool, releasingLeases(deliveries, 0)).catch((err: unknown) => {
+    await runQuery(pool, releasingLeases(deliveries, 0)).catch((err: unknown) => {
       log.warn({ err, deliveries: deliveries.length }, 'leases could not be given back');
     });
   }

@@ -1,5 +1,5 @@
 /** The SQL of deliveries under way: claiming, recording, ordering, and giving up. */
-import { type Query, type Queryable, statement } from '@creditlane/postgres/statement';
+import { defineStatement, type Query, type Queryable } from '@creditlane/postgres/statement';
 import type { Delivery } from './delivery.ts';
 import { laneKey } from './fan-out.ts';
 
@@ -12,7 +12,7 @@ const DELIVERY = `d.id, d.fence, d.attempts, d.application_id AS "applicationId"
 
 // Goes from destination to destination by the index, so that however much is due for one, the others
 // are found at once; `room` says how much each may give. SKIP LOCKED lets replicas share the work.
-const claim = statement<Delivery>(
+const claim = defineStatement<Delivery>(
   'deliveries_claim',
   `WITH RECURSIVE destination (id) AS (
      (SELECT destination_id FROM deliveries
@@ -56,7 +56,7 @@ export function claimDue(
   return claim.run(db, [after, [...room.keys()], [...room.values()], otherRoom, limit, leaseMs]);
 }
 
-const renew = statement<{ id: string }>(
+const renew = defineStatement<{ id: string }>(
   'deliveries_renew',
   `WITH held AS (
      SELECT d.id FROM deliveries AS d
@@ -78,7 +78,7 @@ export async function renewLeases(
   return new Set(rows.map(({ id }) => id));
 }
 
-const release = statement(
+const release = defineStatement(
   'deliveries_release',
   `UPDATE deliveries AS d
    SET leased = false, fence = d.fence + 1, next_attempt_at = now() + $3 * interval '1 ms'
@@ -91,7 +91,7 @@ export function releasingLeases(held: readonly Delivery[], delayMs: number): Que
   return release.query([ids(held), fences(held), delayMs]);
 }
 
-const promote = statement<Delivery>(
+const promote = defineStatement<Delivery>(
   'deliveries_promote',
   `WITH next AS (
      SELECT first.id
@@ -130,7 +130,7 @@ export function promotingNext(lanes: readonly Lane[], leaseMs: number): Query<De
   ]);
 }
 
-const endHolds = statement<Lane>(
+const endHolds = defineStatement<Lane>(
   'deliveries_end_holds',
   `WITH held AS (
      SELECT id FROM deliveries
@@ -146,7 +146,7 @@ export function endOldHolds(tx: Queryable, limit: number): Promise<Lane[]> {
   return endHolds.run(tx, [limit]);
 }
 
-const unsettled = statement<{ due: boolean; next_attempt_at: Date | null }>(
+const unsettled = defineStatement<{ due: boolean; next_attempt_at: Date | null }>(
   'deliveries_unsettled',
   `SELECT EXISTS (SELECT FROM deliveries
        WHERE state = 'due' AND (leased OR next_attempt_at <= now())) AS due,

@@ -1,8 +1,9 @@
 /** A Kafka of the run's own, to be stopped, started and emptied under Creditlane. */
-import { freePorts } from '@creditlane/embedded-kafka/embedded-kafka';
-import { ensureTopics } from '@creditlane/events/kafka-topics';
-import { startTestCluster } from '@creditlane/events/test-kafka';
+
+import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';
+import { startTestCluster } from '@creditlane/events/kafka/test-kafka';
 import { createLog } from '@creditlane/runtime/log';
+import { findFreePorts } from '@creditlane/supervision/free-ports';
 
 type Cluster = NonNullable<Awaited<ReturnType<typeof startTestCluster>>>;
 
@@ -19,7 +20,7 @@ export class KafkaUnderFault {
 
   /** Undefined where there can be no Kafka; throws there when one is required. */
   static async start(size: 1 | 3 = 1): Promise<KafkaUnderFault | undefined> {
-    const ports = await freePorts(2 * size);
+    const ports = await findFreePorts(2 * size);
     const cluster = await startTestCluster(size, { ports });
     return cluster && new KafkaUnderFault(size, ports, cluster);
   }

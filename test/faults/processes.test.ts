@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describeWith } from '@creditlane/events/test-kafka';
+import { describeWithKafka } from '@creditlane/events/kafka/test-kafka';
 import type { DatabaseOwner } from '@creditlane/local/services';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../platform/eventually.ts';
@@ -20,7 +20,7 @@ const BROKERS = isLong ? 3 : 1;
 
 const kafka = await KafkaUnderFault.start(BROKERS);
 
-describeWith(kafka, 'in processes, under load, every promise is kept', (cluster) => {
+describeWithKafka(kafka, 'in processes, under load, every promise is kept', (cluster) => {
   let subject: Subject;
   beforeAll(async () => {
     const replicas = ['--replicas', 'decisions=2', '--replicas', 'webhook-dispatcher=2'];

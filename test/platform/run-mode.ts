@@ -1,15 +1,15 @@
 // The shapes in which the platform keeps its promises; CREDITLANE_WORLD chooses one.
 
-import { ensureTopics } from '@creditlane/events/kafka-topics';
-import { openTestKafka } from '@creditlane/events/test-kafka';
+import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';
+import { openTestKafka } from '@creditlane/events/kafka/test-kafka';
 import { TOPICS } from '@creditlane/events/topics';
 import { HOST } from '@creditlane/local/host';
 import { type Platform, startPlatform } from '@creditlane/local/platform';
+import { choosePorts } from '@creditlane/local/ports';
 import type { PlatformSettings } from '@creditlane/local/settings';
 import { startFleet } from '@creditlane/processes/fleet';
 import { portsNeeded } from '@creditlane/processes/instances';
 import type { Process } from '@creditlane/runtime/run';
-import { choosePorts } from '@creditlane/supervision/free-ports';
 
 /** A platform whose figures can be read. */
 export type MeasuredHouse = Platform & { metrics(): Promise<string> };

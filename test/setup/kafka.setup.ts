@@ -1,5 +1,5 @@
 /** Tells the test run which Kafka to use, and whether it may do without one. */
-import type {} from '@creditlane/events/test-kafka';
+import type {} from '@creditlane/events/kafka/test-kafka';
 import type { TestProject } from 'vitest/node';
 
 export default function setup(project: TestProject): void {

@@ -1,5 +1,5 @@
 /** Skips the tests of a world of separate processes where there can be no Kafka between them. */
-import { openTestKafka } from '@creditlane/events/test-kafka';
+import { openTestKafka } from '@creditlane/events/kafka/test-kafka';
 import { beforeEach } from 'vitest';
 
 const kafka = await openTestKafka();

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { isOutage } from './error-classes.ts';
-import { runPipelined } from './round-trip.ts';
-import { mapQuery, run, statement } from './statement.ts';
+import { isDatabaseUnavailable } from './error-classes.ts';
+import { runPipeline } from './pipeline.ts';
+import { defineStatement, mapQueryResult, runQuery } from './statement.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
-import { inTransaction, readThenWrite } from './transaction.ts';
+import { inTransaction, runReadWriteTransaction } from './transaction.ts';
 
 let db: TestDatabase;
 /** With one connection, so that each test meets what those before it prepared there. */
@@ -18,18 +18,18 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 beforeEach(() => db.sql.query('TRUNCATE notes'));
 
-const write = statement('note_write', 'INSERT INTO notes (id, text) VALUES ($1, $2)');
-const read = statement<{ id: number; text: string }>(
+const write = defineStatement('note_write', 'INSERT INTO notes (id, text) VALUES ($1, $2)');
+const read = defineStatement<{ id: number; text: string }>(
   'note_read',
   'SELECT id, text FROM notes ORDER BY id',
 );
-const divide = statement<{ quotient: number }>('divide', 'SELECT 1 / $1::int AS quotient');
+const divide = defineStatement<{ quotient: number }>('divide', 'SELECT 1 / $1::int AS quotient');
 
 const notes = async () => (await db.sql.query('SELECT id FROM notes ORDER BY id')).rows;
 
 test('each query sees what those before it did, and gets its own answer', async () => {
-  const ids = mapQuery(read.query(), (rows) => rows.map(({ id }) => id));
-  const answers = await runPipelined(pool, [
+  const ids = mapQueryResult(read.query(), (rows) => rows.map(({ id }) => id));
+  const answers = await runPipeline(pool, [
     read.query(),
     write.query([1, 'one']),
     ids,
@@ -42,40 +42,40 @@ test('each query sees what those before it did, and gets its own answer', async 
 });
 
 test('none of them happens when one is refused, and those behind it are not run', async () => {
-  const refused = runPipelined(pool, [
+  const refused = runPipeline(pool, [
     write.query([1, 'one']),
     divide.query([0]),
-    statement('never_prepared', 'SELECT 1 AS one').query(),
+    defineStatement('never_prepared', 'SELECT 1 AS one').query(),
   ]);
   await expect(refused).rejects.toMatchObject({ code: '22012' });
   expect(await notes()).toEqual([]);
 });
 
 test('a refusal says who asked', async () => {
-  const error = await runPipelined(pool, [divide.query([0])]).catch((thrown: Error) => thrown);
-  expect(error).toHaveProperty('stack', expect.stringContaining('round-trip.test.ts'));
+  const error = await runPipeline(pool, [divide.query([0])]).catch((thrown: Error) => thrown);
+  expect(error).toHaveProperty('stack', expect.stringContaining('pipeline.test.ts'));
 });
 
 test('after a refusal the connection runs what was prepared, and what was not', async () => {
   const { rows: before } = await pool.query('SELECT pg_backend_pid() AS pid');
-  const late = statement<{ two: number }>('prepared_late', 'SELECT 2 AS two');
-  await expect(runPipelined(pool, [divide.query([0]), late.query()])).rejects.toThrow();
-  expect(await runPipelined(pool, [late.query(), divide.query([1])])).toEqual([
+  const late = defineStatement<{ two: number }>('prepared_late', 'SELECT 2 AS two');
+  await expect(runPipeline(pool, [divide.query([0]), late.query()])).rejects.toThrow();
+  expect(await runPipeline(pool, [late.query(), divide.query([1])])).toEqual([
     [{ two: 2 }],
     [{ quotient: 1 }],
   ]);
-  expect(await run(pool, late.query())).toEqual([{ two: 2 }]);
+  expect(await runQuery(pool, late.query())).toEqual([{ two: 2 }]);
   expect((await pool.query('SELECT pg_backend_pid() AS pid')).rows).toEqual(before);
 });
 
 test('what cannot be parsed can be asked anew', async () => {
-  const nonsense = statement('nonsense', 'SELECT FROM WHERE');
+  const nonsense = defineStatement('nonsense', 'SELECT FROM WHERE');
   for (const _ of [1, 2]) {
-    await expect(runPipelined(pool, [read.query(), nonsense.query()])).rejects.toMatchObject({
+    await expect(runPipeline(pool, [read.query(), nonsense.query()])).rejects.toMatchObject({
       code: '42601',
     });
   }
-  expect(await run(pool, read.query())).toEqual([]);
+  expect(await runQuery(pool, read.query())).toEqual([]);
 });
 
 test('a value that cannot be sent leaves nothing done of what went before it', async () => {
@@ -84,18 +84,18 @@ test('a value that cannot be sent leaves nothing done of what went before it', a
       throw new Error('no way to write this');
     },
   };
-  const refused = runPipelined(pool, [write.query([1, 'one']), write.query([2, unfit])]);
+  const refused = runPipeline(pool, [write.query([1, 'one']), write.query([2, unfit])]);
   await expect(refused).rejects.toThrow('no way to write this');
   expect(await notes()).toEqual([]);
-  expect(await run(pool, read.query())).toEqual([]);
+  expect(await runQuery(pool, read.query())).toEqual([]);
 });
 
 test('a connection that is lost before the answer is an outage', async () => {
-  const end = statement('end_me', 'SELECT pg_terminate_backend(pg_backend_pid())');
-  const lost = runPipelined(pool, [write.query([1, 'one']), end.query(), read.query()]);
-  await expect(lost).rejects.toSatisfy(isOutage);
+  const end = defineStatement('end_me', 'SELECT pg_terminate_backend(pg_backend_pid())');
+  const lost = runPipeline(pool, [write.query([1, 'one']), end.query(), read.query()]);
+  await expect(lost).rejects.toSatisfy(isDatabaseUnavailable);
   expect(await notes()).toEqual([]);
-  expect(await run(pool, read.query())).toEqual([]);
+  expect(await runQuery(pool, read.query())).toEqual([]);
 });
 
 test('an answer that does not come in time is an outage, and the next does not get it', async () => {
@@ -103,12 +103,12 @@ test('an answer that does not come in time is an outage, and the next does not g
   const holder = await db.sql.connect();
   await holder.query('BEGIN');
   await holder.query('LOCK TABLE notes');
-  await expect(runPipelined(impatient, [divide.query([1]), read.query()])).rejects.toSatisfy(
-    isOutage,
+  await expect(runPipeline(impatient, [divide.query([1]), read.query()])).rejects.toSatisfy(
+    isDatabaseUnavailable,
   );
   await holder.query('ROLLBACK');
   holder.release();
-  expect(await runPipelined(impatient, [divide.query([1]), read.query()])).toEqual([
+  expect(await runPipeline(impatient, [divide.query([1]), read.query()])).toEqual([
     [{ quotient: 1 }],
     [],
   ]);
@@ -116,13 +116,13 @@ test('an answer that does not come in time is an outage, and the next does not g
 
 test('each query has the time that the server gives to one', async () => {
   const pressed = db.connect({ max: 1, statement_timeout: 200, query_timeout: 300 });
-  const nap = statement('nap', 'SELECT pg_sleep(0.12)');
-  expect(await runPipelined(pressed, [nap.query(), nap.query(), nap.query()])).toHaveLength(3);
+  const nap = defineStatement('nap', 'SELECT pg_sleep(0.12)');
+  expect(await runPipeline(pressed, [nap.query(), nap.query(), nap.query()])).toHaveLength(3);
 });
 
 test('a statement that says nothing has no rows', async () => {
-  const empty = statement('empty', '-- nothing');
-  expect(await runPipelined(pool, [empty.query(), divide.query([1])])).toEqual([
+  const empty = defineStatement('empty', '-- nothing');
+  expect(await runPipeline(pool, [empty.query(), divide.query([1])])).toEqual([
     [],
     [{ quotient: 1 }],
   ]);
@@ -130,7 +130,7 @@ test('a statement that says nothing has no rows', async () => {
 
 test('within a transaction they are part of it', async () => {
   const undone = inTransaction(pool, async (tx) => {
-    await runPipelined(tx, [write.query([1, 'one']), write.query([2, 'two'])]);
+    await runPipeline(tx, [write.query([1, 'one']), write.query([2, 'two'])]);
     throw new Error('changed my mind');
   });
   await expect(undone).rejects.toThrow('changed my mind');
@@ -138,11 +138,11 @@ test('within a transaction they are part of it', async () => {
 });
 
 test('no query at all is answered without the server', async () => {
-  expect(await runPipelined(pool, [undefined])).toEqual([undefined]);
+  expect(await runPipeline(pool, [undefined])).toEqual([undefined]);
 });
 
 test('what is decided by an answer is written in the same transaction', async () => {
-  const decided = await readThenWrite(
+  const decided = await runReadWriteTransaction(
     pool,
     [write.query([1, 'one']), read.query()],
     ([, rows]) => ({ writes: [write.query([rows.length + 1, 'two'])], result: rows.length }),
@@ -160,7 +160,7 @@ test.each([
   ],
   ['what is written is refused', () => ({ writes: [write.query([1, 'twice'])], result: 0 })],
 ])('nothing is left of the transaction when %s', async (_, decide) => {
-  await expect(readThenWrite(pool, [write.query([1, 'one'])], decide)).rejects.toThrow();
+  await expect(runReadWriteTransaction(pool, [write.query([1, 'one'])], decide)).rejects.toThrow();
   expect(await notes()).toEqual([]);
-  expect(await run(pool, read.query())).toEqual([]);
+  expect(await runQuery(pool, read.query())).toEqual([]);
 });

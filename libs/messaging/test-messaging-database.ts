@@ -3,8 +3,8 @@
 import { createIdempotencySql } from '@creditlane/idempotency/stored-answers';
 import { type Database, openDatabase } from '@creditlane/postgres/database';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
-import { createLog } from '@creditlane/runtime/log';
 import { Metrics } from '@creditlane/runtime/metrics';
+import { silentLog } from '@creditlane/runtime/test-log';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { createDeadLettersSql } from './dead-letters.ts';
 import { createOutboxSql } from './outbox.ts';
@@ -23,23 +23,20 @@ export class EveryTable1763000000000 implements MigrationInterface {
   }
 }
 
-export interface TestSchema extends Database {
+export interface MessagingTestDatabase extends Database {
   url: string;
   metrics: Metrics;
 }
 
-/** A silent log, for tests that read nothing from it. */
-export const silent = createLog('test', { level: 'silent' });
-
 /** Makes and opens such a database; closing it drops it. */
-export async function openTestSchema(name: string): Promise<TestSchema> {
+export async function openMessagingTestDatabase(name: string): Promise<MessagingTestDatabase> {
   const { url, drop } = await createTestDatabase(name);
   const metrics = new Metrics();
   const database = await openDatabase({
     url,
     name,
     poolSize: 8,
-    log: silent,
+    log: silentLog,
     metrics,
     entities: [],
     migrations: [EveryTable1763000000000],

@@ -1,10 +1,10 @@
 // Brokers die and come back; whatever was acknowledged is handled, in the order of its key.
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test, vi } from 'vitest';
-import type { EventBus } from './bus.ts';
-import { describeWith, startTestCluster } from './test-kafka.ts';
+import type { EventBus } from '../bus.ts';
+import type { Topic } from '../topics.ts';
+import { describeWithKafka, startTestCluster } from './test-kafka.ts';
 import { createTestBus } from './test-kafka-bus.ts';
-import type { Topic } from './topics.ts';
 
 const TOPIC: Topic = 'creditlane.decisions.v1';
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -70,7 +70,7 @@ class History {
 const cluster = await startTestCluster(3);
 afterAll(() => cluster?.close());
 
-describeWith(cluster, 'three brokers', ({ startBroker, stopBroker, makeConfig }) => {
+describeWithKafka(cluster, 'three brokers', ({ startBroker, stopBroker, makeConfig }) => {
   async function openWorld() {
     const bus = createTestBus(await makeConfig(6));
     const publisher = new Publisher(bus);

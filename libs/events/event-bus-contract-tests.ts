@@ -192,7 +192,7 @@ const CONTRACT: Record<string, (bus: EventBus) => Promise<void>> = {
 };
 
 /** Runs the contract; `makeBus` gives a bus on which nothing was published yet. */
-export function describeEventBus(name: string, makeBus: () => Promise<EventBus>): void {
+export function describeEventBusContract(name: string, makeBus: () => Promise<EventBus>): void {
   describe(`the event bus ${name}`, () => {
     let bus: EventBus;
     beforeEach(async () => {

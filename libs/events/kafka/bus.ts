@@ -4,16 +4,16 @@ import type { Metrics } from '@creditlane/runtime/metrics';
 import {
   BusClosedError,
   type EventBus,
-  PUBLISHED_WITHIN_MS,
+  PUBLISH_TIMEOUT_MS,
   type SubscribeOptions,
   type Subscription,
-} from './bus.ts';
-import { createClient } from './kafka-client.ts';
-import type { KafkaConfig } from './kafka-config.ts';
-import { KafkaConsumer } from './kafka-consumer.ts';
-import { GroupLag } from './kafka-lag.ts';
-import { KafkaPublisher } from './kafka-producer.ts';
-import { measureLag } from './lag-gauge.ts';
+} from '../bus.ts';
+import type { KafkaConfig } from '../kafka-config.ts';
+import { measureLag } from '../lag-gauge.ts';
+import { createClient } from './client.ts';
+import { KafkaConsumer } from './consumer.ts';
+import { GroupLag } from './group-lag.ts';
+import { KafkaPublisher } from './publisher.ts';
 
 export interface KafkaBusOptions {
   config: KafkaConfig;
@@ -28,7 +28,7 @@ export interface KafkaBusOptions {
   sessionTimeoutMs?: number;
   lagEveryMs?: number;
   /** When a publish that has not ended is given up. */
-  publishedWithinMs?: number;
+  publishTimeoutMs?: number;
 }
 
 export interface KafkaBus extends EventBus {
@@ -46,13 +46,13 @@ export interface KafkaBus extends EventBus {
  */
 export function createKafkaBus(options: KafkaBusOptions): KafkaBus {
   const { config, log, metrics, onCrash, sessionTimeoutMs = 6_000, lagEveryMs = 5_000 } = options;
-  const { publishedWithinMs = PUBLISHED_WITHIN_MS } = options;
+  const { publishTimeoutMs = PUBLISH_TIMEOUT_MS } = options;
   const { prefix } = config;
   const client = createClient(config, log);
   const publisher = new KafkaPublisher(
     (connect) => createClient(config, log, connect),
     prefix,
-    publishedWithinMs,
+    publishTimeoutMs,
   );
   const open = new Map<Subscription, { group: string; consumer: KafkaConsumer }>();
   let closed = false;

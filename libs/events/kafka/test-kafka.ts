@@ -9,11 +9,11 @@ import {
   startKafka,
 } from '@creditlane/embedded-kafka/embedded-kafka';
 import { KafkaUnavailableError } from '@creditlane/embedded-kafka/jars';
+import { silentLog } from '@creditlane/runtime/test-log';
 import { describe, inject, test } from 'vitest';
-import type { KafkaConfig } from './kafka-config.ts';
-import { ensureTopics } from './kafka-topics.ts';
-import { log } from './test-kafka-bus.ts';
-import type { Topic } from './topics.ts';
+import type { KafkaConfig } from '../kafka-config.ts';
+import type { Topic } from '../topics.ts';
+import { ensureTopics } from './ensure-topics.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -63,7 +63,11 @@ export async function startTestCluster(
 }
 
 /** A suite that needs Kafka; where there is none, the skipped test that stands for it says why. */
-export function describeWith<K>(kafka: K | undefined, name: string, suite: (kafka: K) => void) {
+export function describeWithKafka<K>(
+  kafka: K | undefined,
+  name: string,
+  suite: (kafka: K) => void,
+) {
   describe.skipIf(!kafka)(name, () => {
     if (kafka) suite(kafka);
     else test('needs Java 17 and Maven, or KAFKA_BROKERS', () => undefined);
@@ -76,7 +80,7 @@ function configMaker(brokers: string, replication: number) {
     const config = { brokers: brokers.split(','), prefix, replication };
     const kept = { partitions, retentionMs: 3_600_000, replication };
     const topic: Topic = 'creditlane.decisions.v1';
-    await ensureTopics({ config, log, topics: { [topic]: kept } });
+    await ensureTopics({ config, log: silentLog, topics: { [topic]: kept } });
     return config;
   };
 }

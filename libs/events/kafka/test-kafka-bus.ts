@@ -1,10 +1,8 @@
 /** A Kafka bus as the tests make it: silent, impatient, and loud when it ends for good. */
-import { createLog } from '@creditlane/runtime/log';
 import { Metrics } from '@creditlane/runtime/metrics';
-import { createKafkaBus, type KafkaBus, type KafkaBusOptions } from './kafka-bus.ts';
-import type { KafkaConfig } from './kafka-config.ts';
-
-export const log = createLog('test', { level: 'silent' });
+import { silentLog } from '@creditlane/runtime/test-log';
+import type { KafkaConfig } from '../kafka-config.ts';
+import { createKafkaBus, type KafkaBus, type KafkaBusOptions } from './bus.ts';
 
 /** A bus with the shortest waits that brokers allow. */
 export function createTestBus(
@@ -15,5 +13,12 @@ export function createTestBus(
     throw error;
   };
   const waits = { sessionTimeoutMs: 6_000, lagEveryMs: 100 };
-  return createKafkaBus({ config, log, metrics: new Metrics(), onCrash, ...waits, ...options });
+  return createKafkaBus({
+    config,
+    log: silentLog,
+    metrics: new Metrics(),
+    onCrash,
+    ...waits,
+    ...options,
+  });
 }

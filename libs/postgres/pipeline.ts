@@ -1,9 +1,9 @@
 /** Several queries in one round trip: a message there, an answer back, and all of them or none. */
 import pg from 'pg';
-import { onConnection, type Query, type Queryable } from './statement.ts';
+import { type Query, type Queryable, useConnection } from './statement.ts';
 
 /** The answers of the queries, each in its place; undefined where there was none to ask. */
-export type Answers<Queries extends readonly unknown[]> = {
+export type QueryResults<Queries extends readonly unknown[]> = {
   -readonly [Place in keyof Queries]: Queries[Place] extends Query<infer Answer>
     ? Answer
     : Queries[Place] extends Query<infer Answer> | undefined
@@ -14,21 +14,21 @@ export type Answers<Queries extends readonly unknown[]> = {
 /**
  * Runs the queries one after the other; each sees what those before it did. Outside a transaction they
  * are one of their own. Rejects with what the database said to the first that it refused: then none
- * of them has happened, and a transaction around them has failed. When the answer is lost (`isOutage`),
+ * of them has happened, and a transaction around them has failed. When the answer is lost (`isDatabaseUnavailable`),
  * nobody knows whether all of them happened or none.
  */
-export async function runPipelined<const Queries extends readonly (Query<unknown> | undefined)[]>(
+export async function runPipeline<const Queries extends readonly (Query<unknown> | undefined)[]>(
   db: Queryable,
   queries: Queries,
-): Promise<Answers<Queries>> {
+): Promise<QueryResults<Queries>> {
   const asked = queries.filter((query) => query !== undefined);
-  const results = await onConnection(db, (client) => roundTrip(client, asked)).catch((error) => {
+  const results = await useConnection(db, (client) => roundTrip(client, asked)).catch((error) => {
     // It was made where the answer was read; who asked is what helps.
     Error.captureStackTrace(error);
     throw error;
   });
   const answers = results.map(({ rows }, place) => asked[place]?.answer(rows));
-  return queries.map((query) => query && answers.shift()) as Answers<Queries>;
+  return queries.map((query) => query && answers.shift()) as QueryResults<Queries>;
 }
 
 function roundTrip(

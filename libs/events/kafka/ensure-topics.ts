@@ -2,9 +2,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@creditlane/runtime/log';
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
-import { createClient, isTemporary, KafkaError } from './kafka-client.ts';
-import type { KafkaConfig } from './kafka-config.ts';
-import { TOPICS, type TopicDeclaration } from './topics.ts';
+import type { KafkaConfig } from '../kafka-config.ts';
+import { TOPICS, type TopicDeclaration } from '../topics.ts';
+import { createClient, isRetriable, KafkaError } from './client.ts';
 
 /** How long the brokers may take to hear of a topic that their controller has made. */
 const KNOWN_WITHIN_MS = 15_000;
@@ -118,7 +118,7 @@ async function onceKnown<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
-      if (!isTemporary(error) || Date.now() > deadline) throw error;
+      if (!isRetriable(error) || Date.now() > deadline) throw error;
     }
   }
 }

@@ -1,10 +1,11 @@
+import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, expect, test, vi } from 'vitest';
-import { describeEventBus } from './contract.ts';
-import { ensureTopics, TopicMismatchError } from './kafka-topics.ts';
-import type { EventMessage } from './message.ts';
-import { describeWith, openTestKafka } from './test-kafka.ts';
-import { createTestBus, log } from './test-kafka-bus.ts';
-import type { Topic } from './topics.ts';
+import { describeEventBusContract } from '../event-bus-contract-tests.ts';
+import type { EventMessage } from '../message.ts';
+import type { Topic } from '../topics.ts';
+import { ensureTopics, TopicMismatchError } from './ensure-topics.ts';
+import { describeWithKafka, openTestKafka } from './test-kafka.ts';
+import { createTestBus } from './test-kafka-bus.ts';
 
 const TOPIC: Topic = 'creditlane.decisions.v1';
 const WITHIN = { timeout: 15_000 };
@@ -16,8 +17,8 @@ function message(key: string, bytes: number): EventMessage {
 const kafka = await openTestKafka();
 afterAll(() => kafka?.close());
 
-describeWith(kafka, 'with Kafka', (kafka) => {
-  describeEventBus('over Kafka', async () => createTestBus(await kafka.makeConfig()));
+describeWithKafka(kafka, 'with Kafka', (kafka) => {
+  describeEventBusContract('over Kafka', async () => createTestBus(await kafka.makeConfig()));
 
   test('a publish larger than brokers take at once arrives whole and in order', async () => {
     const bus = createTestBus(await kafka.makeConfig(1));
@@ -56,7 +57,7 @@ describeWith(kafka, 'with Kafka', (kafka) => {
     await expect(bus.publish([message('a', 1)])).rejects.toThrow('does not host this topic');
     expect(bus.ready()).toBe('not consuming: webhook-dispatcher; not publishing');
     const topics = { [TOPIC]: { partitions: 1, retentionMs: 60_000, replication: 1 } };
-    await ensureTopics({ config, log, topics });
+    await ensureTopics({ config, log: silentLog, topics });
     await bus.publish([message('b', 1)]);
     expect((await handled.promise).map(({ key }) => key)).toEqual(['b']);
     expect(bus.ready()).toBe(true);
@@ -67,7 +68,7 @@ describeWith(kafka, 'with Kafka', (kafka) => {
     const config = await kafka.makeConfig(2);
     const ensure = (partitions: number, retentionMs: number) => {
       const topics = { [TOPIC]: { partitions, retentionMs, replication: 1 } };
-      return ensureTopics({ config, log, topics });
+      return ensureTopics({ config, log: silentLog, topics });
     };
     await ensure(2, 60_000);
     await ensure(2, 120_000);

@@ -4,10 +4,10 @@ import { backoffMs } from '@creditlane/runtime/backoff';
 import type { Log } from '@creditlane/runtime/log';
 import { WakeSignal } from '@creditlane/runtime/wake-signal';
 import type { Kafka } from 'kafkajs';
-import { BusClosedError, type SubscribeOptions } from './bus.ts';
-import { ConsumerGroup } from './consumer-group.ts';
-import { isRefusal, isTemporary, KafkaError, PATIENCE } from './kafka-client.ts';
-import { Membership } from './kafka-membership.ts';
+import { BusClosedError, type SubscribeOptions } from '../bus.ts';
+import { ConsumerGroup } from '../consumer-group.ts';
+import { CLIENT_RETRY, isAccessRefused, isRetriable, KafkaError } from './client.ts';
+import { Membership } from './group-member.ts';
 
 /** How long the others wait in a change of members for one that is handling a batch. */
 const REBALANCE_TIMEOUT_MS = 20_000;
@@ -86,7 +86,7 @@ export class KafkaConsumer {
       const { error, joined } = await this.#beMember();
       if (this.#stop.signal.aborted) return;
       const err = new KafkaError('consuming has ended', error);
-      if (!isTemporary(error) && !isRefusal(error)) {
+      if (!isRetriable(error) && !isAccessRefused(error)) {
         log.error({ err, group }, 'consuming has ended for good');
         return onCrash(err);
       }
@@ -111,7 +111,7 @@ export class KafkaConsumer {
       maxBytesPerPartition: MAX_PARTITION_BYTES,
       maxWaitTimeInMs: IDLE_FETCH_MS,
       allowAutoTopicCreation: false,
-      retry: { ...PATIENCE, restartOnFailure: async () => false },
+      retry: { ...CLIENT_RETRY, restartOnFailure: async () => false },
     });
     let joined = false;
     const crash = Promise.withResolvers<unknown>();

@@ -1,13 +1,13 @@
 /** How this process speaks to Kafka: addresses, credentials, patience, and where the library's words go. */
 import type { Log } from '@creditlane/runtime/log';
 import { type ISocketFactory, Kafka, logLevel, type SASLOptions } from 'kafkajs';
-import type { KafkaConfig } from './kafka-config.ts';
+import type { KafkaConfig } from '../kafka-config.ts';
 
 /**
  * For finding brokers and their leaders. Short, because whoever asks has a loop of his own that
  * tries again; every field is given, because the library's defaults change with NODE_ENV.
  */
-export const PATIENCE = {
+export const CLIENT_RETRY = {
   initialRetryTime: 100,
   factor: 0.2,
   multiplier: 2,
@@ -27,7 +27,7 @@ export function createClient(config: KafkaConfig, log: Log, socketFactory?: ISoc
     ...(config.sasl && { sasl: { ...config.sasl } as SASLOptions }),
     connectionTimeout: 3_000,
     requestTimeout: 15_000,
-    retry: PATIENCE,
+    retry: CLIENT_RETRY,
     logLevel: logLevel.WARN,
     // What it calls an error is often the first of several tries; what fails in the end is thrown.
     logCreator:
@@ -43,18 +43,18 @@ const REFUSALS = /AUTHENTICATION_FAILED|AUTHORIZATION_FAILED/;
  * Whether the cluster refuses us or our name. It takes a person to mend that, but there, and not here:
  * a cluster that is set up anew has no users at first.
  */
-export function isRefusal(error: unknown): boolean {
+export function isAccessRefused(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === 'KafkaJSSASLAuthenticationError') return true;
   if (REFUSALS.test(String((error as { type?: unknown }).type))) return true;
-  return isRefusal(error.cause);
+  return isAccessRefused(error.cause);
 }
 
 /** Whether waiting may mend it: a broker away, a topic not yet made. */
-export function isTemporary(error: unknown): boolean {
+export function isRetriable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { cause } = error;
-  if (cause instanceof Error) return isTemporary(cause);
+  if (cause instanceof Error) return isRetriable(cause);
   return (error as { retriable?: boolean }).retriable === true || isSystemError(error);
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Column, listStatement, toLists } from './lists.ts';
-import { run } from './statement.ts';
+import { type Column, defineArrayStatement, toColumnArrays } from './array-rows.ts';
+import { runQuery } from './statement.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 let db: TestDatabase;
@@ -14,7 +14,7 @@ const COLUMNS: readonly Column[] = [
   ['name', 'text'],
   ['at', 'timestamptz'],
 ];
-const select = listStatement(
+const select = defineArrayStatement(
   'listed',
   (listed) =>
     `SELECT id, name, at, $1::text AS other FROM ${listed(COLUMNS, 2)} AS row ORDER BY place`,
@@ -31,8 +31,8 @@ test.each([0, 1, 4, 128, 129, 1_000])(
       [-1, 'NULL', null],
     ];
     const rows = Array.from({ length: count }, (_, n) => kinds[n % kinds.length] ?? []);
-    const query = select(count, ['x', ...toLists(rows, 3)]);
-    expect(await run(db.sql, query)).toEqual(
+    const query = select(count, ['x', ...toColumnArrays(rows, 3)]);
+    expect(await runQuery(db.sql, query)).toEqual(
       rows.map(([id, name, at]) => ({ id, name, at, other: 'x' })),
     );
   },

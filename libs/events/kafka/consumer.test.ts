@@ -5,11 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
 import { CompressionCodecs, CompressionTypes, Kafka, logLevel } from 'kafkajs';
 import { afterAll, expect, type TestContext, test, vi } from 'vitest';
-import type { KafkaConfig } from './kafka-config.ts';
-import type { EventMessage } from './message.ts';
-import { describeWith, openTestKafka } from './test-kafka.ts';
+import type { KafkaConfig } from '../kafka-config.ts';
+import type { EventMessage } from '../message.ts';
+import type { Topic } from '../topics.ts';
+import { describeWithKafka, openTestKafka } from './test-kafka.ts';
 import { createTestBus } from './test-kafka-bus.ts';
-import type { Topic } from './topics.ts';
 
 const TOPIC: Topic = 'creditlane.decisions.v1';
 const GROUP = 'webhook-dispatcher';
@@ -44,7 +44,7 @@ async function listen(bus: ReturnType<typeof createTestBus>, released = Promise.
 const kafka = await openTestKafka();
 afterAll(() => kafka?.close());
 
-describeWith(kafka, 'a consumer of Kafka', (kafka) => {
+describeWithKafka(kafka, 'a consumer of Kafka', (kafka) => {
   test.concurrent('hands over what it was handling when it is killed', async (context) => {
     const config = await kafka.makeConfig(1);
     const bus = openBus(context, config);

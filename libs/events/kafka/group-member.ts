@@ -2,8 +2,8 @@
 import { backoffMs } from '@creditlane/runtime/backoff';
 import { WakeSignal } from '@creditlane/runtime/wake-signal';
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
-import type { ConsumerGroup } from './consumer-group.ts';
-import type { EventMessage } from './message.ts';
+import type { ConsumerGroup } from '../consumer-group.ts';
+import type { EventMessage } from '../message.ts';
 
 /** A large fetch is handed out in pieces of this many messages. */
 const MAX_SLICE = 500;

@@ -1,14 +1,14 @@
 // A publish ends in time, and what it did not bring by then never comes.
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
-import { describeWith } from './test-kafka.ts';
+import type { Topic } from '../topics.ts';
+import { describeWithKafka } from './test-kafka.ts';
 import { createTestBus } from './test-kafka-bus.ts';
-import { startWiredKafka } from './test-kafka-wire.ts';
-import type { Topic } from './topics.ts';
+import { startProxiedKafka } from './test-proxied-kafka.ts';
 
 const TOPIC: Topic = 'creditlane.decisions.v1';
 const WITHIN_MS = 1_000;
 
-const kafka = await startWiredKafka();
+const kafka = await startProxiedKafka();
 afterAll(() => kafka?.close());
 
 const message = (text: string) => ({
@@ -18,10 +18,10 @@ const message = (text: string) => ({
   value: Buffer.from(text),
 });
 
-describeWith(kafka, 'a publish to brokers that do not answer', ({ open }) => {
+describeWithKafka(kafka, 'a publish to brokers that do not answer', ({ open }) => {
   test('is given up in time, and what it had not sent does not come when they answer again', async () => {
     const { config, wire } = await open();
-    const bus = createTestBus(config, { publishedWithinMs: WITHIN_MS });
+    const bus = createTestBus(config, { publishTimeoutMs: WITHIN_MS });
     onTestFinished(() => bus.close());
     wire.freeze();
     const startMs = performance.now();

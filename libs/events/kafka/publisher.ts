@@ -1,8 +1,8 @@
 /** The publishing side of Kafka. */
 import { type ISocketFactory, type Kafka, Partitioners, type Producer } from 'kafkajs';
-import { KafkaError, PATIENCE } from './kafka-client.ts';
-import { ProducerConnections } from './kafka-connections.ts';
-import type { EventMessage } from './message.ts';
+import type { EventMessage } from '../message.ts';
+import { CLIENT_RETRY, KafkaError } from './client.ts';
+import { ProducerConnections } from './producer-connections.ts';
 
 const ACKS_FROM_ALL = -1;
 const ACKS_WITHIN_MS = 10_000;
@@ -88,7 +88,7 @@ export class KafkaPublisher {
       createPartitioner: Partitioners.DefaultPartitioner,
       // The library's own retry forgets messages whose partition has meanwhile moved to a broker
       // that already answered for others. A publish that failed is repeated whole by its caller.
-      retry: { ...PATIENCE, retries: 0 },
+      retry: { ...CLIENT_RETRY, retries: 0 },
     });
     return { producer: producer.connect().then(() => producer), connections };
   }

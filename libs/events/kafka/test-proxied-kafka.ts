@@ -1,19 +1,19 @@
 /** For the tests: a broker that is reached by a wire alone, which can be frozen under a publish. */
 
-import { freePorts } from '@creditlane/embedded-kafka/embedded-kafka';
 import { openWire, type Wire } from '@creditlane/runtime/test-wire';
-import type { KafkaConfig } from './kafka-config.ts';
+import { findFreePorts } from '@creditlane/supervision/free-ports';
+import type { KafkaConfig } from '../kafka-config.ts';
 import { startTestCluster } from './test-kafka.ts';
 
-export interface WiredKafka {
+export interface ProxiedKafka {
   /** Topics of its own, by a wire of its own. Of one test, which opens no other. */
   open(): Promise<{ config: KafkaConfig; wire: Wire }>;
   close(): Promise<void>;
 }
 
 /** Undefined where there can be no Kafka. */
-export async function startWiredKafka(): Promise<WiredKafka | undefined> {
-  const [plain = 0, controller = 0, wired = 0] = await freePorts(3);
+export async function startProxiedKafka(): Promise<ProxiedKafka | undefined> {
+  const [plain = 0, controller = 0, wired = 0] = await findFreePorts(3);
   const advertised = { 'advertised.listeners': `PLAINTEXT://127.0.0.1:${wired}` };
   const cluster = await startTestCluster(1, { ports: [plain, controller], properties: advertised });
   return (

@@ -2,15 +2,16 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { freePorts } from '@creditlane/embedded-kafka/embedded-kafka';
 import { kafkaClasspath } from '@creditlane/embedded-kafka/jars';
 import { TestAuthority } from '@creditlane/runtime/test-authority';
+import { silentLog } from '@creditlane/runtime/test-log';
+import { findFreePorts } from '@creditlane/supervision/free-ports';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { KafkaConfig } from './kafka-config.ts';
-import { ensureTopics } from './kafka-topics.ts';
-import { describeWith, startTestCluster } from './test-kafka.ts';
-import { createTestBus, log } from './test-kafka-bus.ts';
-import type { Topic } from './topics.ts';
+import type { KafkaConfig } from '../kafka-config.ts';
+import type { Topic } from '../topics.ts';
+import { ensureTopics } from './ensure-topics.ts';
+import { describeWithKafka, startTestCluster } from './test-kafka.ts';
+import { createTestBus } from './test-kafka-bus.ts';
 
 const TOPIC: Topic = 'creditlane.decisions.v1';
 const MESSAGE = { topic: TOPIC, key: 'a', headers: {}, value: Buffer.from('a') };
@@ -20,7 +21,7 @@ const WITHIN = { timeout: 15_000 };
 const LONG = { timeout: 60_000 };
 
 const authority = new TestAuthority(afterAll);
-const [plain = 0, controller = 0, secure = 0, mutual = 0] = await freePorts(4);
+const [plain = 0, controller = 0, secure = 0, mutual = 0] = await findFreePorts(4);
 const LOGIN = 'org.apache.kafka.common.security';
 const cluster = await startTestCluster(1, {
   ports: [plain, controller],
@@ -75,7 +76,7 @@ async function openBus(config: KafkaConfig) {
 /** That everything works which a service does with the cluster. */
 async function expectLetIn(config: KafkaConfig) {
   const topics = { [TOPIC]: { partitions: 1, retentionMs: 60_000, replication: 1 } };
-  await ensureTopics({ config, log, topics });
+  await ensureTopics({ config, log: silentLog, topics });
   const { bus, handled } = await openBus(config);
   await bus.publish([MESSAGE]);
   await vi.waitUntil(() => handled.length > 0, WITHIN);
@@ -92,7 +93,7 @@ async function expectRefused(config: KafkaConfig, why: RegExp) {
   return { bus, handled };
 }
 
-describeWith(cluster, 'a cluster behind TLS', () => {
+describeWithKafka(cluster, 'a cluster behind TLS', () => {
   const { ca, ...shown } = authority.issue();
   const tls = { ca: readFileSync(ca, 'utf8') };
   const certificate = {
