@@ -3,12 +3,12 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { Certificates } from '@creditlane/rpc/certificates';
+import { Certificates } from '@creditlane/rpc/credentials/certificates';
 import { Closers } from '@creditlane/runtime/closers';
-import { createLog } from '@creditlane/runtime/log';
-import { Metrics } from '@creditlane/runtime/metrics';
-import { TestAuthority } from '@creditlane/runtime/test-authority';
-import { startTracing } from '@creditlane/runtime/tracing';
+import { createLog } from '@creditlane/runtime/telemetry/log';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import { startTracing } from '@creditlane/runtime/telemetry/tracing';
+import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { Figures } from './platform/metric-samples.ts';
@@ -122,12 +122,12 @@ async function toldOnRequest(): Promise<string> {
   const log = createLog('test', { level: 'silent' });
   const metrics = new Metrics({ processFigures: true });
   const closers = new Closers();
-  await startTracing({ endpoint: 'http://127.0.0.1:1', sampledShare: 0 }, 'test', {
+  await startTracing({ endpoint: 'http://127.0.0.1:1', sampleRatio: 0 }, 'test', {
     log,
     metrics,
     closers,
   });
-  new Certificates(new TestAuthority().issue()).observe({ log, metrics });
+  new Certificates(new TestCertificateAuthority().issue()).observe({ log, metrics });
   const text = await metrics.text();
   await closers.close();
   return text;

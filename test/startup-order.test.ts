@@ -5,7 +5,7 @@ import { environmentOf } from '@creditlane/processes/environment';
 import { planInstances, portsNeeded } from '@creditlane/processes/instances';
 import { ServiceProcess } from '@creditlane/processes/service-process';
 import type { Readiness } from '@creditlane/runtime/health';
-import { createLog } from '@creditlane/runtime/log';
+import { createLog } from '@creditlane/runtime/telemetry/log';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from './platform/eventually.ts';
 

@@ -2,9 +2,9 @@ import {
   type OtlpReceiver,
   type ReceivedSpan,
   startOtlpReceiver,
-} from '@creditlane/runtime/test-otlp-receiver';
+} from '@creditlane/runtime/telemetry/test-otlp-receiver';
+import { startTracing } from '@creditlane/runtime/telemetry/tracing';
 import { createTestProcess } from '@creditlane/runtime/test-process';
-import { startTracing } from '@creditlane/runtime/tracing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decisionPath } from './platform/api-client.ts';
 import { eventually } from './platform/eventually.ts';
@@ -26,7 +26,7 @@ describe('a decision is one trace, from the request to the attempt at its webhoo
     receiver = await startOtlpReceiver();
     const { endpoint } = receiver;
     // In one process it is this one that records the spans, else each service's own.
-    await startTracing({ endpoint, sampledShare: 1 }, 'creditlane', life);
+    await startTracing({ endpoint, sampleRatio: 1 }, 'creditlane', life);
     world = await startTestPlatform({
       dispatcher: { RETRY_DELAYS: '20ms,20ms' },
       everywhere: {

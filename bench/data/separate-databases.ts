@@ -5,7 +5,7 @@ import { prepareDatabases } from '@creditlane/local/databases';
 import { makeSecrets } from '@creditlane/local/secrets';
 import type { DatabaseOwner } from '@creditlane/local/services';
 import { migrate } from '@creditlane/postgres/migrate';
-import { createLog } from '@creditlane/runtime/log';
+import { createLog } from '@creditlane/runtime/telemetry/log';
 import type { BenchPlatform } from '../platform/bench-platform.ts';
 import { copySubmission } from './submissions.ts';
 

@@ -5,8 +5,8 @@ import { startPlatform } from '@creditlane/local/platform';
 import { choosePorts } from '@creditlane/local/ports';
 import { Closers } from '@creditlane/runtime/closers';
 import { Health } from '@creditlane/runtime/health';
-import { createLog } from '@creditlane/runtime/log';
-import { Metrics } from '@creditlane/runtime/metrics';
+import { createLog } from '@creditlane/runtime/telemetry/log';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { PlatformPart } from './run-mode.ts';
 import { playPart } from './worker.ts';
 

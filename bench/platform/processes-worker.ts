@@ -13,8 +13,8 @@ import { ServiceProcess } from '@creditlane/processes/service-process';
 import { Closers } from '@creditlane/runtime/closers';
 import { readEnv } from '@creditlane/runtime/env';
 import { Health } from '@creditlane/runtime/health';
-import { createLog } from '@creditlane/runtime/log';
-import { Metrics } from '@creditlane/runtime/metrics';
+import { createLog } from '@creditlane/runtime/telemetry/log';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { Platform, PlatformOptions } from './run-mode.ts';
 import { playPart } from './worker.ts';
 

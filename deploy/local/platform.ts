@@ -10,7 +10,7 @@ import { startIntegrations } from '@creditlane/integrations/app';
 import { readConfig as readIntegrationsConfig } from '@creditlane/integrations/config';
 import type { Endpoint } from '@creditlane/rpc/client';
 import { TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
-import { mountInMemory } from '@creditlane/rpc/memory-server';
+import { mountInMemory } from '@creditlane/rpc/memory/server';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { startOpsServer } from '@creditlane/runtime/ops-server';
 import type { Process } from '@creditlane/runtime/run';

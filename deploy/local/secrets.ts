@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { makeKey } from '@creditlane/crypto/api-key';
-import { makeIdentityKeys } from '@creditlane/rpc/identity';
+import { generateApiKey } from '@creditlane/crypto/api-key';
+import { generateIdentityKeys } from '@creditlane/rpc/identity';
 import { readJson, writeJson } from './json-file.ts';
 import { SERVICES, type ServiceName } from './services.ts';
 import { StartError } from './start-error.ts';
@@ -43,11 +43,11 @@ export async function openSecrets(dir: string): Promise<Secrets> {
 export function makeSecrets(): Secrets {
   const services = {} as Record<ServiceName, ServiceSecrets>;
   for (const name of SERVICES) {
-    services[name] = { databasePassword: randomPassword(), identity: makeIdentityKeys() };
+    services[name] = { databasePassword: randomPassword(), identity: generateIdentityKeys() };
   }
   return {
     postgresPassword: randomPassword(),
-    platformKey: makeKey(false),
+    platformKey: generateApiKey(false),
     keyRing: `local-1:${randomBytes(32).toString('base64')}`,
     requestDigestKey: randomBytes(32).toString('base64'),
     services,

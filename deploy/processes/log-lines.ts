@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { prettyLine } from '@creditlane/runtime/pretty-lines';
+import { prettyLine } from '@creditlane/runtime/telemetry/pretty-lines';
 
 /** Writes what a service's process says for people: each line under the process's name. */
 export function showLines(name: string, said: Readable, write: (text: string) => void): void {

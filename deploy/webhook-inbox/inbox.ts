@@ -2,7 +2,7 @@
 // signatures, shows all of it live in a browser and as JSON, and misbehaves when told to.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Log } from '@creditlane/runtime/log';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { createBehaviour } from './behaviour.ts';
 import { createLiveUpdates } from './live-updates.ts';
 import { openPage } from './page.ts';

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isWellFormed, keyDigest, makeKey } from './api-key.ts';
+import { digestApiKey, generateApiKey, isWellFormedApiKey } from './api-key.ts';
 
 test('a key tells whether it is live, and is well formed', () => {
-  expect(makeKey(true)).toMatch(/^cl_live_[0-9A-Za-z]{38}$/);
-  expect(makeKey(false)).toMatch(/^cl_test_[0-9A-Za-z]{38}$/);
-  fc.assert(fc.property(fc.boolean(), (live) => isWellFormed(makeKey(live))));
+  expect(generateApiKey(true)).toMatch(/^cl_live_[0-9A-Za-z]{38}$/);
+  expect(generateApiKey(false)).toMatch(/^cl_test_[0-9A-Za-z]{38}$/);
+  fc.assert(fc.property(fc.boolean(), (live) => isWellFormedApiKey(generateApiKey(live))));
 });
 
 test('keys do not repeat, and use the whole alphabet', () => {
-  const keys = Array.from({ length: 500 }, () => makeKey(true));
+  const keys = Array.from({ length: 500 }, () => generateApiKey(true));
   expect(new Set(keys).size).toBe(keys.length);
   const characters = new Set(keys.map((key) => key.slice(8, 40)).join(''));
   expect(characters.size).toBe(62);
@@ -21,19 +21,19 @@ test('a key with one character mistyped is not well formed', () => {
   const character = fc.constantFrom(...'abcxyzABCXYZ0189_- é');
   fc.assert(
     fc.property(position, character, (at, typed) => {
-      const key = makeKey(true);
+      const key = generateApiKey(true);
       fc.pre(key.charAt(at) !== typed);
-      expect(isWellFormed(key.slice(0, at) + typed + key.slice(at + 1))).toBe(false);
+      expect(isWellFormedApiKey(key.slice(0, at) + typed + key.slice(at + 1))).toBe(false);
     }),
   );
 });
 
 test('a live key does not become a test key by its name', () => {
-  expect(isWellFormed(makeKey(true).replace('cl_live_', 'cl_test_'))).toBe(false);
+  expect(isWellFormedApiKey(generateApiKey(true).replace('cl_live_', 'cl_test_'))).toBe(false);
 });
 
 test('nothing else is well formed', () => {
-  const key = makeKey(true);
+  const key = generateApiKey(true);
   for (const text of [
     '',
     ' ',
@@ -43,12 +43,12 @@ test('nothing else is well formed', () => {
     ` ${key}`,
     `Bearer ${key}`,
   ]) {
-    expect(isWellFormed(text)).toBe(false);
+    expect(isWellFormedApiKey(text)).toBe(false);
   }
-  fc.assert(fc.property(fc.string(), (text) => !isWellFormed(text)));
+  fc.assert(fc.property(fc.string(), (text) => !isWellFormedApiKey(text)));
 });
 
 test('the digest is the SHA-256 of the key', () => {
-  const key = makeKey(false);
-  expect(keyDigest(key)).toEqual(createHash('sha256').update(key).digest());
+  const key = generateApiKey(false);
+  expect(digestApiKey(key)).toEqual(createHash('sha256').update(key).digest());
 });

@@ -12,7 +12,7 @@ const SHAPE = new RegExp(`^cl_(live|test)_[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM
  * A new API key: `cl_live_` or `cl_test_`, 32 random characters (190 bits), and a checksum of all
  * before it. The fixed shape lets secret scanners find a leaked key.
  */
-export function makeKey(live: boolean): string {
+export function generateApiKey(live: boolean): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () => ALPHABET.charAt(randomInt(BASE)));
   const unchecked = `${live ? 'cl_live_' : 'cl_test_'}${random.join('')}`;
   return unchecked + checksum(unchecked);
@@ -22,7 +22,7 @@ export function makeKey(live: boolean): string {
  * Whether this may be one of our keys, by shape and checksum: typing errors and random guesses are
  * refused without asking the database. The answer rests on nothing secret, as anyone can compute it.
  */
-export function isWellFormed(key: string): boolean {
+export function isWellFormedApiKey(key: string): boolean {
   if (!SHAPE.test(key)) return false;
   return key.endsWith(checksum(key.slice(0, -CHECKSUM_LENGTH)));
 }
@@ -31,7 +31,7 @@ export function isWellFormed(key: string): boolean {
  * The SHA-256 digest of a key: all that is ever stored of it, and what it is looked up by. With 190
  * random bits there is nothing a slow hash would protect.
  */
-export function keyDigest(key: string): Buffer {
+export function digestApiKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  open,
+  readKeyId,
   rewrap,
   type SealContext,
   SealError,
   type SealFailure,
   seal,
-  sealedWith,
+  unseal,
 } from './envelope.ts';
 import { KeyRing } from './key-ring.ts';
 
@@ -39,7 +39,7 @@ test('what was sealed opens in its place', () => {
   fc.assert(
     fc.property(plaintexts(), contexts(), (plaintext, context) => {
       const sealed = seal(OLD_RING, plaintext, context);
-      expect(open(OLD_RING, sealed, context)).toEqual(Buffer.from(plaintext));
+      expect(unseal(OLD_RING, sealed, context)).toEqual(Buffer.from(plaintext));
     }),
   );
 });
@@ -48,7 +48,7 @@ test('it opens nowhere else, neither in another table, column or row nor for ano
   const sealed = seal(OLD_RING, PLAINTEXT, CONTEXT);
   for (const part of ['table', 'column', 'row', 'tenant'] as const) {
     const elsewhere = { ...CONTEXT, [part]: 'other' };
-    expect(failureOf(() => open(OLD_RING, sealed, elsewhere))).toBe('not_authentic');
+    expect(failureOf(() => unseal(OLD_RING, sealed, elsewhere))).toBe('not_authentic');
     expect(failureOf(() => rewrap(BOTH_RING, sealed, elsewhere))).toBe('not_authentic');
   }
 });
@@ -58,12 +58,12 @@ test('no two places are taken for one, however their parts are cut', () => {
     fc.property(contexts(), contexts(), (one, other) => {
       fc.pre(JSON.stringify(one) !== JSON.stringify(other));
       const sealed = seal(OLD_RING, PLAINTEXT, one);
-      expect(failureOf(() => open(OLD_RING, sealed, other))).toBe('not_authentic');
+      expect(failureOf(() => unseal(OLD_RING, sealed, other))).toBe('not_authentic');
     }),
   );
   const sealed = seal(OLD_RING, PLAINTEXT, { ...CONTEXT, row: 'a', tenant: 'bc' });
   const recut = { ...CONTEXT, row: 'ab', tenant: 'c' };
-  expect(failureOf(() => open(OLD_RING, sealed, recut))).toBe('not_authentic');
+  expect(failureOf(() => unseal(OLD_RING, sealed, recut))).toBe('not_authentic');
 });
 
 test('with any one bit flipped, anywhere, it does not open', () => {
@@ -73,7 +73,7 @@ test('with any one bit flipped, anywhere, it does not open', () => {
     const at = bit >> 3;
     flipped.writeUInt8(flipped.readUInt8(at) ^ (1 << (bit & 7)), at);
     expect(
-      failureOf(() => open(BOTH_RING, flipped, CONTEXT)),
+      failureOf(() => unseal(BOTH_RING, flipped, CONTEXT)),
       `bit ${bit}`,
     ).toBeDefined();
   }
@@ -84,7 +84,7 @@ test('with its end cut off, by whatever length, it does not open', () => {
   for (let length = 0; length < sealed.length; length += 1) {
     const cut = sealed.subarray(0, length);
     expect(
-      failureOf(() => open(OLD_RING, cut, CONTEXT)),
+      failureOf(() => unseal(OLD_RING, cut, CONTEXT)),
       `${length} bytes`,
     ).toBeDefined();
   }
@@ -94,15 +94,15 @@ test('a tag shortened to what AES-GCM would still allow does not open', () => {
   const sealed = seal(OLD_RING, Buffer.alloc(0), CONTEXT);
   for (const tagBytes of [4, 8, 12, 13, 14, 15]) {
     const shortened = sealed.subarray(0, sealed.length - 16 + tagBytes);
-    expect(failureOf(() => open(OLD_RING, shortened, CONTEXT))).toBe('malformed');
+    expect(failureOf(() => unseal(OLD_RING, shortened, CONTEXT))).toBe('malformed');
   }
   const long = seal(OLD_RING, PLAINTEXT, CONTEXT);
-  expect(failureOf(() => open(OLD_RING, long.subarray(0, -12), CONTEXT))).toBeDefined();
+  expect(failureOf(() => unseal(OLD_RING, long.subarray(0, -12), CONTEXT))).toBeDefined();
 });
 
 test('with anything appended it does not open', () => {
   const sealed = Buffer.concat([seal(OLD_RING, PLAINTEXT, CONTEXT), Buffer.from([0])]);
-  expect(failureOf(() => open(OLD_RING, sealed, CONTEXT))).toBe('not_authentic');
+  expect(failureOf(() => unseal(OLD_RING, sealed, CONTEXT))).toBe('not_authentic');
 });
 
 test('the data key of one record does not open another, even in the same place', () => {
@@ -110,29 +110,29 @@ test('the data key of one record does not open another, even in the same place',
   const other = seal(OLD_RING, PLAINTEXT, CONTEXT);
   const fieldAt = one.length - PLAINTEXT.length - 28;
   const spliced = Buffer.concat([one.subarray(0, fieldAt), other.subarray(fieldAt)]);
-  expect(failureOf(() => open(OLD_RING, spliced, CONTEXT))).toBe('not_authentic');
+  expect(failureOf(() => unseal(OLD_RING, spliced, CONTEXT))).toBe('not_authentic');
 });
 
 test('a key the ring does not hold is named as the reason', () => {
   const sealed = seal(NEW_RING, PLAINTEXT, CONTEXT);
-  expect(failureOf(() => open(OLD_RING, sealed, CONTEXT))).toBe('unknown_key');
+  expect(failureOf(() => unseal(OLD_RING, sealed, CONTEXT))).toBe('unknown_key');
   expect(failureOf(() => rewrap(OLD_RING, sealed, CONTEXT))).toBe('unknown_key');
 });
 
 test('another key under the same id does not open', () => {
   const sealed = seal(OLD_RING, PLAINTEXT, CONTEXT);
   const impostor = KeyRing.parse(`k1:${randomBytes(32).toString('base64')}`);
-  expect(failureOf(() => open(impostor, sealed, CONTEXT))).toBe('not_authentic');
+  expect(failureOf(() => unseal(impostor, sealed, CONTEXT))).toBe('not_authentic');
 });
 
 test('what was never sealed is refused as such, whatever it is', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      expect(failureOf(() => open(OLD_RING, bytes, CONTEXT))).toBeDefined();
+      expect(failureOf(() => unseal(OLD_RING, bytes, CONTEXT))).toBeDefined();
     }),
   );
   for (const bytes of [Buffer.alloc(0), Buffer.from([1]), Buffer.alloc(200)]) {
-    expect(failureOf(() => sealedWith(bytes))).toBe('malformed');
+    expect(failureOf(() => readKeyId(bytes))).toBe('malformed');
   }
 });
 
@@ -149,9 +149,9 @@ test('rewrapping names the new key, keeps the plaintext, and lets the old key go
     fc.property(plaintexts(), contexts(), (plaintext, context) => {
       const sealed = seal(OLD_RING, plaintext, context);
       const rewrapped = rewrap(BOTH_RING, sealed, context);
-      expect([sealedWith(sealed), sealedWith(rewrapped)]).toEqual(['k1', 'k2']);
-      expect(open(NEW_RING, rewrapped, context)).toEqual(Buffer.from(plaintext));
-      expect(failureOf(() => open(OLD_RING, rewrapped, context))).toBe('unknown_key');
+      expect([readKeyId(sealed), readKeyId(rewrapped)]).toEqual(['k1', 'k2']);
+      expect(unseal(NEW_RING, rewrapped, context)).toEqual(Buffer.from(plaintext));
+      expect(failureOf(() => unseal(OLD_RING, rewrapped, context))).toBe('unknown_key');
     }),
   );
 });
@@ -161,7 +161,7 @@ test('rewrapping does not mend what was tampered with', () => {
   const last = sealed.length - 1;
   sealed.writeUInt8(sealed.readUInt8(last) ^ 1, last);
   const rewrapped = rewrap(BOTH_RING, sealed, CONTEXT);
-  expect(failureOf(() => open(NEW_RING, rewrapped, CONTEXT))).toBe('not_authentic');
+  expect(failureOf(() => unseal(NEW_RING, rewrapped, CONTEXT))).toBe('not_authentic');
 });
 
 test('bytes that are a window into a larger buffer, as drivers give them, open too', () => {
@@ -169,7 +169,7 @@ test('bytes that are a window into a larger buffer, as drivers give them, open t
   const around = new Uint8Array(sealed.length + 10);
   around.set(sealed, 7);
   const window = around.subarray(7, 7 + sealed.length);
-  expect(open(OLD_RING, window, CONTEXT)).toEqual(PLAINTEXT);
+  expect(unseal(OLD_RING, window, CONTEXT)).toEqual(PLAINTEXT);
 });
 
 /** Written once with version 1: whoever changes the format must still open what is stored. */
@@ -179,6 +179,6 @@ test('what earlier releases sealed still opens', () => {
     'AQcyMDI2LTAxym1L07aXFTey5fjN+nUc1Qyr6JueWenvKNs0v6vjzBDWQbGMpN33rDHIIuV/aqgzSP45twpdXsr/H8Q3DkfxRcUhpztTZY43FZRZ/EfyLALW8AoxGZt3FiG75v6wfV/KFw==',
     'base64',
   );
-  expect(sealedWith(sealed)).toBe('2026-01');
-  expect(open(ring, sealed, CONTEXT)).toEqual(PLAINTEXT);
+  expect(readKeyId(sealed)).toBe('2026-01');
+  expect(unseal(ring, sealed, CONTEXT)).toEqual(PLAINTEXT);
 });

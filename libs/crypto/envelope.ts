@@ -14,12 +14,12 @@
  * tenant; for the wrapped key also its key id.
  */
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { BOX_OVERHEAD_BYTES, decryptBox, encryptBox } from './aes-gcm.ts';
+import { decrypt, encrypt, OVERHEAD_BYTES } from './aes-gcm.ts';
 import type { KeyRing, WrappedKey } from './key-ring.ts';
 
 const VERSION = 1;
 const DATA_KEY_BYTES = 32;
-const WRAPPED_KEY_BYTES = DATA_KEY_BYTES + BOX_OVERHEAD_BYTES;
+const WRAPPED_KEY_BYTES = DATA_KEY_BYTES + OVERHEAD_BYTES;
 
 /** The place a sealed field lives in. It opens nowhere else. */
 export interface SealContext {
@@ -54,7 +54,7 @@ export class SealError extends Error {
 export function seal(ring: KeyRing, plaintext: Uint8Array, context: SealContext): Buffer {
   const dataKey = randomBytes(DATA_KEY_BYTES);
   try {
-    const field = encryptBox(createSecretKey(dataKey), plaintext, fieldAad(context));
+    const field = encrypt(createSecretKey(dataKey), plaintext, fieldAad(context));
     return write(wrap(ring, dataKey, context), field);
   } finally {
     dataKey.fill(0);
@@ -65,11 +65,11 @@ export function seal(ring: KeyRing, plaintext: Uint8Array, context: SealContext)
  * Gives back what was sealed.
  * @throws {SealError} unless it is unchanged, from this place, and its key is on the ring.
  */
-export function open(ring: KeyRing, sealed: Uint8Array, context: SealContext): Buffer {
+export function unseal(ring: KeyRing, sealed: Uint8Array, context: SealContext): Buffer {
   const { wrappedKey, field } = read(sealed);
   const dataKey = unwrap(ring, wrappedKey, context);
   try {
-    const plaintext = decryptBox(createSecretKey(dataKey), field, fieldAad(context));
+    const plaintext = decrypt(createSecretKey(dataKey), field, fieldAad(context));
     if (plaintext === undefined) throw new SealError('not_authentic');
     return plaintext;
   } finally {
@@ -96,12 +96,12 @@ export function rewrap(ring: KeyRing, sealed: Uint8Array, context: SealContext):
  * The id of the key that wraps this record's data key.
  * @throws {SealError} when it is not in a known format.
  */
-export function sealedWith(sealed: Uint8Array): string {
+export function readKeyId(sealed: Uint8Array): string {
   return read(sealed).wrappedKey.keyId;
 }
 
 /** The bytes with which all begins that was sealed with this key, and nothing else: to find it by. */
-export function sealedHead(keyId: string): Buffer {
+export function sealedPrefix(keyId: string): Buffer {
   return Buffer.concat([Buffer.from([VERSION, keyId.length]), Buffer.from(keyId, 'ascii')]);
 }
 
@@ -117,7 +117,7 @@ function unwrap(ring: KeyRing, wrappedKey: WrappedKey, context: SealContext): Bu
 }
 
 function write({ keyId, wrapped }: WrappedKey, field: Uint8Array): Buffer {
-  return Buffer.concat([sealedHead(keyId), wrapped, field]);
+  return Buffer.concat([sealedPrefix(keyId), wrapped, field]);
 }
 
 function read(sealed: Uint8Array): { wrappedKey: WrappedKey; field: Buffer } {
@@ -125,7 +125,7 @@ function read(sealed: Uint8Array): { wrappedKey: WrappedKey; field: Buffer } {
   const [version, idLength = 0] = bytes;
   const keyAt = 2 + idLength;
   const fieldAt = keyAt + WRAPPED_KEY_BYTES;
-  if (version !== VERSION || idLength === 0 || bytes.length < fieldAt + BOX_OVERHEAD_BYTES) {
+  if (version !== VERSION || idLength === 0 || bytes.length < fieldAt + OVERHEAD_BYTES) {
     throw new SealError('malformed');
   }
   const keyId = bytes.toString('latin1', 2, keyAt);

@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { decryptBox, encryptBox } from './aes-gcm.ts';
+import { decrypt, encrypt } from './aes-gcm.ts';
 
 const KEY_BYTES = 32;
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
@@ -53,7 +53,7 @@ export class KeyRing {
 
   /** Encrypts a data key with the current key, bound to `aad`. */
   wrap(dataKey: Uint8Array, aad: Uint8Array): WrappedKey {
-    return { keyId: this.currentId, wrapped: encryptBox(this.#current, dataKey, aad) };
+    return { keyId: this.currentId, wrapped: encrypt(this.#current, dataKey, aad) };
   }
 
   /** Whether the ring holds the key of that id. */
@@ -64,7 +64,7 @@ export class KeyRing {
   /** Decrypts a data key; undefined when the ring lacks its key, or key or `aad` do not fit. */
   unwrap({ keyId, wrapped }: WrappedKey, aad: Uint8Array): Buffer | undefined {
     const key = this.#keys.get(keyId);
-    return key && decryptBox(key, wrapped, aad);
+    return key && decrypt(key, wrapped, aad);
   }
 }
 

@@ -13,7 +13,7 @@ export interface SealedRecord {
 /** A table with a sealed field, which can tell by what key each one is wrapped. */
 export interface SealedTable<R extends SealedRecord> {
   /** At most `limit` records that are wrapped with another key than `keyId`. */
-  findSealedOtherwise(keyId: string, limit: number): Promise<R[]>;
+  findSealedWithOtherKey(keyId: string, limit: number): Promise<R[]>;
   /** Puts `sealed` in the place of the record's field, unless that changed since it was read. */
   replaceSealed(record: R, sealed: Buffer, keyId: string): Promise<void>;
 }
@@ -31,7 +31,7 @@ export async function rewrapTable<R extends SealedRecord>(
 ): Promise<number> {
   const keyId = ring.currentId;
   for (let count = 0; ; ) {
-    const slice = await table.findSealedOtherwise(keyId, SLICE_ROWS);
+    const slice = await table.findSealedWithOtherKey(keyId, SLICE_ROWS);
     if (slice.length === 0) return count;
     for (const record of slice) {
       await table.replaceSealed(record, rewrap(ring, record.sealed, record.context), keyId);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkUrl, eventUrl } from './destination-url.ts';
+import { buildEventUrl, checkEgressUrl } from './destination-url.ts';
 
 const strict = { allowHttp: false, allowLoopback: false, ports: [443, 8443] };
 const local = { allowHttp: true, allowLoopback: true, ports: [443, 8443] };
@@ -11,11 +11,11 @@ describe('the address of an event', () => {
     ['https://hooks.example.com/a/b//', 'https://hooks.example.com/a/b/application-booked'],
     ['https://hooks.example.com/a?k=v', 'https://hooks.example.com/a/application-booked?k=v'],
   ])('is appended to %s', (destination, expected) => {
-    expect(eventUrl(destination, '/application-booked').href).toBe(expected);
+    expect(buildEventUrl(destination, '/application-booked').href).toBe(expected);
   });
 
   it('cannot be appended to what is no URL', () => {
-    expect(() => eventUrl('hooks.example.com', '/x')).toThrow('url_malformed');
+    expect(() => buildEventUrl('hooks.example.com', '/x')).toThrow('url_malformed');
   });
 });
 
@@ -48,7 +48,7 @@ describe('the guard on URLs', () => {
     ['https://[::ffff:169.254.169.254]/', 'address_not_public'],
     ['https://[64:ff9b::a9fe:a9fe]/', 'address_not_public'],
   ])('refuses %s as %s', (url, code) => {
-    expect(() => checkUrl(new URL(url), strict)).toThrow(code);
+    expect(() => checkEgressUrl(new URL(url), strict)).toThrow(code);
   });
 
   it.each([
@@ -58,20 +58,20 @@ describe('the guard on URLs', () => {
     'https://1.1.1.1/',
     'https://[2606:4700:4700::1111]/',
   ])('lets %s pass', (url) => {
-    expect(() => checkUrl(new URL(url), strict)).not.toThrow();
+    expect(() => checkEgressUrl(new URL(url), strict)).not.toThrow();
   });
 
   it.each(['http://127.0.0.1:4000/', 'http://localhost:4000/', 'https://[::1]:4000/'])(
     'lets %s pass where the settings allow http and loopback',
     (url) => {
-      expect(() => checkUrl(new URL(url), local)).not.toThrow();
+      expect(() => checkEgressUrl(new URL(url), local)).not.toThrow();
     },
   );
 
   it.each(['http://10.0.0.1:443/', 'http://169.254.169.254:443/', 'http://[::ffff:7f00:1]:443/'])(
     'refuses %s all the same',
     (url) => {
-      expect(() => checkUrl(new URL(url), local)).toThrow('address_not_public');
+      expect(() => checkEgressUrl(new URL(url), local)).toThrow('address_not_public');
     },
   );
 });

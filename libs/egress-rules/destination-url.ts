@@ -15,8 +15,8 @@ export interface EgressPolicy {
 }
 
 /** A request that was never sent because of where it would have gone. `code` is a stable word. */
-export class EgressRefused extends Error {
-  override name = 'EgressRefused';
+export class EgressDeniedError extends Error {
+  override name = 'EgressDeniedError';
   readonly loggable = true;
   readonly code: string;
   constructor(code: string) {
@@ -44,30 +44,30 @@ const INTERNAL_SUFFIXES = [
 ];
 
 /** Where an event is posted: the destination's URL with the event's relative address appended. */
-export function eventUrl(destination: string, address: string): URL {
+export function buildEventUrl(destination: string, address: string): URL {
   const url = URL.parse(destination);
-  if (url === null) throw new EgressRefused('url_malformed');
+  if (url === null) throw new EgressDeniedError('url_malformed');
   url.pathname = url.pathname.replace(/\/+$/, '') + address;
   return url;
 }
 
-/** Throws EgressRefused unless the URL is one that a webhook may be posted to. */
-export function checkUrl(url: URL, policy: EgressPolicy): void {
+/** Throws EgressDeniedError unless the URL is one that a webhook may be posted to. */
+export function checkEgressUrl(url: URL, policy: EgressPolicy): void {
   const host = bareHost(url);
   const atHome = policy.allowLoopback && (host === 'localhost' || isLoopbackAddress(host));
   if (url.protocol !== 'https:' && !(policy.allowHttp && url.protocol === 'http:')) {
-    throw new EgressRefused('scheme_not_allowed');
+    throw new EgressDeniedError('scheme_not_allowed');
   }
-  if (url.username !== '' || url.password !== '') throw new EgressRefused('credentials_in_url');
+  if (url.username !== '' || url.password !== '') throw new EgressDeniedError('credentials_in_url');
   if (atHome) return;
-  if (!policy.ports.includes(portOf(url))) throw new EgressRefused('port_not_allowed');
+  if (!policy.ports.includes(portOf(url))) throw new EgressDeniedError('port_not_allowed');
   // Node asks no lookup about IP literals, so they are judged here. The URL parser has already
   // turned spellings such as 0x7f.1 into dotted form.
   if (isIP(host) !== 0) {
-    if (!isPublicAddress(host)) throw new EgressRefused('address_not_public');
+    if (!isPublicAddress(host)) throw new EgressDeniedError('address_not_public');
     return;
   }
-  if (isInternalName(host)) throw new EgressRefused('host_not_public');
+  if (isInternalName(host)) throw new EgressDeniedError('host_not_public');
 }
 
 /** The host as dialled and looked up: IPv6 without brackets, names without the root's dot. */

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Log } from '@creditlane/runtime/log';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
 import { KafkaBrokerError, killLeftoverBroker } from './broker.ts';
 import { kafkaClasspath } from './jars.ts';

@@ -1,7 +1,7 @@
 /** Keeps a broker of an embedded Kafka running: one that dies is started again where it was. */
-import { backoffMs } from '@creditlane/runtime/backoff';
-import type { Log } from '@creditlane/runtime/log';
-import { WakeSignal } from '@creditlane/runtime/wake-signal';
+import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { type Broker, type BrokerOptions, startBroker } from './broker.ts';
 
 export type SupervisedBroker = Pick<Broker, 'stop'>;

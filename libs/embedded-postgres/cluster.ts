@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { access, chown, constants, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Log } from '@creditlane/runtime/log';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { EmbeddedPostgresError, errorFromOutput } from './error.ts';
 import type { OsUser } from './os-user.ts';
 import { findPostmaster, stopPostmaster } from './postmaster.ts';

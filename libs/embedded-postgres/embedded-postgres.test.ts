@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { openDatabase } from '@creditlane/postgres/database';
-import { Metrics } from '@creditlane/runtime/metrics';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -2,8 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '@creditlane/runtime/backoff';
-import type { Log } from '@creditlane/runtime/log';
+import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
 import { ADMIN, initialiseOnce, makeDataDir, stopOrphan } from './cluster.ts';
 import { EmbeddedPostgresError } from './error.ts';

@@ -2,7 +2,7 @@
  * The event bus within one process. It keeps nothing: publishing takes as long as handling does, so
  * that the outbox marks a row only after every consumer is done with it, and a crash loses nothing.
  */
-import type { Metrics } from '@creditlane/runtime/metrics';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { BusClosedError, type EventBus, type SubscribeOptions, type Subscription } from './bus.ts';
 import { ConsumerGroup } from './consumer-group.ts';
 import { measureLag } from './lag-gauge.ts';

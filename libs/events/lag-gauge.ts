@@ -1,5 +1,5 @@
 /** How far the consumers are behind, as a figure of the process. */
-import type { Metrics } from '@creditlane/runtime/metrics';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 
 /** Has `lags` asked for each group's messages whenever the metrics are read. */
 export function measureLag(

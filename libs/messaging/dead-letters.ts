@@ -10,7 +10,7 @@
  */
 import type { EventMessage } from '@creditlane/events/message';
 import { defineStatement } from '@creditlane/postgres/statement';
-import { errorFields } from '@creditlane/runtime/error-fields';
+import { errorFields } from '@creditlane/runtime/telemetry/error-fields';
 import type pg from 'pg';
 
 /** The SQL of a migration that creates the table of dead letters. */

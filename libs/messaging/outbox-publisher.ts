@@ -3,10 +3,10 @@ import type { EventBus } from '@creditlane/events/bus';
 import { type EventMessage, toMessage } from '@creditlane/events/message';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { runQuery } from '@creditlane/postgres/statement';
-import type { Log } from '@creditlane/runtime/log';
-import type { Metrics } from '@creditlane/runtime/metrics';
-import { traceIdOf } from '@creditlane/runtime/traceparent';
-import { endSpansWith, type Span, startSpan } from '@creditlane/runtime/tracing';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
+import { endSpansAfter, type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
 import type pg from 'pg';
 import {
   markPublished,
@@ -105,7 +105,7 @@ export function createPublisher(
       ]);
       return { marked, next: { held: now, rows } };
     };
-    const { marked, next } = await endSpansWith(
+    const { marked, next } = await endSpansAfter(
       batch.map(({ span }) => span),
       work(),
     );

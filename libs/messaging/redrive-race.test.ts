@@ -26,7 +26,7 @@ afterAll(() => kafka?.close());
 
 describeWithKafka(kafka, 'a cluster that has lost its data', ({ open }) => {
   test('gets its events in their order, though a later one was on its way', async () => {
-    const { config, wire } = await open();
+    const { config, proxy } = await open();
     const db = await openMessagingTestDatabase('redrive_race');
     const bus = createTestBus(config, { publishTimeoutMs: WITHIN_MS });
     const { pool, metrics } = db;
@@ -48,7 +48,7 @@ describeWithKafka(kafka, 'a cluster that has lost its data', ({ open }) => {
       await tx.query('UPDATE outbox SET published_at = now()');
     });
     await append(pool, LATER);
-    wire.freeze();
+    proxy.pause();
     const relay = startRelay({ pool, bus: watched, source: 'decisions', log: silentLog, metrics });
     onTestFinished(async () => {
       await relay.close();
@@ -60,7 +60,7 @@ describeWithKafka(kafka, 'a cluster that has lost its data', ({ open }) => {
     expect(await redriveOutbox(pool, LONG_AGO)).toBe(1);
     // For as long as the command waits.
     await sleep(WITHIN_MS);
-    wire.thaw();
+    proxy.resume();
 
     const handled: string[] = [];
     await bus.subscribe({

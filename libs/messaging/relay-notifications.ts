@@ -1,7 +1,7 @@
 /** Calls between the relays of one outbox: "there is something for whoever has its shard". */
-import { backoffMs } from '@creditlane/runtime/backoff';
-import type { Log } from '@creditlane/runtime/log';
-import { WakeSignal } from '@creditlane/runtime/wake-signal';
+import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import pg from 'pg';
 
 const CHANNEL = 'outbox';

@@ -2,9 +2,9 @@
 
 import { isDatabaseUnavailable } from '@creditlane/postgres/error-classes';
 import { startRetention } from '@creditlane/postgres/retention';
-import { backoffMs } from '@creditlane/runtime/backoff';
-import type { Metrics } from '@creditlane/runtime/metrics';
-import { WakeSignal } from '@creditlane/runtime/wake-signal';
+import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type pg from 'pg';
 import { createPublisher, type PublisherOptions } from './outbox-publisher.ts';
 import { hasUnpublishedEvents } from './outbox-rows.ts';

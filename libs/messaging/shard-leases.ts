@@ -1,8 +1,11 @@
 /** Who publishes which shard of the outbox: one holder each, by a lease that runs out with its holder. */
 import { randomUUID } from 'node:crypto';
 import { defineStatement } from '@creditlane/postgres/statement';
-import type { Log } from '@creditlane/runtime/log';
-import { type Repetition, repeat } from '@creditlane/runtime/repeat';
+import {
+  type PeriodicTask,
+  startPeriodicTask,
+} from '@creditlane/runtime/concurrency/periodic-task';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { OUTBOX_SHARDS } from './outbox.ts';
 
@@ -42,7 +45,7 @@ export class ShardLeases {
   readonly #pool: pg.Pool;
   readonly #log: Log;
   readonly #onGain: () => void;
-  readonly #renewal: Repetition;
+  readonly #renewal: PeriodicTask;
   #leases: Lease[] = [];
   #validUntilMs = 0;
 
@@ -51,7 +54,7 @@ export class ShardLeases {
     this.#pool = pool;
     this.#log = log;
     this.#onGain = onGain;
-    this.#renewal = repeat(RENEW_MS, () => this.#renew());
+    this.#renewal = startPeriodicTask(RENEW_MS, () => this.#renew());
   }
 
   /**

@@ -3,7 +3,7 @@
 import { createIdempotencySql } from '@creditlane/idempotency/stored-answers';
 import { type Database, openDatabase } from '@creditlane/postgres/database';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
-import { Metrics } from '@creditlane/runtime/metrics';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { createDeadLettersSql } from './dead-letters.ts';

@@ -9,10 +9,10 @@ import { isTransientError } from '@creditlane/postgres/error-classes';
 import type { QueryResults } from '@creditlane/postgres/pipeline';
 import { defineStatement, type Query } from '@creditlane/postgres/statement';
 import { type PlannedWrites, runReadWriteTransaction } from '@creditlane/postgres/transaction';
-import type { Log } from '@creditlane/runtime/log';
-import type { Metrics } from '@creditlane/runtime/metrics';
-import { traceIdOf } from '@creditlane/runtime/traceparent';
-import { endSpansWith, type Span, startSpan } from '@creditlane/runtime/tracing';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
+import { endSpansAfter, type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
 import type pg from 'pg';
 import { storeDeadLetter } from './dead-letters.ts';
 
@@ -162,7 +162,7 @@ export function createInboxHandler<Applied, Prepared = undefined, Known = undefi
       }
     }
     if (batch.length === 0) return;
-    await endSpansWith(
+    await endSpansAfter(
       batch.map(({ span }) => span),
       applyAll(batch),
     );

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { Metrics } from '@creditlane/runtime/metrics';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { EntitySchema, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 /** A service's own database: migrated, pooled, watched. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Log } from '@creditlane/runtime/log';
-import type { Metrics } from '@creditlane/runtime/metrics';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import pg from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
 import { isDatabaseUnavailable } from './error-classes.ts';

@@ -1,6 +1,7 @@
 /** Knows whether the database answers, without a question on the path of a request or a probe. */
-import type { Log } from '@creditlane/runtime/log';
-import { repeat } from '@creditlane/runtime/repeat';
+
+import { startPeriodicTask } from '@creditlane/runtime/concurrency/periodic-task';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { defineStatement } from './statement.ts';
 
@@ -17,7 +18,7 @@ export interface Heartbeat {
 /** Asks the database for a sign of life every two seconds. */
 export function startHeartbeat(pool: pg.Pool, log: Log): Heartbeat {
   let state: true | string = true;
-  const { close } = repeat(BEAT_MS, async () => {
+  const { close } = startPeriodicTask(BEAT_MS, async () => {
     try {
       await beat.run(pool);
       if (state !== true) log.info('the database answers again');

@@ -1,6 +1,6 @@
 /** Brings a database's schema up to what the code knows, once, whoever else is starting. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Log } from '@creditlane/runtime/log';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { DataSource, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { typeormLog } from './typeorm-log.ts';
 

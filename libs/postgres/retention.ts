@@ -1,6 +1,10 @@
 /** Deletes what has been kept for long enough, a slice at a time, so that no statement takes long. */
-import type { Log } from '@creditlane/runtime/log';
-import { type Repetition, repeat } from '@creditlane/runtime/repeat';
+
+import {
+  type PeriodicTask,
+  startPeriodicTask,
+} from '@creditlane/runtime/concurrency/periodic-task';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { defineStatement, type Statement } from './statement.ts';
 
@@ -41,7 +45,7 @@ export interface RetentionOptions {
 }
 
 /** Purges every minute until closed. Any number of processes may do so at once. */
-export function startRetention({ pool, log, purges }: RetentionOptions): Repetition {
+export function startRetention({ pool, log, purges }: RetentionOptions): PeriodicTask {
   const round = async () => {
     for (const due of purges) {
       await runPurge(pool, due).catch((err) =>
@@ -49,5 +53,5 @@ export function startRetention({ pool, log, purges }: RetentionOptions): Repetit
       );
     }
   };
-  return repeat(EVERY_MS, round, EVERY_MS);
+  return startPeriodicTask(EVERY_MS, round, EVERY_MS);
 }

@@ -1,5 +1,5 @@
 /** What TypeORM may say: nothing to the console, and no statement, for it shows their parameters. */
-import type { Log } from '@creditlane/runtime/log';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Logger } from 'typeorm';
 
 /** Warnings go to the service's log. Failures come as errors to whoever asked, and are theirs to log. */

@@ -21,12 +21,10 @@ export type Call = {
   readonly requestId: string;
   readonly traceparent?: string | undefined;
   readonly idempotency?: CallIdempotency | undefined;
-  /** A UUID that all attempts at this call share; of calls without an idempotency key. */
-  readonly callId?: string | undefined;
-  readonly answer: {
-    /** Tells the caller that this answer was given before, to the same idempotency key. */
-    replayed(): void;
-  };
+  /** A UUID that all attempts at one call share. Calls with an idempotency key have none. */
+  readonly retryToken?: string | undefined;
+  /** Marks the answer as a stored answer of the call's idempotency key; the caller sees the mark. */
+  markReplayed(): void;
 };
 
 /** The metadata of a call; each is a header over HTTP. */
@@ -35,7 +33,7 @@ export const REQUEST_ID = 'x-request-id';
 export const TRACEPARENT = 'traceparent';
 export const IDEMPOTENCY_KEY = 'idempotency-key';
 /** See `Call`. */
-export const CALL_ID = 'call-id';
+export const RETRY_TOKEN = 'call-id';
 /** "true" on an answer that was given before. */
 export const REPLAYED = 'idempotent-replayed';
 

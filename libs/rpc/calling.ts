@@ -1,6 +1,6 @@
 /** A service's calls of others from a process of its own: where they are, and in whose name it asks. */
 import type { EnvReader } from '@creditlane/runtime/env';
-import { type Certificates, readCertificates } from './certificates.ts';
+import { type Certificates, readCertificates } from './credentials/certificates.ts';
 import type { Endpoint } from './endpoint.ts';
 import { TokenSigner } from './identity.ts';
 

@@ -8,15 +8,15 @@ import type {
 } from '@bufbuild/protobuf';
 import type { Transport } from '@connectrpc/connect';
 import type { Closers } from '@creditlane/runtime/closers';
-import type { HealthReport } from '@creditlane/runtime/health';
-import type { Metrics } from '@creditlane/runtime/metrics';
-import { type Span, startSpan } from '@creditlane/runtime/tracing';
+import type { HealthCheckRegistry } from '@creditlane/runtime/health';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
 import { AUTHORIZATION, IDEMPOTENCY_KEY, REPLAYED, REQUEST_ID, TRACEPARENT } from './call.ts';
-import { DEFAULT_TIMEOUT_MS } from './call-deadline.ts';
 import { type Endpoint, openTransport } from './endpoint.ts';
-import { cancelled, deadlineExceeded, faultFrom } from './fault.ts';
+import { cancelled, deadlineExceeded, toFault } from './fault.ts';
 import type { Identity, TokenSigner } from './identity.ts';
-import { RETRY_OUTCOMES, type RetryObserver } from './retries.ts';
+import { DEFAULT_TIMEOUT_MS } from './pipeline/call-deadline.ts';
+import { RETRY_OUTCOMES, type RetryObserver } from './retries/retries.ts';
 import { unary } from './service.ts';
 
 export type { Endpoint } from './endpoint.ts';
@@ -49,7 +49,7 @@ export type ClientOptions = {
   /** Takes the client's connections, to be closed with the process. */
   closers?: Closers;
   /** Is told while the service is out of reach. */
-  health?: HealthReport;
+  health?: HealthCheckRegistry;
   /** Counts the calls that are made again. */
   metrics?: Metrics;
 };
@@ -101,7 +101,7 @@ export function connect<S extends DescService>(
       span.end();
       return message;
     } catch (error) {
-      const fault = faultFrom(error, true);
+      const fault = toFault(error, true);
       span.end(fault.kind);
       throw fault;
     }

@@ -1,9 +1,9 @@
 /** Where a service is reached, and the transport that goes there. */
 import type { Transport } from '@connectrpc/connect';
-import type { Certificates } from './certificates.ts';
-import { openGrpcTransport } from './grpc-transport.ts';
-import { openHttpTransport } from './http-transport.ts';
-import { type RetryObserver, retrying } from './retries.ts';
+import type { Certificates } from './credentials/certificates.ts';
+import { openGrpcTransport } from './grpc/transport.ts';
+import { openHttpTransport } from './http/transport.ts';
+import { type RetryObserver, retrying } from './retries/retries.ts';
 
 /**
  * `address` is "host:port", or several as `openGrpcTransport` takes them; `baseUrl` is

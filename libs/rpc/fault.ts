@@ -136,7 +136,7 @@ export function toConnectError(fault: Fault): ConnectError {
  * The fault that a failed call means to its caller. A Fault is given back as it is; an error from
  * the wire becomes the Fault that was sent; anything else is internal, kept as the cause.
  */
-export function faultFrom(error: unknown, fromPeer = false): Fault {
+export function toFault(error: unknown, fromPeer = false): Fault {
   if (error instanceof Fault) return error;
   if (!(error instanceof ConnectError)) return internal(error);
   const kind = KIND_OF.get(error.code) ?? 'internal';

@@ -1,15 +1,15 @@
+import { calendarDate, isCalendarDate } from '@creditlane/runtime/calendar-date';
 import { describe, expect, test } from 'vitest';
-import { calendarDate, isCalendarDate } from './calendar-date.ts';
 import { Fault } from './fault.ts';
 import { FieldFaults } from './field-faults.ts';
 
 describe('what is wrong with a request', () => {
   test('is told all at once, with a pointer to each field and no value', () => {
     const faults = new FieldFaults();
-    faults.date('/worksheet/deliveryDate', '2026-02-30');
-    faults.oneOf('/province', 'XX', new Set(['ON', 'QC']));
-    faults.notNegative('/rebate', -1);
-    faults.printable('/name', 'a\u0000b');
+    faults.checkDate('/worksheet/deliveryDate', '2026-02-30');
+    faults.checkOneOf('/province', 'XX', new Set(['ON', 'QC']));
+    faults.checkNotNegative('/rebate', -1);
+    faults.checkPrintable('/name', 'a\u0000b');
     const fault = refusal(faults);
     expect(fault.code).toBe('invalid_thing');
     expect(fault.fields.map(({ pointer }) => pointer)).toEqual([
@@ -24,11 +24,11 @@ describe('what is wrong with a request', () => {
 
   test('is nothing when every field is right or was not given', () => {
     const faults = new FieldFaults();
-    faults.date('/date', '2028-02-29');
-    faults.oneOf('/province', '', new Set(['ON']));
-    faults.notNegative('/rebate', undefined);
-    faults.printable('/name', 'Zoë & Søn');
-    expect(() => faults.refuse('invalid_thing')).not.toThrow();
+    faults.checkDate('/date', '2028-02-29');
+    faults.checkOneOf('/province', '', new Set(['ON']));
+    faults.checkNotNegative('/rebate', undefined);
+    faults.checkPrintable('/name', 'Zoë & Søn');
+    expect(() => faults.throwIfAny('invalid_thing')).not.toThrow();
   });
 });
 
@@ -43,7 +43,7 @@ test('an instant has its day in UTC', () => {
 
 function refusal(faults: FieldFaults): Fault {
   try {
-    faults.refuse('invalid_thing');
+    faults.throwIfAny('invalid_thing');
   } catch (error) {
     if (error instanceof Fault) return error;
     throw error;

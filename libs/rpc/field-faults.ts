@@ -1,4 +1,4 @@
-import { isCalendarDate } from './calendar-date.ts';
+import { isCalendarDate } from '@creditlane/runtime/calendar-date';
 import { type FieldFault, invalid } from './fault.ts';
 
 /**
@@ -14,30 +14,30 @@ export class FieldFaults {
   }
 
   /** Refuses a text that is no day of the calendar. True when it is one. */
-  date(pointer: string, value: string): boolean {
+  checkDate(pointer: string, value: string): boolean {
     if (isCalendarDate(value)) return true;
     this.add(pointer, 'must be a calendar date written yyyy-MM-dd');
     return false;
   }
 
   /** Refuses a text outside a closed list; an empty one was not given. */
-  oneOf(pointer: string, value: string, allowed: ReadonlySet<string>): void {
+  checkOneOf(pointer: string, value: string, allowed: ReadonlySet<string>): void {
     if (value !== '' && !allowed.has(value)) {
       this.add(pointer, `must be one of ${[...allowed].join(', ')}`);
     }
   }
 
-  notNegative(pointer: string, value: number | undefined): void {
+  checkNotNegative(pointer: string, value: number | undefined): void {
     if (value !== undefined && value < 0) this.add(pointer, 'must not be negative');
   }
 
   /** Refuses control characters: they mean nothing in a name, and PostgreSQL keeps no NUL at all. */
-  printable(pointer: string, value: string): void {
+  checkPrintable(pointer: string, value: string): void {
     if (/\p{Cc}/u.test(value)) this.add(pointer, 'must not hold control characters');
   }
 
   /** Throws an `invalid` Fault that names every refused field, when there is one. */
-  refuse(code: string): void {
+  throwIfAny(code: string): void {
     if (this.#faults.length === 0) return;
     const named = this.#faults.map(({ pointer, message }) => `${pointer.slice(1)} ${message}`);
     throw invalid(code, named.join('; '), this.#faults);

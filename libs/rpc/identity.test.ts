@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import {
+  generateIdentityKeys,
   type Identity,
-  makeIdentityKeys,
-  parseTrust,
+  parseTrustedKeys,
   TokenSigner,
   TokenVerifier,
 } from './identity.ts';
@@ -14,7 +14,7 @@ const integration: Identity = {
   permissions: ['DECIDE'],
   retailerId: 'r-1',
 };
-const keys = makeIdentityKeys();
+const keys = generateIdentityKeys();
 const START_MS = Date.parse('2026-01-05T10:00:00Z');
 
 /** A signer and a verifier that share a clock, set by `at`. */
@@ -80,7 +80,9 @@ describe('a signed token', () => {
   });
 
   test('is taken by either of two keys while its issuer changes its own', async () => {
-    const { signer, verifier } = pair({ gateway: [makeIdentityKeys().publicKey, keys.publicKey] });
+    const { signer, verifier } = pair({
+      gateway: [generateIdentityKeys().publicKey, keys.publicKey],
+    });
     expect(await verifier.verify(await signer.sign('decisions', integration))).toEqual(integration);
   });
 
@@ -103,8 +105,10 @@ describe('a signed token', () => {
 
 describe('identity keys', () => {
   test('are read from configuration, two for an issuer that changes its own', () => {
-    const other = makeIdentityKeys().publicKey;
-    expect(parseTrust(`gateway:${keys.publicKey}, decisions:${other},gateway:${other}`)).toEqual({
+    const other = generateIdentityKeys().publicKey;
+    expect(
+      parseTrustedKeys(`gateway:${keys.publicKey}, decisions:${other},gateway:${other}`),
+    ).toEqual({
       gateway: [keys.publicKey, other],
       decisions: [other],
     });
@@ -113,12 +117,12 @@ describe('identity keys', () => {
   test.each(['', 'gateway', 'gateway:', ':abc', 'a:b:c'])(
     'are refused in the form "%s"',
     (text) => {
-      expect(() => parseTrust(text)).toThrow();
+      expect(() => parseTrustedKeys(text)).toThrow();
     },
   );
 
   test('are refused by their issuer’s name when they cannot be read, without being quoted', () => {
-    expect(() => parseTrust('gateway:c2VjcmV0')).toThrow(
+    expect(() => parseTrustedKeys('gateway:c2VjcmV0')).toThrow(
       new Error('the public key of gateway cannot be read as base64 DER'),
     );
     expect(() => new TokenSigner({ issuer: 'gateway', privateKey: 'c2VjcmV0' })).toThrow(

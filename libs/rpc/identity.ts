@@ -4,10 +4,15 @@ import type { KeyObject } from 'node:crypto';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { decodeJwt, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
+import {
+  type EncodedKey,
+  readPrivateKey,
+  readPublicKey,
+  type TrustedKeys,
+} from './credentials/identity-keys.ts';
 import { type Fault, unauthenticated } from './fault.ts';
-import { type EncodedKey, readPrivateKey, readPublicKey, type Trust } from './identity-keys.ts';
 
-export { makeIdentityKeys, parseTrust } from './identity-keys.ts';
+export { generateIdentityKeys, parseTrustedKeys } from './credentials/identity-keys.ts';
 
 /** The caller of a method. */
 export type Identity = {
@@ -88,7 +93,7 @@ export class TokenVerifier {
   });
 
   /** Throws an Error that names the issuer whose key cannot be read. */
-  constructor(options: { audience: string; trusted: Trust; clock?: Clock }) {
+  constructor(options: { audience: string; trusted: TrustedKeys; clock?: Clock }) {
     this.#audience = options.audience;
     this.#keys = new Map(
       Object.entries(options.trusted).map(([issuer, keys]) => [

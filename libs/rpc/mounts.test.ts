@@ -14,19 +14,19 @@ import { openTransport } from './endpoint.ts';
 import { conflict, Fault, invalid, notFound, unavailable } from './fault.ts';
 import { type Identity, serviceIdentity, TokenSigner } from './identity.ts';
 import {
-  INTEGRATION,
-  KEYS,
   MOUNTS,
-  openWorld,
   REQUEST,
   refused,
-  type WorldOptions,
-} from './mount-world.ts';
+  startTestService,
+  TEST_INTEGRATION,
+  TEST_KEYS,
+  type TestServiceOptions,
+} from './test-service.ts';
 
-const context: CallContext = { identity: INTEGRATION };
+const context: CallContext = { identity: TEST_INTEGRATION };
 
 describe.each(MOUNTS)('over %s', (mount) => {
-  const open = (options?: WorldOptions) => openWorld(mount, options);
+  const open = (options?: TestServiceOptions) => startTestService(mount, options);
 
   describe('the door', () => {
     const tooLarge = create(ListDecisionsRequestSchema, { cursor: 'x'.repeat(5_000) });
@@ -40,8 +40,11 @@ describe.each(MOUNTS)('over %s', (mount) => {
       await expect(call).rejects.toThrow('[unauthenticated] the call carries no identity token');
     });
 
-    const fromGateway = { issuer: 'gateway', privateKey: KEYS.gateway.privateKey };
-    const fromApplications = { issuer: 'applications', privateKey: KEYS.applications.privateKey };
+    const fromGateway = { issuer: 'gateway', privateKey: TEST_KEYS.gateway.privateKey };
+    const fromApplications = {
+      issuer: 'applications',
+      privateKey: TEST_KEYS.applications.privateKey,
+    };
     const platform: Identity = { kind: 'platform', subject: 'p', permissions: [] };
     const twoMinutesAgo = () => new Date(Date.now() - 120_000);
 
@@ -59,7 +62,7 @@ describe.each(MOUNTS)('over %s', (mount) => {
       },
       {
         what: 'a token signed with another key than its issuer’s',
-        signedBy: { ...fromGateway, privateKey: KEYS.stranger.privateKey },
+        signedBy: { ...fromGateway, privateKey: TEST_KEYS.stranger.privateKey },
         code: 'token_invalid',
       },
       {
@@ -86,7 +89,7 @@ describe.each(MOUNTS)('over %s', (mount) => {
         code: 'caller_not_allowed',
       },
     ])('$what is refused before the body is read', async (refusal) => {
-      const { signedBy, audience = 'decisions', identity = INTEGRATION, code } = refusal;
+      const { signedBy, audience = 'decisions', identity = TEST_INTEGRATION, code } = refusal;
       const { target, closers, handled } = await open({ readMaxBytes: 1_000 });
       const signer = new TokenSigner(signedBy);
       const client = connect(DecisionsService, target, { signer, audience, closers });
@@ -129,7 +132,7 @@ describe.each(MOUNTS)('over %s', (mount) => {
         traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       });
       expect(handled[0]).toMatchObject({
-        identity: INTEGRATION,
+        identity: TEST_INTEGRATION,
         requestId: 'req-1',
         traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
         idempotency: undefined,
@@ -152,7 +155,7 @@ describe.each(MOUNTS)('over %s', (mount) => {
       );
       const [first, same, other] = handled.map((call) => call.idempotency);
       expect(first).toMatchObject({
-        callerId: INTEGRATION.subject,
+        callerId: TEST_INTEGRATION.subject,
         operation: 'creditlane.decisions.v1.DecisionsService/GetDecision',
         key: 'k',
       });
@@ -178,7 +181,7 @@ describe.each(MOUNTS)('over %s', (mount) => {
     test('tells the caller when its answer is a replay', async () => {
       const { decisions } = await open({
         async getDecision(_request, call) {
-          if (call.idempotency?.key === 'known') call.answer.replayed();
+          if (call.idempotency?.key === 'known') call.markReplayed();
           return {};
         },
       });

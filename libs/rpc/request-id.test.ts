@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { INTEGRATION, MOUNTS, openWorld, REQUEST } from './mount-world.ts';
 import { acceptedRequestId } from './request-id.ts';
+import { MOUNTS, REQUEST, startTestService, TEST_INTEGRATION } from './test-service.ts';
 
 const VISIBLE_ASCII = String.fromCharCode(
   ...Array.from({ length: 94 }, (_, index) => 0x21 + index),
@@ -24,9 +24,9 @@ test.each([
 });
 
 test.each(MOUNTS)('a service reached over %s keeps every accepted id', async (mount) => {
-  const { decisions, handled } = await openWorld(mount);
+  const { decisions, handled } = await startTestService(mount);
   for (const requestId of ACCEPTED) {
-    await decisions.getDecision(REQUEST, { identity: INTEGRATION, requestId });
+    await decisions.getDecision(REQUEST, { identity: TEST_INTEGRATION, requestId });
   }
   expect(handled.map(({ requestId }) => requestId)).toEqual(ACCEPTED);
 });

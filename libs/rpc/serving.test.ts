@@ -3,19 +3,19 @@ import { Health, HealthCheckResponse_ServingStatus } from '@creditlane/proto/grp
 import { ServerReflection } from '@creditlane/proto/grpc/reflection/v1/reflection';
 import { AccessService } from '@creditlane/proto/integrations/v1/integrations_service';
 import { readEnv } from '@creditlane/runtime/env';
-import { TestAuthority } from '@creditlane/runtime/test-authority';
+import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readCalling } from './calling.ts';
 import { connect, type Endpoint } from './client.ts';
-import { foreignClient } from './foreign-client.ts';
-import { makeIdentityKeys, serviceIdentity } from './identity.ts';
+import { connectPlainClient } from './grpc/test-plain-client.ts';
+import { generateIdentityKeys, serviceIdentity } from './identity.ts';
 import { implement } from './service.ts';
 import { readServing, serve } from './serving.ts';
 
 type Doors = { msg: string; grpcPort: number; http: string; ops: string };
 
-const gateway = makeIdentityKeys();
+const gateway = generateIdentityKeys();
 const routes = implement(AccessService, {
   authenticate: async () => ({ callerId: 'me' }),
   checkGrants: async () => ({ retailer: true }),
@@ -46,7 +46,7 @@ test.each([
   {
     what: 'with certificates',
     env: () => {
-      const { cert, key, ca } = new TestAuthority().issue();
+      const { cert, key, ca } = new TestCertificateAuthority().issue();
       return { TLS_CERT_FILE: cert, TLS_KEY_FILE: key, TLS_CA_FILE: ca };
     },
   },
@@ -68,12 +68,12 @@ test.each([
 
 test('probes learn by gRPC what they learn by HTTP, and tools what is served where that is wanted', async () => {
   const { grpcPort } = await open({ GRPC_REFLECTION: 'true' });
-  const { status } = await foreignClient(Health, grpcPort).check({});
+  const { status } = await connectPlainClient(Health, grpcPort).check({});
   expect(status).toBe(HealthCheckResponse_ServingStatus.NOT_SERVING);
   const questions = async function* () {
     yield { messageRequest: { case: 'listServices', value: '' } } as const;
   };
-  for await (const answer of foreignClient(ServerReflection, grpcPort).serverReflectionInfo(
+  for await (const answer of connectPlainClient(ServerReflection, grpcPort).serverReflectionInfo(
     questions(),
   )) {
     expect(JSON.stringify(answer.messageResponse.value)).toContain(AccessService.typeName);

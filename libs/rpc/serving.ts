@@ -2,12 +2,12 @@
 import type { EnvReader } from '@creditlane/runtime/env';
 import { startOpsServer } from '@creditlane/runtime/ops-server';
 import type { Process } from '@creditlane/runtime/run';
-import { type Certificates, readCertificates } from './certificates.ts';
-import { DEFAULT_MAX_CONNECTION_AGE_MS, startGrpcServer } from './grpc-server.ts';
-import { startHttpServer } from './http-server.ts';
-import { parseTrust, TokenVerifier } from './identity.ts';
-import type { Trust } from './identity-keys.ts';
-import { DEFAULT_HOST } from './mount.ts';
+import { type Certificates, readCertificates } from './credentials/certificates.ts';
+import type { TrustedKeys } from './credentials/identity-keys.ts';
+import { DEFAULT_MAX_CONNECTION_AGE_MS, startGrpcServer } from './grpc/server.ts';
+import { startHttpServer } from './http/server.ts';
+import { parseTrustedKeys, TokenVerifier } from './identity.ts';
+import { DEFAULT_HOST } from './server-options.ts';
 import type { ServiceRoutes } from './service.ts';
 
 /** A port of 0 takes any free one. */
@@ -21,7 +21,7 @@ export interface Serving {
   /** For probes and metrics. */
   opsPort: number;
   /** The public keys of those whose tokens are believed. */
-  trust: Trust;
+  trust: TrustedKeys;
   /** How long a caller's connection may last before it looks for new replicas. */
   maxConnectionAgeMs: number;
   /** Whether tools such as grpcurl may ask what is served; anybody who reaches the port then may. */
@@ -42,7 +42,7 @@ export function readServing(read: EnvReader): Serving {
     grpcPort: port('GRPC_PORT', 9000),
     httpPort: port('HTTP_PORT', 8080),
     opsPort: port('OPS_PORT', 9090),
-    trust: read.parsed('IDENTITY_TRUST', parseTrust),
+    trust: read.parsed('IDENTITY_TRUST', parseTrustedKeys),
     maxConnectionAgeMs: read.durationMs('GRPC_MAX_CONNECTION_AGE', {
       default: DEFAULT_MAX_CONNECTION_AGE_MS,
       min: 1_000,

@@ -2,15 +2,19 @@ import type { DescService } from '@bufbuild/protobuf';
 import type { Transport } from '@connectrpc/connect';
 import type { Process } from '@creditlane/runtime/run';
 import { type Client, connect } from './client.ts';
-import { makeIdentityKeys, TokenSigner, TokenVerifier } from './identity.ts';
-import { mountInMemory } from './memory-server.ts';
+import { generateIdentityKeys, TokenSigner, TokenVerifier } from './identity.ts';
+import { mountInMemory } from './memory/server.ts';
 import type { ServiceRoutes } from './service.ts';
 
 /** What lies between a client under test and its service. */
-export type Way = (transport: Transport) => Transport;
+export type TransportWrapper = (transport: Transport) => Transport;
 
 /** Clients of a service under test, by the issuer that signs their calls; straight to it without a way. */
-export type TestMount = <S extends DescService>(service: S, issuer: string, way?: Way) => Client<S>;
+export type TestClientFactory = <S extends DescService>(
+  service: S,
+  issuer: string,
+  way?: TransportWrapper,
+) => Client<S>;
 
 /** Mounts a service in memory for a test. Its tokens are real, and it trusts these issuers alone. */
 export function mountForTest(
@@ -18,8 +22,8 @@ export function mountForTest(
   routes: readonly ServiceRoutes[],
   issuers: readonly string[],
   { log, metrics }: Process,
-): TestMount {
-  const keys = new Map(issuers.map((issuer) => [issuer, makeIdentityKeys()]));
+): TestClientFactory {
+  const keys = new Map(issuers.map((issuer) => [issuer, generateIdentityKeys()]));
   const trusted = Object.fromEntries(
     [...keys].map(([issuer, { publicKey }]) => [issuer, publicKey]),
   );

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { loggableMessage } from './error-fields.ts';
+import { loggableMessage } from './telemetry/error-fields.ts';
 
 /** The environment a process was given. */
 export type Env = NodeJS.ProcessEnv;

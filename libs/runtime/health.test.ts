@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Health } from './health.ts';
-import { Metrics } from './metrics.ts';
+import { Metrics } from './telemetry/metrics.ts';
 
 test('a process is ready when every part says so', () => {
   const health = new Health();
@@ -32,7 +32,7 @@ test('each check is a figure', async () => {
   const [health, metrics] = [new Health(), new Metrics()];
   health.add('database', () => true);
   health.optional.add('bus', () => 'not consuming');
-  health.measure(metrics);
+  health.exportMetrics(metrics);
   const told = await metrics.text();
   expect(told).toContain('creditlane_health_check{check="database"} 1');
   expect(told).toContain('creditlane_health_check{check="bus"} 0');

@@ -1,4 +1,4 @@
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './telemetry/metrics.ts';
 
 /** What one part of the process says of itself: true when fit for work, else why it is not. */
 export type HealthCheck = () => boolean | string;
@@ -12,7 +12,7 @@ export interface Readiness {
 }
 
 /** Takes checks: all that a part of the process needs to know of its health. */
-export interface HealthReport {
+export interface HealthCheckRegistry {
   add(name: string, check: HealthCheck): void;
 }
 
@@ -20,13 +20,13 @@ const OK = 'ok';
 const HELP = 'What a process says of its parts and of what it depends on: 1 is fit for work.';
 
 /** Whether this process is alive, and whether work may be sent to it. */
-export class Health implements HealthReport {
+export class Health implements HealthCheckRegistry {
   readonly #checks: { name: string; check: HealthCheck; needed: boolean }[] = [];
   /**
    * Takes the checks of what no caller's answer waits for. They are told of, and change nothing in
    * whether the process is ready: all replicas would leave their callers at once.
    */
-  readonly optional: HealthReport = {
+  readonly optional: HealthCheckRegistry = {
     add: (name, check) => void this.#checks.push({ name, check, needed: false }),
   };
   #draining = false;
@@ -37,7 +37,7 @@ export class Health implements HealthReport {
   }
 
   /** Makes a figure of each check. */
-  measure(metrics: Metrics): void {
+  exportMetrics(metrics: Metrics): void {
     metrics.gauge('health_check', HELP, ['check'], (gauge) => {
       for (const [check, answer] of Object.entries(this.ready().checks)) {
         gauge.set({ check }, answer === OK ? 1 : 0);

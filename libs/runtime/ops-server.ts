@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Health } from './health.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './telemetry/metrics.ts';
 
 /** `port` 0 takes any free one. */
 export interface OpsServerOptions {
@@ -34,7 +34,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
  */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
   const { port, host = '0.0.0.0', health, metrics } = options;
-  health.measure(metrics);
+  health.exportMetrics(metrics);
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
     answer(request, health, metrics).then(
       (given) => send(response, given),

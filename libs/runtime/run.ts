@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Closers } from './closers.ts';
 import { ConfigError, type Env, type EnvReader, readEnv } from './env.ts';
-import { loggableMessage } from './error-fields.ts';
 import { Health } from './health.ts';
-import { createLog, type Log } from './log.ts';
-import { Metrics } from './metrics.ts';
-import { readTracing, startTracing } from './tracing.ts';
+import { loggableMessage } from './telemetry/error-fields.ts';
+import { createLog, type Log } from './telemetry/log.ts';
+import { Metrics } from './telemetry/metrics.ts';
+import { readTracing, startTracing } from './telemetry/tracing.ts';
 
 const CLOSE_DEADLINE_MS = 20_000;
 /** How long a start that a shutdown overtook may take to notice. */

@@ -1,8 +1,8 @@
 import { Closers } from './closers.ts';
 import { Health } from './health.ts';
-import { createLog } from './log.ts';
-import { Metrics } from './metrics.ts';
 import type { Process } from './run.ts';
+import { createLog } from './telemetry/log.ts';
+import { Metrics } from './telemetry/metrics.ts';
 
 /** A process's life for a test, which closes it itself. Its log goes to `destination`, else nowhere. */
 export function createTestProcess(

@@ -64,24 +64,24 @@ export function maskedApplicant(applicant: Applicant): Applicant {
 }
 
 function checkDateOfBirth(date: string, at: string, today: string, faults: FieldFaults): void {
-  if (!faults.date(at, date)) return;
+  if (!faults.checkDate(at, date)) return;
   if (date >= today) faults.add(at, 'must be in the past');
   else if (date < EARLIEST_BIRTH) faults.add(at, 'must not be before 1900');
 }
 
 function checkAddress(address: Address, at: string, faults: FieldFaults): void {
-  faults.oneOf(`${at}/direction`, address.direction, DIRECTIONS);
-  faults.oneOf(`${at}/province`, address.province, PROVINCES);
-  faults.oneOf(`${at}/residenceType`, address.residenceType, RESIDENCE_TYPES);
-  faults.notNegative(`${at}/monthlyRentOrMortgage`, address.monthlyRentOrMortgage);
-  faults.notNegative(`${at}/yearsAtAddress`, address.yearsAtAddress);
-  faults.notNegative(`${at}/monthsAtAddress`, address.monthsAtAddress);
+  faults.checkOneOf(`${at}/direction`, address.direction, DIRECTIONS);
+  faults.checkOneOf(`${at}/province`, address.province, PROVINCES);
+  faults.checkOneOf(`${at}/residenceType`, address.residenceType, RESIDENCE_TYPES);
+  faults.checkNotNegative(`${at}/monthlyRentOrMortgage`, address.monthlyRentOrMortgage);
+  faults.checkNotNegative(`${at}/yearsAtAddress`, address.yearsAtAddress);
+  faults.checkNotNegative(`${at}/monthsAtAddress`, address.monthsAtAddress);
 }
 
 function checkEmployment(employment: Employment, at: string, faults: FieldFaults): void {
-  faults.oneOf(`${at}/status`, employment.status, EMPLOYMENT_STATUSES);
-  faults.oneOf(`${at}/type`, employment.type, EMPLOYMENT_TYPES);
-  faults.notNegative(`${at}/grossIncome`, employment.grossIncome);
-  faults.notNegative(`${at}/yearsWorked`, employment.yearsWorked);
-  faults.notNegative(`${at}/monthsWorked`, employment.monthsWorked);
+  faults.checkOneOf(`${at}/status`, employment.status, EMPLOYMENT_STATUSES);
+  faults.checkOneOf(`${at}/type`, employment.type, EMPLOYMENT_TYPES);
+  faults.checkNotNegative(`${at}/grossIncome`, employment.grossIncome);
+  faults.checkNotNegative(`${at}/yearsWorked`, employment.yearsWorked);
+  faults.checkNotNegative(`${at}/monthsWorked`, employment.monthsWorked);
 }

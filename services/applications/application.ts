@@ -7,8 +7,8 @@ import {
   Relationship,
 } from '@creditlane/proto/applications/v1/application';
 import type { CreateApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
-import { calendarDate } from '@creditlane/rpc/calendar-date';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
+import { calendarDate } from '@creditlane/runtime/calendar-date';
 import { maskedApplicant, newApplicant } from './applicant.ts';
 
 /**
@@ -39,11 +39,11 @@ export function newApplication(
     relationship: request.relationship,
     createdAt: timestampFromDate(now),
   });
-  faults.printable('/referenceNumber', request.referenceNumber);
+  faults.checkPrintable('/referenceNumber', request.referenceNumber);
   if (!request.coApplicant && request.relationship !== Relationship.UNSPECIFIED) {
     faults.add('/relationship', 'must not be given without a co-applicant');
   }
-  faults.refuse('invalid_application');
+  faults.throwIfAny('invalid_application');
   return application;
 }
 

@@ -23,8 +23,8 @@ export function directoryRoutes(store: Store): ServiceRoutes {
       async registerRetailerGroup({ retailerGroup }) {
         const { retailerGroupId: id, name } = retailerGroup as RetailerGroup;
         const faults = new FieldFaults();
-        faults.printable('/name', name);
-        faults.refuse('invalid_retailer_group');
+        faults.checkPrintable('/name', name);
+        faults.throwIfAny('invalid_retailer_group');
         await store.save(retailerGroups, { id, name });
         return {};
       },
@@ -32,11 +32,11 @@ export function directoryRoutes(store: Store): ServiceRoutes {
       async registerRetailer({ retailer }) {
         const { retailerId: id, name, retailerGroupId: groupId } = retailer as Retailer;
         const faults = new FieldFaults();
-        faults.printable('/name', name);
+        faults.checkPrintable('/name', name);
         if (groupId !== '' && (await unknownAmong(store, retailerGroups, [groupId])).length > 0) {
           faults.add('/retailerGroupId', 'must name a retailer group');
         }
-        faults.refuse('invalid_retailer');
+        faults.throwIfAny('invalid_retailer');
         await store.save(retailers, { id, name, retailerGroupId: groupId || null });
         return {};
       },
@@ -45,15 +45,15 @@ export function directoryRoutes(store: Store): ServiceRoutes {
         const { userId: id, firstName, lastName, email, active, ...ids } = user as User;
         const { retailerIds, retailerGroupIds } = ids;
         const faults = new FieldFaults();
-        faults.printable('/firstName', firstName);
-        faults.printable('/lastName', lastName);
+        faults.checkPrintable('/firstName', firstName);
+        faults.checkPrintable('/lastName', lastName);
         for (const index of await unknownAmong(store, retailers, retailerIds)) {
           faults.add(`/retailerIds/${index}`, 'must name a retailer');
         }
         for (const index of await unknownAmong(store, retailerGroups, retailerGroupIds)) {
           faults.add(`/retailerGroupIds/${index}`, 'must name a retailer group');
         }
-        faults.refuse('invalid_user');
+        faults.throwIfAny('invalid_user');
         const row = { id, firstName, lastName, email, active, retailerIds, retailerGroupIds };
         await store.save(users, row);
         return {};
@@ -62,8 +62,8 @@ export function directoryRoutes(store: Store): ServiceRoutes {
       async registerCreditor({ creditor }) {
         const { creditorId: id, name } = creditor as Creditor;
         const faults = new FieldFaults();
-        faults.printable('/name', name);
-        faults.refuse('invalid_creditor');
+        faults.checkPrintable('/name', name);
+        faults.throwIfAny('invalid_creditor');
         await store.save(creditors, { id, name });
         return {};
       },

@@ -92,7 +92,7 @@ async function answerOnce(
 ) {
   const idempotency = keyedIdempotency(call.idempotency, digestKey);
   const { response, replayed } = await store.answerOnce(idempotency, () => write(idempotency));
-  if (replayed) call.answer.replayed();
+  if (replayed) call.markReplayed();
   const application = await store.find(outlinedId(response), retailerScope(call.identity));
   if (!application) throw applicationNotFound();
   return { application: shownApplication(asOutlined(application, response)) };

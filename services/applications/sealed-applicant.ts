@@ -1,5 +1,5 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import { open, type SealContext, seal } from '@creditlane/crypto/envelope';
+import { type SealContext, seal, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { type Applicant, ApplicantSchema } from '@creditlane/proto/applications/v1/application';
 
@@ -21,5 +21,8 @@ export function openApplicant(
   applicantId: string,
   retailerId: string,
 ): Applicant {
-  return fromBinary(ApplicantSchema, open(ring, sealed, applicantContext(applicantId, retailerId)));
+  return fromBinary(
+    ApplicantSchema,
+    unseal(ring, sealed, applicantContext(applicantId, retailerId)),
+  );
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
-import { SealError, sealedWith } from '@creditlane/crypto/envelope';
+import { readKeyId, SealError } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { CreateApplicationRequestSchema } from '@creditlane/proto/applications/v1/applications_service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -127,7 +127,7 @@ test('after a start with a new key in front, no row names the old key and every 
   const { rows } = await world.sql.query('SELECT sealed, sealed_with FROM applicants');
   for (const row of rows) {
     expect(row.sealed_with).toBe('k2');
-    expect(sealedWith(row.sealed)).toBe('k2');
+    expect(readKeyId(row.sealed)).toBe('k2');
   }
   await world.restart(next);
   const { application } = await world.service.applications.getApplication(

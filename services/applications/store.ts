@@ -197,7 +197,7 @@ export class Store implements SealedTable<SealedApplicant> {
     await sql.setStatus.run(tx, [applicationId, status]);
   }
 
-  async findSealedOtherwise(keyId: string, limit: number): Promise<SealedApplicant[]> {
+  async findSealedWithOtherKey(keyId: string, limit: number): Promise<SealedApplicant[]> {
     const rows = await this.#database.dataSource.getRepository(applicants).find({
       where: { sealedWith: Not(keyId) },
       relations: { application: true },

@@ -30,7 +30,7 @@ export function checkSubmission(request: SubmitApplicationRequest, facts: Submis
   if (!facts.user || !mayActFor(facts.user, facts.retailer)) {
     faults.add('/submittedByUserId', "must name an active user of the application's retailer");
   }
-  faults.refuse('invalid_submission');
+  faults.throwIfAny('invalid_submission');
 
   if (facts.archived) throw conflict('application_archived', 'The application is archived.');
   for (const [index, creditorId] of request.creditorIds.entries()) {

@@ -12,7 +12,7 @@ const AMOUNTS = ['salePrice', 'cashDown', 'rebate', 'totalFinancedAmount'] as co
  */
 export function checkWorksheet(worksheet: Worksheet, at: string, faults: FieldFaults): void {
   const { terms } = worksheet;
-  faults.date(`${at}/firstPaymentDate`, terms?.firstPaymentDate ?? '');
+  faults.checkDate(`${at}/firstPaymentDate`, terms?.firstPaymentDate ?? '');
   if (!terms || terms.frequency === PaymentFrequency.UNSPECIFIED) {
     faults.add(`${at}/frequency`, 'must be given');
   }
@@ -21,16 +21,16 @@ export function checkWorksheet(worksheet: Worksheet, at: string, faults: FieldFa
   else if (rate < 0 || rate > 100) faults.add(`${at}/interestRate`, 'must be from 0 to 100');
   if (terms?.term !== undefined && terms.term < 1) faults.add(`${at}/term`, 'must be at least 1');
   if (worksheet.deliveryDate !== undefined) {
-    faults.date(`${at}/deliveryDate`, worksheet.deliveryDate);
+    faults.checkDate(`${at}/deliveryDate`, worksheet.deliveryDate);
   }
-  for (const name of AMOUNTS) faults.notNegative(`${at}/${name}`, worksheet[name]);
+  for (const name of AMOUNTS) faults.checkNotNegative(`${at}/${name}`, worksheet[name]);
   if (worksheet.vehicle) checkVehicle(worksheet.vehicle, `${at}/vehicle`, faults);
 }
 
 function checkVehicle(vehicle: Vehicle, at: string, faults: FieldFaults): void {
   for (const name of ['vin', 'make', 'model', 'trim'] as const) {
-    faults.printable(`${at}/${name}`, vehicle[name]);
+    faults.checkPrintable(`${at}/${name}`, vehicle[name]);
   }
-  faults.oneOf(`${at}/status`, vehicle.status, VEHICLE_STATUSES);
-  faults.notNegative(`${at}/odometerKm`, vehicle.odometerKm);
+  faults.checkOneOf(`${at}/status`, vehicle.status, VEHICLE_STATUSES);
+  faults.checkNotNegative(`${at}/odometerKm`, vehicle.odometerKm);
 }

@@ -18,11 +18,11 @@ export function checkWritable(decision: Decision): void {
   }
   for (const field of ['firstPaymentDate', 'deliveryDate'] as const) {
     const date = decision[field];
-    if (date !== undefined) faults.date(`/${field}`, date);
+    if (date !== undefined) faults.checkDate(`/${field}`, date);
   }
-  faults.printable('/program', decision.program ?? '');
-  faults.printable('/tier', decision.tier ?? '');
+  faults.checkPrintable('/program', decision.program ?? '');
+  faults.checkPrintable('/tier', decision.tier ?? '');
   // Free text of any lines; this one character PostgreSQL cannot keep.
   if (decision.conditions?.includes('\0')) faults.add('/conditions', 'must not hold a NUL');
-  faults.refuse('invalid_decision');
+  faults.throwIfAny('invalid_decision');
 }

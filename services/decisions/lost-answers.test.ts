@@ -1,8 +1,8 @@
 // A write without an idempotency key whose replica dies under it is made again, and has one effect.
 import { randomUUID } from 'node:crypto';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
-import { type FirstAttempt, losing } from '@creditlane/rpc/test-loss';
-import type { Way } from '@creditlane/rpc/test-mount';
+import { type FirstAttempt, loseFirstAnswer } from '@creditlane/rpc/retries/test-lost-answer';
+import type { TransportWrapper } from '@creditlane/rpc/test-mount';
 import { unaryTransport } from '@creditlane/rpc/unary-transport';
 import { expect, test } from 'vitest';
 import { asIntegration, newSubmission, withSubmissionToDecide } from './test-decisions.ts';
@@ -20,7 +20,9 @@ async function decide(first: FirstAttempt, subject = randomUUID()) {
   const replayed: string[] = [];
   const onReplayed = () => void replayed.push('replayed');
   const context = asIntegration({ creditorId }, { subject, onReplayed });
-  const { decision } = await world.service.by(losing(first)).recordDecision(request(), context);
+  const { decision } = await world.service
+    .by(loseFirstAnswer(first))
+    .recordDecision(request(), context);
   expect(replayed).toEqual([]);
   return decision?.term;
 }
@@ -91,7 +93,7 @@ test('an id of a call that was for another submission answers for none', async (
   );
   world.submission = other;
   const { creditorId } = other;
-  const naming: Way = ({ unary }) =>
+  const naming: TransportWrapper = ({ unary }) =>
     unaryTransport((method, signal, timeoutMs, header, input) =>
       unary(method, signal, timeoutMs, { ...header, 'call-id': rows[0].call_id }, input),
     );

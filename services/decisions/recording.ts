@@ -1,8 +1,8 @@
 /** Records decisions: those that come at the same time go to the database together. */
 import { isDatabaseUnavailable } from '@creditlane/postgres/error-classes';
 import type { Queryable } from '@creditlane/postgres/statement';
-import { Batcher } from '@creditlane/runtime/batcher';
-import type { Log } from '@creditlane/runtime/log';
+import { Batcher } from '@creditlane/runtime/concurrency/batcher';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { type DecisionWrite, recordDecision, recordDecisions } from './decision-store.ts';
 
 /** As `recordDecision` of the store, whose promises it keeps. */
@@ -31,6 +31,6 @@ export function recordingTogether(db: Queryable, log: Log): RecordDecision {
       return writes.map(() => undefined);
     }
   };
-  const rounds = new Batcher(record, { atOnce: ROUNDS_AT_ONCE, maxItems: MAX_ROUND });
+  const rounds = new Batcher(record, { maxConcurrent: ROUNDS_AT_ONCE, maxItems: MAX_ROUND });
   return async (write) => (await rounds.add(write)) ?? recordDecision(db, write);
 }

@@ -103,7 +103,7 @@ async function recordOnce(
   const replay = await findReplay(db, idempotency);
   // The answer it clashed with had outlived its day, and is out of the way now.
   if (replay === undefined) return clashed ? record(deps, about, decision) : undefined;
-  call.answer.replayed();
+  call.markReplayed();
   return fromBinary(RecordDecisionResponseSchema, replay.response);
 }
 
@@ -113,7 +113,7 @@ async function record(
   { key, scope, call }: SubmissionCall,
   decision: Decision,
 ): Promise<RecordDecisionResponse | undefined> {
-  const { idempotency, callId, traceparent, identity } = call;
+  const { idempotency, retryToken, traceparent, identity } = call;
   const answer = create(RecordDecisionResponseSchema, { decision });
   const seq = await recordDecision({
     submission: key,
@@ -121,7 +121,7 @@ async function record(
     decision,
     recordedAt: clock(),
     integrationId: identity.subject,
-    callId,
+    callId: retryToken,
     traceparent,
     remember: idempotency && {
       idempotency,
@@ -140,8 +140,9 @@ async function answerAgain(
   decision: Decision,
   error: unknown,
 ): Promise<RecordDecisionResponse> {
-  const { identity, callId } = call;
-  if (!(await hasRecorded(db, key, { integrationId: identity.subject, callId }))) throw error;
+  const { identity, retryToken } = call;
+  if (!(await hasRecorded(db, key, { integrationId: identity.subject, callId: retryToken })))
+    throw error;
   // The replica that recorded it may have died before it said so.
   wakeRelay();
   return create(RecordDecisionResponseSchema, { decision });

@@ -1,7 +1,7 @@
 import { openDatabase } from '@creditlane/postgres/database';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
-import { createLog } from '@creditlane/runtime/log';
-import { Metrics } from '@creditlane/runtime/metrics';
+import { createLog } from '@creditlane/runtime/telemetry/log';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { expect, test } from 'vitest';
 import { submissionsAndDecisions1763700000000 } from './migrations/0001-submissions-and-decisions.ts';
 import { decisionCalls1763900000000 } from './migrations/0002-decision-calls.ts';

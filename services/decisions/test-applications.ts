@@ -1,8 +1,8 @@
 /** What stands in for the applications service, which a test of this one cannot start. */
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { type Fault, notFound } from '@creditlane/rpc/fault';
-import { makeIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
-import { mountInMemory } from '@creditlane/rpc/memory-server';
+import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
+import { mountInMemory } from '@creditlane/rpc/memory/server';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import type { Process } from '@creditlane/runtime/run';
 import type { Submitted } from './test-decisions.ts';
@@ -19,7 +19,7 @@ export interface ApplicationsStandIn {
 /** The stand-in, where it is reached, and the signer whose tokens it believes. */
 export function standInForApplications({ log, metrics }: Process) {
   const applications: ApplicationsStandIn = { submissions: [], failure: undefined, asked: 0 };
-  const { privateKey, publicKey } = makeIdentityKeys();
+  const { privateKey, publicKey } = generateIdentityKeys();
   const audience = 'applications';
   const verifier = new TokenVerifier({ audience, trusted: { decisions: publicKey } });
   const transport = mountInMemory([routesOf(applications)], { verifier, log, metrics });

@@ -13,7 +13,7 @@ import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
 import type { Identity } from '@creditlane/rpc/identity';
-import { mountForTest, type Way } from '@creditlane/rpc/test-mount';
+import { mountForTest, type TransportWrapper } from '@creditlane/rpc/test-mount';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { startDecisions } from './app.ts';
@@ -37,7 +37,7 @@ export const WORKSHEET = {
 export interface TestDecisions {
   client: Client<typeof DecisionsService>;
   /** A client by another way than straight. */
-  by(way: Way): Client<typeof DecisionsService>;
+  by(way: TransportWrapper): Client<typeof DecisionsService>;
   applications: ApplicationsStandIn;
   /** Every DecisionRecorded that was published, in that order. */
   events: DecisionRecorded[];

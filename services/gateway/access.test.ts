@@ -1,4 +1,4 @@
-import { keyDigest, makeKey } from '@creditlane/crypto/api-key';
+import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
@@ -47,10 +47,10 @@ describe('the key', () => {
   });
 
   test('when unknown or revoked is 401', async () => {
-    expect((await read(makeKey(true))).json.code).toBe('key_rejected');
+    expect((await read(generateApiKey(true))).json.code).toBe('key_rejected');
     const key = world.peers.issue(Caller.INTEGRATION, world.ids.integration);
     expect((await read(key)).status).toBe(200);
-    world.peers.keys.delete(keyDigest(key).toString('hex'));
+    world.peers.keys.delete(digestApiKey(key).toString('hex'));
     expect((await read(key)).json.code).toBe('key_rejected');
   });
 
@@ -220,7 +220,7 @@ describe('what is remembered', () => {
       await read();
       expect(cached.peers.called('authenticate')).toHaveLength(1);
       expect(cached.peers.called('checkGrants')).toHaveLength(1);
-      cached.peers.keys.delete(keyDigest(cached.key).toString('hex'));
+      cached.peers.keys.delete(digestApiKey(cached.key).toString('hex'));
       await expect.poll(async () => (await read()).status, { timeout: 2_000 }).toBe(401);
     } finally {
       await cached.close();

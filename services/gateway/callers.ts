@@ -1,9 +1,9 @@
 /** Who is calling: from the Authorization header to an integration or a platform key. */
-import { isWellFormed, keyDigest } from '@creditlane/crypto/api-key';
+import { digestApiKey, isWellFormedApiKey } from '@creditlane/crypto/api-key';
 import { Caller as CallerKind } from '@creditlane/proto/common/v1/access';
 import type { AccessService } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Client } from '@creditlane/rpc/client';
-import { type Fault, faultFrom, internal, unauthenticated } from '@creditlane/rpc/fault';
+import { type Fault, internal, toFault, unauthenticated } from '@creditlane/rpc/fault';
 import { serviceIdentity } from '@creditlane/rpc/identity';
 import type { CallLimits } from './call-limits.ts';
 import { FreshCache } from './fresh-cache.ts';
@@ -37,8 +37,8 @@ export class Callers {
   async find(authorization: string | undefined, limits: CallLimits): Promise<Caller> {
     const key = authorization?.replace(BEARER, '').trim();
     if (!key) throw unauthenticated('key_missing', 'send your key in the Authorization header');
-    if (!isWellFormed(key)) throw rejected();
-    const digest = keyDigest(key);
+    if (!isWellFormedApiKey(key)) throw rejected();
+    const digest = digestApiKey(key);
     const caller = await this.#known.get(digest.toString('base64'), () =>
       this.#authenticate(digest, limits),
     );
@@ -55,7 +55,7 @@ export class Callers {
       );
       return { id: callerId, kind: kindOf(caller), permissions };
     } catch (error) {
-      const fault = faultFrom(error);
+      const fault = toFault(error);
       // The service says so of the key, and as `token_…` of our own identity.
       if (fault.kind === 'unauthenticated' && !fault.code.startsWith('token_')) return undefined;
       throw fault;

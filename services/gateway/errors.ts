@@ -1,6 +1,6 @@
 /** What a client is told when a request fails: the one place that knows HTTP's words for faults. */
 import { STATUS_CODES } from 'node:http';
-import { type Fault, type FaultKind, faultFrom } from '@creditlane/rpc/fault';
+import { type Fault, type FaultKind, toFault } from '@creditlane/rpc/fault';
 import type { Operation } from './operation.ts';
 
 /** An error as it goes over the wire. */
@@ -55,7 +55,7 @@ export function errorAnswer(
   error: unknown,
   request: { operation: Operation | undefined; requestId: string; asProblem: boolean },
 ): ErrorAnswer {
-  const fault = faultFrom(error);
+  const fault = toFault(error);
   const status = statusOf(fault, request.operation);
   const code = status === 500 ? 'internal_error' : fault.code;
   const message = status === 500 ? UNEXPECTED : fault.message;

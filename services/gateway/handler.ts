@@ -1,6 +1,6 @@
 /** What answers an operation: one function for each operationId, found at start. */
 import type { CallContext } from '@creditlane/rpc/client';
-import { type Fault, type FaultKind, faultFrom, internal } from '@creditlane/rpc/fault';
+import { type Fault, type FaultKind, internal, toFault } from '@creditlane/rpc/fault';
 import type { JsonObject } from './openapi-document.ts';
 import type { Operation } from './operation.ts';
 import type { Parameters } from './validation.ts';
@@ -42,7 +42,7 @@ const ABOUT_US: ReadonlySet<string> = new Set<FaultKind>(['unauthenticated', 'un
 
 /** What a failure means to the client: where a service refused us and not the client, ours is the fault. */
 export function clientFault(error: unknown): Fault {
-  const fault = faultFrom(error);
+  const fault = toFault(error);
   const isOurs =
     fault.fromPeer && (ABOUT_US.has(fault.kind) || fault.code === 'caller_not_allowed');
   return isOurs ? internal(fault) : fault;
@@ -59,7 +59,7 @@ export async function movingFields<T>(moves: readonly Move[], call: Promise<T>):
   try {
     return await call;
   } catch (error) {
-    const fault = faultFrom(error);
+    const fault = toFault(error);
     if (fault.kind !== 'invalid' || fault.fields.length === 0) throw fault;
     const fields = fault.fields.map(({ pointer, message }) => {
       const move = moves.find(([start]) => pointer === start || pointer.startsWith(`${start}/`));

@@ -1,8 +1,8 @@
 /** The way of every request: route, key, limit, parameters, body, access, handler, answer. */
 import { invalid, notFound } from '@creditlane/rpc/fault';
 import { acceptedRequestId } from '@creditlane/rpc/request-id';
-import { acceptedTraceparent, newTraceparent } from '@creditlane/runtime/traceparent';
-import { startSpan } from '@creditlane/runtime/tracing';
+import { acceptedTraceparent, newTraceparent } from '@creditlane/runtime/telemetry/traceparent';
+import { startSpan } from '@creditlane/runtime/telemetry/tracing';
 import type { Context } from 'koa';
 import type { Access } from './access.ts';
 import type { CallLimits } from './call-limits.ts';
@@ -101,7 +101,7 @@ export class RequestHandler {
 
     const parameters = validator.parameters({ path, query: queryOf(search), header: headers });
     // Not before they were found to be ids: whatever else stands in their place is nobody's to keep.
-    exchange.span?.note({
+    exchange.span?.setAttributes({
       'creditlane.application.id': parameters.path.applicationId,
       'creditlane.creditor.id': parameters.path.creditorId,
     });
@@ -153,7 +153,7 @@ function begin(exchange: Exchange, operation: Operation): void {
   exchange.span = startSpan(`${method} ${operation.route}`, {
     kind: 'server',
     parent: exchange.traceparent,
-    begins: true,
+    startsTrace: true,
     attributes: {
       'http.request.method': method,
       'http.route': operation.route,

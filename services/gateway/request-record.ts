@@ -1,8 +1,8 @@
 /** What is kept of each request: one count, one duration, one line in the log, one span. */
-import type { Log } from '@creditlane/runtime/log';
-import type { Metrics } from '@creditlane/runtime/metrics';
-import { traceIdOf } from '@creditlane/runtime/traceparent';
-import type { Span } from '@creditlane/runtime/tracing';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
+import type { Span } from '@creditlane/runtime/telemetry/tracing';
 import type { Caller } from './callers.ts';
 import type { Operation } from './operation.ts';
 
@@ -52,7 +52,7 @@ export class RequestRecord {
     const name = operation?.id ?? 'none';
     this.#count(name, status).inc();
     this.#timer(name).observe(durationMs / 1000);
-    exchange.span?.note({ 'http.response.status_code': status });
+    exchange.span?.setAttributes({ 'http.response.status_code': status });
     exchange.span?.end(status >= 500 ? code : undefined);
 
     const level = levelOf(status, operation);

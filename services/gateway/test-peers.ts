@@ -1,7 +1,7 @@
 /** For tests: the services behind the gateway, small and in memory, behind their real protos and tokens. */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { keyDigest, makeKey } from '@creditlane/crypto/api-key';
+import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
 import type { ApplicationSchema } from '@creditlane/proto/applications/v1/application';
 import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
@@ -37,8 +37,8 @@ export class TestPeers {
   readonly gates = { access: [] as (() => Promise<void>)[] };
 
   issue(caller: Caller, id: string = newId(), permissions: string[] = []): string {
-    const key = makeKey(false);
-    this.keys.set(keyDigest(key).toString('hex'), { id, caller, permissions });
+    const key = generateApiKey(false);
+    this.keys.set(digestApiKey(key).toString('hex'), { id, caller, permissions });
     return key;
   }
 
@@ -78,12 +78,12 @@ export class TestPeers {
       implement(IntegrationsService, {
         registerIntegration: async (request, call) => {
           this.#saw('registerIntegration', request, call);
-          if (call.idempotency?.key === 'replayed') call.answer.replayed();
+          if (call.idempotency?.key === 'replayed') call.markReplayed();
           return { integrationId: request.integrationId || newId() };
         },
         issueKey: async (request, call) => {
           this.#saw('issueKey', request, call);
-          return { keyId: newId(), key: makeKey(request.live) };
+          return { keyId: newId(), key: generateApiKey(request.live) };
         },
         revokeKey: ok('revokeKey'),
         grantRetailer: ok('grantRetailer'),
@@ -181,7 +181,7 @@ export class TestPeers {
           const key = call.idempotency?.key ?? newId();
           const earlier = replays.get(key);
           if (earlier !== undefined) {
-            call.answer.replayed();
+            call.markReplayed();
             return { decision: earlier };
           }
           if (request.decision !== undefined) {

@@ -1,14 +1,14 @@
 /** For tests: a real gateway on a real port, its peers in memory, and one caller of each kind. */
 import { Caller } from '@creditlane/proto/common/v1/access';
 import type { Endpoint } from '@creditlane/rpc/client';
-import { makeIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
-import { mountInMemory } from '@creditlane/rpc/memory-server';
+import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
+import { mountInMemory } from '@creditlane/rpc/memory/server';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { Closers } from '@creditlane/runtime/closers';
 import { Health } from '@creditlane/runtime/health';
 import { newId } from '@creditlane/runtime/ids';
-import { createLog } from '@creditlane/runtime/log';
-import { Metrics } from '@creditlane/runtime/metrics';
+import { createLog } from '@creditlane/runtime/telemetry/log';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { startGateway } from './app.ts';
 import { type GatewayConfig, readConfig } from './config.ts';
 import { TestPeers } from './test-peers.ts';
@@ -30,7 +30,7 @@ export interface Request {
 }
 
 export async function startWorld(settings: Partial<GatewayConfig> = {}) {
-  const keys = makeIdentityKeys();
+  const keys = generateIdentityKeys();
   const lines: string[] = [];
   const log = createLog('gateway', { destination: { write: (line) => void lines.push(line) } });
   const process = { log, metrics: new Metrics(), closers: new Closers(), health: new Health() };

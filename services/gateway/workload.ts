@@ -1,6 +1,6 @@
 /** How much is taken on at once: what is beyond it is refused while there is still time to say so. */
 import { unavailable } from '@creditlane/rpc/fault';
-import type { Metrics } from '@creditlane/runtime/metrics';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 
 export class Workload {
   readonly #max: number;

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { keyDigest, makeKey } from '@creditlane/crypto/api-key';
-import { sealedWith } from '@creditlane/crypto/envelope';
+import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
+import { readKeyId } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { createTestDatabase, type TestDatabase } from '@creditlane/postgres/test-database';
 import { Caller } from '@creditlane/proto/common/v1/access';
@@ -17,7 +17,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startIntegrations } from './app.ts';
 import { parsePlatformKeys } from './key.ts';
 
-const platformKey = makeKey(false);
+const platformKey = generateApiKey(false);
 const OLD_KEY = `old:${randomBytes(32).toString('base64')}`;
 const NEW_KEY = `new:${randomBytes(32).toString('base64')}`;
 
@@ -40,7 +40,7 @@ async function start(keyRing: string) {
     databaseUrl: database.url,
     databasePoolSize: 4,
     keyRing: KeyRing.parse(keyRing),
-    platformKeys: parsePlatformKeys(keyDigest(platformKey).toString('hex')),
+    platformKeys: parsePlatformKeys(digestApiKey(platformKey).toString('hex')),
     destinations: { allowHttp: false, allowLoopback: false, ports: [443] },
   };
   const { routes } = await startIntegrations(config, { process });
@@ -61,7 +61,7 @@ const asGateway = { identity: serviceIdentity('gateway') };
 const asDispatcher = { identity: serviceIdentity('webhook-dispatcher') };
 
 const authenticate = (key: string) =>
-  world.access.authenticate({ keyDigest: keyDigest(key) }, asGateway);
+  world.access.authenticate({ keyDigest: digestApiKey(key) }, asGateway);
 
 async function registered(permissions: Permission[] = []): Promise<string> {
   const integrationId = randomUUID();
@@ -133,7 +133,9 @@ describe('a key', () => {
   });
 
   test('that nobody issued opens nothing', async () => {
-    await expect(authenticate(makeKey(true))).rejects.toMatchObject({ kind: 'unauthenticated' });
+    await expect(authenticate(generateApiKey(true))).rejects.toMatchObject({
+      kind: 'unauthenticated',
+    });
   });
 
   test('of the platform carries the platform’s permissions and an id of its own', async () => {
@@ -406,7 +408,7 @@ test('neither a key nor a webhook secret is in the database in any readable form
     const { rows } = await database.sql.query(`SELECT t::text AS row FROM ${table} AS t`);
     dump += rows.map(({ row }) => row).join('\n');
   }
-  expect(dump).toContain(keyDigest(key).toString('hex'));
+  expect(dump).toContain(digestApiKey(key).toString('hex'));
   for (const form of [key, Buffer.from(key).toString('hex'), Buffer.from(key).toString('base64')]) {
     expect(dump).not.toContain(form);
   }
@@ -428,10 +430,10 @@ test('after a start with a new key in front, no row names the old key and all of
   const { rows } = await database.sql.query('SELECT sealed_secret, sealed_with FROM destinations');
   for (const row of rows) {
     expect(row.sealed_with).toBe('new');
-    expect(sealedWith(row.sealed_secret)).toBe('new');
+    expect(readKeyId(row.sealed_secret)).toBe('new');
   }
   const answers = await database.sql.query('SELECT response FROM idempotency');
-  for (const { response } of answers.rows) expect(sealedWith(response)).toBe('new');
+  for (const { response } of answers.rows) expect(readKeyId(response)).toBe('new');
 
   await world.close();
   world = await start(NEW_KEY);

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { SealContext } from '@creditlane/crypto/envelope';
 import {
-  checkUrl,
+  checkEgressUrl,
+  EgressDeniedError,
   type EgressPolicy,
-  EgressRefused,
 } from '@creditlane/egress-rules/destination-url';
 import { invalid } from '@creditlane/rpc/fault';
 
@@ -52,10 +52,10 @@ function urlFault(text: string, policy: EgressPolicy): string | undefined {
   // Behind even a bare "#" the event's address would be lost; URL.hash is empty for that one.
   if (text.includes('#')) return 'must not hold a fragment';
   try {
-    checkUrl(url, policy);
+    checkEgressUrl(url, policy);
     return undefined;
   } catch (error) {
-    if (error instanceof EgressRefused) return refusalText(error.code, policy);
+    if (error instanceof EgressDeniedError) return refusalText(error.code, policy);
     throw error;
   }
 }

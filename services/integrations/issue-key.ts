@@ -1,4 +1,4 @@
-import { keyDigest, makeKey } from '@creditlane/crypto/api-key';
+import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
 import {
   type IssueKeyRequest,
   type IssueKeyResponse,
@@ -16,11 +16,11 @@ export function issueKey(
   { integrationId, live }: IssueKeyRequest,
   call: Call,
 ): Promise<IssueKeyResponse> {
-  const answer = { keyId: newId(), key: makeKey(live) };
+  const answer = { keyId: newId(), key: generateApiKey(live) };
   const row = {
     id: answer.keyId,
     integrationId,
-    digest: keyDigest(answer.key),
+    digest: digestApiKey(answer.key),
     createdAt: clock(),
     revokedAt: null,
   };

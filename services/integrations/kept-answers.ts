@@ -7,7 +7,7 @@ import {
   type MessageShape,
   toBinary,
 } from '@bufbuild/protobuf';
-import { open, type SealContext, seal, sealedHead } from '@creditlane/crypto/envelope';
+import { type SealContext, seal, sealedPrefix, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
 import {
@@ -27,7 +27,7 @@ interface KeptAnswer extends SealedRecord {
   name: AnswerName;
 }
 
-const findSealedOtherwise = defineStatement<{
+const findSealedWithOtherKey = defineStatement<{
   caller_id: string;
   operation: string;
   key: string;
@@ -80,12 +80,12 @@ export class KeptAnswers implements SealedTable<KeptAnswer> {
       }),
     );
     if (!replayed) return answer;
-    call.answer.replayed();
-    return fromBinary(schema, open(this.#keyRing, response, context));
+    call.markReplayed();
+    return fromBinary(schema, unseal(this.#keyRing, response, context));
   }
 
-  async findSealedOtherwise(keyId: string, limit: number): Promise<KeptAnswer[]> {
-    const rows = await findSealedOtherwise.run(this.#pool, [sealedHead(keyId), limit]);
+  async findSealedWithOtherKey(keyId: string, limit: number): Promise<KeptAnswer[]> {
+    const rows = await findSealedWithOtherKey.run(this.#pool, [sealedPrefix(keyId), limit]);
     return rows.map(({ caller_id: callerId, operation, key, response: sealed }) => {
       const name = { callerId, operation, key };
       return { name, sealed, context: answerContext(name) };

@@ -1,4 +1,4 @@
-import { open, seal } from '@creditlane/crypto/envelope';
+import { seal, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { EgressPolicy } from '@creditlane/egress-rules/destination-url';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
@@ -57,8 +57,8 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
     translateDatabaseErrors({
       async registerIntegration({ integrationId, name, permissions }, call) {
         const faults = new FieldFaults();
-        faults.printable('/name', name);
-        faults.refuse('invalid_integration');
+        faults.checkPrintable('/name', name);
+        faults.throwIfAny('invalid_integration');
         const row = {
           id: integrationId.toLowerCase() || newId(),
           name,
@@ -147,7 +147,7 @@ export function destinationsRoutes({ store, keyRing }: RpcDeps): ServiceRoutes {
           integrationId,
           url,
           revision,
-          secrets: [open(keyRing, sealedSecret, secretContext(id, integrationId))],
+          secrets: [unseal(keyRing, sealedSecret, secretContext(id, integrationId))],
         }));
         return { destinations };
       },

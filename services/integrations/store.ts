@@ -177,7 +177,7 @@ export class Store implements SealedTable<SealedSecret> {
     return { id, isNew: false };
   }
 
-  async findSealedOtherwise(keyId: string, limit: number): Promise<SealedSecret[]> {
+  async findSealedWithOtherKey(keyId: string, limit: number): Promise<SealedSecret[]> {
     const rows = await this.#database.dataSource
       .getRepository(destinations)
       .find({ where: { sealedWith: Not(keyId) }, take: limit });

@@ -1,5 +1,5 @@
 /** How many requests a destination may have under way: more while it answers well, none while it is broken. */
-import { backoffMs } from '@creditlane/runtime/backoff';
+import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 

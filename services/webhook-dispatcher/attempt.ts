@@ -1,8 +1,8 @@
 /** One attempt at a delivery: ask where it goes, sign, post, and judge the outcome. */
 import type { Clock } from '@creditlane/runtime/clock';
-import type { Log } from '@creditlane/runtime/log';
-import { traceIdOf } from '@creditlane/runtime/traceparent';
-import { type Span, startSpan } from '@creditlane/runtime/tracing';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
+import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
 import type { AttemptResult, Delivery } from './delivery.ts';
 import type { Destinations } from './destinations.ts';
 import type { Egress } from './egress.ts';
@@ -67,7 +67,7 @@ function spanOf({ id, event, attempts, traceparent }: Delivery): Span {
 function end(span: Span, outcome: Outcome | undefined): void {
   if (outcome?.kind === 'answered') {
     const { status } = outcome;
-    span.note({ 'http.response.status_code': status });
+    span.setAttributes({ 'http.response.status_code': status });
     span.end(status >= 200 && status < 300 ? undefined : String(status));
   } else {
     span.end(outcome?.reason ?? 'not_tried');

@@ -2,8 +2,8 @@
 import type { Database } from '@creditlane/postgres/database';
 import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
-import type { Log } from '@creditlane/runtime/log';
-import { WakeSignal } from '@creditlane/runtime/wake-signal';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Delivery } from './delivery.ts';
 import type { Room, Sender } from './sender.ts';
 import { claimDue, endOldHolds, promotingNext } from './store.ts';

@@ -7,8 +7,8 @@ import {
 import { type Client, connect, type Endpoint } from '@creditlane/rpc/client';
 import { serviceIdentity, type TokenSigner } from '@creditlane/rpc/identity';
 import type { Closers } from '@creditlane/runtime/closers';
-import type { HealthReport } from '@creditlane/runtime/health';
-import type { Metrics } from '@creditlane/runtime/metrics';
+import type { HealthCheckRegistry } from '@creditlane/runtime/health';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { LRUCache } from 'lru-cache';
 
 /** The one name this service signs with and is known by. */
@@ -43,7 +43,7 @@ export interface DestinationsOptions {
   readonly target: Endpoint;
   readonly signer: TokenSigner;
   readonly closers: Closers;
-  readonly health: HealthReport;
+  readonly health: HealthCheckRegistry;
   readonly metrics: Metrics;
   /** How long a URL and its secrets count: how late, at most, a change of them takes effect. */
   readonly cacheMs: number;

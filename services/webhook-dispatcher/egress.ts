@@ -1,9 +1,9 @@
 /** The only way out to receivers: guarded URLs, guarded connections, bounded pools, bounded answers. */
 import {
-  checkUrl,
+  buildEventUrl,
+  checkEgressUrl,
+  EgressDeniedError,
   type EgressPolicy,
-  EgressRefused,
-  eventUrl,
 } from '@creditlane/egress-rules/destination-url';
 import { LRUCache } from 'lru-cache';
 import { Pool } from 'undici';
@@ -63,10 +63,10 @@ export class Egress {
   }: Post): Promise<Outcome | undefined> {
     let url: URL;
     try {
-      url = eventUrl(destinationUrl, address);
-      checkUrl(url, this.#options);
+      url = buildEventUrl(destinationUrl, address);
+      checkEgressUrl(url, this.#options);
     } catch (error) {
-      if (error instanceof EgressRefused) return { kind: 'failed', reason: error.code };
+      if (error instanceof EgressDeniedError) return { kind: 'failed', reason: error.code };
       throw error;
     }
     // Redirects are answers like any other here: nothing on this way follows them.

@@ -1,5 +1,5 @@
 /** One POST and its answer on a pooled connection, under one deadline and one size limit. */
-import { EgressRefused } from '@creditlane/egress-rules/destination-url';
+import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
 import type { Dispatcher } from 'undici';
 import { retryAfterMs } from './retry-after.ts';
 import type { Outcome } from './schedule.ts';
@@ -113,6 +113,6 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 
 /** A stable word: never the error's own text, which may hold what the receiver sent. */
 function reasonOf(error: Error & { code?: unknown }): string {
-  if (error instanceof EgressRefused) return error.code;
+  if (error instanceof EgressDeniedError) return error.code;
   return typeof error.code === 'string' ? error.code.toLowerCase() : 'connection_failed';
 }

@@ -1,7 +1,7 @@
 /** Opens connections for webhooks: to addresses that were looked up, judged and pinned, and no others. */
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { EgressRefused } from '@creditlane/egress-rules/destination-url';
+import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
 import { isLoopbackAddress, isPublicAddress } from '@creditlane/egress-rules/public-address';
 import { buildConnector } from 'undici';
 
@@ -31,7 +31,7 @@ export function guardedDial(options: DialOptions): buildConnector.connector {
       if (error !== null) return callback(error, null);
       if (mayDial(socket.remoteAddress ?? '', options)) return callback(null, socket);
       socket.destroy();
-      callback(new EgressRefused('address_not_public'), null);
+      callback(new EgressDeniedError('address_not_public'), null);
     });
   };
 }
@@ -46,14 +46,14 @@ function guardedLookup({ resolve, ...options }: Omit<DialOptions, 'timeoutMs'>):
       (found) => {
         const addresses = found.map((address) => ({ address, family: isIP(address) }));
         const [first] = addresses;
-        if (first === undefined) return callback(new EgressRefused('name_unknown'), '');
+        if (first === undefined) return callback(new EgressDeniedError('name_unknown'), '');
         if (!addresses.every(({ address }) => mayDial(address, options))) {
-          return callback(new EgressRefused('address_not_public'), '');
+          return callback(new EgressDeniedError('address_not_public'), '');
         }
         if (all) callback(null, addresses);
         else callback(null, first.address, first.family);
       },
-      () => callback(new EgressRefused('name_unknown'), ''),
+      () => callback(new EgressDeniedError('name_unknown'), ''),
     );
   };
 }

@@ -2,7 +2,7 @@
 
 import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Statement } from '@creditlane/postgres/statement';
-import type { Metrics } from '@creditlane/runtime/metrics';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { BreakerState } from './allowance.ts';
 
 export class Measures {

@@ -2,10 +2,10 @@
 import type { Database } from '@creditlane/postgres/database';
 import { isTransientError } from '@creditlane/postgres/error-classes';
 import { runPipeline } from '@creditlane/postgres/pipeline';
-import { backoffMs } from '@creditlane/runtime/backoff';
-import { Batcher } from '@creditlane/runtime/batcher';
-import type { Log } from '@creditlane/runtime/log';
-import { WakeSignal } from '@creditlane/runtime/wake-signal';
+import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
+import { Batcher } from '@creditlane/runtime/concurrency/batcher';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { LRUCache } from 'lru-cache';
 import type { AttemptResult, Delivery } from './delivery.ts';
 import { type Disabling, endingDisabled, type Health, notingHealth } from './destination-store.ts';
@@ -51,7 +51,7 @@ export class Recorder {
       await this.#insist(entries);
       return entries.map(() => undefined);
     };
-    this.#rounds = new Batcher(write, { atOnce: 1, maxItems: MAX_BATCH });
+    this.#rounds = new Batcher(write, { maxConcurrent: 1, maxItems: MAX_BATCH });
   }
 
   /**

@@ -1,4 +1,4 @@
-import { createLog } from '@creditlane/runtime/log';
+import { createLog } from '@creditlane/runtime/telemetry/log';
 import pg from 'pg';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Attempt } from './attempt.ts';

@@ -1,7 +1,7 @@
 /** Sends what this process has leased: as much at once as each destination and the whole may bear. */
 import type { Database } from '@creditlane/postgres/database';
 import { runQuery } from '@creditlane/postgres/statement';
-import type { Log } from '@creditlane/runtime/log';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { LRUCache } from 'lru-cache';
 import { Allowance, type BreakerState } from './allowance.ts';
 import type { Attempt } from './attempt.ts';

@@ -1,8 +1,8 @@
 /** Everything between the database and the receivers, wired together. */
 import type { Database } from '@creditlane/postgres/database';
 import { systemClock } from '@creditlane/runtime/clock';
-import type { Log } from '@creditlane/runtime/log';
-import { WakeSignal } from '@creditlane/runtime/wake-signal';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { createAttempt } from './attempt.ts';
 import { Claimer } from './claimer.ts';
 import type { WebhookDispatcherConfig } from './config.ts';

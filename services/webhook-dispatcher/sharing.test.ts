@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID, type UUID } from 'node:crypto';
-import { makeIdentityKeys } from '@creditlane/rpc/identity';
+import { generateIdentityKeys } from '@creditlane/rpc/identity';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestWorld, sequences, type TestWorld, upTo } from './test-dispatcher.ts';
 import { accept, answer, type Received } from './test-receiver.ts';
@@ -71,7 +71,7 @@ describe('a dispatcher that is killed', () => {
         ...world.environment,
         IDENTITY_KEY: world.identityKey,
         INTEGRATIONS_ADDRESS: await world.integrations.serve(),
-        IDENTITY_TRUST: `gateway:${makeIdentityKeys().publicKey}`,
+        IDENTITY_TRUST: `gateway:${generateIdentityKeys().publicKey}`,
         // Nobody listens there: it sends what its database holds.
         KAFKA_BROKERS: '127.0.0.1:1',
         GRPC_PORT: '0',

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import { type EventMessage, toMessage } from '@creditlane/events/message';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
-import { makeIdentityKeys, TokenSigner } from '@creditlane/rpc/identity';
+import { generateIdentityKeys, TokenSigner } from '@creditlane/rpc/identity';
 import { mountForTest } from '@creditlane/rpc/test-mount';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { startWebhookDispatcher, type WebhookDispatcher } from './app.ts';
@@ -29,7 +29,7 @@ export async function createTestWorld() {
   const database = await createTestDatabase('webhooks');
   const closing: (() => Promise<unknown>)[] = [() => database.drop()];
   const ids = { retailerId: randomUUID(), creditorId: randomUUID(), applicationId: randomUUID() };
-  const identity = makeIdentityKeys();
+  const identity = generateIdentityKeys();
   const signer = new TokenSigner({ issuer: SERVICE, privateKey: identity.privateKey });
   const integrations = createTestIntegrations(identity.publicKey);
   closing.push(() => integrations.close());

@@ -2,9 +2,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { DestinationsService } from '@creditlane/proto/integrations/v1/integrations_service';
 import { unavailable } from '@creditlane/rpc/fault';
-import { startGrpcServer } from '@creditlane/rpc/grpc-server';
+import { startGrpcServer } from '@creditlane/rpc/grpc/server';
 import { TokenVerifier } from '@creditlane/rpc/identity';
-import { mountInMemory } from '@creditlane/rpc/memory-server';
+import { mountInMemory } from '@creditlane/rpc/memory/server';
 import { implement } from '@creditlane/rpc/service';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 

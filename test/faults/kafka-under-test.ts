@@ -2,7 +2,7 @@
 
 import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';
 import { startTestCluster } from '@creditlane/events/kafka/test-kafka';
-import { createLog } from '@creditlane/runtime/log';
+import { createLog } from '@creditlane/runtime/telemetry/log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
 
 type Cluster = NonNullable<Awaited<ReturnType<typeof startTestCluster>>>;

@@ -1,6 +1,6 @@
 // The promises that users see, each proved on a whole running Creditlane: real HTTP, real PostgreSQL, a real receiver.
 import { randomBytes } from 'node:crypto';
-import { makeKey } from '@creditlane/crypto/api-key';
+import { generateApiKey } from '@creditlane/crypto/api-key';
 import { dropDatabases, prepareDatabases } from '@creditlane/local/databases';
 import {
   type Demo,
@@ -15,9 +15,9 @@ import { SERVICES } from '@creditlane/local/services';
 import type { PlatformSettings } from '@creditlane/local/settings';
 import { Closers } from '@creditlane/runtime/closers';
 import { Health } from '@creditlane/runtime/health';
-import { createLog } from '@creditlane/runtime/log';
-import { Metrics } from '@creditlane/runtime/metrics';
 import type { Process } from '@creditlane/runtime/run';
+import { createLog } from '@creditlane/runtime/telemetry/log';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { startInbox } from '@creditlane/webhook-inbox/inbox';
 import { inject } from 'vitest';
 import { type Answer, Api, decisionPath } from './api-client.ts';
@@ -154,7 +154,7 @@ export class TestPlatform {
 
   /** A key as well formed as any, that nobody issued. */
   unknownKey(): string {
-    return makeKey(false);
+    return generateApiKey(false);
   }
 
   /** How many attempts the receiver has not accepted since the world began. */

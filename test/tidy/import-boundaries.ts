@@ -52,12 +52,12 @@ const LIBRARIES: Border[] = [
   {
     what: /^(pino|prom-client)$/,
     rooms: /^libs\/runtime\//,
-    instead: 'use @creditlane/runtime/log and @creditlane/runtime/metrics',
+    instead: 'use @creditlane/runtime/telemetry/log and @creditlane/runtime/telemetry/metrics',
   },
   {
     what: /^@opentelemetry\//,
-    rooms: /^libs\/runtime\/tracing\.ts$/,
-    instead: 'use @creditlane/runtime/tracing',
+    rooms: /^libs\/runtime\/telemetry\/tracing\.ts$/,
+    instead: 'use @creditlane/runtime/telemetry/tracing',
   },
 ];
 
@@ -71,7 +71,7 @@ const WORDS: Border[] = [
   {
     what: /\bconsole\.\w+\(/,
     rooms: /^(tasks|test)\//,
-    instead: 'log through @creditlane/runtime/log',
+    instead: 'log through @creditlane/runtime/telemetry/log',
   },
 ];
 

@@ -1,6 +1,6 @@
 /** The event bus over a Kafka cluster: durable, shared by all processes, at least once. */
-import type { Log } from '@creditlane/runtime/log';
-import type { Metrics } from '@creditlane/runtime/metrics';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import {
   BusClosedError,
   type EventBus,

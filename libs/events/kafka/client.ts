@@ -1,5 +1,5 @@
 /** How this process speaks to Kafka: addresses, credentials, patience, and where the library's words go. */
-import type { Log } from '@creditlane/runtime/log';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { type ISocketFactory, Kafka, logLevel, type SASLOptions } from 'kafkajs';
 import type { KafkaConfig } from '../kafka-config.ts';
 

@@ -1,8 +1,8 @@
 /** The consuming side of Kafka: one subscription, a member of its group for as long as it lives. */
 import { once } from 'node:events';
-import { backoffMs } from '@creditlane/runtime/backoff';
-import type { Log } from '@creditlane/runtime/log';
-import { WakeSignal } from '@creditlane/runtime/wake-signal';
+import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Kafka } from 'kafkajs';
 import { BusClosedError, type SubscribeOptions } from '../bus.ts';
 import { ConsumerGroup } from '../consumer-group.ts';

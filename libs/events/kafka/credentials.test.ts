@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { kafkaClasspath } from '@creditlane/embedded-kafka/jars';
-import { TestAuthority } from '@creditlane/runtime/test-authority';
+import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -20,7 +20,7 @@ const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 const WITHIN = { timeout: 15_000 };
 const LONG = { timeout: 60_000 };
 
-const authority = new TestAuthority(afterAll);
+const authority = new TestCertificateAuthority(afterAll);
 const [plain = 0, controller = 0, secure = 0, mutual = 0] = await findFreePorts(4);
 const LOGIN = 'org.apache.kafka.common.security';
 const cluster = await startTestCluster(1, {
@@ -46,7 +46,7 @@ const cluster = await startTestCluster(1, {
 afterAll(() => cluster?.close());
 
 /** The broker's settings for a certificate of its own, and the authority of its clients'. */
-function certificateOf(issuer: TestAuthority) {
+function certificateOf(issuer: TestCertificateAuthority) {
   const { cert, key, ca } = issuer.issue();
   const store = `${cert}.pem`;
   writeFileSync(store, readFileSync(key, 'utf8') + readFileSync(cert, 'utf8'));

@@ -1,6 +1,6 @@
 /** Brings a cluster's topics in line with what TOPICS declares. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Log } from '@creditlane/runtime/log';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
 import type { KafkaConfig } from '../kafka-config.ts';
 import { TOPICS, type TopicDeclaration } from '../topics.ts';

@@ -1,6 +1,10 @@
 /** How far a consumer group is behind: asked of the cluster, so that it also grows while we stand still. */
-import type { Log } from '@creditlane/runtime/log';
-import { type Repetition, repeat } from '@creditlane/runtime/repeat';
+
+import {
+  type PeriodicTask,
+  startPeriodicTask,
+} from '@creditlane/runtime/concurrency/periodic-task';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Admin, Kafka } from 'kafkajs';
 
 export interface GroupLagOptions {
@@ -14,13 +18,13 @@ export interface GroupLagOptions {
 
 export class GroupLag {
   readonly #options: GroupLagOptions;
-  readonly #measuring: Repetition;
+  readonly #measuring: PeriodicTask;
   #admin: Admin | undefined;
   #messages = 0;
 
   constructor(options: GroupLagOptions) {
     this.#options = options;
-    this.#measuring = repeat(options.everyMs, () => this.#measure());
+    this.#measuring = startPeriodicTask(options.everyMs, () => this.#measure());
   }
 
   /** The messages the group has not committed yet, as they were counted last. */

@@ -1,6 +1,6 @@
 /** What a member of a consumer group does with the batches it fetched: handled first, committed then. */
-import { backoffMs } from '@creditlane/runtime/backoff';
-import { WakeSignal } from '@creditlane/runtime/wake-signal';
+import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { ConsumerGroup } from '../consumer-group.ts';
 import type { EventMessage } from '../message.ts';

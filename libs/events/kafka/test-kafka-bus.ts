@@ -1,5 +1,5 @@
 /** A Kafka bus as the tests make it: silent, impatient, and loud when it ends for good. */
-import { Metrics } from '@creditlane/runtime/metrics';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import type { KafkaConfig } from '../kafka-config.ts';
 import { createKafkaBus, type KafkaBus, type KafkaBusOptions } from './bus.ts';

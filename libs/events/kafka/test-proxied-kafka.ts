@@ -1,13 +1,13 @@
-/** For the tests: a broker that is reached by a wire alone, which can be frozen under a publish. */
+/** For the tests: a broker that is reached by a proxy alone, which can be frozen under a publish. */
 
-import { openWire, type Wire } from '@creditlane/runtime/test-wire';
+import { startTcpProxy, type TcpProxy } from '@creditlane/runtime/test-tcp-proxy';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
 import type { KafkaConfig } from '../kafka-config.ts';
 import { startTestCluster } from './test-kafka.ts';
 
 export interface ProxiedKafka {
-  /** Topics of its own, by a wire of its own. Of one test, which opens no other. */
-  open(): Promise<{ config: KafkaConfig; wire: Wire }>;
+  /** Topics of its own, by a proxy of its own. Of one test, which opens no other. */
+  open(): Promise<{ config: KafkaConfig; proxy: TcpProxy }>;
   close(): Promise<void>;
 }
 
@@ -19,9 +19,9 @@ export async function startProxiedKafka(): Promise<ProxiedKafka | undefined> {
   return (
     cluster && {
       async open() {
-        const wire = await openWire(plain, { port: wired });
+        const proxy = await startTcpProxy(plain, { port: wired });
         const config = await cluster.makeConfig(1);
-        return { config: { ...config, brokers: [`127.0.0.1:${wired}`] }, wire };
+        return { config: { ...config, brokers: [`127.0.0.1:${wired}`] }, proxy };
       },
       close: cluster.close,
     }

@@ -1,0 +1,90 @@
+// What people and curl meet on the Connect port: plain HTTP/1.1 and JSON.
+import { expect, test } from 'vitest';
+import { TokenSigner } from '../identity.ts';
+import {
+  REQUEST,
+  startTestService,
+  TEST_INTEGRATION,
+  TEST_KEYS,
+  type TestServiceOptions,
+} from '../test-service.ts';
+
+const METHOD = '/creditlane.decisions.v1.DecisionsService/GetDecision';
+const { privateKey } = TEST_KEYS.gateway;
+const token = await new TokenSigner({ issuer: 'gateway', privateKey }).sign(
+  'decisions',
+  TEST_INTEGRATION,
+);
+
+async function open(options?: TestServiceOptions) {
+  const world = await startTestService('http', options);
+  if (world.target.kind !== 'http') throw new Error('the world is not behind HTTP');
+  const { baseUrl } = world.target;
+  const post = (body: string, headers: Record<string, string> = {}, path = METHOD) =>
+    fetch(baseUrl + path, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${token}`,
+        connection: 'close',
+        ...headers,
+      },
+      body,
+    });
+  return { ...world, post };
+}
+
+test('a call in JSON is answered in JSON', async () => {
+  const { post } = await open({ getDecision: async () => ({ decision: { conditions: 'none' } }) });
+  const response = await post(JSON.stringify(REQUEST));
+  expect(response.status).toBe(200);
+  expect(await response.json()).toEqual({ decision: { conditions: 'none' } });
+});
+
+test('a refusal says in its JSON what was wrong', async () => {
+  const { post } = await open();
+  const response = await post('{"applicationId": "x"}');
+  expect(response.status).toBe(400);
+  const { code, details } = (await response.json()) as {
+    code: string;
+    details: { debug: object }[];
+  };
+  expect(code).toBe('invalid_argument');
+  expect(details[0]?.debug).toMatchObject({
+    code: 'invalid_request',
+    fields: [{ pointer: '/applicationId' }, { pointer: '/creditorId' }],
+  });
+});
+
+test('a body that is no JSON is refused, to a known caller alone', async () => {
+  const { post, handled, metrics } = await open();
+  expect((await post('{', { authorization: 'Bearer x' })).status).toBe(401);
+  expect((await post('{')).status).toBe(400);
+  expect(handled).toEqual([]);
+  await expect.poll(() => metrics.text()).toMatch(/method="GetDecision",code="invalid"} 1/);
+});
+
+test('a path that no service has is not found', async () => {
+  const { post } = await open();
+  expect((await post('{}', {}, '/creditlane.decisions.v1.DecisionsService/Nothing')).status).toBe(
+    404,
+  );
+});
+
+test('an answer under way when the server closes ends its connection', async () => {
+  const arrived = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<object>();
+  const { post, closeServer } = await open({
+    gracePeriodMs: 60_000,
+    getDecision() {
+      arrived.resolve();
+      return released.promise;
+    },
+  });
+  const call = post(JSON.stringify(REQUEST), { connection: 'keep-alive' });
+  await arrived.promise;
+  const closed = closeServer();
+  released.resolve({});
+  expect((await call).status).toBe(200);
+  await closed;
+});

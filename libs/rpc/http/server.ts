@@ -1,0 +1,131 @@
+/** Services mounted for people, browsers and curl: the Connect protocol over HTTP/1.1. */
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { DescMethod } from '@bufbuild/protobuf';
+import { type ConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
+import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { REPLAYED } from '../call.ts';
+import type { Certificates } from '../credentials/certificates.ts';
+import { internal, toConnectError } from '../fault.ts';
+import { type AdmittedCall, type Procedure, proceduresOf } from '../pipeline/pipeline.ts';
+import {
+  DEFAULT_GRACE_PERIOD_MS,
+  DEFAULT_HOST,
+  DEFAULT_MAX_MESSAGE_BYTES,
+  type ServerOptions,
+} from '../server-options.ts';
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+const ADMITTED = createContextKey<AdmittedCall | undefined>(undefined);
+
+/**
+ * Listens; resolves when it does. `close` stops listening, lets the calls under way end within
+ * the grace, and ends idle connections at once.
+ */
+export async function startHttpServer({
+  port,
+  host = DEFAULT_HOST,
+  routes,
+  readMaxBytes = DEFAULT_MAX_MESSAGE_BYTES,
+  gracePeriodMs = DEFAULT_GRACE_PERIOD_MS,
+  certificates,
+  ...around
+}: ServerOptions): Promise<{ url: string; port: number; close(): Promise<void> }> {
+  const procedures = new Map<DescMethod, Procedure>(
+    proceduresOf(routes, around).map((procedure) => [procedure.method, procedure]),
+  );
+  const serve = connectNodeAdapter({
+    routes: (router) => addRoutes(router, procedures),
+    requestGate: (context) => admit(procedures, context),
+    // An HTTP/1.1 port has no use for them.
+    grpc: false,
+    grpcWeb: false,
+    readMaxBytes,
+    acceptCompression: [],
+  });
+  const server = openServer(certificates, (request, response) => {
+    // Once it no longer listens, each connection ends with the answer it carries.
+    response.once('close', () => {
+      if (!server.listening) setImmediate(() => server.closeIdleConnections());
+    });
+    serve(request, response);
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+
+  const bound = (server.address() as AddressInfo).port;
+  let closing: Promise<void> | undefined;
+  return {
+    url: `${certificates === undefined ? 'http' : 'https'}://${host === DEFAULT_HOST ? '127.0.0.1' : host}:${bound}`,
+    port: bound,
+    close() {
+      closing ??= closeGracefully(server, gracePeriodMs);
+      return closing;
+    },
+  };
+}
+
+function openServer(certificates: Certificates | undefined, listener: RequestListener): Server {
+  const limits = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
+  if (certificates === undefined) return createServer(limits, listener);
+  const server = createSecureServer(
+    {
+      ...limits,
+      ...certificates.current,
+      handshakeTimeout: HEADERS_TIMEOUT_MS,
+      requestCert: true,
+      rejectUnauthorized: true,
+    },
+    listener,
+  );
+  const unwatch = certificates.watch((pem) => server.setSecureContext(pem));
+  server.once('close', unwatch);
+  return server;
+}
+
+function addRoutes(router: ConnectRouter, procedures: ReadonlyMap<DescMethod, Procedure>): void {
+  for (const procedure of procedures.values()) {
+    router.rpc(procedure.method, async (request, context) => {
+      const { value, replayed } = await procedure.answer(
+        context.values.get(ADMITTED),
+        () => request,
+        (message) => message,
+      );
+      if (replayed) context.responseHeader.set(REPLAYED, 'true');
+      return value;
+    });
+  }
+}
+
+/** Runs before a byte of the body is read. */
+async function admit(
+  procedures: ReadonlyMap<DescMethod, Procedure>,
+  context: HandlerContext,
+): Promise<void> {
+  const procedure = procedures.get(context.method);
+  if (procedure === undefined) throw toConnectError(internal());
+  const admitted = await procedure.admit({
+    metadata: (name) => context.requestHeader.get(name),
+    timeoutMs: context.timeoutMs(),
+    givenUp: context.signal,
+  });
+  context.values.set(ADMITTED, admitted);
+  // A body that is too large or cannot be decoded never reaches the handler; the context ends with
+  // the reason.
+  context.signal.addEventListener('abort', () => {
+    if (!admitted.answering) procedure.refuse(admitted, context.signal.reason);
+  });
+}
+
+async function closeGracefully(server: Server, gracePeriodMs: number): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const cutOff = setTimeout(() => server.closeAllConnections(), gracePeriodMs);
+  await closed;
+  clearTimeout(cutOff);
+}

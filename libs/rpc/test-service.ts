@@ -1,0 +1,163 @@
+/** For the tests: three services behind one of the mounts, with real tokens, and a client of them. */
+import type { DescService } from '@bufbuild/protobuf';
+import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
+import {
+  AccessService,
+  IntegrationsService,
+} from '@creditlane/proto/integrations/v1/integrations_service';
+import { Closers } from '@creditlane/runtime/closers';
+import { createLog } from '@creditlane/runtime/telemetry/log';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import { onTestFinished } from 'vitest';
+import type { Call } from './call.ts';
+import { type Client, connect, type Endpoint } from './client.ts';
+import { Fault } from './fault.ts';
+import { startGrpcServer } from './grpc/server.ts';
+import { startHttpServer } from './http/server.ts';
+import { generateIdentityKeys, type Identity, TokenSigner, TokenVerifier } from './identity.ts';
+import { mountInMemory } from './memory/server.ts';
+import type { ServerOptions } from './server-options.ts';
+import { type Handlers, implement } from './service.ts';
+
+export const MOUNTS = ['memory', 'http', 'grpc'] as const;
+export type Mount = (typeof MOUNTS)[number];
+
+export const TEST_KEYS = {
+  gateway: generateIdentityKeys(),
+  applications: generateIdentityKeys(),
+  stranger: generateIdentityKeys(),
+};
+
+export const TEST_INTEGRATION: Identity = {
+  kind: 'integration',
+  subject: '1d9ad7c1-9ab4-4a6b-8f43-6c8a3d0a8b52',
+  permissions: ['DECIDE'],
+  creditorId: '6a2f41a3-c54c-4c3e-9d7a-5f6f0d5a1b11',
+};
+
+/** A right request of GetDecision. */
+export const REQUEST = {
+  applicationId: '0b9a3f0e-7a4e-4e57-9d4e-6a3b5a6f1c11',
+  creditorId: '6a2f41a3-c54c-4c3e-9d7a-5f6f0d5a1b11',
+};
+
+export type TestServiceOptions = Partial<Handlers<typeof DecisionsService>> &
+  Pick<Partial<ServerOptions>, 'port' | 'readMaxBytes' | 'gracePeriodMs' | 'certificates'> & {
+    /** The client's. */
+    timeoutMs?: number;
+  };
+
+export type TestService = {
+  target: Endpoint;
+  closers: Closers;
+  metrics: Metrics;
+  /** The calls that reached a handler. */
+  handled: Call[];
+  decisions: Client<typeof DecisionsService>;
+  clientOf<S extends DescService>(service: S): Client<S>;
+  logged(): Record<string, unknown>[];
+  /** Closes the server alone. */
+  closeServer(): Promise<void>;
+};
+
+/**
+ * Opens the world behind `mount`, for one test, with which it closes. Handlers left out note the
+ * call and answer with an empty message.
+ */
+export async function startTestService(
+  mount: Mount,
+  options: TestServiceOptions = {},
+): Promise<TestService> {
+  const {
+    port = 0,
+    readMaxBytes,
+    gracePeriodMs,
+    certificates,
+    timeoutMs = 10_000,
+    ...handlers
+  } = options;
+  const closers = new Closers();
+  const metrics = new Metrics();
+  const lines: string[] = [];
+  const log = createLog('test', {
+    level: 'debug',
+    destination: { write: (line) => lines.push(line) },
+  });
+  const { gateway, applications } = TEST_KEYS;
+  const verifier = new TokenVerifier({
+    audience: 'decisions',
+    trusted: { gateway: gateway.publicKey, applications: applications.publicKey },
+  });
+  const handled: Call[] = [];
+  const note = async (_request: unknown, call: Call) => {
+    handled.push(call);
+    return {};
+  };
+  const noting = <S extends DescService>(service: S): Handlers<S> =>
+    Object.fromEntries(service.methods.map(({ localName }) => [localName, note])) as Handlers<S>;
+  const routes = [
+    implement(DecisionsService, { ...noting(DecisionsService), ...handlers }),
+    implement(IntegrationsService, noting(IntegrationsService)),
+    implement(AccessService, noting(AccessService)),
+  ];
+  const { target, close: closeServer } = await open(mount, {
+    port,
+    host: '127.0.0.1',
+    routes,
+    verifier,
+    log,
+    metrics,
+    certificates,
+    ...(readMaxBytes !== undefined && { readMaxBytes }),
+    ...(gracePeriodMs !== undefined && { gracePeriodMs }),
+  });
+  closers.add('server', closeServer);
+  onTestFinished(() => closers.close());
+
+  const signer = new TokenSigner({ issuer: 'gateway', privateKey: gateway.privateKey });
+  const clientOf = <S extends DescService>(service: S) =>
+    connect(service, target, { signer, audience: 'decisions', timeoutMs, closers });
+  return {
+    target,
+    closers,
+    metrics,
+    handled,
+    decisions: clientOf(DecisionsService),
+    clientOf,
+    logged: () => lines.map((line) => JSON.parse(line)),
+    closeServer,
+  };
+}
+
+async function open(
+  mount: Mount,
+  options: ServerOptions,
+): Promise<{ target: Endpoint; close(): Promise<void> }> {
+  switch (mount) {
+    case 'memory': {
+      const { routes, ...rest } = options;
+      const transport = mountInMemory(routes, rest);
+      return { target: { kind: 'memory', transport }, close: async () => {} };
+    }
+    case 'http': {
+      const { url, close } = await startHttpServer(options);
+      return { target: { kind: 'http', baseUrl: url, certificates: options.certificates }, close };
+    }
+    case 'grpc': {
+      const { port, close } = await startGrpcServer(options);
+      const { certificates } = options;
+      const address = `127.0.0.1:${port}`;
+      return { target: { kind: 'grpc', address, certificates }, close };
+    }
+  }
+}
+
+/** The Fault that a call is refused with; throws when it is answered. */
+export async function refused(call: Promise<unknown>): Promise<Fault> {
+  const outcome = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (outcome instanceof Fault) return outcome;
+  throw new Error('the call was not refused with a Fault', { cause: outcome });
+}

@@ -1,0 +1,61 @@
+/** For the tests: an authority that issues certificates for this machine, by openssl. */
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** Paths of PEM files. */
+export interface IssuedFiles {
+  cert: string;
+  key: string;
+  ca: string;
+}
+
+const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+
+export class TestCertificateAuthority {
+  readonly #dir = mkdtempSync(join(tmpdir(), 'creditlane-tls-'));
+  #issued = 0;
+
+  /** Of one test, or as long as `whenOver` says. */
+  constructor(whenOver: (remove: () => void) => void = onTestFinished) {
+    whenOver(() => rmSync(this.#dir, { recursive: true }));
+    const ca = ['-keyout', this.#path('ca.key'), '-out', this.#path('ca.crt')];
+    openssl('req', '-x509', ...NEW_KEY, ...ca, '-days', '2', '-subj', '/CN=test authority');
+  }
+
+  /** A new certificate for 127.0.0.1 and localhost, with its key and this authority. */
+  issue(): IssuedFiles {
+    this.#issued += 1;
+    const [key, request, cert, names] = ['key', 'csr', 'crt', 'ext'].map((end) =>
+      this.#path(`${this.#issued}.${end}`),
+    ) as [string, string, string, string];
+    const ca = this.#path('ca.crt');
+    writeFileSync(names, 'subjectAltName=IP:127.0.0.1,DNS:localhost\n');
+    openssl('req', '-new', ...NEW_KEY, '-keyout', key, '-out', request, '-subj', '/CN=a service');
+    const signer = ['-CA', ca, '-CAkey', this.#path('ca.key'), '-set_serial', `${this.#issued}`];
+    const ends = ['-days', '1', '-extfile', names];
+    openssl('x509', '-req', '-in', request, ...signer, ...ends, '-out', cert);
+    return { cert, key, ca };
+  }
+
+  #path(name: string): string {
+    return join(this.#dir, name);
+  }
+}
+
+/** Puts a file in the place of another, at once. */
+export function replaceFile(place: string, file: string): void {
+  copyFileSync(file, `${place}.new`);
+  renameSync(`${place}.new`, place);
+}
+
+/** Puts the files of one set in the places of another's. */
+export function replaceFiles(places: IssuedFiles, files: IssuedFiles): void {
+  for (const name of ['cert', 'key', 'ca'] as const) replaceFile(places[name], files[name]);
+}
+
+function openssl(...args: string[]): void {
+  execFileSync('openssl', args, { stdio: 'pipe' });
+}
