@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { TOPICS, type Topic } from '@creditlane/events/topics';
 import type { DatabaseOwner } from '@creditlane/local/services';
 import { hasUnpublishedEvents } from '@creditlane/messaging/outbox-rows';
-import { findUnsettled } from '@creditlane/webhook-dispatcher/store';
+import { findUnsettled } from '@creditlane/webhook-dispatcher/store/deliveries';
 import pg from 'pg';
 
 type Databases = Record<DatabaseOwner, pg.Pool>;

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTestWorld, sequences, type TestWorld, upTo } from './test-dispatcher.ts';
+import { createTestWorld, sequences, type TestWorld, upTo } from './test-fixture.ts';
 import { answer, type Behaviour, hang } from './test-receiver.ts';
 
 let world: TestWorld;

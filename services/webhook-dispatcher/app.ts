@@ -8,16 +8,16 @@ import type { TokenSigner } from '@creditlane/rpc/identity';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import type { Process } from '@creditlane/runtime/run';
 import type { WebhookDispatcherConfig } from './config.ts';
-import { createConsumer } from './consumer.ts';
-import { Destinations, SERVICE } from './destinations.ts';
-import { Measures } from './measures.ts';
+import { Destinations, SERVICE } from './destinations/destinations.ts';
+import { Measures } from './dispatcher-metrics.ts';
+import { createConsumer } from './intake/consumer.ts';
 import { Webhooks1763700000000 } from './migrations/0001-webhooks.ts';
 import { destinationRevisions1763800000000 } from './migrations/0002-destination-revisions.ts';
 import { messageTraces1763900000000 } from './migrations/0003-message-traces.ts';
-import { purgeDeliveries, purgeMessages } from './retention.ts';
 import { webhooksRoutes } from './rpc.ts';
-import { startSending } from './sending.ts';
-import { findUnsettled } from './store.ts';
+import { startSending } from './sending/sending.ts';
+import { findUnsettled } from './store/deliveries.ts';
+import { purgeDeliveries, purgeMessages } from './store/retention.ts';
 import { TABLES } from './tables.ts';
 
 export interface WebhookDispatcherDeps {

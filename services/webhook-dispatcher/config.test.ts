@@ -1,7 +1,7 @@
 import { ConfigError } from '@creditlane/runtime/env';
 import { expect, it } from 'vitest';
 import { readConfig } from './config.ts';
-import { RETRY_DELAYS_MS } from './schedule.ts';
+import { RETRY_DELAYS_MS } from './sending/schedule.ts';
 
 const needed = { DATABASE_URL: 'postgres://localhost/webhooks' };
 

@@ -5,7 +5,7 @@ import { type Calling, readCalling } from '@creditlane/rpc/calling';
 import { readServing, type Serving } from '@creditlane/rpc/serving';
 import { type Env, type EnvReader, readEnv } from '@creditlane/runtime/env';
 import { parseDelays } from './retry-delays.ts';
-import { RETRY_DELAYS_MS } from './schedule.ts';
+import { RETRY_DELAYS_MS } from './sending/schedule.ts';
 
 /** What the dispatcher needs to know before it starts. */
 export interface WebhookDispatcherConfig {

@@ -4,7 +4,7 @@ import { serve } from '@creditlane/rpc/serving';
 import { run } from '@creditlane/runtime/run';
 import { startWebhookDispatcher } from './app.ts';
 import { readProcessConfig } from './config.ts';
-import { SERVICE } from './destinations.ts';
+import { SERVICE } from './destinations/destinations.ts';
 
 await run(SERVICE, readProcessConfig, ({ dispatcher, serving, calling, kafka }, process) => {
   const bus = openBus(kafka, process);

@@ -5,7 +5,7 @@ import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { invalid } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
-import { listDeliveries } from './delivery-list.ts';
+import { listDeliveries } from './store/delivery-list.ts';
 import type { DeliveryRow, DeliveryStateName } from './tables.ts';
 
 const STATES: Readonly<Record<DeliveryStateName, DeliveryState>> = {

@@ -42,7 +42,8 @@ export function findBlankDoors(): Finding[] {
 /** Files that each service must have, by what it depends on. */
 function filesWanted({ folder, dependencies }: Package): string[] {
   const wanted = ['main.ts', 'app.ts', 'config.ts'];
-  if ('@creditlane/postgres' in dependencies) wanted.push('store.ts', 'tables.ts', 'migrations/');
+  // A service's SQL is in store.ts, or in the files of store/.
+  if ('@creditlane/postgres' in dependencies) wanted.push('store', 'tables.ts', 'migrations/');
   const service = folder.slice('services/'.length);
   const contract = `proto/creditlane/${service}/v1/${service}_service.proto`;
   if (existsSync(join(ROOT, contract))) wanted.push('rpc.ts');

@@ -1,8 +1,8 @@
 /** One POST and its answer on a pooled connection, under one deadline and one size limit. */
 import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
 import type { Dispatcher } from 'undici';
+import type { Outcome } from '../sending/schedule.ts';
 import { retryAfterMs } from './retry-after.ts';
-import type { Outcome } from './schedule.ts';
 
 export interface ExchangeRequest {
   readonly path: string;

@@ -1,8 +1,8 @@
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import pg from 'pg';
 import { afterEach, expect, it, vi } from 'vitest';
+import type { Delivery } from '../queue/delivery.ts';
 import type { Attempt } from './attempt.ts';
-import type { Delivery } from './delivery.ts';
 import type { Entry } from './recorder.ts';
 import { Sender } from './sender.ts';
 

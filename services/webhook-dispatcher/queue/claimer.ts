@@ -4,9 +4,9 @@ import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Room, Sender } from '../sending/sender.ts';
+import { claimDue, endOldHolds, promotingNext } from '../store/deliveries.ts';
 import type { Delivery } from './delivery.ts';
-import type { Room, Sender } from './sender.ts';
-import { claimDue, endOldHolds, promotingNext } from './store.ts';
 
 export interface ClaimerOptions {
   readonly pool: Database['pool'];

@@ -9,7 +9,7 @@ import {
   type Plan,
   type PlannedDelivery,
   submissionKey,
-} from './fan-out.ts';
+} from '../intake/plan.ts';
 
 /** Who is told of an application, in whose name. */
 export type Told = Pick<Incoming, 'applicationId' | 'creditorId' | 'recipients'>;

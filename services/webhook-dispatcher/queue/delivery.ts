@@ -1,5 +1,5 @@
 /** A webhook on its way to one destination, and what becomes of it. */
-import type { Outcome } from './schedule.ts';
+import type { Outcome } from '../sending/schedule.ts';
 
 /** A due delivery that this process has leased. */
 export interface Delivery {

@@ -8,14 +8,14 @@ import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_
 import { isUuid, newId } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import type { Claimer } from './claimer.ts';
-import type { Delivery } from './delivery.ts';
-import { enablingDestinations } from './destination-store.ts';
-import { type Destinations, type Recipient, SERVICE } from './destinations.ts';
-import { type Incoming, type Known, type PlannedDelivery, planDeliveries } from './fan-out.ts';
-import { findingKnown, insertingPlanned, type Told } from './fan-out-store.ts';
-import { render, UnreadableEvent } from './render.ts';
-import type { Sender } from './sender.ts';
+import { type Destinations, type Recipient, SERVICE } from '../destinations/destinations.ts';
+import { render, UnreadableEvent } from '../events/decision-body.ts';
+import type { Claimer } from '../queue/claimer.ts';
+import type { Delivery } from '../queue/delivery.ts';
+import type { Sender } from '../sending/sender.ts';
+import { enablingDestinations } from '../store/destinations.ts';
+import { findingKnown, insertingPlanned, type Told } from '../store/intake.ts';
+import { type Incoming, type Known, type PlannedDelivery, planDeliveries } from './plan.ts';
 
 export interface ConsumerDeps {
   readonly pool: Database['pool'];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Allowance } from './allowance.ts';
+import { Allowance } from './adaptive-limit.ts';
 
 const LATER_MS = 60_000;
 

@@ -1,6 +1,6 @@
 /** Decides which deliveries a batch of events makes, in which order, and with which numbers. */
-import type { Recipient } from './destinations.ts';
-import type { Rendering } from './render.ts';
+import type { Recipient } from '../destinations/destinations.ts';
+import type { Rendering } from '../events/decision-body.ts';
 
 /** An event with what it says and who is to be told. */
 export interface Incoming {

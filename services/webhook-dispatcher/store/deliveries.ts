@@ -1,7 +1,7 @@
 /** The SQL of deliveries under way: claiming, recording, ordering, and giving up. */
 import { defineStatement, type Query, type Queryable } from '@creditlane/postgres/statement';
-import type { Delivery } from './delivery.ts';
-import { laneKey } from './fan-out.ts';
+import { laneKey } from '../intake/plan.ts';
+import type { Delivery } from '../queue/delivery.ts';
 
 /** An application and a destination, whose deliveries go in order. */
 export type Lane = Pick<Delivery, 'applicationId' | 'destinationId'>;

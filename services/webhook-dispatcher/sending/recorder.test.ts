@@ -3,9 +3,9 @@ import type { Queryable } from '@creditlane/postgres/statement';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { AttemptResult, Delivery } from './delivery.ts';
+import type { AttemptResult, Delivery } from '../queue/delivery.ts';
+import { createTestWorld, type TestWorld, upTo } from '../test-fixture.ts';
 import { Recorder } from './recorder.ts';
-import { createTestWorld, type TestWorld, upTo } from './test-dispatcher.ts';
 
 let world: TestWorld;
 let recorder: Recorder;

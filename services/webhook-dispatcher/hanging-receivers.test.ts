@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTestWorld, type TestWorld, upTo } from './test-dispatcher.ts';
+import { createTestWorld, type TestWorld, upTo } from './test-fixture.ts';
 import { hang } from './test-receiver.ts';
 
 let world: TestWorld;

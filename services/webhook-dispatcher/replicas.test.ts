@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID, type UUID } from 'node:crypto';
 import { generateIdentityKeys } from '@creditlane/rpc/identity';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTestWorld, sequences, type TestWorld, upTo } from './test-dispatcher.ts';
+import { createTestWorld, sequences, type TestWorld, upTo } from './test-fixture.ts';
 import { accept, answer, type Received } from './test-receiver.ts';
 
 let world: TestWorld;

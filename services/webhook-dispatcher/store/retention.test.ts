@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { runPurge } from '@creditlane/postgres/retention';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createTestWorld, type TestWorld } from '../test-fixture.ts';
 import { purgeDeliveries, purgeMessages } from './retention.ts';
-import { createTestWorld, type TestWorld } from './test-dispatcher.ts';
 
 let world: TestWorld;
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_events';
 import { DECISION_EVENTS } from './decision-events.ts';
-import { type EventName, WEBHOOK_EVENTS } from './webhook-events.ts';
+import { type EventName, WEBHOOK_EVENTS } from './webhook-event-types.ts';
 
 /** What is to be sent for an event, if anything. */
 export type Rendering =

@@ -8,7 +8,7 @@ import { mountForTest } from '@creditlane/rpc/test-mount';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { startWebhookDispatcher, type WebhookDispatcher } from './app.ts';
 import { readConfig } from './config.ts';
-import { SERVICE } from './destinations.ts';
+import { SERVICE } from './destinations/destinations.ts';
 import { createTestIntegrations } from './test-integrations.ts';
 import { type Received, startReceiver } from './test-receiver.ts';
 

@@ -1,6 +1,6 @@
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createTestWorld, sequences, type TestWorld, upTo } from './test-dispatcher.ts';
+import { createTestWorld, sequences, type TestWorld, upTo } from './test-fixture.ts';
 import { answer, startReceiver } from './test-receiver.ts';
 
 const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });

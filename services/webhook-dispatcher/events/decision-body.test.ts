@@ -6,7 +6,7 @@ import {
   DecisionRecordedSchema,
 } from '@creditlane/proto/decisions/v1/decisions_events';
 import { describe, expect, it } from 'vitest';
-import { render, UnreadableEvent } from './render.ts';
+import { render, UnreadableEvent } from './decision-body.ts';
 
 const ids = {
   applicationId: '3f0f0c9e-58f5-4a27-a40b-3ea4b1f0ad01',

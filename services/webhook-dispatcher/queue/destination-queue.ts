@@ -1,5 +1,5 @@
 /** The deliveries to one destination that this process holds. */
-import type { Allowance } from './allowance.ts';
+import type { Allowance } from './adaptive-limit.ts';
 import type { Delivery } from './delivery.ts';
 
 /** A delivery in this process's hands, and until when that is so. */

@@ -3,12 +3,12 @@ import type { Database } from '@creditlane/postgres/database';
 import { runQuery } from '@creditlane/postgres/statement';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { LRUCache } from 'lru-cache';
-import { Allowance, type BreakerState } from './allowance.ts';
+import { Allowance, type BreakerState } from '../queue/adaptive-limit.ts';
+import type { Delivery } from '../queue/delivery.ts';
+import { DestinationQueue, type Held, roomOf } from '../queue/destination-queue.ts';
+import { releasingLeases, renewLeases } from '../store/deliveries.ts';
 import type { Attempt } from './attempt.ts';
-import type { Delivery } from './delivery.ts';
-import { DestinationQueue, type Held, roomOf } from './destination-queue.ts';
 import type { Recorder } from './recorder.ts';
-import { releasingLeases, renewLeases } from './store.ts';
 
 export interface SenderOptions {
   readonly pool: Database['pool'];

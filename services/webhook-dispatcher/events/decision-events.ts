@@ -1,6 +1,6 @@
 /** Which decision makes which webhook event. */
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
-import type { EventName } from './webhook-events.ts';
+import type { EventName } from './webhook-event-types.ts';
 
 /** The event of a decision: its name, its one `status`, and whether it carries the offer's terms. */
 export interface DecisionEvent {

@@ -7,9 +7,9 @@ import {
 } from '@creditlane/egress-rules/destination-url';
 import { LRUCache } from 'lru-cache';
 import { Pool } from 'undici';
+import type { Outcome } from '../sending/schedule.ts';
 import { exchange, type OnSent } from './exchange.ts';
 import { guardedDial, nameServers, type Resolve } from './guarded-dial.ts';
-import type { Outcome } from './schedule.ts';
 
 export interface EgressOptions extends EgressPolicy {
   readonly deadlineMs: number;

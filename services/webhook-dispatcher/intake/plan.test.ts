@@ -6,7 +6,7 @@ import {
   numberKey,
   planDeliveries,
   submissionKey,
-} from './fan-out.ts';
+} from './plan.ts';
 
 const nothing: Known = {
   seen: new Map(),

@@ -1,7 +1,7 @@
 /** The SQL of results: attempts, and what they make of their deliveries. */
 import { type Column, defineArrayStatement } from '@creditlane/postgres/array-rows';
 import type { Query } from '@creditlane/postgres/statement';
-import type { AttemptResult } from './delivery.ts';
+import type { AttemptResult } from '../queue/delivery.ts';
 
 const RESULT: readonly Column[] = [
   ['id', 'uuid'],

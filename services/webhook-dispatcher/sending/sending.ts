@@ -3,15 +3,15 @@ import type { Database } from '@creditlane/postgres/database';
 import { systemClock } from '@creditlane/runtime/clock';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { WebhookDispatcherConfig } from '../config.ts';
+import type { Destinations } from '../destinations/destinations.ts';
+import type { Measures } from '../dispatcher-metrics.ts';
+import { Egress } from '../egress/egress.ts';
+import { Claimer } from '../queue/claimer.ts';
+import { findUnsettled } from '../store/deliveries.ts';
 import { createAttempt } from './attempt.ts';
-import { Claimer } from './claimer.ts';
-import type { WebhookDispatcherConfig } from './config.ts';
-import type { Destinations } from './destinations.ts';
-import { Egress } from './egress.ts';
-import type { Measures } from './measures.ts';
 import { Recorder } from './recorder.ts';
 import { Sender } from './sender.ts';
-import { findUnsettled } from './store.ts';
 
 export interface SendingDeps {
   readonly pool: Database['pool'];

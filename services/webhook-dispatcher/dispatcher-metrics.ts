@@ -3,7 +3,7 @@
 import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Statement } from '@creditlane/postgres/statement';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import type { BreakerState } from './allowance.ts';
+import type { BreakerState } from './queue/adaptive-limit.ts';
 
 export class Measures {
   readonly attempts;

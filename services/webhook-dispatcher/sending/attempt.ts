@@ -3,13 +3,13 @@ import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
-import type { AttemptResult, Delivery } from './delivery.ts';
-import type { Destinations } from './destinations.ts';
-import type { Egress } from './egress.ts';
-import type { Measures } from './measures.ts';
+import type { Destinations } from '../destinations/destinations.ts';
+import type { Measures } from '../dispatcher-metrics.ts';
+import type { Egress } from '../egress/egress.ts';
+import { isEventName, WEBHOOK_EVENTS } from '../events/webhook-event-types.ts';
+import type { AttemptResult, Delivery } from '../queue/delivery.ts';
 import { nextStep, type Outcome, type Step } from './schedule.ts';
 import { signatureHeaders } from './signature.ts';
-import { isEventName, WEBHOOK_EVENTS } from './webhook-events.ts';
 
 export interface AttemptDeps {
   readonly destinations: Destinations;

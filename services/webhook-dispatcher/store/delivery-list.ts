@@ -1,6 +1,6 @@
 /** Looking at deliveries: for operators, so on a cold path. */
 import type { Database } from '@creditlane/postgres/database';
-import { type DeliveryRow, type DeliveryStateName, deliveries } from './tables.ts';
+import { type DeliveryRow, type DeliveryStateName, deliveries } from '../tables.ts';
 
 export interface ListRequest {
   applicationId: string | undefined;

@@ -7,10 +7,15 @@ import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { LRUCache } from 'lru-cache';
-import type { AttemptResult, Delivery } from './delivery.ts';
-import { type Disabling, endingDisabled, type Health, notingHealth } from './destination-store.ts';
-import { recordingResults } from './result-store.ts';
-import { promotingNext, releasingLeases } from './store.ts';
+import type { AttemptResult, Delivery } from '../queue/delivery.ts';
+import { promotingNext, releasingLeases } from '../store/deliveries.ts';
+import {
+  type Disabling,
+  endingDisabled,
+  type Health,
+  notingHealth,
+} from '../store/destinations.ts';
+import { recordingResults } from '../store/results.ts';
 
 export interface RecorderOptions {
   readonly pool: Database['pool'];
