@@ -1,25 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type MessagingTestDatabase,
-  openMessagingTestDatabase,
-} from '@creditlane/messaging/test-messaging-database';
 import type { Queryable } from '@creditlane/postgres/statement';
+import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   announceRequest,
   answerOnce,
+  createIdempotencySql,
   findReplay,
   type Idempotency,
   isDuplicateRequest,
   rememberAnswer,
 } from './stored-answers.ts';
 
-let db: MessagingTestDatabase;
+let db: OpenTestDatabase;
 let idem: Idempotency;
 
 beforeAll(async () => {
-  db = await openMessagingTestDatabase('idempotency');
+  db = await openTestDatabase('idempotency', createIdempotencySql);
   await db.pool.query('CREATE TABLE effects (what text)');
 });
 afterAll(() => db.close());

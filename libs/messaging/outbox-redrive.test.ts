@@ -1,18 +1,16 @@
 import type { EventBus } from '@creditlane/events/bus';
 import type { EventMessage } from '@creditlane/events/message';
+import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { appendToOutbox } from './outbox.ts';
 import { redriveOutbox } from './outbox-redrive.ts';
 import { type Relay, startRelay } from './relay.ts';
-import {
-  type MessagingTestDatabase,
-  openMessagingTestDatabase,
-} from './test-messaging-database.ts';
+import { openMessagingTestDatabase } from './test-messaging-database.ts';
 
 const LONG_AGO = new Date(0);
 
-let db: MessagingTestDatabase;
+let db: OpenTestDatabase;
 let relay: Relay;
 let published: EventMessage[];
 /** What the bus does before a batch counts as published. */

@@ -60,12 +60,32 @@ export function shardOf(key: string): number {
   return hash % OUTBOX_SHARDS;
 }
 
+/**
+ * The head of every INSERT into the outbox, for a statement that writes an event together with the
+ * rows which make it true. A SELECT follows that gives these columns in this order:
+ *
+ * | column      | type         | value                                                           |
+ * |-------------|--------------|-----------------------------------------------------------------|
+ * | shard       | smallint     | `shardOf(key)`                                                  |
+ * | topic       | text         | a name in TOPICS                                                |
+ * | key         | text         | orders the events; the statement holds the row lock of this key |
+ * | event_id    | uuid         | a new UUID, by which consumers recognise a repeated event       |
+ * | type        | text         | an event type of the topic                                      |
+ * | traceparent | text or NULL | of the call that caused the event                               |
+ * | payload     | jsonb        | the event as protobuf JSON                                      |
+ *
+ * The payload must be an event of its type (`encodeEvent` throws otherwise): an event that the relay
+ * cannot encode blocks all later events of its key.
+ */
+export const insertOutboxSql =
+  'INSERT INTO outbox (shard, topic, key, event_id, type, traceparent, payload)';
+
 const insertEvents = defineStatement(
   'outbox_append',
-  `INSERT INTO outbox (shard, topic, key, event_id, type, payload, traceparent)
-   SELECT shard, topic, key, event_id, type, payload, traceparent
-   FROM unnest($1::smallint[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::jsonb[], $7::text[])
-     WITH ORDINALITY AS event (shard, topic, key, event_id, type, payload, traceparent, position)
+  `${insertOutboxSql}
+   SELECT shard, topic, key, event_id, type, traceparent, payload
+   FROM unnest($1::smallint[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::jsonb[])
+     WITH ORDINALITY AS event (shard, topic, key, event_id, type, traceparent, payload, position)
    ORDER BY position`,
 );
 
@@ -82,7 +102,7 @@ export async function appendToOutbox(tx: Queryable, events: readonly OutboxEvent
     events.map(({ key }) => key),
     events.map(({ id }) => id ?? randomUUID()),
     events.map(({ type }) => type),
-    events.map(({ payload }) => JSON.stringify(payload)),
     events.map(({ traceparent }) => traceparent ?? null),
+    events.map(({ payload }) => JSON.stringify(payload)),
   ]);
 }

@@ -1,15 +1,13 @@
 import type { EventMessage } from '@creditlane/events/message';
+import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { appendToOutbox } from './outbox.ts';
 import { type Relay, startRelay } from './relay.ts';
-import {
-  type MessagingTestDatabase,
-  openMessagingTestDatabase,
-} from './test-messaging-database.ts';
+import { openMessagingTestDatabase } from './test-messaging-database.ts';
 
-let db: MessagingTestDatabase;
+let db: OpenTestDatabase;
 /** Hears what the relays call to each other. */
 let ear: pg.Client;
 let heard: number;

@@ -2,18 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { EventBus } from '@creditlane/events/bus';
 import type { EventMessage } from '@creditlane/events/message';
 import { decodeEvent } from '@creditlane/events/topics';
+import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { appendToOutbox, type OutboxEvent, shardOf } from './outbox.ts';
 import { type Relay, startRelay } from './relay.ts';
-import {
-  type MessagingTestDatabase,
-  openMessagingTestDatabase,
-} from './test-messaging-database.ts';
+import { openMessagingTestDatabase } from './test-messaging-database.ts';
 
-let db: MessagingTestDatabase;
+let db: OpenTestDatabase;
 let relays: Relay[];
 let published: EventMessage[];
 /** What the bus does with a batch, before it counts as published. */

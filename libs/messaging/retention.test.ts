@@ -1,13 +1,10 @@
-import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { type Purge, runPurge } from '@creditlane/postgres/retention';
+import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { purgeInbox, purgeOutbox } from './retention.ts';
-import {
-  type MessagingTestDatabase,
-  openMessagingTestDatabase,
-} from './test-messaging-database.ts';
+import { openMessagingTestDatabase } from './test-messaging-database.ts';
 
-let db: MessagingTestDatabase;
+let db: OpenTestDatabase;
 beforeAll(async () => {
   db = await openMessagingTestDatabase('retention');
 });
@@ -39,10 +36,4 @@ test('published events are deleted after a week, unpublished ones never', async 
 test('inbox rows are deleted after thirty days', async () => {
   await fill('inbox', 'consumer, event_id, received_at', "'test', gen_random_uuid(), at");
   expect(await purgeAndCount(purgeInbox, 'inbox')).toEqual([2300, 200]);
-});
-
-test('answers to idempotent writes are deleted after a day', async () => {
-  const columns = 'caller_id, operation, key, request_digest, response, created_at';
-  await fill('idempotency', columns, "'', '', n, '', '', at");
-  expect(await purgeAndCount(purgeIdempotency, 'idempotency')).toEqual([2300, 200]);
 });

@@ -2,15 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { EventMessage } from '@creditlane/events/message';
 import { toMessage } from '@creditlane/events/message';
 import { defineStatement } from '@creditlane/postgres/statement';
+import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import {
-  type MessagingTestDatabase,
-  openMessagingTestDatabase,
-} from './test-messaging-database.ts';
+import { openMessagingTestDatabase } from './test-messaging-database.ts';
 import { createInboxHandler, type ReceivedEvent } from './transactional-inbox.ts';
 
-let db: MessagingTestDatabase;
+let db: OpenTestDatabase;
 /** The keys that each commit told of. */
 const commits: string[][] = [];
 /**

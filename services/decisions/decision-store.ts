@@ -4,7 +4,7 @@ import {
   announceRequestSql,
   type Idempotency,
 } from '@creditlane/idempotency/stored-answers';
-import { shardOf } from '@creditlane/messaging/outbox';
+import { insertOutboxSql, shardOf } from '@creditlane/messaging/outbox';
 import { type Column, fewRowsFromArrays, toColumnArrays } from '@creditlane/postgres/array-rows';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
@@ -81,7 +81,7 @@ function recording(advanced: string, given: Given): string {
       ${given('request_digest')}, ${given('response')}
     FROM advanced WHERE ${given('key')} IS NOT NULL
   ), event AS (
-    INSERT INTO outbox (shard, topic, key, event_id, type, traceparent, payload)
+    ${insertOutboxSql}
     SELECT ${given('shard')}, '${DECISIONS_TOPIC}', application_id::text, ${given('call_id')},
       '${DECISION_RECORDED}', ${given('traceparent')}, ${given('event')} || jsonb_build_object(
         'retailerId', retailer_id, 'sequence', last_seq, 'terms', terms, 'worksheet', worksheet)

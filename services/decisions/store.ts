@@ -1,6 +1,6 @@
 /** The SQL of submissions: their beginning, and the mapQueryResult of their decisions. */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import { shardOf } from '@creditlane/messaging/outbox';
+import { insertOutboxSql, shardOf } from '@creditlane/messaging/outbox';
 import { defineStatement, type Query, type Queryable } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { newId } from '@creditlane/runtime/ids';
@@ -49,7 +49,7 @@ const insertSubmissions = defineStatement(
     SELECT application_id, creditor_id, 1, submitted_at, 'AWAITING_DECISION'
     FROM submitted JOIN started USING (application_id, creditor_id)
   )
-  INSERT INTO outbox (shard, topic, key, event_id, type, traceparent, payload)
+  ${insertOutboxSql}
   SELECT shard, '${DECISIONS_TOPIC}', application_id::text, event_id, '${DECISION_RECORDED}',
     traceparent, event
   FROM submitted JOIN started USING (application_id, creditor_id)`,
