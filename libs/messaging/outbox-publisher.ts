@@ -3,6 +3,7 @@ import type { EventBus } from '@creditlane/events/bus';
 import { type EventMessage, toMessage } from '@creditlane/events/message';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { runQuery } from '@creditlane/postgres/statement';
+import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
@@ -96,7 +97,11 @@ export function createPublisher(
     if (outgoing.size === 0) return false;
     const batch = [...outgoing.values()];
     const work = async () => {
-      await orStopped(bus.publish(batch.map(({ message }) => message)), stop);
+      await withTimeLimit(bus.publish(batch.map(({ message }) => message)), {
+        limitMs: CLOSE_GRACE_MS,
+        startsOn: stop,
+        makeError: () => new Error('the relay closed before the bus was done'),
+      });
       // For the next round, which may be about more shards than this one or about fewer.
       const now = leases.held();
       const [marked, rows] = await runPipeline(pool, [
@@ -143,28 +148,6 @@ function begin(row: OutboxRow, source: string): Outgoing {
   });
   if (span.traceparent !== undefined) message.headers.traceparent = span.traceparent;
   return { message, span };
-}
-
-/** The work's outcome, or a rejection when it takes too long after `stop`. */
-async function orStopped(work: Promise<void>, stop: AbortSignal): Promise<void> {
-  let giveUp: NodeJS.Timeout | undefined;
-  let onStop = () => {};
-  const tooLate = new Promise<never>((_, reject) => {
-    onStop = () => {
-      giveUp = setTimeout(
-        () => reject(new Error('the relay closed before the bus was done')),
-        CLOSE_GRACE_MS,
-      );
-    };
-    stop.addEventListener('abort', onStop, { once: true });
-    if (stop.aborted) onStop();
-  });
-  try {
-    await Promise.race([work, tooLate]);
-  } finally {
-    stop.removeEventListener('abort', onStop);
-    clearTimeout(giveUp);
-  }
 }
 
 function measureBacklog(pool: pg.Pool, source: string, metrics: Metrics): void {

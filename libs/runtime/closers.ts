@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeLimit } from './concurrency/time-limit.ts';
 
 type Close = () => Promise<void> | void;
 
@@ -44,7 +44,10 @@ export class Closers {
   async #closeAll(): Promise<void> {
     for (let closer = this.#stack.pop(); closer; closer = this.#stack.pop()) {
       try {
-        await within(this.#deadlineMs, closer.close);
+        await withTimeLimit(runClose(closer.close), {
+          limitMs: this.#deadlineMs,
+          makeError: () => new CloserDeadlineError(this.#deadlineMs),
+        });
       } catch (cause) {
         this.#failures.push(new CloserError(closer.name, { cause }));
       }
@@ -85,14 +88,7 @@ export class CloserDeadlineError extends Error {
   }
 }
 
-async function within(deadlineMs: number, close: Close): Promise<void> {
-  const done = new AbortController();
-  const deadline = sleep(deadlineMs, undefined, { signal: done.signal }).then(() => {
-    throw new CloserDeadlineError(deadlineMs);
-  });
-  try {
-    await Promise.race([(async () => close())(), deadline]);
-  } finally {
-    done.abort();
-  }
+/** Turns a closer that throws at once into a rejection. */
+async function runClose(close: Close): Promise<void> {
+  await close();
 }

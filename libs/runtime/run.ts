@@ -1,6 +1,7 @@
 /** The life of a process: configuration, start, signals, end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Closers } from './closers.ts';
+import { withTimeLimit } from './concurrency/time-limit.ts';
 import { ConfigError, type Env, type EnvReader, readEnv } from './env.ts';
 import { Health } from './health.ts';
 import { loggableMessage } from './telemetry/error-fields.ts';
@@ -114,7 +115,8 @@ async function closeAll({ log, closers }: Process, started: Promise<void>): Prom
   }, CLOSE_DEADLINE_MS);
   try {
     await closers.close();
-    await Promise.race([Promise.allSettled([started]), sleep(START_GRACE_MS)]);
+    const makeError = () => new Error('the start did not notice the shutdown');
+    await withTimeLimit(started, { limitMs: START_GRACE_MS, makeError }).catch(() => {});
     await closers.close();
     return 0;
   } catch (error) {

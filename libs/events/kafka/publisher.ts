@@ -1,4 +1,5 @@
 /** The publishing side of Kafka. */
+import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import { type ISocketFactory, type Kafka, Partitioners, type Producer } from 'kafkajs';
 import type { EventMessage } from '../message.ts';
 import { CLIENT_RETRY, KafkaError } from './client.ts';
@@ -63,7 +64,8 @@ export class KafkaPublisher {
     this.#line ??= this.#connect();
     const line = this.#line;
     try {
-      await inTime(this.#sendAll(line, messages), this.#withinMs);
+      const makeError = () => new KafkaError(`it took longer than ${this.#withinMs} ms`, undefined);
+      await withTimeLimit(this.#sendAll(line, messages), { limitMs: this.#withinMs, makeError });
       this.#isFailing = false;
     } catch (cause) {
       this.#isFailing = true;
@@ -107,20 +109,6 @@ export class KafkaPublisher {
         })),
       })),
     });
-  }
-}
-
-/** The work's outcome, or a rejection when it takes too long; how the work then ends is of no interest. */
-async function inTime(work: Promise<void>, withinMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const error = () => new KafkaError(`it took longer than ${withinMs} ms`, undefined);
-    timer = setTimeout(() => reject(error()), withinMs);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
