@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { closeHttpServer } from './close-http-server.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
@@ -46,11 +47,7 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
   await once(server, 'listening');
   return {
     url: urlOf(server.address() as AddressInfo),
-    close: () =>
-      new Promise((resolve, reject) => {
-        server.close((error) => (error ? reject(error) : resolve()));
-        server.closeAllConnections();
-      }),
+    close: () => closeHttpServer(server, 0),
   };
 }
 

@@ -1,4 +1,4 @@
-/** The gateway's socket: its limits, and how it is given up without loseFirstAnswer a request. */
+/** The gateway's socket: its limits, and how it is given up without losing a request. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { newId } from '@creditlane/runtime/ids';

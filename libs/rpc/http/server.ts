@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { type ConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { closeHttpServer } from '@creditlane/runtime/close-http-server';
 import { REPLAYED } from '../call.ts';
 import type { Certificates } from '../credentials/certificates.ts';
 import { internal, toConnectError } from '../fault.ts';
@@ -47,13 +48,7 @@ export async function startHttpServer({
     readMaxBytes,
     acceptCompression: [],
   });
-  const server = openServer(certificates, (request, response) => {
-    // Once it no longer listens, each connection ends with the answer it carries.
-    response.once('close', () => {
-      if (!server.listening) setImmediate(() => server.closeIdleConnections());
-    });
-    serve(request, response);
-  });
+  const server = openServer(certificates, serve);
   server.listen(port, host);
   await once(server, 'listening');
 
@@ -63,7 +58,7 @@ export async function startHttpServer({
     url: `${certificates === undefined ? 'http' : 'https'}://${host === DEFAULT_HOST ? '127.0.0.1' : host}:${bound}`,
     port: bound,
     close() {
-      closing ??= closeGracefully(server, gracePeriodMs);
+      closing ??= closeHttpServer(server, gracePeriodMs);
       return closing;
     },
   };
@@ -119,13 +114,4 @@ async function admit(
   context.signal.addEventListener('abort', () => {
     if (!admitted.answering) procedure.refuse(admitted, context.signal.reason);
   });
-}
-
-async function closeGracefully(server: Server, gracePeriodMs: number): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeIdleConnections();
-  const cutOff = setTimeout(() => server.closeAllConnections(), gracePeriodMs);
-  await closed;
-  clearTimeout(cutOff);
 }

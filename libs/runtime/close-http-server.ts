@@ -1,0 +1,21 @@
+import type { Server } from 'node:http';
+
+const IDLE_SWEEP_MS = 50;
+
+/**
+ * Closes an HTTP server: it accepts no further connection, requests under way get `gracePeriodMs`
+ * to end, and connections that are still open then are cut. Rejects when the server does not listen.
+ */
+export function closeHttpServer(server: Server, gracePeriodMs: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // Node keeps a connection alive whose answer was begun before `close`, so it becomes idle later.
+  const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+  const cutOff = setTimeout(() => server.closeAllConnections(), gracePeriodMs);
+  server.close((error) => {
+    clearInterval(sweep);
+    clearTimeout(cutOff);
+    if (error === undefined) resolve();
+    else reject(error);
+  });
+  return promise;
+}
