@@ -9,6 +9,7 @@ import { isTransientError } from '@creditlane/postgres/error-classes';
 import type { QueryResults } from '@creditlane/postgres/pipeline';
 import { defineStatement, type Query } from '@creditlane/postgres/statement';
 import { type PlannedWrites, runReadWriteTransaction } from '@creditlane/postgres/transaction';
+import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
@@ -169,11 +170,10 @@ export function createInboxHandler<Applied, Prepared = undefined, Known = undefi
   };
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 function receive(message: EventMessage, consumer: string): Received {
   const { ce_id: id = '', traceparent: parent } = message.headers;
-  if (!UUID.test(id)) throw new UndecodableEventError('the message has no ce_id that is a UUID');
+  if (!isCanonicalUuid(id))
+    throw new UndecodableEventError('the message has no ce_id that is a UUID');
   const decoded = decodeEvent(message);
   const span = startSpan(`handle ${message.topic}`, {
     kind: 'consumer',

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { isUuid, newId } from './ids.ts';
+import { isCanonicalUuid, isUuid, newId } from './ids.ts';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -32,7 +32,9 @@ test('ids keep their order when the clock steps back', () => {
 
 test('a UUID is told from other texts, in either case and of any version', () => {
   expect(isUuid(newId())).toBe(true);
+  expect(isCanonicalUuid(newId())).toBe(true);
   expect(isUuid('F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6')).toBe(true);
+  expect(isCanonicalUuid('F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6')).toBe(false);
   for (const text of ['', 'R-17', 'f81d4fae7dec11d0a76500a0c91e6bf6', `${newId()}\n`]) {
     expect(isUuid(text)).toBe(false);
   }

@@ -2,11 +2,20 @@ import { randomUUID } from 'node:crypto';
 
 const SEQUENCE_LIMIT = 0x1000;
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const CANONICAL_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const UUID = new RegExp(CANONICAL_UUID, 'i');
 
-/** Whether a text is a UUID of any version, as PostgreSQL takes it, in either case. */
+/** Whether a text is a UUID of any version, in upper or lower case. PostgreSQL accepts both. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
+}
+
+/**
+ * Whether a text is a UUID of any version in lower case, the form that PostgreSQL returns and RFC
+ * 9562 prescribes for output. For ids that are compared as text.
+ */
+export function isCanonicalUuid(text: string): boolean {
+  return CANONICAL_UUID.test(text);
 }
 
 let lastMs = 0;

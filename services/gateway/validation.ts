@@ -1,6 +1,7 @@
 /** Holds requests against the OpenAPI document, by validators compiled once at start. */
 
 import { invalid } from '@creditlane/rpc/fault';
+import { isUuid } from '@creditlane/runtime/ids';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { DescribedParameter, JsonObject, OpenApiDocument } from './openapi-document.ts';
@@ -31,7 +32,6 @@ export interface Validator {
 }
 
 const DOCUMENT_ID = 'https://creditlane.invalid/openapi.json';
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
 /** Validators by operation id. Throws when a schema of the document cannot be compiled. */
 export function compileValidators(
@@ -62,7 +62,7 @@ function schemaCompiler(document: OpenApiDocument, fromText: boolean): Ajv2020 {
   });
   formats.default(ajv, ['date', 'date-time', 'email']);
   // The library's own accepts a leading "urn:uuid:", which no service does.
-  ajv.addFormat('uuid', UUID);
+  ajv.addFormat('uuid', isUuid);
   // The rest of an OpenAPI document says nothing about validity.
   ajv.addVocabulary([...Object.keys(document), 'example']);
   ajv.addSchema(document, DOCUMENT_ID);

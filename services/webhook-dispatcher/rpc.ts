@@ -5,6 +5,7 @@ import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { invalid } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { listDeliveries } from './store/delivery-list.ts';
 import type { DeliveryRow, DeliveryStateName } from './tables.ts';
 
@@ -18,14 +19,12 @@ const NAMES = new Map(
   Object.entries(STATES).map(([name, state]) => [state, name as DeliveryStateName]),
 );
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 export function webhooksRoutes(database: Database): ServiceRoutes {
   return implement(
     WebhooksService,
     translateDatabaseErrors({
       async listDeliveries({ applicationId, state, limit, cursor }) {
-        if (cursor !== '' && !UUID.test(cursor)) {
+        if (cursor !== '' && !isCanonicalUuid(cursor)) {
           throw invalid('invalid_cursor', 'the cursor is not one of ours', [
             { pointer: '/cursor', message: 'is not one of ours' },
           ]);
