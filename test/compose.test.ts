@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { composeVariables } from '@creditlane/local/compose-variables';
-import { makeSecrets } from '@creditlane/local/secrets';
-import { DATABASES } from '@creditlane/local/services';
+import { makeSecrets } from '@creditlane/platform/secrets';
+import { DATABASES } from '@creditlane/platform/services';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 

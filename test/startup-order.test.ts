@@ -1,6 +1,6 @@
 import { HOST } from '@creditlane/local/host';
 import { choosePorts } from '@creditlane/local/ports';
-import { makeSecrets } from '@creditlane/local/secrets';
+import { makeSecrets } from '@creditlane/platform/secrets';
 import { environmentOf } from '@creditlane/processes/environment';
 import { planInstances, portsNeeded } from '@creditlane/processes/instances';
 import { ServiceProcess } from '@creditlane/processes/service-process';

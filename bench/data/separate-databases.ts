@@ -1,9 +1,9 @@
 /** Databases beside the platform's on the same server, with nobody at work on them. */
 import { submissionsAndDecisions1763700000000 } from '@creditlane/decisions/migrations/0001-submissions-and-decisions';
 import { decisionCalls1763900000000 } from '@creditlane/decisions/migrations/0002-decision-calls';
-import { prepareDatabases } from '@creditlane/local/databases';
-import { makeSecrets } from '@creditlane/local/secrets';
-import type { DatabaseOwner } from '@creditlane/local/services';
+import { prepareDatabases } from '@creditlane/platform/databases';
+import { makeSecrets } from '@creditlane/platform/secrets';
+import type { DatabaseOwner } from '@creditlane/platform/services';
 import { migrate } from '@creditlane/postgres/migrate';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import type { BenchPlatform } from '../platform/bench-platform.ts';

@@ -4,10 +4,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
-import { prepareDatabases } from '@creditlane/local/databases';
 import { seedDemoData } from '@creditlane/local/demo';
-import { makeSecrets, type Secrets } from '@creditlane/local/secrets';
-import type { DatabaseOwner } from '@creditlane/local/services';
+import { prepareDatabases } from '@creditlane/platform/databases';
+import { makeSecrets, type Secrets } from '@creditlane/platform/secrets';
+import type { DatabaseOwner } from '@creditlane/platform/services';
 import { untilSettled } from '@creditlane/processes/settled';
 import type { Closers } from '@creditlane/runtime/closers';
 import { copySubmission, type Submission } from '../data/submissions.ts';
@@ -68,7 +68,7 @@ export async function startBenchPlatform(
   closers.add('outside', outside.close);
   const house = { secrets, databaseUrls, settings: SETTINGS };
   const started = await parts.platform.call('start', { ...house, dataDir, nodeFlags });
-  const settled = () => untilSettled(databaseUrls, NEWEST);
+  const settled = () => untilSettled(databaseUrls, { newest: NEWEST });
   const tenants = await runInstallation(
     started.baseUrl,
     secrets,

@@ -1,8 +1,8 @@
 // `npm run secrets`: what deploy/compose.yaml needs to know and nobody else may, made once.
 import { access, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { makeSecrets } from '@creditlane/platform/secrets';
 import { composeVariables } from './compose-variables.ts';
-import { makeSecrets } from './secrets.ts';
 
 const FILE = fileURLToPath(new URL('../.env', import.meta.url));
 

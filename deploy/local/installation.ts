@@ -2,7 +2,10 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stopEmbeddedKafka } from '@creditlane/embedded-kafka/embedded-kafka';
 import { stopEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
+import type { Secrets } from '@creditlane/platform/secrets';
+import { SERVICES } from '@creditlane/platform/services';
 import type { Process } from '@creditlane/runtime/run';
+import type { AnyService } from '@creditlane/service/define-service';
 import { killFromPidFiles } from '@creditlane/supervision/pid-file';
 import { announce } from './announcement.ts';
 import { emptyDataDir, markDataDir, openDataDir } from './data-dir.ts';
@@ -13,11 +16,17 @@ import { writeJson } from './json-file.ts';
 import type { Options } from './options.ts';
 import type { Platform } from './platform.ts';
 import { choosePorts, type Ports } from './ports.ts';
-import { openSecrets, type Secrets } from './secrets.ts';
+import { openSecrets } from './secrets-file.ts';
 import { explain } from './start-error.ts';
+
+export interface InstallationOptions extends Options {
+  /** Those that the platform consists of; all of the list when left out. */
+  services?: readonly AnyService[];
+}
 
 /** A data directory that is ours for as long as this process lives. */
 export interface Installation {
+  services: readonly AnyService[];
   dir: string;
   /** Where processes are marked, for whoever comes after a `kill -9`. */
   pidFilesDir: string;
@@ -32,7 +41,7 @@ export interface Installation {
  * @param morePorts how many the platform needs beyond the API's, the operations' and the inbox's
  */
 export async function runInstallation(
-  options: Options,
+  options: InstallationOptions,
   morePorts: number,
   process: Process,
   startPlatform: (installation: Installation) => Promise<Platform>,
@@ -59,7 +68,7 @@ export async function runInstallation(
 }
 
 async function openInstallation(
-  options: Options,
+  options: InstallationOptions,
   morePorts: number,
   process: Process,
 ): Promise<Installation> {
@@ -76,7 +85,8 @@ async function openInstallation(
   await rm(demoFile(dir), { force: true });
   const pidFilesDir = pidFilesDirOf(dir);
   await mkdir(pidFilesDir, { recursive: true });
-  return { dir, pidFilesDir, ports, secrets: await openSecrets(dir) };
+  const { services = SERVICES } = options;
+  return { services, dir, pidFilesDir, ports, secrets: await openSecrets(dir, services) };
 }
 
 /** Ends what a killed Creditlane may have left running on the data directory. */

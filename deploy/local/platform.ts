@@ -1,27 +1,21 @@
 // The whole platform in one process: every service with its own database, one event bus, no sockets between them.
-import { startApplications } from '@creditlane/applications/app';
-import { readConfig as readApplicationsConfig } from '@creditlane/applications/config';
-import { startDecisions } from '@creditlane/decisions/app';
-import { readConfig as readDecisionsConfig } from '@creditlane/decisions/config';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
-import { startGateway } from '@creditlane/gateway/app';
-import { readConfig as readGatewayConfig } from '@creditlane/gateway/config';
-import { startIntegrations } from '@creditlane/integrations/app';
-import { readConfig as readIntegrationsConfig } from '@creditlane/integrations/config';
+import { publicKeys, secretsOf } from '@creditlane/platform/secrets';
+import { consumersOf, inOrderOfEvents } from '@creditlane/platform/services';
 import type { Endpoint } from '@creditlane/rpc/client';
 import { TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { startOpsServer } from '@creditlane/runtime/ops-server';
 import type { Process } from '@creditlane/runtime/run';
-import { startWebhookDispatcher } from '@creditlane/webhook-dispatcher/app';
-import { readConfig as readDispatcherConfig } from '@creditlane/webhook-dispatcher/config';
+import { readSettings } from '@creditlane/runtime/setting';
+import type { AnyService, StartedService } from '@creditlane/service/define-service';
+import { localSettings } from '@creditlane/service/settings';
+import { startService } from '@creditlane/service/start-service';
 import type { ServiceAddress } from './demo.ts';
 import { HOST } from './host.ts';
 import type { Ports } from './ports.ts';
-import { publicKeys } from './secrets.ts';
-import type { ServiceName } from './services.ts';
-import { type PlatformSettings, settingsOf } from './settings.ts';
+import { type PlatformSettings, servicesOf, settingsOf } from './settings.ts';
 
 export interface PlatformOptions extends PlatformSettings {
   ports: Pick<Ports, 'api' | 'ops'>;
@@ -33,73 +27,45 @@ export interface Platform {
   opsUrl: string;
   /** Resolves when every event has been handled and no webhook is under way or due. */
   settled(): Promise<void>;
-  /** Where its processes are at present, if it is made of several. */
+  /** The addresses of the processes at present, if there are several. */
   services?(): Record<string, ServiceAddress>;
-  /** Has `listener` called whenever one of them was started again. */
+  /** Calls `listener` whenever one of the processes was started again. */
   onRestart?(listener: () => void): void;
 }
 
-/** Starts every service, in the order of what they need; all ends with the process's closers. */
+/** Starts every service, in the order of the list; all end with the process's closers. */
 export async function startPlatform(options: PlatformOptions, process: Process): Promise<Platform> {
-  const { ports } = options;
-  const env = (service: ServiceName) => settingsOf(service, options);
-  const mount = (service: ServiceName, { routes }: { routes: ServiceRoutes[] }): Endpoint => ({
-    kind: 'memory',
-    transport: mountInMemory(routes, {
-      verifier: new TokenVerifier({ audience: service, trusted: publicKeys(options.secrets) }),
-      log: process.log,
-      metrics: process.metrics,
-    }),
-  });
+  const services = servicesOf(options);
+  const { log, metrics, closers } = process;
+  const ops = await startOpsServer({ host: HOST, port: options.ports.ops, ...process });
+  closers.add('ops server', ops.close);
+  const bus = createInProcessBus({ consumers: consumersOf(services), metrics });
+  closers.add('event bus', () => bus.close());
 
-  const signer = (service: ServiceName) =>
-    new TokenSigner({
-      issuer: service,
-      privateKey: options.secrets.services[service].identity.privateKey,
-    });
-
-  const ops = await startOpsServer({ host: HOST, port: ports.ops, ...process });
-  process.closers.add('ops server', ops.close);
-  const bus = createInProcessBus({ metrics: process.metrics });
-  process.closers.add('event bus', () => bus.close());
-
-  const integrations = await startIntegrations(readIntegrationsConfig(env('integrations')), {
-    process,
-  });
-  const applications = await startApplications(readApplicationsConfig(env('applications')), {
-    process,
-    bus,
-  });
-  const peers = {
-    integrations: mount('integrations', integrations),
-    applications: mount('applications', applications),
+  const mount = (audience: string, routes: ServiceRoutes[]): Endpoint => {
+    const verifier = new TokenVerifier({ audience, trusted: publicKeys(options.secrets) });
+    return { kind: 'memory', transport: mountInMemory(routes, { verifier, log, metrics }) };
   };
-  const decisions = await startDecisions(readDecisionsConfig(env('decisions')), {
-    process,
-    bus,
-    peers,
-    signer: signer('decisions'),
-  });
-  const dispatcher = await startWebhookDispatcher(readDispatcherConfig(env('webhook-dispatcher')), {
-    process,
-    bus,
-    peers,
-    signer: signer('webhook-dispatcher'),
-  });
-  const gateway = await startGateway(readGatewayConfig(env('gateway')), {
-    process,
-    peers: { ...peers, decisions: mount('decisions', decisions) },
-    signer: signer('gateway'),
-  });
+  const started = new Map<AnyService, StartedService>();
+  const endpoints: Record<string, Endpoint> = {};
+  let gatewayUrl = '';
+  for (const service of services) {
+    const { name } = service;
+    const settings = readSettings(settingsOf(service, options), localSettings(service));
+    const { privateKey } = secretsOf(options.secrets, name).identity;
+    const signer = new TokenSigner({ issuer: name, privateKey });
+    const running = await startService(service, settings, { process, bus, endpoints, signer });
+    started.set(service, running);
+    if (running.routes !== undefined) endpoints[name] = mount(name, running.routes);
+    if (running.url !== undefined) gatewayUrl = running.url;
+  }
 
   return {
-    baseUrl: `${gateway.url}/v1`,
+    baseUrl: `${gatewayUrl}/v1`,
     opsUrl: ops.url,
     async settled() {
-      // In the order in which an event travels, so that each waits for all that the one before sent.
-      await applications.settled();
-      await decisions.settled();
-      await dispatcher.settled();
+      // Each service waits for all that the ones before it have published.
+      for (const service of inOrderOfEvents(services)) await started.get(service)?.settled?.();
     },
   };
 }

@@ -1,43 +1,44 @@
+import type { DatabaseUrls } from '@creditlane/platform/databases';
+import { type Secrets, secretSettings } from '@creditlane/platform/secrets';
+import { SERVICES, type ServiceName } from '@creditlane/platform/services';
+import type { AnyService } from '@creditlane/service/define-service';
 import { HOST } from './host.ts';
-import { platformKeyDigest, type Secrets } from './secrets.ts';
-import type { DatabaseOwner, ServiceName } from './services.ts';
 
 /** What the settings of all services are made from. */
 export interface PlatformSettings {
+  /** Those that the platform consists of; all of the list when left out. */
+  services?: readonly AnyService[];
   secrets: Secrets;
-  databaseUrls: Record<DatabaseOwner, string>;
+  databaseUrls: DatabaseUrls;
   ports: { api: number };
   /** Settings of single services on top of the platform's own. */
   settings?: Partial<Record<ServiceName, Record<string, string>>>;
 }
 
-/** A service's own part of the environment that it would get on a machine of its own. */
-export function settingsOf(
-  service: ServiceName,
-  platform: PlatformSettings,
-): Record<string, string> {
-  const { secrets, databaseUrls, ports, settings } = platform;
-  const own: Record<ServiceName, Record<string, string>> = {
-    integrations: {
-      PLATFORM_KEY_DIGESTS: platformKeyDigest(secrets),
-      KEY_RING: secrets.keyRing,
-      ...receiversHere('DESTINATIONS'),
-    },
-    applications: { KEY_RING: secrets.keyRing, REQUEST_DIGEST_KEY: secrets.requestDigestKey },
-    decisions: {},
-    'webhook-dispatcher': receiversHere('EGRESS'),
-    gateway: { HOST, PORT: String(ports.api) },
-  };
-  return {
-    ...(service === 'gateway'
-      ? {}
-      : { DATABASE_URL: databaseUrls[service], DATABASE_POOL_SIZE: '8' }),
-    ...own[service],
-    ...settings?.[service],
-  };
+/** Webhook receivers on this machine are allowed. */
+const LOCAL_RECEIVERS: Record<string, Record<string, string>> = {
+  integrations: { DESTINATIONS_ALLOW_HTTP: 'true', DESTINATIONS_ALLOW_LOOPBACK: 'true' },
+  'webhook-dispatcher': { EGRESS_ALLOW_HTTP: 'true', EGRESS_ALLOW_LOOPBACK: 'true' },
+};
+
+/** The services of the platform, in the order in which they start. */
+export function servicesOf({ services = SERVICES }: PlatformSettings): readonly AnyService[] {
+  return services;
 }
 
-/** A webhook receiver on this machine is what a laptop has. */
-function receiversHere(prefix: string): Record<string, string> {
-  return { [`${prefix}_ALLOW_HTTP`]: 'true', [`${prefix}_ALLOW_LOOPBACK`]: 'true' };
+/** The variables of `localSettings` of a service on this machine. */
+export function settingsOf(
+  service: AnyService,
+  { secrets, databaseUrls, ports, settings = {} }: PlatformSettings,
+): Record<string, string> {
+  const urls: Record<string, string> = databaseUrls;
+  const DATABASE_URL = urls[service.name];
+  const additional: Record<string, Record<string, string> | undefined> = settings;
+  return {
+    ...(DATABASE_URL !== undefined && { DATABASE_URL, DATABASE_POOL_SIZE: '8' }),
+    ...(service.serves === 'http' && { HOST, PORT: String(ports.api) }),
+    ...secretSettings(service, secrets),
+    ...LOCAL_RECEIVERS[service.name],
+    ...additional[service.name],
+  };
 }

@@ -1,35 +1,39 @@
 import { HOST } from '@creditlane/local/host';
-import { identityTrust } from '@creditlane/local/secrets';
-import { variableOf } from '@creditlane/local/services';
 import { type PlatformSettings, settingsOf } from '@creditlane/local/settings';
+import { identityTrust, secretsOf } from '@creditlane/platform/secrets';
+import { addressVariable } from '@creditlane/rpc/calling';
+import { processVariables } from '@creditlane/service/settings';
 import { addressesOf, type Instance } from './instances.ts';
 
 export interface ProcessSettings extends PlatformSettings {
-  /** Where the Kafka cluster is and what in it is ours: the variables that `readKafkaConfig` reads. */
+  /** The Kafka cluster and what in it is ours: the variables of `KAFKA`. */
   kafka: Record<string, string>;
 }
 
-/** The whole environment of a service's process. */
+/** The whole environment of a service's process: as much of the platform as its manifest asks for. */
 export function environmentOf(
   instance: Instance,
   all: readonly Instance[],
-  surroundings: ProcessSettings,
+  platform: ProcessSettings,
 ): Record<string, string> {
   const { service, ports } = instance;
-  const { secrets, kafka } = surroundings;
+  const { secrets, kafka } = platform;
   const addresses = [...addressesOf(all)].map(([name, address]) => [
-    variableOf(name, 'ADDRESS'),
+    addressVariable(name),
     address,
   ]);
-  return {
+  const available: Record<string, string> = {
     HOST,
     HTTP_PORT: String(ports.http),
     OPS_PORT: String(ports.ops),
-    ...(ports.grpc !== undefined && { GRPC_PORT: String(ports.grpc), GRPC_REFLECTION: 'true' }),
-    IDENTITY_KEY: secrets.services[service].identity.privateKey,
+    GRPC_PORT: String(ports.grpc),
+    GRPC_REFLECTION: 'true',
+    IDENTITY_KEY: secretsOf(secrets, service.name).identity.privateKey,
     IDENTITY_TRUST: identityTrust(secrets),
     ...Object.fromEntries(addresses),
     ...kafka,
-    ...settingsOf(service, surroundings),
   };
+  const read = new Set(processVariables(service).map(({ name }) => name));
+  const needed = Object.entries(available).filter(([name]) => read.has(name));
+  return { ...Object.fromEntries(needed), ...settingsOf(service, platform) };
 }

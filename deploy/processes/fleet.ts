@@ -3,6 +3,7 @@ import type { ServiceAddress } from '@creditlane/local/demo';
 import { HOST } from '@creditlane/local/host';
 import type { Platform } from '@creditlane/local/platform';
 import type { Ports } from '@creditlane/local/ports';
+import { servicesOf } from '@creditlane/local/settings';
 import type { Process } from '@creditlane/runtime/run';
 import { environmentOf, type ProcessSettings } from './environment.ts';
 import { planInstances, type Replicas } from './instances.ts';
@@ -32,7 +33,7 @@ export interface ProcessFleet extends Platform {
  */
 export async function startFleet(options: FleetOptions, process: Process): Promise<ProcessFleet> {
   const { ports, replicas = {}, everywhere, pidFilesDir, write } = options;
-  const instances = planInstances(ports, replicas);
+  const instances = planInstances(ports, replicas, servicesOf(options));
   let restartListener = () => {};
   const running = instances.map((instance) => {
     const service = new ServiceProcess({
@@ -50,7 +51,7 @@ export async function startFleet(options: FleetOptions, process: Process): Promi
   return {
     baseUrl: `http://${HOST}:${ports.api}/v1`,
     opsUrl: `http://${HOST}:${ports.ops}`,
-    settled: () => untilSettled(options.databaseUrls),
+    settled: () => untilSettled(options.databaseUrls, { services: servicesOf(options) }),
     services: () => Object.fromEntries(running.map((it) => [it.instance.name, addressOf(it)])),
     onRestart(listener) {
       restartListener = listener;

@@ -22,7 +22,7 @@ test('replicas have names and ports of their own, and callers are told of all', 
   const replicas = { decisions: 3 };
   const services = Array.from({ length: portsNeeded(replicas) }, (_, at) => 10 + at);
   const instances = planInstances({ ...ports, services }, replicas);
-  const its = instances.filter(({ service }) => service === 'decisions');
+  const its = instances.filter(({ service }) => service.name === 'decisions');
   expect(its.map(({ name }) => name)).toEqual(['decisions', 'decisions-2', 'decisions-3']);
   expect(addressesOf(instances).get('decisions')).toBe('127.0.0.1:16,127.0.0.1:19,127.0.0.1:22');
   expect(addressesOf(instances).has('gateway')).toBe(false);

@@ -1,59 +1,78 @@
 import { HOST } from '@creditlane/local/host';
 import type { Ports } from '@creditlane/local/ports';
-import { SERVICES, type ServiceName } from '@creditlane/local/services';
+import { SERVICES } from '@creditlane/platform/services';
+import type { AnyService } from '@creditlane/service/define-service';
 
-/** How many processes a service has; one where nothing is said. */
-export type Replicas = Partial<Record<ServiceName, number>>;
+/** How many processes a service has; one where its name is missing. */
+export type Replicas = Readonly<Record<string, number>>;
 
 /** One process of a service, and the ports it listens on. */
 export interface Instance {
   /** The service's name, with a number behind it for all but its first process. */
   name: string;
-  service: ServiceName;
+  service: AnyService;
   ports: {
-    /** Callers' REST at the gateway, elsewhere Connect over HTTP/1.1. */
+    /** The REST interface of the gateway; elsewhere Connect over HTTP/1.1. */
     http: number;
     ops: number;
-    /** The gateway is called by nobody here. */
+    /** For calls of other services, where the service serves calls. */
     grpc?: number;
   };
 }
 
-const PORTS_EACH = 3;
-
-/** The processes of each service behind the gateway, which itself is one: the API has one address. */
-function behindGateway(replicas: Replicas): { name: string; service: ServiceName }[] {
-  return SERVICES.filter((service) => service !== 'gateway').flatMap((service) =>
-    Array.from({ length: replicas[service] ?? 1 }, (_, index) => ({
-      name: index === 0 ? service : `${service}-${index + 1}`,
-      service,
-    })),
-  );
-}
+const PORTS_PER_PROCESS = 3;
 
 /** How many ports the processes need beyond those of the API. */
-export function portsNeeded(replicas: Replicas): number {
-  return PORTS_EACH * behindGateway(replicas).length;
+export function portsNeeded(
+  replicas: Replicas,
+  services: readonly AnyService[] = SERVICES,
+): number {
+  return PORTS_PER_PROCESS * callees(replicas, services).length;
 }
 
-/** Every process with its ports, in the order in which they stop last: those that are called first. */
-export function planInstances(ports: Ports, replicas: Replicas): Instance[] {
-  const behind = behindGateway(replicas).map((instance, index) => {
-    const [grpc = 0, http = 0, ops = 0] = ports.services.slice(PORTS_EACH * index);
+/**
+ * Every process with its ports, in the order of the list, which is the reverse of that in which they
+ * stop. The gateway is one process: the API has one address.
+ */
+export function planInstances(
+  ports: Ports,
+  replicas: Replicas,
+  services: readonly AnyService[] = SERVICES,
+): Instance[] {
+  const instances = callees(replicas, services).map((instance, index) => {
+    const [grpc = 0, http = 0, ops = 0] = ports.services.slice(PORTS_PER_PROCESS * index);
     return { ...instance, ports: { grpc, http, ops } };
   });
-  const gateway = { http: ports.api, ops: ports.ops };
-  return [...behind, { name: 'gateway', service: 'gateway', ports: gateway }];
+  const gateways = services
+    .filter(({ serves }) => serves === 'http')
+    .map((service) => ({
+      name: service.name,
+      service,
+      ports: { http: ports.api, ops: ports.ops },
+    }));
+  return [...instances, ...gateways];
 }
 
-/** Where each service is called: the addresses of all its processes, as `readCalling` takes them. */
-export function addressesOf(instances: readonly Instance[]): Map<ServiceName, string> {
+/** The addresses at which each service is called, by its name: those of all its processes. */
+export function addressesOf(instances: readonly Instance[]): Map<string, string> {
   const called = instances.filter(({ ports }) => ports.grpc !== undefined);
-  const byService = Map.groupBy(called, ({ service }) => service);
+  const byService = Map.groupBy(called, ({ service }) => service.name);
   return new Map(
     [...byService].map(([service, its]) => [
       service,
       its.map(({ ports }) => `${HOST}:${ports.grpc}`).join(','),
     ]),
   );
+}
+
+/** The processes of the services that serve calls. */
+function callees(replicas: Replicas, services: readonly AnyService[]) {
+  return services
+    .filter(({ serves }) => serves === 'calls')
+    .flatMap((service) =>
+      Array.from({ length: replicas[service.name] ?? 1 }, (_, index) => ({
+        name: index === 0 ? service.name : `${service.name}-${index + 1}`,
+        service,
+      })),
+    );
 }

@@ -5,7 +5,7 @@ import {
   parseOptions,
   UsageError,
 } from '@creditlane/local/options';
-import { SERVICES } from '@creditlane/local/services';
+import { SERVICES } from '@creditlane/platform/services';
 import type { Replicas } from './instances.ts';
 
 export interface UpOptions extends Options {
@@ -66,7 +66,7 @@ function readBrokers(text: string): 1 | 3 {
 
 function readReplicas(text: string): [string, number] {
   const [, service = '', count] = /^([a-z-]+)=([1-9])$/.exec(text) ?? [];
-  const known = SERVICES.filter((name) => name !== 'gateway');
+  const known = SERVICES.flatMap(({ name, serves }) => (serves === 'calls' ? [name] : []));
   if (known.some((name) => name === service)) return [service, Number(count)];
   throw new UsageError(
     `--replicas: "${text}" must be a service and a number up to 9, as in decisions=3. ` +

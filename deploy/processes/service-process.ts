@@ -98,7 +98,7 @@ export class ServiceProcess {
 
   #spawn(): ChildProcess {
     const { instance, env, write } = this.#options;
-    const main = join(SERVICES_DIR, instance.service, 'main.ts');
+    const main = join(SERVICES_DIR, instance.service.name, 'main.ts');
     const flags = ['--disable-warning=ExperimentalWarning', '--import', WATCHDOG];
     const child = spawn(process.execPath, [...flags, main], {
       // A group of its own: Ctrl-C is for us, and it ends with us by the leash, however we end.

@@ -1,66 +1,81 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { TOPICS, type Topic } from '@creditlane/events/topics';
-import type { DatabaseOwner } from '@creditlane/local/services';
+import type { Topic } from '@creditlane/events/topics';
 import { hasUnpublishedEvents } from '@creditlane/messaging/outbox-rows';
+import type { DatabaseUrls } from '@creditlane/platform/databases';
+import { consumersOf, inOrderOfEvents, SERVICES } from '@creditlane/platform/services';
+import type { AnyService } from '@creditlane/service/define-service';
 import { findUnsettled } from '@creditlane/webhook-dispatcher/store/deliveries';
 import pg from 'pg';
 
-type Databases = Record<DatabaseOwner, pg.Pool>;
-
 const POLL_MS = 50;
-/** In the order in which an event travels. */
-const PUBLISHERS = ['applications', 'decisions'] as const satisfies DatabaseOwner[];
+
+export interface SettledOptions {
+  services?: readonly AnyService[];
+  /**
+   * Looks at this many of the newest events of each outbox instead of at all: enough for the last
+   * event of each partition to be among them.
+   */
+  newest?: number;
+}
 
 /**
- * Resolves when every event written so far was handled by all who consume it, and no webhook is under
- * way or due. It looks into the databases: what each process says of itself is not the whole. Where
- * events are too many to ask for each, `newest` of every outbox stand for all: enough for each
- * partition's last to be among them.
+ * Resolves when every event written so far was handled by all of its consumers, and no webhook is under
+ * way or due. It reads the databases, because a process knows only what it does itself.
  */
 export async function untilSettled(
-  databaseUrls: Record<DatabaseOwner, string>,
-  newest?: number,
+  databaseUrls: DatabaseUrls,
+  { services = SERVICES, newest }: SettledOptions = {},
 ): Promise<void> {
   const pools = Object.entries(databaseUrls).map(([owner, url]) => {
     const pool = new pg.Pool({ connectionString: url, max: 1 });
-    pool.on('error', () => undefined); // What is asked next meets it, if anything is.
+    pool.on('error', () => undefined); // The next query on it fails, if there is one.
     return [owner, pool] as const;
   });
-  const databases = Object.fromEntries(pools) as Databases;
-  try {
-    for (const publisher of PUBLISHERS) {
-      while (!(await isHandled(publisher, databases, newest))) await delay(POLL_MS);
+  const consumers = consumersOf(services);
+  const poolOf = (owner: string) => {
+    const [, pool] = pools.find(([name]) => name === owner) ?? [];
+    if (pool === undefined) throw new Error(`${owner} has no database`);
+    return pool;
+  };
+  const isHandled = async (pool: pg.Pool): Promise<boolean> => {
+    if (await hasUnpublishedEvents(pool)) return false;
+    for (const { topic, ids } of await readWritten(pool, newest)) {
+      for (const consumer of consumers[topic]) {
+        if (!(await areHandled(poolOf(consumer), consumer, ids))) return false;
+      }
     }
-    while ((await findUnsettled(databases['webhook-dispatcher'])).due) await delay(POLL_MS);
+    return true;
+  };
+  try {
+    for (const { name, publishes } of inOrderOfEvents(services)) {
+      if (publishes === undefined) continue;
+      while (!(await isHandled(poolOf(name)))) await delay(POLL_MS);
+    }
+    while ((await findUnsettled(poolOf('webhook-dispatcher'))).due) await delay(POLL_MS);
   } finally {
     await Promise.all(pools.map(([, pool]) => pool.end()));
   }
 }
 
-async function isHandled(
-  publisher: DatabaseOwner,
-  databases: Databases,
-  newest?: number,
-): Promise<boolean> {
-  if (await hasUnpublishedEvents(databases[publisher])) return false;
-  const { rows } = await databases[publisher].query<{ topic: Topic; ids: string[] }>(
+/** The ids of the newest events of an outbox, by topic; of all events without a number. */
+async function readWritten(pool: pg.Pool, newest?: number) {
+  const { rows } = await pool.query<{ topic: Topic; ids: string[] }>(
     `SELECT topic, array_agg(event_id) AS ids
      FROM (SELECT topic, event_id FROM outbox ORDER BY id DESC LIMIT $1) AS written GROUP BY topic`,
-    // SQL takes no limit for all.
+    // LIMIT NULL is no limit.
     [newest ?? null],
   );
-  for (const { topic, ids } of rows) {
-    for (const consumer of TOPICS[topic].consumers) {
-      const { rowCount } = await databases[consumer].query(
-        `SELECT id FROM unnest($2::uuid[]) AS id
-         WHERE NOT EXISTS (SELECT FROM inbox WHERE consumer = $1 AND event_id = id)
-           AND NOT EXISTS (SELECT FROM dead_letters
-             WHERE consumer = $1 AND headers ->> 'ce_id' = id::text)
-         LIMIT 1`,
-        [consumer, ids],
-      );
-      if (rowCount !== 0) return false;
-    }
-  }
-  return true;
+  return rows;
+}
+
+async function areHandled(pool: pg.Pool, consumer: string, ids: string[]): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `SELECT id FROM unnest($2::uuid[]) AS id
+     WHERE NOT EXISTS (SELECT FROM inbox WHERE consumer = $1 AND event_id = id)
+       AND NOT EXISTS (SELECT FROM dead_letters
+         WHERE consumer = $1 AND headers ->> 'ce_id' = id::text)
+     LIMIT 1`,
+    [consumer, ids],
+  );
+  return rowCount === 0;
 }

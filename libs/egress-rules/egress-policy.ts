@@ -1,20 +1,28 @@
-import type { EnvReader } from '@creditlane/runtime/env';
+import { type Setting, setting } from '@creditlane/runtime/setting';
 import type { EgressPolicy } from './destination-url.ts';
 
-const PORTS = [443, 8443];
-
 /**
- * Reads what is allowed: `…_ALLOW_HTTP`, `…_ALLOW_LOOPBACK` and `…_PORTS`, numbers separated by
- * commas. Where URLs are taken it must be what is allowed where they are dialled.
+ * The settings of what is allowed: `…_ALLOW_HTTP`, `…_ALLOW_LOOPBACK` and `…_PORTS`. Where URLs are
+ * registered the policy must be that of where they are dialled.
  *
  * @param prefix how the variables begin, such as "EGRESS"
  */
-export function readEgressPolicy(read: EnvReader, prefix: string): EgressPolicy {
-  return {
-    allowHttp: read.boolean(`${prefix}_ALLOW_HTTP`, false),
-    allowLoopback: read.boolean(`${prefix}_ALLOW_LOOPBACK`, false),
-    ports: read.parsed(`${prefix}_PORTS`, parsePorts, PORTS),
-  };
+export function egressPolicySetting(prefix: string): Setting<EgressPolicy> {
+  return setting.all({
+    allowHttp: setting.boolean(`${prefix}_ALLOW_HTTP`, {
+      default: false,
+      about: 'Whether a destination may be plain http; only for development.',
+    }),
+    allowLoopback: setting.boolean(`${prefix}_ALLOW_LOOPBACK`, {
+      default: false,
+      about: 'Whether a destination may be this machine; only for development.',
+    }),
+    ports: setting.parsed(`${prefix}_PORTS`, parsePorts, {
+      type: 'ports separated by commas',
+      default: '443,8443',
+      about: 'The ports that a destination may have.',
+    }),
+  });
 }
 
 function parsePorts(text: string): number[] {

@@ -4,7 +4,7 @@ import type { EventBus } from './bus.ts';
 import type { EventMessage } from './message.ts';
 
 const TOPIC = 'creditlane.decisions.v1';
-/** The group that TOPICS declares for the topic. */
+/** The group that must be declared for the topic. */
 const GROUP = 'webhook-dispatcher';
 /** A bus over a network has to find its cluster and join its group first. */
 const WITHIN = { timeout: 15_000 };

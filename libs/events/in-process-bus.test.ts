@@ -4,10 +4,13 @@ import { createInProcessBus } from './in-process-bus.ts';
 import type { EventMessage } from './message.ts';
 import type { Topic } from './topics.ts';
 
-describeEventBusContract('within one process', async () => createInProcessBus());
-
 const TOPIC: Topic = 'creditlane.decisions.v1';
-const topics = { [TOPIC]: { consumers: ['left', 'right'] } };
+
+describeEventBusContract('within one process', async () =>
+  createInProcessBus({ consumers: { [TOPIC]: ['webhook-dispatcher'] } }),
+);
+
+const consumers = { [TOPIC]: ['left', 'right'] };
 
 function message(text: string): EventMessage {
   return { topic: TOPIC, key: 'k', headers: { ce_id: text }, value: Buffer.from(text) };
@@ -17,7 +20,7 @@ function message(text: string): EventMessage {
 const turn = () => new Promise(setImmediate);
 
 test('publishing takes until every declared group has subscribed and handled', async () => {
-  const bus = createInProcessBus({ topics });
+  const bus = createInProcessBus({ consumers });
   const steps: string[] = [];
   const published = bus.publish([message('a')]).then(() => steps.push('published'));
   const handle = (group: string) => async () => {
@@ -35,7 +38,7 @@ test('publishing takes until every declared group has subscribed and handled', a
 });
 
 test('a group that fails is the publisher’s failure, once all groups are done', async () => {
-  const bus = createInProcessBus({ topics });
+  const bus = createInProcessBus({ consumers });
   let handled = false;
   await bus.subscribe({
     group: 'left',
@@ -56,7 +59,7 @@ test('a group that fails is the publisher’s failure, once all groups are done'
 });
 
 test('what gathers while a batch is under way becomes the next batch', async () => {
-  const bus = createInProcessBus({ topics: { [TOPIC]: { consumers: ['left'] } } });
+  const bus = createInProcessBus({ consumers: { [TOPIC]: ['left'] } });
   const gate = Promise.withResolvers<void>();
   const batches: number[] = [];
   await bus.subscribe({
@@ -78,7 +81,7 @@ test('what gathers while a batch is under way becomes the next batch', async () 
 });
 
 test('consumers share no objects, with each other or with the publisher', async () => {
-  const bus = createInProcessBus({ topics });
+  const bus = createInProcessBus({ consumers });
   const received: EventMessage[] = [];
   const handle = async ([first]: EventMessage[]) => {
     if (!first) return;
@@ -96,7 +99,7 @@ test('consumers share no objects, with each other or with the publisher', async 
 });
 
 test('closing rejects those who wait for a group that never came', async () => {
-  const bus = createInProcessBus();
+  const bus = createInProcessBus({ consumers });
   const waiting = bus.publish([message('a')]);
   const closed = bus.close();
   await expect(waiting).rejects.toThrow('the event bus is closed');
@@ -104,14 +107,14 @@ test('closing rejects those who wait for a group that never came', async () => {
 });
 
 test('a topic that nobody declared is refused', async () => {
-  const bus = createInProcessBus();
+  const bus = createInProcessBus({ consumers });
   const stray = { ...message('a'), topic: 'creditlane.rumours.v1' };
   await expect(bus.publish([stray])).rejects.toThrow('topic creditlane.rumours.v1 is not declared');
   await bus.close();
 });
 
 test('a group subscribes once', async () => {
-  const bus = createInProcessBus();
+  const bus = createInProcessBus({ consumers });
   const options = { group: 'left', topics: [TOPIC], handle: () => Promise.resolve() };
   const subscription = await bus.subscribe(options);
   await expect(bus.subscribe(options)).rejects.toThrow('left is subscribed already');

@@ -7,11 +7,10 @@ import { BusClosedError, type EventBus, type SubscribeOptions, type Subscription
 import { ConsumerGroup } from './consumer-group.ts';
 import { measureLag } from './lag-gauge.ts';
 import { copyMessage, type EventMessage } from './message.ts';
-import { TOPICS, type TopicDeclaration } from './topics.ts';
 
 export interface InProcessBusOptions {
-  /** Who must have handled what; TOPICS unless a test says otherwise. */
-  topics?: Record<string, Pick<TopicDeclaration, 'consumers'>>;
+  /** By topic, the groups that must have handled each message before it counts as published. */
+  consumers: Readonly<Record<string, readonly string[]>>;
   metrics?: Metrics;
 }
 
@@ -19,10 +18,7 @@ export interface InProcessBusOptions {
  * A bus whose `publish` waits until every group declared for the topic has subscribed and handled
  * the messages, all groups at the same time. Groups that nobody declared are served as well.
  */
-export function createInProcessBus({
-  topics = TOPICS,
-  metrics,
-}: InProcessBusOptions = {}): EventBus {
+export function createInProcessBus({ consumers, metrics }: InProcessBusOptions): EventBus {
   const groups = new Map<string, ConsumerGroup>();
   let closed = false;
 
@@ -31,13 +27,13 @@ export function createInProcessBus({
     groups.set(name, group);
     return group;
   };
-  for (const { consumers } of Object.values(topics)) consumers.forEach(groupNamed);
+  for (const names of Object.values(consumers)) names.forEach(groupNamed);
 
   if (metrics)
     measureLag(metrics, () => [...groups].map(([name, { lag }]) => [name, lag] as const));
 
   const receivers = (topic: string): ConsumerGroup[] => {
-    const declared = topics[topic]?.consumers;
+    const declared = consumers[topic];
     if (!declared) throw new Error(`topic ${topic} is not declared`);
     return [...groups.values()].filter(
       (group) => declared.includes(group.name) || group.listensTo(topic),

@@ -1,8 +1,9 @@
-/** Where the Kafka cluster is, how to get in, and what in it is ours. */
+/** The settings of the Kafka cluster: its address, the credentials, and what in it is ours. */
 import type { EnvReader } from '@creditlane/runtime/env';
+import { type Setting, setting, variablesOf } from '@creditlane/runtime/setting';
 
 export interface KafkaConfig {
-  /** Some of the cluster's addresses, `host:port`; the brokers tell of the others. */
+  /** Some of the cluster's addresses, `host:port`; the brokers name the others. */
   brokers: string[];
   /** TLS; its texts are PEM. Without `ca` the system's authorities are trusted. */
   tls?: { ca?: string; cert?: string; key?: string };
@@ -17,37 +18,84 @@ type SaslMechanism = (typeof MECHANISMS)[number];
 
 const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
-/**
- * Reads `KAFKA_BROKERS` (addresses separated by commas), and where they are needed `KAFKA_SSL`,
- * `KAFKA_SSL_CA`, `KAFKA_SSL_CERT` with `KAFKA_SSL_KEY`, `KAFKA_SASL_MECHANISM` with
- * `KAFKA_SASL_USERNAME` and `KAFKA_SASL_PASSWORD`, `KAFKA_PREFIX` and `KAFKA_REPLICATION`.
- */
-export function readKafkaConfig(read: EnvReader): KafkaConfig {
-  const brokers = read.list('KAFKA_BROKERS');
-  const tls = read.boolean('KAFKA_SSL', false) && readTls(read);
-  const mechanism = read.oneOf('KAFKA_SASL_MECHANISM', ['none', ...MECHANISMS], 'none');
-  const replication = read.integer('KAFKA_REPLICATION', { default: 0, min: 0, max: 10 });
+const settings = {
+  brokers: setting.list('KAFKA_BROKERS', {
+    about: "Some of the cluster's addresses, `host:port` separated by commas.",
+  }),
+  ssl: setting.boolean('KAFKA_SSL', { default: false, about: 'Whether brokers are met by TLS.' }),
+  ca: setting.string('KAFKA_SSL_CA', {
+    default: '',
+    about: "The PEM of the brokers' authority; the system's authorities without.",
+  }),
+  cert: setting.string('KAFKA_SSL_CERT', {
+    default: '',
+    about: 'The PEM of the certificate shown to brokers.',
+  }),
+  mechanism: setting.oneOf('KAFKA_SASL_MECHANISM', ['none', ...MECHANISMS], {
+    default: 'none',
+    about: 'How the process proves itself to brokers.',
+  }),
+  prefix: setting.string('KAFKA_PREFIX', {
+    default: '',
+    about: 'Put before the names of topics and groups, where installations share a cluster.',
+  }),
+  replication: setting.integer('KAFKA_REPLICATION', {
+    default: 0,
+    min: 0,
+    max: 10,
+    about: 'How many brokers hold each message; 0 is what each topic declares.',
+  }),
+};
+
+/** Needed only where TLS shows a certificate, or a mechanism is chosen. */
+const credentials = {
+  key: setting.string('KAFKA_SSL_KEY', {
+    secret: true,
+    about: 'The PEM of the key of KAFKA_SSL_CERT; needed with it.',
+  }),
+  username: setting.string('KAFKA_SASL_USERNAME', { about: 'Needed with a SASL mechanism.' }),
+  password: setting.string('KAFKA_SASL_PASSWORD', {
+    secret: true,
+    about: 'Needed with a SASL mechanism.',
+  }),
+};
+
+/** The settings of every process that publishes or consumes events. */
+export const KAFKA: Setting<KafkaConfig> = {
+  variables: [
+    ...variablesOf(settings),
+    ...variablesOf(credentials).map((variable) => ({ ...variable, default: '' })),
+  ],
+  read: readKafkaConfig,
+};
+
+/** Reads the settings of `KAFKA`. */
+export function readKafkaConfig(env: EnvReader): KafkaConfig {
+  const brokers = settings.brokers.read(env);
+  const tls = settings.ssl.read(env) && readTls(env);
+  const mechanism = settings.mechanism.read(env);
+  const replication = settings.replication.read(env);
   return {
     brokers,
-    prefix: read.string('KAFKA_PREFIX', ''),
+    prefix: settings.prefix.read(env),
     ...(tls && { tls }),
     ...(mechanism !== 'none' && {
       sasl: {
         mechanism,
-        username: read.string('KAFKA_SASL_USERNAME'),
-        password: read.string('KAFKA_SASL_PASSWORD'),
+        username: credentials.username.read(env),
+        password: credentials.password.read(env),
       },
     }),
     ...(replication > 0 && { replication }),
   };
 }
 
-function readTls(read: EnvReader): KafkaConfig['tls'] {
-  const ca = read.string('KAFKA_SSL_CA', '');
-  const cert = read.string('KAFKA_SSL_CERT', '');
+function readTls(env: EnvReader): KafkaConfig['tls'] {
+  const ca = settings.ca.read(env);
+  const cert = settings.cert.read(env);
   return {
     ...(ca && { ca }),
-    // Whoever shows a certificate needs its key: a missing one is a fault of the configuration.
-    ...(cert && { cert, key: read.string('KAFKA_SSL_KEY') }),
+    // A certificate without its key is a fault of the configuration.
+    ...(cert && { cert, key: credentials.key.read(env) }),
   };
 }

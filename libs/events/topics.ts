@@ -1,4 +1,4 @@
-/** Every topic, declared once: what it carries, who must have handled it, and how a cluster keeps it. */
+/** Every topic, declared once: the events it carries and how a cluster keeps it. */
 import {
   fromBinary,
   fromJson,
@@ -12,9 +12,8 @@ import type { EventMessage } from './message.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** How a topic is kept by the cluster, and the groups that must each handle its every message. */
+/** How a cluster keeps a topic. Publishers and consumers are in the manifests of the services. */
 export interface TopicDeclaration {
-  consumers: readonly string[];
   partitions: number;
   retentionMs: number;
   replication: number;
@@ -22,13 +21,11 @@ export interface TopicDeclaration {
 
 export const TOPICS = {
   'creditlane.applications.v1': {
-    consumers: ['decisions'],
     partitions: 12,
     retentionMs: 7 * DAY_MS,
     replication: 3,
   },
   'creditlane.decisions.v1': {
-    consumers: ['webhook-dispatcher'],
     partitions: 12,
     retentionMs: 7 * DAY_MS,
     replication: 3,
@@ -37,7 +34,7 @@ export const TOPICS = {
 
 export type Topic = keyof typeof TOPICS;
 
-/** The types of event there are. A type's topic is declared where it is published. */
+/** The types of events. The statement that writes an event to the outbox names its topic. */
 const EVENTS = {
   'creditlane.applications.v1.ApplicationSubmitted': ApplicationSubmittedSchema,
   'creditlane.decisions.v1.DecisionRecorded': DecisionRecordedSchema,

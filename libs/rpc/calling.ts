@@ -1,45 +1,66 @@
-/** A service's calls of others from a process of its own: where they are, and in whose name it asks. */
-import type { EnvReader } from '@creditlane/runtime/env';
-import { type Certificates, readCertificates } from './credentials/certificates.ts';
+/** A service's calls of other services from a process of its own: their addresses, and its own key. */
+import { type Setting, setting } from '@creditlane/runtime/setting';
+import { CERTIFICATES, type Certificates } from './credentials/certificates.ts';
 import type { Endpoint } from './endpoint.ts';
 import { TokenSigner } from './identity.ts';
 
 export interface Calling<Peer extends string> {
-  peers: Record<Peer, Endpoint>;
+  endpoints: Record<Peer, Endpoint>;
   /** Signs the calls in the service's name. */
   signer: TokenSigner;
-  /** What it shows to its peers and asks of them; plain text without. */
+  /** Plain text without. */
   certificates: Certificates | undefined;
 }
 
 const NAMED = /^(dns:\/\/\/)?[a-z\d]([a-z\d.-]*[a-z\d])?:\d{1,5}$/i;
 const NUMBERED = /^(\d{1,3}\.){3}\d{1,3}:\d{1,5}$/;
 
+/** The environment variable with the address of a peer: `DECISIONS_ADDRESS` for decisions. */
+export function addressVariable(peer: string): string {
+  return `${peer.replaceAll('-', '_').toUpperCase()}_ADDRESS`;
+}
+
 /**
- * Reads `IDENTITY_KEY`, the certificates' files (see `readCertificates`) and for each peer its
- * address, such as `APPLICATIONS_ADDRESS`: "host:port", where the name has an address for each
- * replica, or "10.0.0.1:9000,10.0.0.2:9000". Calls go round all of them.
+ * The settings of a service that calls others: for each peer its address, the service's own key, and
+ * the files of its certificate.
  *
- * @param name the service's own, as its tokens say it
+ * @param name the service's own, as its tokens carry it
  */
-export function readCalling<const Peer extends string>(
-  read: EnvReader,
+export function callingSetting<const Peer extends string>(
   name: string,
   peers: readonly Peer[],
-): Calling<Peer> {
-  const certificates = readCertificates(read);
-  const targets = peers.map((peer) => {
-    const variable = `${peer.replaceAll('-', '_').toUpperCase()}_ADDRESS`;
-    const address = read.parsed(variable, parseAddress);
-    return [peer, { kind: 'grpc', address, certificates }] as const;
+): Setting<Calling<Peer>> {
+  const addresses = peers.map((peer) => {
+    const address = setting.parsed(addressVariable(peer), parseAddress, {
+      type: '`host:port`, or `ip:port` separated by commas',
+      about: `The address of ${peer}: a name with an address for each replica, or all addresses.`,
+    });
+    return [peer, address] as const;
   });
+  const signer = setting.parsed(
+    'IDENTITY_KEY',
+    (privateKey) => new TokenSigner({ issuer: name, privateKey }),
+    {
+      type: 'base64 of PKCS #8',
+      secret: true,
+      about: "The Ed25519 key that signs the service's own calls.",
+    },
+  );
+  const { variables } = setting.all({ ...Object.fromEntries(addresses), signer, CERTIFICATES });
   return {
-    peers: Object.fromEntries(targets) as Record<Peer, Endpoint>,
-    signer: read.parsed(
-      'IDENTITY_KEY',
-      (privateKey) => new TokenSigner({ issuer: name, privateKey }),
-    ),
-    certificates,
+    variables,
+    read(env) {
+      const certificates = CERTIFICATES.read(env);
+      const endpoints = addresses.map(([peer, address]) => [
+        peer,
+        { kind: 'grpc', address: address.read(env), certificates },
+      ]);
+      return {
+        endpoints: Object.fromEntries(endpoints) as Record<Peer, Endpoint>,
+        signer: signer.read(env),
+        certificates,
+      };
+    },
   };
 }
 

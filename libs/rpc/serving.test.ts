@@ -6,12 +6,12 @@ import { readEnv } from '@creditlane/runtime/env';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readCalling } from './calling.ts';
+import { callingSetting } from './calling.ts';
 import { connect, type Endpoint } from './client.ts';
 import { connectPlainClient } from './grpc/test-plain-client.ts';
 import { generateIdentityKeys, serviceIdentity } from './identity.ts';
 import { implement } from './service.ts';
-import { readServing, serve } from './serving.ts';
+import { SERVING, serve } from './serving.ts';
 
 type Doors = { msg: string; grpcPort: number; http: string; ops: string };
 
@@ -29,7 +29,7 @@ async function open(env: Record<string, string> = {}) {
   process.health.add('startup', () => 'starting');
   const ports = { GRPC_PORT: '0', HTTP_PORT: '0', OPS_PORT: '0', HOST: '127.0.0.1' };
   const trust = { IDENTITY_TRUST: `gateway:${gateway.publicKey}` };
-  const serving = readEnv({ ...ports, ...trust, ...env }, readServing);
+  const serving = readEnv({ ...ports, ...trust, ...env }, SERVING.read);
   await serve('integrations', serving, process, async () => ({ routes: [routes] }));
   const doors = lines.find(({ msg }) => msg === 'serving');
   if (doors === undefined) throw new Error('no line says where it serves');
@@ -38,7 +38,7 @@ async function open(env: Record<string, string> = {}) {
 
 function calling(grpcPort: number, env: Record<string, string> = {}) {
   const own = { IDENTITY_KEY: gateway.privateKey, INTEGRATIONS_ADDRESS: `localhost:${grpcPort}` };
-  return readEnv({ ...own, ...env }, (read) => readCalling(read, 'gateway', ['integrations']));
+  return readEnv({ ...own, ...env }, callingSetting('gateway', ['integrations']).read);
 }
 
 test.each([
@@ -56,8 +56,11 @@ test.each([
   expect((await fetch(`${ops}/livez`)).status).toBe(200);
   expect((await fetch(`${ops}/readyz`)).status).toBe(503);
   const { closers } = process;
-  const { signer, peers, certificates } = calling(grpcPort, env);
-  const targets: Endpoint[] = [peers.integrations, { kind: 'http', baseUrl: http, certificates }];
+  const { signer, endpoints, certificates } = calling(grpcPort, env);
+  const targets: Endpoint[] = [
+    endpoints.integrations,
+    { kind: 'http', baseUrl: http, certificates },
+  ];
   for (const target of targets) {
     const access = connect(AccessService, target, { signer, audience: 'integrations', closers });
     const request = { keyDigest: new Uint8Array(32) };
@@ -82,7 +85,7 @@ test('probes learn by gRPC what they learn by HTTP, and tools what is served whe
 
 describe('the addresses of a peer', () => {
   const addressOf = (text: string) => {
-    const target = calling(1, { INTEGRATIONS_ADDRESS: text }).peers.integrations;
+    const target = calling(1, { INTEGRATIONS_ADDRESS: text }).endpoints.integrations;
     return target.kind === 'grpc' && target.address;
   };
 

@@ -1,8 +1,9 @@
-/** A service as a process of its own: what it listens on and whom it believes. */
-import type { EnvReader } from '@creditlane/runtime/env';
+/** A service as a process of its own: its ports, and the issuers whose tokens it accepts. */
+import { formatDurationMs } from '@creditlane/runtime/env';
 import { startOpsServer } from '@creditlane/runtime/ops-server';
 import type { Process } from '@creditlane/runtime/run';
-import { type Certificates, readCertificates } from './credentials/certificates.ts';
+import { type Duration, type Setting, setting } from '@creditlane/runtime/setting';
+import { CERTIFICATES, type Certificates } from './credentials/certificates.ts';
 import type { TrustedKeys } from './credentials/identity-keys.ts';
 import { DEFAULT_MAX_CONNECTION_AGE_MS, startGrpcServer } from './grpc/server.ts';
 import { startHttpServer } from './http/server.ts';
@@ -10,51 +11,56 @@ import { parseTrustedKeys, TokenVerifier } from './identity.ts';
 import { DEFAULT_HOST } from './server-options.ts';
 import type { ServiceRoutes } from './service.ts';
 
-/** A port of 0 takes any free one. */
+/** The address and the port of probes and metrics, which every process has. */
+export const OPS = {
+  host: setting.string('HOST', { default: DEFAULT_HOST, about: 'The address to listen on.' }),
+  opsPort: setting.port('OPS_PORT', { default: 9090, about: 'The port of probes and metrics.' }),
+};
+
+/** What a service that answers calls listens on, and the issuers whose tokens it accepts. */
 export interface Serving {
   /** The address to listen on. */
   host: string;
-  /** For other services. */
+  /** 0 takes any free port, as in the other two. */
   grpcPort: number;
-  /** For people: Connect over HTTP/1.1. */
   httpPort: number;
-  /** For probes and metrics. */
   opsPort: number;
-  /** The public keys of those whose tokens are believed. */
   trust: TrustedKeys;
-  /** How long a caller's connection may last before it looks for new replicas. */
   maxConnectionAgeMs: number;
-  /** Whether tools such as grpcurl may ask what is served; anybody who reaches the port then may. */
   reflection: boolean;
-  /** What it shows to callers and asks of them, over gRPC and HTTP; plain text without. */
+  /** Plain text without. */
   certificates: Certificates | undefined;
 }
 
-/**
- * Reads `HOST`, `GRPC_PORT`, `HTTP_PORT`, `OPS_PORT`, `IDENTITY_TRUST`, `GRPC_MAX_CONNECTION_AGE`,
- * `GRPC_REFLECTION`, and the certificates' files (see `readCertificates`).
- */
-export function readServing(read: EnvReader): Serving {
-  const port = (name: string, fallback: number) =>
-    read.integer(name, { default: fallback, min: 0, max: 65_535 });
-  return {
-    host: read.string('HOST', DEFAULT_HOST),
-    grpcPort: port('GRPC_PORT', 9000),
-    httpPort: port('HTTP_PORT', 8080),
-    opsPort: port('OPS_PORT', 9090),
-    trust: read.parsed('IDENTITY_TRUST', parseTrustedKeys),
-    maxConnectionAgeMs: read.durationMs('GRPC_MAX_CONNECTION_AGE', {
-      default: DEFAULT_MAX_CONNECTION_AGE_MS,
-      min: 1_000,
-    }),
-    reflection: read.boolean('GRPC_REFLECTION', false),
-    certificates: readCertificates(read),
-  };
-}
+/** The settings of every service that answers calls. */
+export const SERVING: Setting<Serving> = setting.all({
+  host: OPS.host,
+  grpcPort: setting.port('GRPC_PORT', { default: 9000, about: 'The port for other services.' }),
+  httpPort: setting.port('HTTP_PORT', {
+    default: 8080,
+    about: 'The port for people: Connect over HTTP/1.1.',
+  }),
+  opsPort: OPS.opsPort,
+  trust: setting.parsed('IDENTITY_TRUST', parseTrustedKeys, {
+    type: '`issuer:key`, separated by commas',
+    about: 'The public keys of the issuers whose tokens are accepted.',
+  }),
+  maxConnectionAgeMs: setting.durationMs('GRPC_MAX_CONNECTION_AGE', {
+    default: formatDurationMs(DEFAULT_MAX_CONNECTION_AGE_MS) as Duration,
+    min: '1s',
+    about: 'How long a connection of a caller lasts before the caller looks for new replicas.',
+  }),
+  reflection: setting.boolean('GRPC_REFLECTION', {
+    default: false,
+    about:
+      'Whether tools such as grpcurl may list the methods; anyone who reaches the port may then.',
+  }),
+  certificates: CERTIFICATES,
+});
 
 /**
  * Starts a service and serves its routes until the process ends. Probes are answered from the first
- * moment on: a service that waits for its database is alive and not ready.
+ * moment on: a service that waits for its database is live and not ready.
  *
  * @param audience the service's name, as the tokens for it say it
  */

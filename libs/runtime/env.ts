@@ -13,6 +13,19 @@ export interface NumberOptions {
 
 const DURATION_UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+/** The milliseconds of a time span such as `250ms`, `5s`, `10m`, `24h` or `7d`; NaN for other text. */
+export function parseDurationMs(text: string): number {
+  const [, amount, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? [];
+  return Number(amount) * (DURATION_UNITS_MS[unit as keyof typeof DURATION_UNITS_MS] ?? 1);
+}
+
+/** A time span in the largest unit that divides it, as `parseDurationMs` takes it: 7,200,000 is `2h`. */
+export function formatDurationMs(durationMs: number): string {
+  const units = Object.entries(DURATION_UNITS_MS).reverse();
+  const [unit, unitMs] = units.find(([, unitMs]) => durationMs % unitMs === 0) ?? ['ms', 1];
+  return `${durationMs / unitMs}${unit}`;
+}
+
 /** Everything that is wrong with a configuration, one fault a line; values are never quoted. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -20,8 +33,10 @@ export class ConfigError extends Error {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(faults.join('\n'));
-    this.faults = faults;
+    // Two settings may be read from one variable.
+    const distinct = [...new Set(faults)];
+    super(distinct.join('\n'));
+    this.faults = distinct;
   }
 }
 
@@ -73,13 +88,10 @@ export class EnvReader {
     });
   }
 
-  /** A time span such as `250ms`, `5s`, `10m`, `24h` or `7d`, in milliseconds, as the options are. */
+  /** A time span as `parseDurationMs` takes it, in milliseconds, as the options are. */
   durationMs(name: string, options: NumberOptions = {}): number {
     const kind = { what: 'a time span such as 250ms, 5s or 24h', unit: ' ms' };
-    return this.#number(name, options, kind, (text) => {
-      const [, amount, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? [];
-      return Number(amount) * (DURATION_UNITS_MS[unit as keyof typeof DURATION_UNITS_MS] ?? 1);
-    });
+    return this.#number(name, options, kind, parseDurationMs);
   }
 
   boolean(name: string, fallback?: boolean): boolean {

@@ -2,12 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Closers } from './closers.ts';
 import { withTimeLimit } from './concurrency/time-limit.ts';
-import { ConfigError, type Env, type EnvReader, readEnv } from './env.ts';
+import { ConfigError, type Env } from './env.ts';
 import { Health } from './health.ts';
+import { readSettings, setting } from './setting.ts';
 import { loggableMessage } from './telemetry/error-fields.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
-import { readTracing, startTracing } from './telemetry/tracing.ts';
+import { startTracing, TRACING } from './telemetry/tracing.ts';
 
 const CLOSE_DEADLINE_MS = 20_000;
 /** How long a start that a shutdown overtook may take to notice. */
@@ -29,9 +30,8 @@ export interface Process {
  * With `--check` among the arguments it only says whether the configuration is usable. SIGTERM and
  * SIGINT withdraw readiness, wait `DRAIN_TIME` for load balancers to notice, and close everything;
  * a second signal exits at once. A failed start, a failed closer, or an error nobody caught ends the
- * process with exit code 1. Settings of its own: `LOG_LEVEL`, `LOG_FORMAT` (json, pretty),
- * `DRAIN_TIME`, and those of `readTracing`. `defaults` are settings that hold where the environment
- * says nothing.
+ * process with exit code 1. It reads the settings of `PROCESS` itself; `defaults` are values for
+ * variables that the environment does not set.
  */
 export async function run<C>(
   name: string,
@@ -40,7 +40,7 @@ export async function run<C>(
   defaults: Env = {},
 ): Promise<void> {
   const checkOnly = process.argv.includes('--check');
-  const settings = readSettings({ ...defaults, ...process.env }, readConfig);
+  const settings = readAll({ ...defaults, ...process.env }, readConfig);
   if (settings instanceof ConfigError) {
     if (checkOnly) process.stderr.write(`${settings.message}\n`);
     else createLog(name).fatal(`cannot start: ${settings.faults.join('; ')}`);
@@ -139,17 +139,29 @@ function logFailedStart(log: Log, error: unknown): void {
   }
 }
 
-const readOwn = (read: EnvReader) => ({
-  logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
-  logFormat: read.oneOf('LOG_FORMAT', ['json', 'pretty'], 'json'),
-  drainMs: read.durationMs('DRAIN_TIME', { default: 0, max: 60_000 }),
-  tracing: readTracing(read),
-});
+/** The settings of every process, whatever it does. */
+export const PROCESS = {
+  logLevel: setting.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace'], {
+    default: 'info',
+    about: 'The least severe lines that the log has; `debug` shows every call.',
+  }),
+  logFormat: setting.oneOf('LOG_FORMAT', ['json', 'pretty'], {
+    default: 'json',
+    about: 'JSON for programs, or lines for people.',
+  }),
+  drainMs: setting.durationMs('DRAIN_TIME', {
+    default: '0ms',
+    max: '60s',
+    about:
+      'How long a process that ends is not ready and still works, for load balancers to notice.',
+  }),
+  tracing: TRACING,
+};
 
-/** The service's configuration and the runtime's own; the faults of both in one error. */
-function readSettings<C>(env: Env, readConfig: (env: Env) => C) {
+/** The service's configuration and the settings of every process; the faults of both in one error. */
+function readAll<C>(env: Env, readConfig: (env: Env) => C) {
   const config = faultsOf(() => readConfig(env));
-  const own = faultsOf(() => readEnv(env, readOwn));
+  const own = faultsOf(() => readSettings(env, PROCESS));
   if (config instanceof ConfigError || own instanceof ConfigError) {
     const faulty = [config, own].filter((result) => result instanceof ConfigError);
     return new ConfigError(faulty.flatMap((error) => error.faults));

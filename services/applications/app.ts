@@ -1,28 +1,17 @@
 // The applications service: retailers with their groups and users, creditors, applications with their applicants, and submissions.
 import { rewrapTable } from '@creditlane/crypto/rotation';
-import type { EventBus } from '@creditlane/events/bus';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { type Relay, startRelay } from '@creditlane/messaging/relay';
-import { openDatabase } from '@creditlane/postgres/database';
 import { startRetention } from '@creditlane/postgres/retention';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
-import type { Process } from '@creditlane/runtime/run';
-import type { ApplicationsConfig } from './config.ts';
 import { directoryRoutes } from './directory-rpc.ts';
-import { applications1763700000000 } from './migrations/0001-applications.ts';
 import { applicationsRoutes } from './rpc.ts';
+import type { ApplicationsContext } from './service.ts';
 import { Store } from './store.ts';
-import { TABLES } from './tables.ts';
 
 const NAME = 'applications';
-
-export interface ApplicationsDeps {
-  process: Process;
-  bus: EventBus;
-  clock?: Clock;
-}
 
 /** The running service. It ends with the process's closers. */
 export interface Applications {
@@ -33,27 +22,18 @@ export interface Applications {
 }
 
 /**
- * Opens the database, brings every applicant under the key ring's current key, begins to publish
- * events, and gives what is to be mounted.
+ * Wraps every applicant with the key ring's current key, starts to publish events, and returns the
+ * routes to mount.
  */
-export async function startApplications(
-  config: ApplicationsConfig,
-  { process, bus, clock = systemClock }: ApplicationsDeps,
-): Promise<Applications> {
-  const { log, metrics, closers, health } = process;
-  const { keyRing, digestKey } = config;
-  const database = await openDatabase({
-    url: config.databaseUrl,
-    poolSize: config.databasePoolSize,
-    lockTimeoutMs: config.lockTimeoutMs,
-    name: NAME,
-    log,
-    metrics,
-    entities: TABLES,
-    migrations: [applications1763700000000],
-  });
-  closers.add('applications database', () => database.close());
-  health.add('applications database', () => database.ready());
+export async function startApplications({
+  settings,
+  process,
+  database,
+  bus,
+  clock = systemClock,
+}: ApplicationsContext & { clock?: Clock }): Promise<Applications> {
+  const { log, metrics, closers } = process;
+  const { keyRing, digestKey } = settings;
 
   const store = new Store(database, keyRing);
   const rewrapped = await rewrapTable(keyRing, store);

@@ -1,7 +1,6 @@
 /** The applications service for its tests: on a database of its own, called with real tokens. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
-import { KeyRing } from '@creditlane/crypto/key-ring';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import { type DecodedEvent, decodeEvent } from '@creditlane/events/topics';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
@@ -23,9 +22,12 @@ import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import type { CallContext } from '@creditlane/rpc/client';
 import { type Identity, serviceIdentity } from '@creditlane/rpc/identity';
 import { mountForTest } from '@creditlane/rpc/test-mount';
+import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
+import { localSettings } from '@creditlane/service/settings';
+import { startService } from '@creditlane/service/start-service';
 import pg from 'pg';
-import { startApplications } from './app.ts';
+import { applications } from './service.ts';
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
@@ -43,31 +45,33 @@ export async function startWorld() {
   const log: string[] = [];
   const sql = new pg.Client({ connectionString: database.url });
   await sql.connect();
-  const digestKey = randomBytes(32);
+  const digestKey = randomBytes(32).toString('base64');
   const start = async (keys: string) => {
     const process = createTestProcess('applications', { write: (line) => void log.push(line) });
-    const bus = createInProcessBus();
+    const bus = createInProcessBus({ consumers: { 'creditlane.applications.v1': ['decisions'] } });
     const events: DecodedEvent[] = [];
     await bus.subscribe({
       group: 'decisions',
       topics: ['creditlane.applications.v1'],
       handle: async (batch) => void events.push(...batch.map(decodeEvent)),
     });
-    const config = {
-      databaseUrl: database.url,
-      databasePoolSize: 8,
-      lockTimeoutMs: 2_000,
-      keyRing: KeyRing.parse(keys),
-      digestKey,
+    const env = {
+      DATABASE_URL: database.url,
+      DATABASE_POOL_SIZE: '8',
+      KEY_RING: keys,
+      REQUEST_DIGEST_KEY: digestKey,
     };
     const stop = async () => {
       await process.closers.close();
       await bus.close();
     };
-    const service = await startApplications(config, { process, bus }).catch(async (error) => {
-      await stop();
-      throw error;
-    });
+    const values = readSettings(env, localSettings(applications));
+    const service = await startService(applications, values, { process, bus }).catch(
+      async (error) => {
+        await stop();
+        throw error;
+      },
+    );
     const client = mountForTest('applications', service.routes, ['gateway', 'decisions'], process);
     return {
       events,

@@ -1,38 +1,22 @@
 /** The decisions service: the record of what each creditor decided on each application submitted to it. */
-import type { EventBus } from '@creditlane/events/bus';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { type Relay, startRelay } from '@creditlane/messaging/relay';
 import { purgeInbox } from '@creditlane/messaging/retention';
 import { createInboxHandler } from '@creditlane/messaging/transactional-inbox';
-import { openDatabase } from '@creditlane/postgres/database';
 import { startRetention } from '@creditlane/postgres/retention';
 import { runQuery } from '@creditlane/postgres/statement';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
-import { connect, type Endpoint } from '@creditlane/rpc/client';
-import type { TokenSigner } from '@creditlane/rpc/identity';
+import { connect } from '@creditlane/rpc/client';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
-import type { Process } from '@creditlane/runtime/run';
-import type { DecisionsConfig } from './config.ts';
 import { APPLICATIONS_TOPIC, type SubmissionHeard, submissionsHeard } from './events.ts';
-import { submissionsAndDecisions1763700000000 } from './migrations/0001-submissions-and-decisions.ts';
-import { decisionCalls1763900000000 } from './migrations/0002-decision-calls.ts';
 import { recordingTogether } from './recording.ts';
 import { decisionsRoutes } from './rpc.ts';
+import type { DecisionsContext } from './service.ts';
 import { startingSubmissions } from './store.ts';
-import { decisions, submissions } from './tables.ts';
 
 /** The name by which the service signs its calls, consumes events and sends its own. */
 const NAME = 'decisions';
-
-export interface DecisionsDeps {
-  process: Process;
-  bus: EventBus;
-  peers: { applications: Endpoint };
-  /** Signs the service's own calls. */
-  signer: TokenSigner;
-  clock?: Clock;
-}
 
 /** The running service. It ends with the process's closers. */
 export interface Decisions {
@@ -42,25 +26,16 @@ export interface Decisions {
   settled(): Promise<void>;
 }
 
-/** Opens the database, begins to consume and to publish events, and gives what is to be mounted. */
-export async function startDecisions(
-  config: DecisionsConfig,
-  { process, bus, peers, signer, clock = systemClock }: DecisionsDeps,
-): Promise<Decisions> {
+/** Starts to consume and to publish events, and returns the routes to mount. */
+export async function startDecisions({
+  process,
+  database,
+  bus,
+  endpoints,
+  signer,
+  clock = systemClock,
+}: DecisionsContext & { clock?: Clock }): Promise<Decisions> {
   const { log, metrics, closers, health } = process;
-  const database = await openDatabase({
-    url: config.databaseUrl,
-    poolSize: config.databasePoolSize,
-    lockTimeoutMs: config.lockTimeoutMs,
-    name: NAME,
-    log,
-    metrics,
-    entities: [submissions, decisions],
-    migrations: [submissionsAndDecisions1763700000000, decisionCalls1763900000000],
-  });
-  closers.add('decisions database', () => database.close());
-  health.add('decisions database', () => database.ready());
-
   const { pool } = database;
   const relay = startRelay({ pool, bus, source: NAME, log, metrics });
   closers.add('decisions relay', () => relay.close());
@@ -87,7 +62,7 @@ export async function startDecisions(
   });
   closers.add('decisions subscription', () => subscription.close());
 
-  const applications = connect(ApplicationsService, peers.applications, {
+  const applications = connect(ApplicationsService, endpoints.applications, {
     signer,
     audience: 'applications',
     closers,

@@ -9,7 +9,7 @@ import {
 } from './test-decisions.ts';
 
 const LOCK_TIMEOUT_MS = 4_000;
-const world = withSubmissionToDecide({ lockTimeoutMs: LOCK_TIMEOUT_MS });
+const world = withSubmissionToDecide({ LOCK_TIMEOUT: `${LOCK_TIMEOUT_MS}ms` });
 
 const decide = ({ applicationId, creditorId }: Submitted, decision: object = {}, key?: string) =>
   world.service.client.recordDecision(

@@ -10,7 +10,7 @@ const named = {
   operation: 'creditlane.decisions.v1.DecisionsService/RecordDecision',
   requestDigest: Buffer.alloc(32),
 };
-const world = withSubmissionToDecide({ lockTimeoutMs: 1_000 });
+const world = withSubmissionToDecide({ LOCK_TIMEOUT: '1s' });
 beforeEach(() => {
   subject = randomUUID();
 });

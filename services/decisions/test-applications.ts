@@ -26,7 +26,7 @@ export function standInForApplications({ log, metrics }: Process) {
   return {
     applications,
     signer: new TokenSigner({ issuer: 'decisions', privateKey }),
-    peers: { applications: { kind: 'memory', transport } as const },
+    endpoints: { applications: { kind: 'memory', transport } as const },
   };
 }
 

@@ -14,10 +14,12 @@ import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_servi
 import type { CallContext, Client } from '@creditlane/rpc/client';
 import type { Identity } from '@creditlane/rpc/identity';
 import { mountForTest, type TransportWrapper } from '@creditlane/rpc/test-mount';
+import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
+import { localSettings } from '@creditlane/service/settings';
+import { startService } from '@creditlane/service/start-service';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { startDecisions } from './app.ts';
-import type { DecisionsConfig } from './config.ts';
+import { decisions } from './service.ts';
 import { type ApplicationsStandIn, standInForApplications } from './test-applications.ts';
 
 /** A submission as the applications service has it. */
@@ -82,10 +84,10 @@ export interface TestWorld {
 }
 
 /** Starts the service for the tests of a file, each of which finds a submission just told of. */
-export function withSubmissionToDecide(config: Partial<DecisionsConfig> = {}): TestWorld {
+export function withSubmissionToDecide(settings: Record<string, string> = {}): TestWorld {
   const world = {} as TestWorld;
   beforeAll(async () => {
-    world.service = await startTestDecisions(config);
+    world.service = await startTestDecisions(settings);
   });
   afterAll(() => world.service.close());
   beforeEach(async () => {
@@ -97,21 +99,25 @@ export function withSubmissionToDecide(config: Partial<DecisionsConfig> = {}): T
 
 /** Starts the service; the caller closes it. */
 export async function startTestDecisions(
-  config: Partial<DecisionsConfig> = {},
+  settings: Record<string, string> = {},
 ): Promise<TestDecisions> {
   const { url: databaseUrl, sql, drop } = await createTestDatabase('decisions');
   const process = createTestProcess('decisions');
   const { closers } = process;
   closers.add('test database', drop);
-  const bus = createInProcessBus();
+  const bus = createInProcessBus({
+    consumers: {
+      'creditlane.applications.v1': ['decisions'],
+      'creditlane.decisions.v1': ['webhook-dispatcher'],
+    },
+  });
   closers.add('bus', () => bus.close());
   const events = await collectEvents(bus);
 
   const { applications, ...neighbours } = standInForApplications(process);
-  const service = await startDecisions(
-    { databaseUrl, databasePoolSize: 8, lockTimeoutMs: 2_000, ...config },
-    { process, bus, ...neighbours },
-  );
+  const env = { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '8', ...settings };
+  const values = readSettings(env, localSettings(decisions));
+  const service = await startService(decisions, values, { process, bus, ...neighbours });
 
   const mount = mountForTest('decisions', service.routes, ['gateway'], process);
   return {

@@ -7,13 +7,10 @@ import {
   AccessService,
   IntegrationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
-import { connect, type Endpoint } from '@creditlane/rpc/client';
-import type { TokenSigner } from '@creditlane/rpc/identity';
-import type { Process } from '@creditlane/runtime/run';
+import { connect } from '@creditlane/rpc/client';
 import Koa from 'koa';
 import { Access } from './access.ts';
 import { Callers } from './callers.ts';
-import type { GatewayConfig } from './config.ts';
 import { docsPages } from './docs.ts';
 import { bindHandlers } from './handler.ts';
 import { type Listener, startListener } from './listener.ts';
@@ -27,15 +24,9 @@ import { RateLimit } from './rate-limit.ts';
 import { RequestHandler, type RouteTarget } from './request-handler.ts';
 import { RequestRecord } from './request-record.ts';
 import { Routes } from './routes.ts';
+import type { GatewayContext } from './service.ts';
 import { compileValidators } from './validation.ts';
 import { Workload } from './workload.ts';
-
-export interface GatewayDeps {
-  process: Process;
-  peers: { applications: Endpoint; decisions: Endpoint; integrations: Endpoint };
-  /** Signs as issuer "gateway": the one that may bring callers from outside. */
-  signer: TokenSigner;
-}
 
 export type Gateway = Pick<Listener, 'url' | 'port' | 'close'>;
 
@@ -43,22 +34,24 @@ export type Gateway = Pick<Listener, 'url' | 'port' | 'close'>;
  * Starts to serve; ends with the process's closers. Throws when an operation of the OpenAPI document
  * cannot be served as described, and rejects with the system's error when the port cannot be had.
  */
-export async function startGateway(
-  config: GatewayConfig,
-  { process, peers, signer }: GatewayDeps,
-): Promise<Gateway> {
+export async function startGateway({
+  settings,
+  process,
+  endpoints,
+  signer,
+}: GatewayContext): Promise<Gateway> {
   const { log, metrics, closers, health } = process;
   const applications = { signer, audience: 'applications', closers, health, metrics };
   const decisions = { signer, audience: 'decisions', closers, health, metrics };
   const integrations = { signer, audience: 'integrations', closers, health, metrics };
   const clients = {
-    access: connect(AccessService, peers.integrations, integrations),
-    integrations: connect(IntegrationsService, peers.integrations, integrations),
-    applications: connect(ApplicationsService, peers.applications, applications),
-    directory: connect(DirectoryService, peers.applications, applications),
-    decisions: connect(DecisionsService, peers.decisions, decisions),
+    access: connect(AccessService, endpoints.integrations, integrations),
+    integrations: connect(IntegrationsService, endpoints.integrations, integrations),
+    applications: connect(ApplicationsService, endpoints.applications, applications),
+    directory: connect(DirectoryService, endpoints.applications, applications),
+    decisions: connect(DecisionsService, endpoints.decisions, decisions),
   };
-  const cache = { cacheMs: config.accessCacheMs };
+  const cache = { cacheMs: settings.accessCacheMs };
   const handler = new RequestHandler({
     routes: routesOf({
       ...decisionOperations(clients.decisions),
@@ -68,10 +61,10 @@ export async function startGateway(
     }),
     callers: new Callers(clients.access, cache),
     access: new Access(clients, cache),
-    rateLimit: new RateLimit(config.rateLimit),
-    workload: new Workload(config.maxUnderWay, metrics),
+    rateLimit: new RateLimit(settings.rateLimit),
+    workload: new Workload(settings.maxUnderWay, metrics),
     record: new RequestRecord(log, metrics),
-    deadlineMs: config.deadlineMs,
+    deadlineMs: settings.deadlineMs,
   });
 
   const koa = new Koa();
@@ -79,7 +72,7 @@ export async function startGateway(
   // Only what happens to a connection after the answer was made comes here.
   koa.on('error', (error) => log.debug({ err: error }, 'connection failed'));
   const answer = koa.callback();
-  const server = await startListener(config, (req, res, { closing }) => {
+  const server = await startListener(settings, (req, res, { closing }) => {
     if (closing) res.setHeader('Connection', 'close');
     void answer(req, res);
   });

@@ -7,10 +7,12 @@ import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { Closers } from '@creditlane/runtime/closers';
 import { Health } from '@creditlane/runtime/health';
 import { newId } from '@creditlane/runtime/ids';
+import { readSettings } from '@creditlane/runtime/setting';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import { localSettings } from '@creditlane/service/settings';
 import { startGateway } from './app.ts';
-import { type GatewayConfig, readConfig } from './config.ts';
+import { type GatewaySettings, gateway as manifest } from './service.ts';
 import { TestPeers } from './test-peers.ts';
 
 /** An answer with its body read; `json` is undefined where the body is not JSON. */
@@ -29,7 +31,7 @@ export interface Request {
   headers?: Record<string, string>;
 }
 
-export async function startWorld(settings: Partial<GatewayConfig> = {}) {
+export async function startWorld(settings: Partial<GatewaySettings> = {}) {
   const keys = generateIdentityKeys();
   const lines: string[] = [];
   const log = createLog('gateway', { destination: { write: (line) => void lines.push(line) } });
@@ -43,18 +45,18 @@ export async function startWorld(settings: Partial<GatewayConfig> = {}) {
       metrics: new Metrics(),
     }),
   });
-  const gateway = await startGateway(
-    { ...readConfig({ HOST: '127.0.0.1', PORT: '0', ACCESS_CACHE_TIME: '0ms' }), ...settings },
-    {
-      process,
-      signer: new TokenSigner({ issuer: 'gateway', privateKey: keys.privateKey }),
-      peers: {
-        integrations: mount('integrations', peers.integrations()),
-        applications: mount('applications', peers.applicationServices()),
-        decisions: mount('decisions', peers.decisions()),
-      },
+  const env = { HOST: '127.0.0.1', PORT: '0', ACCESS_CACHE_TIME: '0ms' };
+  const { own } = readSettings(env, localSettings(manifest));
+  const gateway = await startGateway({
+    settings: { ...own, ...settings },
+    process,
+    signer: new TokenSigner({ issuer: 'gateway', privateKey: keys.privateKey }),
+    endpoints: {
+      integrations: mount('integrations', peers.integrations()),
+      applications: mount('applications', peers.applicationServices()),
+      decisions: mount('decisions', peers.decisions()),
     },
-  );
+  });
 
   const { ids, key, platformKey } = populate(peers);
 

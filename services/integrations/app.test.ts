@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
 import { readKeyId } from '@creditlane/crypto/envelope';
-import { KeyRing } from '@creditlane/crypto/key-ring';
 import { createTestDatabase, type TestDatabase } from '@creditlane/postgres/test-database';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import {
@@ -12,10 +11,12 @@ import {
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import { type Identity, serviceIdentity } from '@creditlane/rpc/identity';
 import { mountForTest } from '@creditlane/rpc/test-mount';
+import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
+import { localSettings } from '@creditlane/service/settings';
+import { startService } from '@creditlane/service/start-service';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startIntegrations } from './app.ts';
-import { parsePlatformKeys } from './key.ts';
+import { integrations } from './service.ts';
 
 const platformKey = generateApiKey(false);
 const OLD_KEY = `old:${randomBytes(32).toString('base64')}`;
@@ -36,14 +37,15 @@ afterAll(async () => {
 
 async function start(keyRing: string) {
   const process = createTestProcess('integrations');
-  const config = {
-    databaseUrl: database.url,
-    databasePoolSize: 4,
-    keyRing: KeyRing.parse(keyRing),
-    platformKeys: parsePlatformKeys(digestApiKey(platformKey).toString('hex')),
-    destinations: { allowHttp: false, allowLoopback: false, ports: [443] },
+  const env = {
+    DATABASE_URL: database.url,
+    DATABASE_POOL_SIZE: '4',
+    KEY_RING: keyRing,
+    PLATFORM_KEY_DIGESTS: digestApiKey(platformKey).toString('hex'),
+    DESTINATIONS_PORTS: '443',
   };
-  const { routes } = await startIntegrations(config, { process });
+  const values = readSettings(env, localSettings(integrations));
+  const { routes = [] } = await startService(integrations, values, { process });
   const client = mountForTest('integrations', routes, ['gateway', 'webhook-dispatcher'], process);
   return {
     integrations: client(IntegrationsService, 'gateway'),

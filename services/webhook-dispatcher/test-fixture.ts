@@ -5,10 +5,12 @@ import { type EventMessage, toMessage } from '@creditlane/events/message';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
 import { generateIdentityKeys, TokenSigner } from '@creditlane/rpc/identity';
 import { mountForTest } from '@creditlane/rpc/test-mount';
+import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
-import { startWebhookDispatcher, type WebhookDispatcher } from './app.ts';
-import { readConfig } from './config.ts';
+import { localSettings } from '@creditlane/service/settings';
+import { startService } from '@creditlane/service/start-service';
 import { SERVICE } from './destinations/destinations.ts';
+import { webhookDispatcher } from './service.ts';
 import { createTestIntegrations } from './test-integrations.ts';
 import { type Received, startReceiver } from './test-receiver.ts';
 
@@ -50,15 +52,11 @@ export async function createTestWorld() {
     const process = createTestProcess('webhook-dispatcher', {
       write: (line) => void lines.push(line),
     });
-    const bus = createInProcessBus();
-    const config = readConfig({ ...environment, ...settings });
-    const peers = { integrations: integrations.target };
-    const dispatcher: WebhookDispatcher = await startWebhookDispatcher(config, {
-      process,
-      bus,
-      peers,
-      signer,
-    });
+    const bus = createInProcessBus({ consumers: { 'creditlane.decisions.v1': [SERVICE] } });
+    const values = readSettings({ ...environment, ...settings }, localSettings(webhookDispatcher));
+    const endpoints = { integrations: integrations.target };
+    const surroundings = { process, bus, endpoints, signer };
+    const dispatcher = await startService(webhookDispatcher, values, surroundings);
     let closed: Promise<void> | undefined;
     const close = () => (closed ??= bus.close().then(() => process.closers.close()));
     closing.push(close);

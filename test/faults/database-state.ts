@@ -1,6 +1,6 @@
 /** What the databases say at the end of a run, and whether it is the end. */
 import type { TOPICS } from '@creditlane/events/topics';
-import { DATABASES, type DatabaseOwner } from '@creditlane/local/services';
+import { DATABASES, type DatabaseOwner } from '@creditlane/platform/services';
 import pg from 'pg';
 import { eventually } from '../platform/eventually.ts';
 import type { Kept, Recorded } from './history/history.ts';

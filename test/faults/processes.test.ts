@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeWithKafka } from '@creditlane/events/kafka/test-kafka';
-import type { DatabaseOwner } from '@creditlane/local/services';
+import type { DatabaseOwner } from '@creditlane/platform/services';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../platform/eventually.ts';
 import { whileHeld } from './database-state.ts';

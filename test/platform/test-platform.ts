@@ -1,7 +1,6 @@
 // The promises that users see, each proved on a whole running Creditlane: real HTTP, real PostgreSQL, a real receiver.
 import { randomBytes } from 'node:crypto';
 import { generateApiKey } from '@creditlane/crypto/api-key';
-import { dropDatabases, prepareDatabases } from '@creditlane/local/databases';
 import {
   type Demo,
   type DemoRecords,
@@ -10,9 +9,10 @@ import {
   seedDemoData,
 } from '@creditlane/local/demo';
 import { HOST } from '@creditlane/local/host';
-import { makeSecrets } from '@creditlane/local/secrets';
-import { SERVICES } from '@creditlane/local/services';
 import type { PlatformSettings } from '@creditlane/local/settings';
+import { dropDatabases, prepareDatabases } from '@creditlane/platform/databases';
+import { makeSecrets } from '@creditlane/platform/secrets';
+import { SERVICES } from '@creditlane/platform/services';
 import { Closers } from '@creditlane/runtime/closers';
 import { Health } from '@creditlane/runtime/health';
 import type { Process } from '@creditlane/runtime/run';
@@ -48,7 +48,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
   const log = createLog('world', { level: 'error' });
   const life = { log, metrics: new Metrics(), closers: new Closers(), health: new Health() };
   try {
-    const settings = Object.fromEntries(SERVICES.map((name) => [name, { ...everywhere }]));
+    const settings = Object.fromEntries(SERVICES.map(({ name }) => [name, { ...everywhere }]));
     const ofDispatcher = { ...everywhere, ...dispatcher };
     return await createTestPlatform({ ...settings, 'webhook-dispatcher': ofDispatcher }, life);
   } catch (error) {

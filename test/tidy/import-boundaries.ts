@@ -68,7 +68,7 @@ const GLOBALS: Boundary[] = [
   {
     pattern: /\bprocess\.env\b|from 'node:process'/,
     allowedIn: /^(libs\/runtime\/(run|env)\.ts|bootstrap\.mjs|tasks\/|test\/)/,
-    instead: 'read it in config.ts through @creditlane/runtime/env',
+    instead: 'declare it in service.ts by @creditlane/runtime/setting',
   },
   {
     pattern: /\bconsole\.\w+\(/,
@@ -126,7 +126,7 @@ function checkPackageImport(
   if (folder.startsWith('services/') && !mayImportAll) {
     return 'only deploy, test and bench import services; call a service through its contract';
   }
-  if (folder === 'deploy/local' && !mayImportAll) {
+  if (/^deploy\/(local|platform)$/.test(folder) && !mayImportAll) {
     return 'only deploy, test and bench import the local platform';
   }
   return undefined;

@@ -20,11 +20,13 @@ const MAIN_FILES: Record<string, string> = {
   'libs/messaging': 'outbox.ts',
   'libs/idempotency': 'stored-answers.ts',
   'libs/events': 'bus.ts',
+  'libs/service': 'define-service.ts',
   'libs/embedded-postgres': 'embedded-postgres.ts',
   'libs/embedded-kafka': 'embedded-kafka.ts',
   'libs/supervision': 'pid-file.ts',
   'libs/crypto': 'envelope.ts',
   'libs/egress-rules': 'destination-url.ts',
+  'deploy/platform': 'services.ts',
   'deploy/local': 'main.ts',
   'deploy/processes': 'up.ts',
   'deploy/webhook-inbox': 'inbox.ts',
@@ -54,7 +56,7 @@ export function findMissingOpeningComments(): Finding[] {
 
 /** The files that a service must have, by its dependencies and its contract. */
 function requiredFiles({ folder, dependencies }: Package): string[] {
-  const required = ['main.ts', 'app.ts', 'config.ts'];
+  const required = ['service.ts', 'main.ts', 'app.ts'];
   // The SQL of a service is in store.ts, or in the files of store/.
   if ('@creditlane/postgres' in dependencies) required.push('store', 'tables.ts', 'migrations/');
   const service = folder.slice('services/'.length);

@@ -20,7 +20,7 @@ export interface EnsureTopicsOptions {
   config: KafkaConfig;
   log: Log;
   /** TOPICS unless a test says otherwise. */
-  topics?: Record<string, Omit<TopicDeclaration, 'consumers'>>;
+  topics?: Record<string, TopicDeclaration>;
 }
 
 type Wanted = Required<ITopicConfig>;
@@ -59,7 +59,7 @@ export async function ensureTopics(options: EnsureTopicsOptions): Promise<void> 
 function wantedTopic(
   { prefix, replication: configured }: KafkaConfig,
   name: string,
-  { partitions, retentionMs, replication: declared }: Omit<TopicDeclaration, 'consumers'>,
+  { partitions, retentionMs, replication: declared }: TopicDeclaration,
 ): Wanted {
   const replication = configured ?? declared;
   const entries = {

@@ -19,7 +19,7 @@ import {
   TEST_INTEGRATION,
   TEST_KEYS,
 } from '../test-service.ts';
-import { Certificates, readCertificates } from './certificates.ts';
+import { CERTIFICATES, Certificates } from './certificates.ts';
 
 const REFRESH_MS = 10;
 const SOON = { timeout: 10_000 };
@@ -131,18 +131,18 @@ describe('the configuration', () => {
 
   test('names three files, or none for plain text', () => {
     const env = envOf(new TestCertificateAuthority().issue());
-    expect(readEnv(env, readCertificates)).toBeInstanceOf(Certificates);
-    expect(readEnv({}, readCertificates)).toBeUndefined();
+    expect(readEnv(env, CERTIFICATES.read)).toBeInstanceOf(Certificates);
+    expect(readEnv({}, CERTIFICATES.read)).toBeUndefined();
     const { TLS_KEY_FILE: _, ...without } = env;
-    expect(() => readEnv(without, readCertificates)).toThrow('TLS_KEY_FILE: missing');
+    expect(() => readEnv(without, CERTIFICATES.read)).toThrow('TLS_KEY_FILE: missing');
   });
 
   test('is refused when the files do not belong together', () => {
     const authority = new TestCertificateAuthority();
     const files = { ...authority.issue(), key: authority.issue().key };
-    expect(() => readEnv(envOf(files), readCertificates)).toThrow(/TLS_CERT_FILE: .*mismatch/);
+    expect(() => readEnv(envOf(files), CERTIFICATES.read)).toThrow(/TLS_CERT_FILE: .*mismatch/);
     const missing = { ...files, ca: `${files.ca}.gone` };
-    expect(() => readEnv(envOf(missing), readCertificates)).toThrow(/TLS_CERT_FILE: .*ENOENT/);
+    expect(() => readEnv(envOf(missing), CERTIFICATES.read)).toThrow(/TLS_CERT_FILE: .*ENOENT/);
   });
 });
 

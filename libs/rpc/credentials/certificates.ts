@@ -6,8 +6,8 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import type { EnvReader } from '@creditlane/runtime/env';
 import type { Process } from '@creditlane/runtime/run';
+import { type Setting, setting } from '@creditlane/runtime/setting';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { experimental } from '@grpc/grpc-js';
 
@@ -22,17 +22,24 @@ type IdentityListener = experimental.IdentityCertificateUpdateListener;
 
 const REFRESH_MS = 10_000;
 
-/**
- * Reads `TLS_CERT_FILE`, `TLS_KEY_FILE` and `TLS_CA_FILE`. All are set or none: then services speak
- * plain text to each other.
- */
-export function readCertificates(read: EnvReader): Certificates | undefined {
-  const names = ['TLS_CERT_FILE', 'TLS_KEY_FILE', 'TLS_CA_FILE'] as const;
-  if (names.every((name) => read.string(name, '') === '')) return undefined;
-  const [cert, key, ca] = names.map((name) => read.string(name));
-  if (!cert || !key || !ca) return undefined;
-  return read.parsed('TLS_CERT_FILE', () => new Certificates({ cert, key, ca }));
-}
+const FILES = [
+  ['TLS_CERT_FILE', 'The PEM file of the certificate that the process shows to its peers.'],
+  ['TLS_KEY_FILE', 'The PEM file of the key of that certificate.'],
+  ['TLS_CA_FILE', 'The PEM file of the authority whose certificates peers must show.'],
+] as const;
+
+/** The three files are set or none of them: without, services speak plain text to each other. */
+export const CERTIFICATES: Setting<Certificates | undefined> = {
+  variables: FILES.flatMap(
+    ([name, about]) => setting.string(name, { default: '', about }).variables,
+  ),
+  read(env) {
+    if (FILES.every(([name]) => env.string(name, '') === '')) return undefined;
+    const [cert, key, ca] = FILES.map(([name]) => env.string(name));
+    if (!cert || !key || !ca) return undefined;
+    return env.parsed('TLS_CERT_FILE', () => new Certificates({ cert, key, ca }));
+  },
+};
 
 /** Files that do not make a usable set; the cause says why. */
 export class CertificatesError extends Error {

@@ -4,13 +4,7 @@ import type { Process } from '../run.ts';
 import { createTestProcess } from '../test-process.ts';
 import { type OtlpReceiver, startOtlpReceiver } from './test-otlp-receiver.ts';
 import { newTraceparent, parseTraceparent } from './traceparent.ts';
-import {
-  endSpansAfter,
-  readTracing,
-  type SpanOptions,
-  startSpan,
-  startTracing,
-} from './tracing.ts';
+import { endSpansAfter, type SpanOptions, startSpan, startTracing, TRACING } from './tracing.ts';
 
 const CALLER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const SERVER: SpanOptions = { kind: 'server', parent: undefined, startsTrace: true };
@@ -116,14 +110,14 @@ test('a receiver that is away costs the spans, and the process ends well', async
 });
 
 test('the settings are OpenTelemetry’s own, and off by default', () => {
-  expect(readEnv({}, readTracing)).toEqual({ endpoint: '', sampleRatio: 1 });
+  expect(readEnv({}, TRACING.read)).toEqual({ endpoint: '', sampleRatio: 1 });
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
     OTEL_TRACES_SAMPLER_ARG: '0.25',
   };
   const endpoint = 'http://collector:4318';
-  expect(readEnv(env, readTracing)).toEqual({ endpoint, sampleRatio: 0.25 });
-  expect(() => readEnv({ OTEL_TRACES_SAMPLER_ARG: '2' }, readTracing)).toThrow(
+  expect(readEnv(env, TRACING.read)).toEqual({ endpoint, sampleRatio: 0.25 });
+  expect(() => readEnv({ OTEL_TRACES_SAMPLER_ARG: '2' }, TRACING.read)).toThrow(
     'OTEL_TRACES_SAMPLER_ARG: must be a number from 0 to 1',
   );
 });

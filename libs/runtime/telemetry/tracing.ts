@@ -14,7 +14,8 @@ import {
 } from '@opentelemetry/api';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Closers } from '../closers.ts';
-import { type EnvReader, refuse } from '../env.ts';
+import { refuse } from '../env.ts';
+import { type Setting, setting } from '../setting.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { pickAllowedAttributes, type SpanAttributes } from './span-attributes.ts';
@@ -62,13 +63,18 @@ const SUCCESS = 0;
 
 let tracer: Tracer | undefined;
 
-/** Reads `OTEL_EXPORTER_OTLP_ENDPOINT` and `OTEL_TRACES_SAMPLER_ARG`. */
-export function readTracing(read: EnvReader): TracingConfig {
-  return {
-    endpoint: read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ''),
-    sampleRatio: read.parsed('OTEL_TRACES_SAMPLER_ARG', parseShare, 1),
-  };
-}
+/** The settings of traces, by the names that OpenTelemetry gives them. */
+export const TRACING: Setting<TracingConfig> = setting.all({
+  endpoint: setting.url('OTEL_EXPORTER_OTLP_ENDPOINT', {
+    default: '',
+    about: 'The OTLP receiver of traces, over HTTP; nothing is recorded without.',
+  }),
+  sampleRatio: setting.parsed('OTEL_TRACES_SAMPLER_ARG', parseShare, {
+    type: 'number from 0 to 1',
+    default: '1',
+    about: "The share of traces recorded; a caller's decision about its own trace holds.",
+  }),
+});
 
 /**
  * Begins to record spans, and to send them every second until the process ends, the last ones then.

@@ -3,11 +3,11 @@ import type { Database } from '@creditlane/postgres/database';
 import { systemClock } from '@creditlane/runtime/clock';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
-import type { WebhookDispatcherConfig } from '../config.ts';
 import type { Destinations } from '../destinations/destinations.ts';
 import type { Measures } from '../dispatcher-metrics.ts';
 import { Egress } from '../egress/egress.ts';
 import { Claimer } from '../queue/claimer.ts';
+import type { WebhookDispatcherSettings } from '../service.ts';
 import { findUnsettled } from '../store/deliveries.ts';
 import { createAttempt } from './attempt.ts';
 import { Recorder } from './recorder.ts';
@@ -34,7 +34,7 @@ const CLOSE_GRACE_MS = 3_000;
 const SETTLE_POLL_MS = 50;
 
 export function startSending(
-  config: WebhookDispatcherConfig,
+  config: WebhookDispatcherSettings,
   { pool, log, destinations, measures }: SendingDeps,
 ): Sending {
   const { leaseMs, maxInFlight, maxInFlightPerDestination } = config;

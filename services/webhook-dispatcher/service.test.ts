@@ -1,14 +1,18 @@
-import { ConfigError } from '@creditlane/runtime/env';
+import { ConfigError, type Env } from '@creditlane/runtime/env';
+import { readSettings } from '@creditlane/runtime/setting';
+import { localSettings } from '@creditlane/service/settings';
 import { expect, it } from 'vitest';
-import { readConfig } from './config.ts';
 import { RETRY_DELAYS_MS } from './sending/schedule.ts';
+import { webhookDispatcher } from './service.ts';
+
+const read = (env: Env) => readSettings(env, localSettings(webhookDispatcher)).own;
 
 const needed = { DATABASE_URL: 'postgres://localhost/webhooks' };
 
 it('lets nothing but https to public addresses out, and keeps the contract’s schedule, unless told so', () => {
-  const config = readConfig(needed);
-  expect(config.egress).toEqual({ allowHttp: false, allowLoopback: false, ports: [443, 8443] });
-  expect(config).toMatchObject({
+  const settings = read(needed);
+  expect(settings.egress).toEqual({ allowHttp: false, allowLoopback: false, ports: [443, 8443] });
+  expect(settings).toMatchObject({
     retryDelaysMs: RETRY_DELAYS_MS,
     deadlineMs: 15_000,
     holdMs: 3_600_000,
@@ -16,7 +20,7 @@ it('lets nothing but https to public addresses out, and keeps the contract’s s
 });
 
 it('reads a schedule of its own', () => {
-  expect(readConfig({ ...needed, RETRY_DELAYS: '200ms, 5s,2h' }).retryDelaysMs).toEqual([
+  expect(read({ ...needed, RETRY_DELAYS: '200ms, 5s,2h' }).retryDelaysMs).toEqual([
     200, 5_000, 7_200_000,
   ]);
 });
@@ -24,7 +28,7 @@ it('reads a schedule of its own', () => {
 it('tells all faults at once', () => {
   const env = { RETRY_DELAYS: '5 seconds', EGRESS_PORTS: '443,http', LEASE: '1h' };
   try {
-    readConfig(env);
+    read(env);
     expect.unreachable();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -1,21 +1,26 @@
+import type { AnyService } from '@creditlane/service/define-service';
 import pg from 'pg';
-import type { Secrets } from './secrets.ts';
-import { DATABASES, type DatabaseOwner } from './services.ts';
+import { type Secrets, secretsOf } from './secrets.ts';
+import { type DatabaseOwner, databaseNames, SERVICES } from './services.ts';
+
+/** The URL of each service's database. */
+export type DatabaseUrls = Record<DatabaseOwner, string>;
 
 /**
- * Gives each service a database and a role that owns that one and may connect to no other. Safe to
- * repeat. Resolves to each service's connection URL. `suffix` keeps several houses on one server apart.
+ * Creates for each service a database and a role that owns it and may connect to no other, where they
+ * are missing. Resolves to the URL of each. `suffix` keeps several platforms on one server apart.
  */
 export async function prepareDatabases(
   adminUrl: string,
   secrets: Secrets,
   suffix = '',
-): Promise<Record<DatabaseOwner, string>> {
+  services: readonly AnyService[] = SERVICES,
+): Promise<DatabaseUrls> {
   return asAdmin(adminUrl, async (admin) => {
-    const urls = {} as Record<DatabaseOwner, string>;
-    for (const service of Object.keys(DATABASES) as DatabaseOwner[]) {
-      const name = DATABASES[service] + suffix;
-      const { databasePassword } = secrets.services[service];
+    const urls: Record<string, string> = {};
+    for (const [service, database] of Object.entries(databaseNames(services))) {
+      const name = database + suffix;
+      const { databasePassword } = secretsOf(secrets, service);
       await prepareDatabase(admin, name, databasePassword);
       const url = new URL(adminUrl);
       url.username = name;
@@ -23,7 +28,7 @@ export async function prepareDatabases(
       url.pathname = `/${name}`;
       urls[service] = url.href;
     }
-    return urls;
+    return urls as DatabaseUrls;
   });
 }
 
@@ -37,10 +42,10 @@ async function prepareDatabase(admin: pg.Client, name: string, password: string)
   await admin.query(`REVOKE CONNECT, TEMPORARY ON DATABASE ${id} FROM PUBLIC`);
 }
 
-/** Drops what `prepareDatabases` made, whoever is still connected. */
+/** Drops what `prepareDatabases` created, whether or not clients are connected. */
 export async function dropDatabases(adminUrl: string, suffix: string): Promise<void> {
   await asAdmin(adminUrl, async (admin) => {
-    for (const name of Object.values(DATABASES)) {
+    for (const name of Object.values(databaseNames(SERVICES))) {
       const id = admin.escapeIdentifier(name + suffix);
       await admin.query(`DROP DATABASE IF EXISTS ${id} WITH (FORCE)`);
       await admin.query(`DROP ROLE IF EXISTS ${id}`);

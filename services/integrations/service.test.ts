@@ -1,5 +1,10 @@
+import type { Env } from '@creditlane/runtime/env';
+import { readSettings } from '@creditlane/runtime/setting';
+import { localSettings } from '@creditlane/service/settings';
 import { expect, test } from 'vitest';
-import { readConfig } from './config.ts';
+import { integrations } from './service.ts';
+
+const read = (env: Env) => readSettings(env, localSettings(integrations)).own;
 
 const digest = 'AB'.repeat(32);
 const env = {
@@ -9,7 +14,7 @@ const env = {
 };
 
 test('platform keys are known by their digests, whatever the case', () => {
-  const { platformKeys } = readConfig(env);
+  const { platformKeys } = read(env);
   expect([...platformKeys.keys()]).toEqual([digest.toLowerCase(), '0'.repeat(64)]);
   const ids = [...platformKeys.values()].map(({ callerId }) => callerId);
   expect(ids[0]).toBe('abababab-abab-8aba-8bab-abababababab');
@@ -17,9 +22,9 @@ test('platform keys are known by their digests, whatever the case', () => {
 
 test('destinations are public ones behind https, unless told so', () => {
   const strict = { allowHttp: false, allowLoopback: false, ports: [443, 8443] };
-  expect(readConfig(env).destinations).toEqual(strict);
+  expect(read(env).destinations).toEqual(strict);
   const local = { DESTINATIONS_ALLOW_HTTP: 'true', DESTINATIONS_ALLOW_LOOPBACK: 'true' };
-  expect(readConfig({ ...env, ...local, DESTINATIONS_PORTS: '80,443' }).destinations).toEqual({
+  expect(read({ ...env, ...local, DESTINATIONS_PORTS: '80,443' }).destinations).toEqual({
     allowHttp: true,
     allowLoopback: true,
     ports: [80, 443],
@@ -28,8 +33,8 @@ test('destinations are public ones behind https, unless told so', () => {
 
 test('all that is wrong is told at once, and no value with it', () => {
   const wrong = { KEY_RING: 'k1:c2hvcnQ=', PLATFORM_KEY_DIGESTS: `${digest},cl_live_secret` };
-  expect(() => readConfig(wrong)).toThrow(
+  expect(() => read(wrong)).toThrow(
     /DATABASE_URL: missing.*KEY_RING: .*PLATFORM_KEY_DIGESTS: entry 2/s,
   );
-  expect(() => readConfig(wrong)).not.toThrow(/c2hvcnQ|cl_live_secret/);
+  expect(() => read(wrong)).not.toThrow(/c2hvcnQ|cl_live_secret/);
 });

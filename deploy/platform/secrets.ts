@@ -1,0 +1,93 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { generateApiKey } from '@creditlane/crypto/api-key';
+import { generateIdentityKeys } from '@creditlane/rpc/identity';
+import { variablesOf } from '@creditlane/runtime/setting';
+import type { AnyService } from '@creditlane/service/define-service';
+import { SERVICES, type ServiceName } from './services.ts';
+
+/** The secrets of an installation, which a secret store would hold elsewhere. */
+export interface Secrets {
+  postgresPassword: string;
+  /** The platform administration's API key, which demo.json shows. */
+  platformKey: string;
+  services: Record<ServiceName, ServiceSecrets>;
+  /** The values of the settings that the platform generates, by their variables, such as KEY_RING. */
+  settings: Record<string, string>;
+}
+
+export interface ServiceSecrets {
+  databasePassword: string;
+  /** Ed25519, base64 of PKCS #8 and SPKI. */
+  identity: { privateKey: string; publicKey: string };
+}
+
+/** New secrets for a new installation. */
+export function makeSecrets(services: readonly AnyService[] = SERVICES): Secrets {
+  return completeSecrets({}, services);
+}
+
+/** The secrets that are there, and new ones for whatever the services need beyond them. */
+export function completeSecrets(
+  kept: Partial<Secrets>,
+  services: readonly AnyService[] = SERVICES,
+): Secrets {
+  const made: [string, ServiceSecrets][] = services.map(({ name }) => [
+    name,
+    { databasePassword: makePassword(), identity: generateIdentityKeys() },
+  ]);
+  const settings = generatedSettings(services).map(({ name, generate }) => [name, generate()]);
+  return {
+    postgresPassword: kept.postgresPassword ?? makePassword(),
+    platformKey: kept.platformKey ?? generateApiKey(false),
+    services: { ...(Object.fromEntries(made) as Secrets['services']), ...kept.services },
+    settings: { ...Object.fromEntries(settings), ...kept.settings },
+  };
+}
+
+/** The secrets of one service. Throws an Error where the installation has none for it. */
+export function secretsOf({ services }: Secrets, service: string): ServiceSecrets {
+  const own = (services as Record<string, ServiceSecrets | undefined>)[service];
+  if (own === undefined) throw new Error(`the installation has no secrets of ${service}`);
+  return own;
+}
+
+/** The values of a service's own secret settings, by their variables. */
+export function secretSettings(service: AnyService, secrets: Secrets): Record<string, string> {
+  const values: Record<string, string> = {
+    ...secrets.settings,
+    PLATFORM_KEY_DIGESTS: platformKeyDigest(secrets),
+  };
+  const needed = variablesOf(service.settings).filter(
+    ({ name, secret }) => secret && name in values,
+  );
+  return Object.fromEntries(needed.map(({ name }) => [name, values[name] ?? '']));
+}
+
+/** The keys by which the tokens of each service are verified. */
+export function publicKeys({ services }: Secrets): Record<string, string> {
+  const keys = Object.entries(services).map(([name, { identity }]) => [name, identity.publicKey]);
+  return Object.fromEntries(keys);
+}
+
+/** The same as IDENTITY_TRUST takes it. */
+export function identityTrust(secrets: Secrets): string {
+  return Object.entries(publicKeys(secrets))
+    .map(([name, key]) => `${name}:${key}`)
+    .join(',');
+}
+
+/** The platform's key as PLATFORM_KEY_DIGESTS takes it. */
+export function platformKeyDigest({ platformKey }: Pick<Secrets, 'platformKey'>): string {
+  return createHash('sha256').update(platformKey).digest('hex');
+}
+
+/** The settings of all services whose value the platform generates; one value for all that share a name. */
+function generatedSettings(services: readonly AnyService[]) {
+  return services
+    .flatMap(({ settings }) => variablesOf(settings))
+    .flatMap(({ name, generate }) => (generate === undefined ? [] : [{ name, generate }]));
+}
+
+function makePassword(): string {
+  return randomBytes(24).toString('base64url');
+}

@@ -1,0 +1,158 @@
+/** The settings of a process, declared once: environment variable, type, default, limits, documentation. */
+import { type Env, type EnvReader, parseDurationMs, readEnv } from './env.ts';
+
+/** One environment variable, as the documentation lists it. */
+export interface Variable {
+  readonly name: string;
+  /** The kind of value, such as "time span" or "URL". */
+  readonly type: string;
+  /** The default as an operator would write it; undefined where the variable must be set. */
+  readonly default?: string | undefined;
+  /** The bounds of the value, both included, such as "1s to 30s". */
+  readonly limits?: string | undefined;
+  /** One line: what the variable decides. */
+  readonly about: string;
+  /** Whether the value must be kept from everyone but the service. */
+  readonly secret: boolean;
+  /** Makes the value in a new installation; only for secrets that the platform makes itself. */
+  readonly generate?: (() => string) | undefined;
+}
+
+/** What the environment's text becomes: the value of one variable, or of several read together. */
+export interface Setting<T> {
+  readonly variables: readonly Variable[];
+  /** Reads the value; a fault goes to the reader, as in every method of `EnvReader`. */
+  read(env: EnvReader): T;
+}
+
+/** Settings by the names that the code knows them by. */
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
+
+/** The values of settings, by the same names. */
+export type SettingValues<S extends Settings> = {
+  readonly [Name in keyof S]: S[Name] extends Setting<infer T> ? T : never;
+};
+
+/** A time span as an operator writes it. */
+export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+
+/** What every declaration says besides its type. */
+interface About {
+  about: string;
+  secret?: boolean;
+  generate?: () => string;
+}
+
+interface Bounds<T> {
+  default?: T;
+  min?: T;
+  max?: T;
+}
+
+/**
+ * Reads all settings from the environment.
+ * @throws {ConfigError} listing every fault as "NAME: what is wrong".
+ */
+export function readSettings<S extends Settings>(env: Env, settings: S): SettingValues<S> {
+  return readEnv(env, (read) => valuesOf(settings, read));
+}
+
+/** The variables of several settings, each once. */
+export function variablesOf(settings: Settings): Variable[] {
+  const all = Object.values(settings).flatMap(({ variables }) => variables);
+  return [...new Map(all.map((variable) => [variable.name, variable])).values()];
+}
+
+/** Declares settings. Each takes the variable's name first; one without a default must be set. */
+export const setting = {
+  string(name: string, options: About & { default?: string }): Setting<string> {
+    return one(name, 'text', options, (env) => env.string(name, options.default));
+  },
+
+  integer(name: string, options: About & Bounds<number>): Setting<number> {
+    return one(name, 'whole number', options, (env) => env.integer(name, options));
+  },
+
+  /** 0 takes any free port. */
+  port(name: string, options: About & { default: number }): Setting<number> {
+    return setting.integer(name, { ...options, min: 0, max: 65_535 });
+  },
+
+  /** A time span; its value is in milliseconds. */
+  durationMs(name: string, options: About & Bounds<Duration>): Setting<number> {
+    const { default: fallback, min, max } = options;
+    const bounds = {
+      ...(fallback !== undefined && { default: parseDurationMs(fallback) }),
+      ...(min !== undefined && { min: parseDurationMs(min) }),
+      ...(max !== undefined && { max: parseDurationMs(max) }),
+    };
+    return one(name, 'time span', options, (env) => env.durationMs(name, bounds));
+  },
+
+  boolean(name: string, options: About & { default?: boolean }): Setting<boolean> {
+    return one(name, '`true` or `false`', options, (env) => env.boolean(name, options.default));
+  },
+
+  url(name: string, options: About & { default?: string }): Setting<string> {
+    return one(name, 'URL', options, (env) => env.url(name, options.default));
+  },
+
+  /** Values separated by commas. */
+  list(name: string, options: About): Setting<string[]> {
+    return one(name, 'list', options, (env) => env.list(name));
+  },
+
+  oneOf<const T extends string>(
+    name: string,
+    values: readonly T[],
+    options: About & { default?: T },
+  ): Setting<T> {
+    const type = values.map((value) => `\`${value}\``).join(', ');
+    return one(name, type, options, (env) => env.oneOf(name, values, options.default));
+  },
+
+  /** The bytes of a base64 value. */
+  bytes(name: string, options: About): Setting<Buffer> {
+    return one(name, 'base64', options, (env) => env.secret(name));
+  },
+
+  /** Whatever `parse` makes of the text; the default is given as text. Faults: `EnvReader.parsed`. */
+  parsed<T>(
+    name: string,
+    parse: (text: string) => T,
+    options: About & { type: string; default?: string },
+  ): Setting<T> {
+    const { type, default: text } = options;
+    return one(name, type, options, (env) =>
+      env.parsed(name, parse, text === undefined ? undefined : parse(text)),
+    );
+  },
+
+  /** Several settings as one object. */
+  all<S extends Settings>(settings: S): Setting<SettingValues<S>> {
+    return { variables: variablesOf(settings), read: (env) => valuesOf(settings, env) };
+  },
+};
+
+function one<T>(
+  name: string,
+  type: string,
+  options: About & Bounds<unknown>,
+  read: (env: EnvReader) => T,
+): Setting<T> {
+  const { about, secret = false, generate } = options;
+  const fallback = options.default === undefined ? undefined : String(options.default);
+  const limits = limitsOf(options);
+  return { variables: [{ name, type, default: fallback, limits, about, secret, generate }], read };
+}
+
+function limitsOf({ min, max }: Bounds<unknown>): string | undefined {
+  if (min !== undefined && max !== undefined) return `${min} to ${max}`;
+  if (min !== undefined) return `at least ${min}`;
+  return max === undefined ? undefined : `at most ${max}`;
+}
+
+function valuesOf<S extends Settings>(settings: S, env: EnvReader): SettingValues<S> {
+  const values = Object.entries(settings).map(([name, { read }]) => [name, read(env)]);
+  return Object.fromEntries(values);
+}

@@ -1,0 +1,38 @@
+/** A service as a process of its own: the whole of its main file. */
+import { openBus } from '@creditlane/events/bus-from-config';
+import { serve } from '@creditlane/rpc/serving';
+import { startOpsServer } from '@creditlane/runtime/ops-server';
+import { type Process, run } from '@creditlane/runtime/run';
+import { readSettings, type SettingValues } from '@creditlane/runtime/setting';
+import type { AnyService } from './define-service.ts';
+import { processSettings } from './settings.ts';
+import { startService } from './start-service.ts';
+
+/** Reads the service's settings, starts it, and serves until the process is told to end; see `run`. */
+export function runService(service: AnyService): Promise<void> {
+  const settings = processSettings(service);
+  return run(
+    service.name,
+    (env) => readSettings(env, settings),
+    (values, process) => startProcess(service, values, process),
+  );
+}
+
+async function startProcess(
+  service: AnyService,
+  settings: SettingValues<ReturnType<typeof processSettings>>,
+  process: Process,
+): Promise<void> {
+  const { serving, ops, calling, kafka } = settings;
+  const bus = kafka && openBus(kafka, process);
+  const { endpoints, signer } = calling ?? {};
+  const start = () => startService(service, settings, { process, bus, endpoints, signer });
+  if (serving !== undefined) {
+    const startRoutes = async () => ({ routes: (await start()).routes ?? [] });
+    return serve(service.name, serving, process, startRoutes);
+  }
+  calling?.certificates?.observe(process);
+  const { close } = await startOpsServer({ host: ops.host, port: ops.opsPort, ...process });
+  process.closers.add('ops server', close);
+  await start();
+}

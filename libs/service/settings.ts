@@ -1,0 +1,69 @@
+/** The settings that a service has by what its manifest declares, besides its own. */
+import { KAFKA } from '@creditlane/events/kafka-config';
+import { callingSetting } from '@creditlane/rpc/calling';
+import { OPS, SERVING } from '@creditlane/rpc/serving';
+import { PROCESS } from '@creditlane/runtime/run';
+import { type Setting, setting, type Variable, variablesOf } from '@creditlane/runtime/setting';
+import type { DatabaseDeclaration, ServiceDeclaration } from './define-service.ts';
+
+const POOL_SIZE = { default: 10, min: 2 };
+
+/** What the runner opens a database with. */
+export interface DatabaseSettings {
+  url: string;
+  /** Connections at most. */
+  poolSize: number;
+  lockTimeoutMs?: number;
+}
+
+/** The settings that a service has wherever it runs: its database's and its own. */
+export function localSettings<D extends ServiceDeclaration>({ database, settings }: D) {
+  return {
+    database: database === undefined ? NOTHING : databaseSetting(database),
+    own: setting.all<D['settings']>(settings),
+  };
+}
+
+/** The settings of a service that is a process of its own. */
+export function processSettings(service: ServiceDeclaration) {
+  const { name, serves, calls, publishes, consumes } = service;
+  return {
+    ...localSettings(service),
+    serving: serves === 'calls' ? SERVING : NOTHING,
+    ops: setting.all(OPS),
+    calling: calls === undefined ? NOTHING : callingSetting(name, calls),
+    kafka: publishes === undefined && consumes === undefined ? NOTHING : KAFKA,
+  };
+}
+
+/** Every variable that a service's own process reads. */
+export function processVariables(service: ServiceDeclaration): Variable[] {
+  return variablesOf({ ...processSettings(service), ...PROCESS });
+}
+
+const NOTHING: Setting<undefined> = { variables: [], read: () => undefined };
+
+function databaseSetting({
+  poolSize,
+  lockTimeout,
+}: DatabaseDeclaration): Setting<DatabaseSettings> {
+  return setting.all({
+    url: setting.url('DATABASE_URL', {
+      secret: true,
+      about: "The service's own database, with the user and the password of its owner.",
+    }),
+    poolSize: setting.integer('DATABASE_POOL_SIZE', {
+      ...(poolSize ?? POOL_SIZE),
+      max: 200,
+      about: 'Connections to the database at most.',
+    }),
+    ...(lockTimeout && {
+      lockTimeoutMs: setting.durationMs('LOCK_TIMEOUT', {
+        default: '2s',
+        min: '1ms',
+        max: '4s',
+        about: 'How long a write waits for another write of the same row.',
+      }),
+    }),
+  });
+}
