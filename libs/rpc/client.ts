@@ -17,24 +17,24 @@ import { cancelled, deadlineExceeded, toFault } from './fault.ts';
 import type { Identity, TokenSigner } from './identity.ts';
 import { DEFAULT_TIMEOUT_MS } from './pipeline/call-deadline.ts';
 import { RETRY_OUTCOMES, type RetryObserver } from './retries/retries.ts';
-import { unary } from './service.ts';
+import { requireUnary } from './service.ts';
 
 export type { Endpoint } from './endpoint.ts';
 
-/** For whom a call is made, and what it passes on. A handler's `{ ...call, identity }` is one. */
+/** The caller in whose name a call is made, and what the call passes on. See `Call`. */
 export type CallContext = {
   identity: Identity;
   requestId?: string | undefined;
   traceparent?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Milliseconds since the epoch; the call ends then, or after the client's timeout if sooner. */
+  /** Milliseconds since the epoch. The call ends then, or after the client's timeout if sooner. */
   deadlineMs?: number | undefined;
   idempotencyKey?: string | undefined;
-  /** Called when the answer was given before, to the same idempotency key. */
+  /** Called when the answer is a stored answer of the idempotency key. */
   onReplayed?: (() => void) | undefined;
 };
 
-/** One function per method; each rejects with a Fault and nothing else. */
+/** One function for each method; each rejects with a Fault only. */
 export type Client<S extends DescService> = {
   [Name in keyof S['method']]: S['method'][Name] extends DescMethodUnary<infer I, infer O>
     ? (request: MessageInitShape<I>, context: CallContext) => Promise<MessageShape<O>>
@@ -43,37 +43,37 @@ export type Client<S extends DescService> = {
 
 export type ClientOptions = {
   signer: TokenSigner;
-  /** The name of the service called, for which the token is made out. */
+  /** The name of the called service, which is the audience of the tokens. */
   audience: string;
   timeoutMs?: number;
-  /** Takes the client's connections, to be closed with the process. */
+  /** Closes the client's connections with the process. */
   closers?: Closers;
-  /** Is told while the service is out of reach. */
+  /** Gets a check that fails while the service cannot be reached. */
   health?: HealthCheckRegistry;
-  /** Counts the calls that are made again. */
+  /** Counts the retries. */
   metrics?: Metrics;
 };
 
-/** A client of `service` at `target`. Connects at the first call. */
+/** A client of `service` at `endpoint`. Connects at the first call, or at once with `health`. */
 export function connect<S extends DescService>(
   service: S,
-  target: Endpoint,
+  endpoint: Endpoint,
   { signer, audience, timeoutMs = DEFAULT_TIMEOUT_MS, closers, health, metrics }: ClientOptions,
 ): Client<S> {
   const observe = metrics && countRetries(metrics, audience);
-  const { transport, close, reachable } = openTransport(target, observe);
+  const { transport, close, reachable } = openTransport(endpoint, observe);
   closers?.add(`client of ${audience}`, close);
   if (health !== undefined) {
     health.add(audience, () => reachable() || 'out of reach');
-    // Asking makes it connect, so that the first probe need not.
+    // Connects, so that the first readiness probe finds the connection made.
     reachable();
   }
 
   const entries = service.methods.map((described) => {
-    const method = unary(described);
-    const begin = spansOf(method);
+    const method = requireUnary(described);
+    const startCallSpan = spanStarterOf(method);
     const call = (request: MessageInitShape<DescMessage>, context: CallContext) =>
-      callUnary(transport, method, request, context, begin(context.traceparent));
+      callUnary(transport, method, request, context, startCallSpan(context.traceparent));
     return [method.localName, call];
   });
   return Object.fromEntries(entries) as Client<S>;
@@ -109,18 +109,19 @@ export function connect<S extends DescService>(
 }
 
 function countRetries(metrics: Metrics, peer: string): RetryObserver {
-  const help = 'Calls that found their peer away and could be made again, by whether they were.';
+  const help =
+    'Calls that failed because their peer was unreachable and that could be retried, by whether they were.';
   const retries = metrics.counter('rpc_client_retries_total', help, ['peer', 'outcome']);
-  // From the beginning on there is something to compare with.
+  // Each series starts at 0, so that the rate of its first increase is known.
   for (const outcome of RETRY_OUTCOMES) retries.inc({ peer, outcome }, 0);
   return (outcome) => retries.inc({ peer, outcome });
 }
 
-/** Begins the span of a call, one for all attempts at it. */
-function spansOf({ parent: service, name: method }: DescMethodUnary): (parent?: string) => Span {
+/** Returns a function that starts the span of one call; all attempts of the call share the span. */
+function spanStarterOf({ parent: service, name: method }: DescMethodUnary) {
   const name = `${service.typeName}/${method}`;
   const attributes = { 'rpc.service': service.typeName, 'rpc.method': method };
-  return (parent) => startSpan(name, { kind: 'client', parent, attributes });
+  return (parent?: string): Span => startSpan(name, { kind: 'client', parent, attributes });
 }
 
 function headersOf(

@@ -1,4 +1,4 @@
-/** The refusals a call can meet, as one closed set of kinds, and the form in which they cross the wire. */
+/** Faults: the typed errors of calls, as a closed set of kinds, and their form between services. */
 import { Code, ConnectError } from '@connectrpc/connect';
 import { FaultInfoSchema } from '@creditlane/proto/common/v1/fault';
 
@@ -15,11 +15,11 @@ export type FaultKind =
   | 'unimplemented'
   | 'internal';
 
-/** A refused field; `pointer` is a JSON Pointer (RFC 6901) into the request, such as "/interestRate". */
+/** A field that is not valid; `pointer` is a JSON Pointer (RFC 6901) such as "/interestRate". */
 export type FieldFault = { pointer: string; message: string };
 
-const LATE = 'the deadline passed before the answer came';
-const AWAY = 'a service needed for this is away';
+const DEADLINE_MESSAGE = 'the deadline passed before the answer arrived';
+export const UNAVAILABLE_MESSAGE = 'a required service is unavailable';
 
 type FaultDetails = {
   fields?: FieldFault[] | undefined;
@@ -28,15 +28,15 @@ type FaultDetails = {
   cause?: unknown;
 };
 
-/** A refusal whose code and message are safe to show to the caller. */
+/** An error whose code and message may be shown to the caller. */
 export class Fault extends Error {
   readonly kind: FaultKind;
-  /** A stable word a program can act on, such as "submission_not_found". */
+  /** A stable name that programs can compare, such as "submission_not_found". */
   readonly code: string;
   readonly fields: readonly FieldFault[];
-  /** Seconds after which the call may succeed; 0 when waiting does not help. */
+  /** Seconds after which a retry may succeed; 0 when a retry cannot help. */
   readonly retryAfterS: number;
-  /** True when another service refused a call of ours; such a fault is never relayed unseen. */
+  /** True when a peer answered this fault to a call of ours. The pipeline never passes it on as it is. */
   readonly fromPeer: boolean;
 
   constructor(kind: FaultKind, code: string, message: string, details: FaultDetails = {}) {
@@ -50,52 +50,52 @@ export class Fault extends Error {
   }
 }
 
-/** The request is wrong in itself; `fields` says where. */
+/** The request is not valid; `fields` lists the fields that are wrong. */
 export function invalid(code: string, message: string, fields: FieldFault[] = []): Fault {
   return new Fault('invalid', code, message, { fields });
 }
 
-/** The caller did not prove who it is. */
+/** The caller's identity is not proven. */
 export function unauthenticated(code: string, message: string, cause?: unknown): Fault {
   return new Fault('unauthenticated', code, message, { cause });
 }
 
-/** The caller is known and may not do this. */
+/** The caller is authenticated and may not make this call. */
 export function forbidden(code: string, message: string): Fault {
   return new Fault('forbidden', code, message);
 }
 
-/** There is no such thing, or none the caller may know of. */
+/** The record does not exist, or the caller may not learn that it exists. */
 export function notFound(code: string, message: string): Fault {
   return new Fault('not_found', code, message);
 }
 
-/** The request is right and the thing's present state forbids it. */
+/** The request is valid and the present state of the record forbids it. */
 export function conflict(code: string, message: string): Fault {
   return new Fault('conflict', code, message);
 }
 
-/** A limit was met; it may pass after `retryAfterS` seconds, or never when that is 0. */
+/** A limit is exceeded; a retry may succeed after `retryAfterS` seconds, or never when that is 0. */
 export function resourceExhausted(code: string, message: string, retryAfterS = 0): Fault {
   return new Fault('resource_exhausted', code, message, { retryAfterS });
 }
 
-/** Something needed is away for now; worth another try after `retryAfterS` seconds. */
+/** A dependency is unavailable; a retry may succeed after `retryAfterS` seconds. */
 export function unavailable(message: string, retryAfterS = 1, cause?: unknown): Fault {
   return new Fault('unavailable', 'unavailable', message, { retryAfterS, cause });
 }
 
-/** The call's time was over before its answer came. */
+/** The deadline passed before the answer arrived. */
 export function deadlineExceeded(): Fault {
-  return new Fault('deadline', 'deadline_exceeded', LATE);
+  return new Fault('deadline', 'deadline_exceeded', DEADLINE_MESSAGE);
 }
 
-/** The caller gave the call up. */
+/** The caller cancelled the call. */
 export function cancelled(): Fault {
-  return new Fault('cancelled', 'cancelled', 'the caller gave the call up');
+  return new Fault('cancelled', 'cancelled', 'the caller cancelled the call');
 }
 
-/** A failure of ours; the caller learns nothing of `cause`. */
+/** A failure of the service itself. `cause` is logged and never shown to the caller. */
 export function internal(cause?: unknown): Fault {
   return new Fault('internal', 'internal_error', 'internal error', { cause });
 }
@@ -114,16 +114,16 @@ const CODE_OF: Record<FaultKind, Code> = {
   internal: Code.Internal,
 };
 
-/** Each kind comes back from its own code; the other codes are only ever made by a transport. */
+/** The kind of each code: the inverse of `CODE_OF`, and codes that only transports use. */
 const KIND_OF: ReadonlyMap<Code, FaultKind> = new Map<Code, FaultKind>([
   ...Object.entries(CODE_OF).map(([kind, code]) => [code, kind as FaultKind] as const),
   [Code.AlreadyExists, 'conflict'],
   [Code.OutOfRange, 'invalid'],
-  // connect-node's code for a connection that broke under a call.
+  // connect-node reports a connection that broke during a call as Aborted.
   [Code.Aborted, 'unavailable'],
 ]);
 
-/** What the wire carries for a fault: a code by its kind, and a FaultInfo with the rest. */
+/** The form of a fault between services: the code of its kind, and a FaultInfo with the rest. */
 export function toConnectError(fault: Fault): ConnectError {
   const { code, fields, retryAfterS } = fault;
   const value = { code, fields: [...fields], retryAfterS };
@@ -133,8 +133,8 @@ export function toConnectError(fault: Fault): ConnectError {
 }
 
 /**
- * The fault that a failed call means to its caller. A Fault is given back as it is; an error from
- * the wire becomes the Fault that was sent; anything else is internal, kept as the cause.
+ * The fault of any error. A Fault is returned as it is; a ConnectError becomes the Fault that the
+ * service sent; every other error becomes an `internal` Fault with the error as its cause.
  */
 export function toFault(error: unknown, fromPeer = false): Fault {
   if (error instanceof Fault) return error;
@@ -150,13 +150,15 @@ export function toFault(error: unknown, fromPeer = false): Fault {
   });
 }
 
-/** Made on the way, in words that name our addresses: they are for the log and for no caller. */
+/**
+ * The fault of an error that a transport made. Its text names internal addresses, so it becomes the
+ * cause, which is logged, and callers get a fixed message.
+ */
 function transportFault(kind: FaultKind, error: ConnectError, fromPeer: boolean): Fault {
   const cause = error.cause ?? new TransportError(error.rawMessage);
-  if (kind === 'deadline') return new Fault(kind, kind, LATE, { fromPeer, cause });
+  if (kind === 'deadline') return new Fault(kind, kind, DEADLINE_MESSAGE, { fromPeer, cause });
   if (kind !== 'unavailable') return new Fault(kind, kind, error.rawMessage, { fromPeer, cause });
-  // It names no time; soon is right.
-  return new Fault(kind, kind, AWAY, { retryAfterS: 1, fromPeer, cause });
+  return new Fault(kind, kind, UNAVAILABLE_MESSAGE, { retryAfterS: 1, fromPeer, cause });
 }
 
 class TransportError extends Error {

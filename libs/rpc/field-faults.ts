@@ -2,9 +2,9 @@ import { isCalendarDate } from '@creditlane/runtime/calendar-date';
 import { type FieldFault, invalid } from './fault.ts';
 
 /**
- * Gathers what is wrong with a request's fields, so that its caller learns all of it at once. Every
- * pointer is a JSON Pointer (RFC 6901) into the request; no message repeats a refused value, for it
- * may be one that nobody should see.
+ * Collects what is wrong with the fields of a request, so that one Fault names all of it. Every
+ * `pointer` is a JSON Pointer (RFC 6901) into the request. No message repeats a value, because values
+ * can be personal data.
  */
 export class FieldFaults {
   readonly #faults: FieldFault[] = [];
@@ -13,14 +13,14 @@ export class FieldFaults {
     this.#faults.push({ pointer, message });
   }
 
-  /** Refuses a text that is no day of the calendar. True when it is one. */
+  /** Requires a calendar date such as "2026-02-28". Returns whether the value is one. */
   checkDate(pointer: string, value: string): boolean {
     if (isCalendarDate(value)) return true;
     this.add(pointer, 'must be a calendar date written yyyy-MM-dd');
     return false;
   }
 
-  /** Refuses a text outside a closed list; an empty one was not given. */
+  /** Requires one of the allowed values, or an empty value, which means that the field is not set. */
   checkOneOf(pointer: string, value: string, allowed: ReadonlySet<string>): void {
     if (value !== '' && !allowed.has(value)) {
       this.add(pointer, `must be one of ${[...allowed].join(', ')}`);
@@ -31,12 +31,12 @@ export class FieldFaults {
     if (value !== undefined && value < 0) this.add(pointer, 'must not be negative');
   }
 
-  /** Refuses control characters: they mean nothing in a name, and PostgreSQL keeps no NUL at all. */
+  /** Requires a text without control characters. PostgreSQL cannot store NUL. */
   checkPrintable(pointer: string, value: string): void {
-    if (/\p{Cc}/u.test(value)) this.add(pointer, 'must not hold control characters');
+    if (/\p{Cc}/u.test(value)) this.add(pointer, 'must not contain control characters');
   }
 
-  /** Throws an `invalid` Fault that names every refused field, when there is one. */
+  /** Throws an `invalid` Fault that names every field in question, if there is any. */
   throwIfAny(code: string): void {
     if (this.#faults.length === 0) return;
     const named = this.#faults.map(({ pointer, message }) => `${pointer.slice(1)} ${message}`);

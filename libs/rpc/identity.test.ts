@@ -17,8 +17,8 @@ const integration: Identity = {
 const keys = generateIdentityKeys();
 const START_MS = Date.parse('2026-01-05T10:00:00Z');
 
-/** A signer and a verifier that share a clock, set by `at`. */
-function pair(
+/** A signer and a verifier that share a clock; `at` sets it to seconds after the start. */
+function createPair(
   trusted = { gateway: keys.publicKey } as ConstructorParameters<
     typeof TokenVerifier
   >[0]['trusted'],
@@ -35,13 +35,13 @@ function pair(
 }
 
 describe('a signed token', () => {
-  test('proves its identity, scope and all', async () => {
-    const { signer, verifier } = pair();
+  test('contains the identity with its scope', async () => {
+    const { signer, verifier } = createPair();
     expect(await verifier.verify(await signer.sign('decisions', integration))).toEqual(integration);
   });
 
-  test('is used again for 30 seconds and then made anew', async () => {
-    const { signer, at } = pair();
+  test('is reused for 30 seconds', async () => {
+    const { signer, at } = createPair();
     const first = await signer.sign('decisions', integration);
     at(29);
     expect(await signer.sign('decisions', { ...integration })).toBe(first);
@@ -49,8 +49,8 @@ describe('a signed token', () => {
     expect(await signer.sign('decisions', integration)).not.toBe(first);
   });
 
-  test('is one’s own for each audience, scope and set of permissions', async () => {
-    const { signer } = pair();
+  test('differs by audience, scope and permissions', async () => {
+    const { signer } = createPair();
     const tokens = await Promise.all([
       signer.sign('decisions', integration),
       signer.sign('applications', integration),
@@ -61,8 +61,8 @@ describe('a signed token', () => {
     expect(new Set(tokens).size).toBe(tokens.length);
   });
 
-  test('is refused once it is a minute old, however often it was taken before', async () => {
-    const { signer, verifier, at } = pair();
+  test('expires after a minute, even if it was verified before', async () => {
+    const { signer, verifier, at } = createPair();
     const token = await signer.sign('decisions', integration);
     await verifier.verify(token);
     at(59);
@@ -71,23 +71,23 @@ describe('a signed token', () => {
     await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'token_expired' });
   });
 
-  test('is refused when it comes from the future', async () => {
-    const { signer, verifier, at } = pair();
+  test('is not valid when it was issued in the future', async () => {
+    const { signer, verifier, at } = createPair();
     at(60);
     const token = await signer.sign('decisions', integration);
     at(0);
     await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'token_invalid' });
   });
 
-  test('is taken by either of two keys while its issuer changes its own', async () => {
-    const { signer, verifier } = pair({
+  test('is valid with either key of an issuer that has two', async () => {
+    const { signer, verifier } = createPair({
       gateway: [generateIdentityKeys().publicKey, keys.publicKey],
     });
     expect(await verifier.verify(await signer.sign('decisions', integration))).toEqual(integration);
   });
 
-  test('is refused when its issuer is not trusted, even by a name every object has', async () => {
-    const { verifier } = pair();
+  test('is not valid when its issuer is not trusted, even one named like a property of Object', async () => {
+    const { verifier } = createPair();
     const clock = () => new Date(START_MS);
     const { privateKey } = keys;
     const signer = new TokenSigner({ issuer: 'constructor', privateKey, clock });
@@ -96,15 +96,17 @@ describe('a signed token', () => {
   });
 
   test.each(['', 'x', 'a.b.c', 'eyJhbGciOiJub25lIn0.eyJpc3MiOiJnYXRld2F5In0.'])(
-    'is refused when it is no token: "%s"',
+    'is not valid when the text is not a token: "%s"',
     async (text) => {
-      await expect(pair().verifier.verify(text)).rejects.toMatchObject({ kind: 'unauthenticated' });
+      await expect(createPair().verifier.verify(text)).rejects.toMatchObject({
+        kind: 'unauthenticated',
+      });
     },
   );
 });
 
 describe('identity keys', () => {
-  test('are read from configuration, two for an issuer that changes its own', () => {
+  test('are parsed, two for an issuer that is listed twice', () => {
     const other = generateIdentityKeys().publicKey;
     expect(
       parseTrustedKeys(`gateway:${keys.publicKey}, decisions:${other},gateway:${other}`),
@@ -114,14 +116,11 @@ describe('identity keys', () => {
     });
   });
 
-  test.each(['', 'gateway', 'gateway:', ':abc', 'a:b:c'])(
-    'are refused in the form "%s"',
-    (text) => {
-      expect(() => parseTrustedKeys(text)).toThrow();
-    },
-  );
+  test.each(['', 'gateway', 'gateway:', ':abc', 'a:b:c'])('are not parsed from "%s"', (text) => {
+    expect(() => parseTrustedKeys(text)).toThrow();
+  });
 
-  test('are refused by their issuer’s name when they cannot be read, without being quoted', () => {
+  test('that cannot be read: an error that names the issuer and does not quote the key', () => {
     expect(() => parseTrustedKeys('gateway:c2VjcmV0')).toThrow(
       new Error('the public key of gateway cannot be read as base64 DER'),
     );
@@ -130,7 +129,7 @@ describe('identity keys', () => {
     );
   });
 
-  test('are refused when they are of another kind', () => {
+  test('of another type: an error', () => {
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const privateKey = rsa.privateKey.export({ format: 'der', type: 'pkcs8' });
     expect(() => new TokenSigner({ issuer: 'gateway', privateKey })).toThrow('not an Ed25519 key');

@@ -1,5 +1,4 @@
-/** Who a call is made for, and the short-lived signed token that says so between services. */
-
+/** The identity of a caller, and the short-lived signed token that proves it between services. */
 import type { KeyObject } from 'node:crypto';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { decodeJwt, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
@@ -17,30 +16,30 @@ export { generateIdentityKeys, parseTrustedKeys } from './credentials/identity-k
 /** The caller of a method. */
 export type Identity = {
   readonly kind: 'integration' | 'platform' | 'service';
-  /** The integration's or platform key's id, or the service's name. */
+  /** The id of the integration or platform key, or the name of the service. */
   readonly subject: string;
   readonly permissions: readonly string[];
-  /** The scope: the one retailer this call may act for. */
+  /** Part of the scope: the one retailer that the call may act for. */
   readonly retailerId?: string | undefined;
-  /** The scope: the one creditor this call may act for. */
+  /** Part of the scope: the one creditor that the call may act for. */
   readonly creditorId?: string | undefined;
 };
 
-/** The only issuer that may bring callers from outside; every other speaks for itself alone. */
-const FRONT = 'gateway';
+/** The only issuer whose tokens may name an integration or a platform key. Others name themselves. */
+const GATEWAY = 'gateway';
 const ALGORITHM = 'EdDSA';
 const LIFETIME_S = 60;
-/** A token is used again for half its life, so it never reaches a service about to expire. */
+/** A token is reused for half of its lifetime, so that it does not expire on its way to a service. */
 const REUSE_MS = 30_000;
 const CLOCK_TOLERANCE_S = 5;
 const CACHED_TOKENS = 10_000;
 
-/** The identity a service has when it calls in its own name. */
+/** The identity of a service that calls in its own name. */
 export function serviceIdentity(name: string): Identity {
   return Object.freeze({ kind: 'service', subject: name, permissions: Object.freeze([]) });
 }
 
-/** Signs identity tokens in one issuer's name. */
+/** Signs identity tokens in the name of one issuer. */
 export class TokenSigner {
   readonly #issuer: string;
   readonly #key: KeyObject;
@@ -49,21 +48,21 @@ export class TokenSigner {
     max: CACHED_TOKENS,
   });
 
-  /** `privateKey` is PKCS8 in DER or its base64. Throws an Error when it is not an Ed25519 key. */
+  /** `privateKey` is PKCS8 in DER, or that in base64. Throws an Error unless it is an Ed25519 key. */
   constructor(options: { issuer: string; privateKey: EncodedKey; clock?: Clock }) {
     this.#issuer = options.issuer;
     this.#key = readPrivateKey(options.privateKey);
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** A token for this audience, good for at least another 30 s. */
+  /** A token for this audience, valid for at least 30 s. */
   sign(audience: string, identity: Identity): Promise<string> {
     const nowMs = this.#clock().getTime();
     const cacheKey = cacheKeyOf(audience, identity);
     const cached = this.#signed.get(cacheKey);
     if (cached !== undefined && cached.reuseUntilMs > nowMs) return cached.token;
 
-    // The promise is kept, so that calls arriving together sign once.
+    // The promise is cached, so that concurrent calls sign once.
     const token = this.#sign(audience, identity, Math.floor(nowMs / 1000));
     this.#signed.set(cacheKey, { token, reuseUntilMs: nowMs + REUSE_MS });
     token.catch(() => this.#signed.delete(cacheKey));
@@ -83,7 +82,7 @@ export class TokenSigner {
   }
 }
 
-/** Verifies identity tokens made out to one audience. */
+/** Verifies the identity tokens of one audience. */
 export class TokenVerifier {
   readonly #audience: string;
   readonly #keys: ReadonlyMap<string, readonly KeyObject[]>;
@@ -104,7 +103,7 @@ export class TokenVerifier {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** The identity that the token proves. Throws an `unauthenticated` Fault when it proves none. */
+  /** The identity in a token. Throws an `unauthenticated` Fault unless the token is valid. */
   async verify(token: string): Promise<Identity> {
     const nowMs = this.#clock().getTime();
     const cached = this.#verified.get(token);
@@ -118,7 +117,7 @@ export class TokenVerifier {
   }
 
   async #payload(token: string): Promise<JWTPayload> {
-    let refusal: unknown;
+    let lastError: unknown;
     for (const key of this.#keys.get(claimedIssuer(token)) ?? []) {
       try {
         const { payload } = await jwtVerify(token, key, {
@@ -131,14 +130,14 @@ export class TokenVerifier {
         });
         return payload;
       } catch (error) {
-        // The signature was right, so no other key will do better.
+        // The signature is verified before the expiry, so no other key fits.
         if (error instanceof errors.JWTExpired) {
           throw unauthenticated('token_expired', 'the identity token has expired', error);
         }
-        refusal = error;
+        lastError = error;
       }
     }
-    throw refused(refusal);
+    throw invalidToken(lastError);
   }
 }
 
@@ -147,22 +146,22 @@ function cacheKeyOf(audience: string, identity: Identity): string {
   return JSON.stringify([audience, kind, subject, retailerId, creditorId, permissions]);
 }
 
-/** Read before the signature is checked, only to know whose key to check it with. */
+/** The issuer that the unverified token names; it only selects the keys to verify the token with. */
 function claimedIssuer(token: string): string {
   try {
     return decodeJwt(token).iss ?? '';
   } catch (error) {
-    throw refused(error);
+    throw invalidToken(error);
   }
 }
 
 function identityFrom(payload: JWTPayload): Identity {
   const { iss, sub, permissions, retailerId, creditorId } = payload;
   const kind = kindFrom(payload);
-  const listed = Array.isArray(permissions) && permissions.every((it) => typeof it === 'string');
-  if (sub === undefined || kind === undefined || !listed) throw refused();
-  if (kind === 'service' ? sub !== iss : iss !== FRONT) throw refused();
-  // Frozen, because every call with the same token shares it.
+  const isList = Array.isArray(permissions) && permissions.every((it) => typeof it === 'string');
+  if (sub === undefined || kind === undefined || !isList) throw invalidToken();
+  if (kind === 'service' ? sub !== iss : iss !== GATEWAY) throw invalidToken();
+  // Frozen, because all calls with the same token share the object.
   return Object.freeze({
     kind,
     subject: sub,
@@ -176,6 +175,10 @@ function kindFrom({ kind }: JWTPayload): Identity['kind'] | undefined {
   return kind === 'integration' || kind === 'platform' || kind === 'service' ? kind : undefined;
 }
 
-function refused(cause?: unknown): Fault {
-  return unauthenticated('token_invalid', 'the identity token is not valid here', cause);
+function invalidToken(cause?: unknown): Fault {
+  return unauthenticated(
+    'token_invalid',
+    'the identity token is not valid for this service',
+    cause,
+  );
 }

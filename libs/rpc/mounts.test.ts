@@ -1,4 +1,4 @@
-// The promises of a call, held by each of the three mounts.
+// What every call can rely on, on each of the three mounts.
 import { create } from '@bufbuild/protobuf';
 import {
   DecisionsService,
@@ -14,9 +14,9 @@ import { openTransport } from './endpoint.ts';
 import { conflict, Fault, invalid, notFound, unavailable } from './fault.ts';
 import { type Identity, serviceIdentity, TokenSigner } from './identity.ts';
 import {
+  faultOf,
+  GET_DECISION,
   MOUNTS,
-  REQUEST,
-  refused,
   startTestService,
   TEST_INTEGRATION,
   TEST_KEYS,
@@ -28,12 +28,12 @@ const context: CallContext = { identity: TEST_INTEGRATION };
 describe.each(MOUNTS)('over %s', (mount) => {
   const open = (options?: TestServiceOptions) => startTestService(mount, options);
 
-  describe('the door', () => {
+  describe('admission', () => {
     const tooLarge = create(ListDecisionsRequestSchema, { cursor: 'x'.repeat(5_000) });
 
-    test('a call without a token is refused before its body is read', async () => {
-      const { target, closers } = await open({ readMaxBytes: 1_000 });
-      const { transport, close } = openTransport(target);
+    test('a call without a token fails before its body is read', async () => {
+      const { endpoint, closers } = await open({ maxMessageBytes: 1_000 });
+      const { transport, close } = openTransport(endpoint);
       closers.add('transport', close);
       const method = DecisionsService.method.listDecisions;
       const call = transport.unary(method, undefined, 2_000, {}, tooLarge);
@@ -50,7 +50,7 @@ describe.each(MOUNTS)('over %s', (mount) => {
 
     test.each([
       {
-        what: 'a token made out to another service',
+        what: 'a token for another audience',
         signedBy: fromGateway,
         audience: 'applications',
         code: 'token_invalid',
@@ -61,53 +61,58 @@ describe.each(MOUNTS)('over %s', (mount) => {
         code: 'token_expired',
       },
       {
-        what: 'a token signed with another key than its issuer’s',
+        what: 'a token that is not signed with its issuer’s key',
         signedBy: { ...fromGateway, privateKey: TEST_KEYS.stranger.privateKey },
         code: 'token_invalid',
       },
       {
-        what: 'a service that brings a caller from outside, as only the gateway may',
+        what: 'a token for an integration that is not signed by the gateway',
         signedBy: fromApplications,
         code: 'token_invalid',
       },
       {
-        what: 'a service under another’s name',
+        what: 'a token in which a service names another service',
         signedBy: fromApplications,
         identity: serviceIdentity('gateway'),
         code: 'token_invalid',
       },
       {
-        what: 'a kind of caller that the method does not name',
+        what: 'a kind of caller that the method does not admit',
         signedBy: fromGateway,
         identity: platform,
         code: 'caller_not_allowed',
       },
       {
-        what: 'a service that the method does not name',
+        what: 'a service that the method does not admit',
         signedBy: fromGateway,
         identity: serviceIdentity('gateway'),
         code: 'caller_not_allowed',
       },
-    ])('$what is refused before the body is read', async (refusal) => {
-      const { signedBy, audience = 'decisions', identity = TEST_INTEGRATION, code } = refusal;
-      const { target, closers, handled } = await open({ readMaxBytes: 1_000 });
+    ])('$what: the call fails before the body is read', async (given) => {
+      const { signedBy, audience = 'decisions', identity = TEST_INTEGRATION, code } = given;
+      const { endpoint, closers, handled } = await open({ maxMessageBytes: 1_000 });
       const signer = new TokenSigner(signedBy);
-      const client = connect(DecisionsService, target, { signer, audience, closers });
-      // Had the body been read, its size would have been the reason.
-      const fault = await refused(client.listDecisions(tooLarge, { identity }));
+      const client = connect(DecisionsService, endpoint, { signer, audience, closers });
+      // If the body were read, the call would fail because of its size.
+      const fault = await faultOf(client.listDecisions(tooLarge, { identity }));
       const kind = code === 'caller_not_allowed' ? 'forbidden' : 'unauthenticated';
       expect(fault).toMatchObject({ kind, code });
       expect(handled).toEqual([]);
     });
 
-    test('a caller that lacks the method’s permission is refused, with the permission named', async () => {
-      const { clientOf } = await open();
-      const integrations = clientOf(IntegrationsService);
-      const revoke = { integrationId: REQUEST.applicationId, keyId: REQUEST.applicationId };
-      const holding = (...permissions: string[]) => ({ identity: { ...platform, permissions } });
-      await integrations.revokeKey(revoke, holding('MANAGE_INTEGRATIONS'));
+    test('a caller without the method’s permission: a fault that names the permission', async () => {
+      const { connectTo } = await open();
+      const integrations = connectTo(IntegrationsService);
+      const revoke = {
+        integrationId: GET_DECISION.applicationId,
+        keyId: GET_DECISION.applicationId,
+      };
+      const withPermissions = (...permissions: string[]) => ({
+        identity: { ...platform, permissions },
+      });
+      await integrations.revokeKey(revoke, withPermissions('MANAGE_INTEGRATIONS'));
       expect(
-        await refused(integrations.revokeKey(revoke, holding('MANAGE_DIRECTORY'))),
+        await faultOf(integrations.revokeKey(revoke, withPermissions('MANAGE_DIRECTORY'))),
       ).toMatchObject({
         kind: 'forbidden',
         code: 'permission_missing',
@@ -115,18 +120,20 @@ describe.each(MOUNTS)('over %s', (mount) => {
       });
     });
 
-    test('a peer that the method names may call it in its own name', async () => {
-      const { clientOf, handled } = await open();
+    test('a service that the method admits may call it in its own name', async () => {
+      const { connectTo, handled } = await open();
       const request = { keyDigest: new Uint8Array(32) };
-      await clientOf(AccessService).authenticate(request, { identity: serviceIdentity('gateway') });
+      await connectTo(AccessService).authenticate(request, {
+        identity: serviceIdentity('gateway'),
+      });
       expect(handled).toHaveLength(1);
     });
   });
 
   describe('the handler', () => {
-    test('learns who calls, and what the caller passed on', async () => {
+    test('gets the caller’s identity and metadata', async () => {
       const { decisions, handled } = await open();
-      await decisions.getDecision(REQUEST, {
+      await decisions.getDecision(GET_DECISION, {
         ...context,
         requestId: 'req-1',
         traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
@@ -139,18 +146,18 @@ describe.each(MOUNTS)('over %s', (mount) => {
       });
     });
 
-    test('gets an id made for a call whose own could forge a line of the log', async () => {
+    test('gets a generated request id when the caller’s could forge a log entry', async () => {
       const { decisions, handled } = await open();
-      await decisions.getDecision(REQUEST, { ...context, requestId: 'a" b' });
+      await decisions.getDecision(GET_DECISION, { ...context, requestId: 'a" b' });
       expect(handled[0]?.requestId).toMatch(/^[\da-f-]{36}$/);
     });
 
-    test('sees the idempotency key with its caller, its operation and a digest of the request', async () => {
+    test('gets the idempotency key with its caller, its operation and a digest of the request', async () => {
       const { decisions, handled } = await open();
-      await decisions.getDecision(REQUEST, { ...context, idempotencyKey: 'k' });
-      await decisions.getDecision({ ...REQUEST }, { ...context, idempotencyKey: 'k' });
+      await decisions.getDecision(GET_DECISION, { ...context, idempotencyKey: 'k' });
+      await decisions.getDecision({ ...GET_DECISION }, { ...context, idempotencyKey: 'k' });
       await decisions.getDecision(
-        { ...REQUEST, creditorId: '6a2f41a3-c54c-4c3e-9d7a-000000000000' },
+        { ...GET_DECISION, creditorId: '6a2f41a3-c54c-4c3e-9d7a-000000000000' },
         { ...context, idempotencyKey: 'k' },
       );
       const [first, same, other] = handled.map((call) => call.idempotency);
@@ -164,21 +171,21 @@ describe.each(MOUNTS)('over %s', (mount) => {
     });
 
     test('shares no object with its caller', async () => {
-      const kept = { decision: { conditions: 'as sent' } };
+      const reply = { decision: { conditions: 'as sent' } };
       const { decisions } = await open({
         async getDecision(request) {
           request.applicationId = 'changed';
-          return kept;
+          return reply;
         },
       });
-      const request = { ...REQUEST };
+      const request = { ...GET_DECISION };
       const answer = await decisions.getDecision(request, context);
       if (answer.decision) answer.decision.conditions = 'changed';
-      expect(request).toEqual(REQUEST);
-      expect(kept.decision.conditions).toBe('as sent');
+      expect(request).toEqual(GET_DECISION);
+      expect(reply.decision.conditions).toBe('as sent');
     });
 
-    test('tells the caller when its answer is a replay', async () => {
+    test('can mark its answer as a stored answer, which the caller sees', async () => {
       const { decisions } = await open({
         async getDecision(_request, call) {
           if (call.idempotency?.key === 'known') call.markReplayed();
@@ -188,21 +195,21 @@ describe.each(MOUNTS)('over %s', (mount) => {
       const replays: string[] = [];
       for (const idempotencyKey of ['known', 'new']) {
         const onReplayed = () => replays.push(idempotencyKey);
-        await decisions.getDecision(REQUEST, { ...context, idempotencyKey, onReplayed });
+        await decisions.getDecision(GET_DECISION, { ...context, idempotencyKey, onReplayed });
       }
       expect(replays).toEqual(['known']);
     });
   });
 
-  describe('a refusal', () => {
-    test('of a request that breaks its rules names each field', async () => {
+  describe('a fault', () => {
+    test('for a request that is not valid names each field', async () => {
       const { decisions, handled } = await open();
       const request = {
-        ...REQUEST,
+        ...GET_DECISION,
         applicationId: 'x',
         decision: { firstPaymentDate: '2026-01-01x' },
       };
-      const fault = await refused(decisions.recordDecision(request, context));
+      const fault = await faultOf(decisions.recordDecision(request, context));
       expect(fault).toMatchObject({ kind: 'invalid', code: 'invalid_request' });
       expect(fault.fields.map(({ pointer }) => pointer)).toEqual(
         expect.arrayContaining([
@@ -216,41 +223,44 @@ describe.each(MOUNTS)('over %s', (mount) => {
 
     test.each([
       notFound('submission_not_found', 'no such submission — “none”'),
-      conflict('already_submitted', 'it was submitted before'),
+      conflict('already_submitted', 'the application is already submitted'),
       invalid('idempotency_key_reused', 'the key was used', [{ pointer: '/a~1b', message: 'é' }]),
       unavailable('later', 7),
-    ])('by a handler arrives as the fault it was: %s', async (thrown) => {
+    ])('of a handler reaches the caller unchanged: %s', async (thrown) => {
       const { decisions } = await open({ recordDecision: () => Promise.reject(thrown) });
-      const request = { ...REQUEST, decision: { decision: 1 } };
-      const fault = await refused(decisions.recordDecision(request, context));
+      const request = { ...GET_DECISION, decision: { decision: 1 } };
+      const fault = await faultOf(decisions.recordDecision(request, context));
       const { kind, code, message, fields, retryAfterS } = thrown;
       expect(fault).toMatchObject({ kind, code, message, fields, retryAfterS, fromPeer: true });
     });
 
-    test('for an unknown error is internal, without its message; the log has the error', async () => {
+    test('for any other error is internal, without its message; the log has the error', async () => {
       const { decisions, logged } = await open({
         getDecision: () => Promise.reject(new TypeError('SIN 046 454 286')),
       });
-      const fault = await refused(decisions.getDecision(REQUEST, context));
+      const fault = await faultOf(decisions.getDecision(GET_DECISION, context));
       expect(fault).toMatchObject({ kind: 'internal', message: 'internal error', fields: [] });
       const line = logged().find(({ level }) => level === 'error');
       expect(line).toMatchObject({ code: 'internal', err: { name: 'TypeError' } });
       expect(JSON.stringify(fault)).not.toContain('046');
     });
 
-    test('that a handler met at a peer is not taken for its own', async () => {
-      let met = new Fault('not_found', 'x', 'of a thing the caller never named', {
+    test('that a peer answered to the handler is not passed on as it is', async () => {
+      let peerFault = new Fault('not_found', 'x', 'a record that the caller did not name', {
         fromPeer: true,
       });
-      const { decisions } = await open({ getDecision: () => Promise.reject(met) });
-      expect(await refused(decisions.getDecision(REQUEST, context))).toMatchObject({
+      const { decisions } = await open({ getDecision: () => Promise.reject(peerFault) });
+      expect(await faultOf(decisions.getDecision(GET_DECISION, context))).toMatchObject({
         kind: 'internal',
         message: 'internal error',
       });
-      met = new Fault('unavailable', 'unavailable', 'away', { fromPeer: true, retryAfterS: 3 });
-      expect(await refused(decisions.getDecision(REQUEST, context))).toMatchObject({
+      peerFault = new Fault('unavailable', 'unavailable', 'no connection', {
+        fromPeer: true,
+        retryAfterS: 3,
+      });
+      expect(await faultOf(decisions.getDecision(GET_DECISION, context))).toMatchObject({
         kind: 'unavailable',
-        message: 'a service needed for this is away',
+        message: 'a required service is unavailable',
         retryAfterS: 3,
       });
     });
@@ -259,15 +269,15 @@ describe.each(MOUNTS)('over %s', (mount) => {
       const { decisions } = await open({
         getDecision: async () => ({ decision: { term: 1.5 } }),
       });
-      expect(await refused(decisions.getDecision(REQUEST, context))).toMatchObject({
+      expect(await faultOf(decisions.getDecision(GET_DECISION, context))).toMatchObject({
         kind: 'internal',
       });
     });
 
-    test('for a message that is too large comes before it is decoded', async () => {
-      const { decisions, handled } = await open({ readMaxBytes: 1_000 });
-      const request = { ...REQUEST, limit: 1, cursor: 'x'.repeat(5_000) };
-      expect(await refused(decisions.listDecisions(request, context))).toMatchObject({
+    test('for a message that is too large is sent before the message is decoded', async () => {
+      const { decisions, handled } = await open({ maxMessageBytes: 1_000 });
+      const request = { ...GET_DECISION, limit: 1, cursor: 'x'.repeat(5_000) };
+      expect(await faultOf(decisions.listDecisions(request, context))).toMatchObject({
         kind: 'resource_exhausted',
       });
       expect(handled).toEqual([]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { acceptedRequestId } from './request-id.ts';
-import { MOUNTS, REQUEST, startTestService, TEST_INTEGRATION } from './test-service.ts';
+import { GET_DECISION, MOUNTS, startTestService, TEST_INTEGRATION } from './test-service.ts';
 
 const VISIBLE_ASCII = String.fromCharCode(
   ...Array.from({ length: 94 }, (_, index) => 0x21 + index),
@@ -26,7 +26,7 @@ test.each([
 test.each(MOUNTS)('a service reached over %s keeps every accepted id', async (mount) => {
   const { decisions, handled } = await startTestService(mount);
   for (const requestId of ACCEPTED) {
-    await decisions.getDecision(REQUEST, { identity: TEST_INTEGRATION, requestId });
+    await decisions.getDecision(GET_DECISION, { identity: TEST_INTEGRATION, requestId });
   }
   expect(handled.map(({ requestId }) => requestId)).toEqual(ACCEPTED);
 });

@@ -1,3 +1,4 @@
+/** For the tests: a service mounted in memory, and clients of it. */
 import type { DescService } from '@bufbuild/protobuf';
 import type { Transport } from '@connectrpc/connect';
 import type { Process } from '@creditlane/runtime/run';
@@ -6,17 +7,17 @@ import { generateIdentityKeys, TokenSigner, TokenVerifier } from './identity.ts'
 import { mountInMemory } from './memory/server.ts';
 import type { ServiceRoutes } from './service.ts';
 
-/** What lies between a client under test and its service. */
+/** Puts behaviour, such as a lost answer, between a client under test and its service. */
 export type TransportWrapper = (transport: Transport) => Transport;
 
-/** Clients of a service under test, by the issuer that signs their calls; straight to it without a way. */
+/** Creates a client whose tokens `issuer` signs. */
 export type TestClientFactory = <S extends DescService>(
   service: S,
   issuer: string,
-  way?: TransportWrapper,
+  wrap?: TransportWrapper,
 ) => Client<S>;
 
-/** Mounts a service in memory for a test. Its tokens are real, and it trusts these issuers alone. */
+/** Mounts a service in memory. Tokens are signed and verified as in production, for these issuers. */
 export function mountForTest(
   audience: string,
   routes: readonly ServiceRoutes[],
@@ -29,10 +30,10 @@ export function mountForTest(
   );
   const verifier = new TokenVerifier({ audience, trusted });
   const transport = mountInMemory(routes, { verifier, log, metrics });
-  return (service, issuer, way = (it) => it) => {
+  return (service, issuer, wrap = (it) => it) => {
     const key = keys.get(issuer);
     if (!key) throw new Error(`${issuer} is not among the issuers`);
     const signer = new TokenSigner({ issuer, privateKey: key.privateKey });
-    return connect(service, { kind: 'memory', transport: way(transport) }, { signer, audience });
+    return connect(service, { kind: 'memory', transport: wrap(transport) }, { signer, audience });
   };
 }

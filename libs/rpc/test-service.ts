@@ -1,4 +1,4 @@
-/** For the tests: three services behind one of the mounts, with real tokens, and a client of them. */
+/** For the tests: three services behind one of the mounts, with signed tokens, and clients of them. */
 import type { DescService } from '@bufbuild/protobuf';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import {
@@ -35,34 +35,35 @@ export const TEST_INTEGRATION: Identity = {
   creditorId: '6a2f41a3-c54c-4c3e-9d7a-5f6f0d5a1b11',
 };
 
-/** A right request of GetDecision. */
-export const REQUEST = {
+/** A valid request of GetDecision. */
+export const GET_DECISION = {
   applicationId: '0b9a3f0e-7a4e-4e57-9d4e-6a3b5a6f1c11',
   creditorId: '6a2f41a3-c54c-4c3e-9d7a-5f6f0d5a1b11',
 };
 
 export type TestServiceOptions = Partial<Handlers<typeof DecisionsService>> &
-  Pick<Partial<ServerOptions>, 'port' | 'readMaxBytes' | 'gracePeriodMs' | 'certificates'> & {
-    /** The client's. */
+  Pick<Partial<ServerOptions>, 'port' | 'maxMessageBytes' | 'gracePeriodMs' | 'certificates'> & {
+    /** The timeout of the clients. */
     timeoutMs?: number;
   };
 
 export type TestService = {
-  target: Endpoint;
+  endpoint: Endpoint;
   closers: Closers;
   metrics: Metrics;
-  /** The calls that reached a handler. */
+  /** The calls that reached a handler, in order. */
   handled: Call[];
   decisions: Client<typeof DecisionsService>;
-  clientOf<S extends DescService>(service: S): Client<S>;
+  connectTo<S extends DescService>(service: S): Client<S>;
+  /** All log entries. */
   logged(): Record<string, unknown>[];
-  /** Closes the server alone. */
+  /** Closes the server and not the clients. */
   closeServer(): Promise<void>;
 };
 
 /**
- * Opens the world behind `mount`, for one test, with which it closes. Handlers left out note the
- * call and answer with an empty message.
+ * Starts the services behind `mount`; they close with the test. Every handler that `options` leaves out
+ * records the call in `handled` and answers with an empty message.
  */
 export async function startTestService(
   mount: Mount,
@@ -70,7 +71,7 @@ export async function startTestService(
 ): Promise<TestService> {
   const {
     port = 0,
-    readMaxBytes,
+    maxMessageBytes,
     gracePeriodMs,
     certificates,
     timeoutMs = 10_000,
@@ -89,18 +90,18 @@ export async function startTestService(
     trusted: { gateway: gateway.publicKey, applications: applications.publicKey },
   });
   const handled: Call[] = [];
-  const note = async (_request: unknown, call: Call) => {
+  const record = async (_request: unknown, call: Call) => {
     handled.push(call);
     return {};
   };
-  const noting = <S extends DescService>(service: S): Handlers<S> =>
-    Object.fromEntries(service.methods.map(({ localName }) => [localName, note])) as Handlers<S>;
+  const recordAll = <S extends DescService>(service: S): Handlers<S> =>
+    Object.fromEntries(service.methods.map(({ localName }) => [localName, record])) as Handlers<S>;
   const routes = [
-    implement(DecisionsService, { ...noting(DecisionsService), ...handlers }),
-    implement(IntegrationsService, noting(IntegrationsService)),
-    implement(AccessService, noting(AccessService)),
+    implement(DecisionsService, { ...recordAll(DecisionsService), ...handlers }),
+    implement(IntegrationsService, recordAll(IntegrationsService)),
+    implement(AccessService, recordAll(AccessService)),
   ];
-  const { target, close: closeServer } = await open(mount, {
+  const { endpoint, close: closeServer } = await openMount(mount, {
     port,
     host: '127.0.0.1',
     routes,
@@ -108,56 +109,59 @@ export async function startTestService(
     log,
     metrics,
     certificates,
-    ...(readMaxBytes !== undefined && { readMaxBytes }),
+    ...(maxMessageBytes !== undefined && { maxMessageBytes }),
     ...(gracePeriodMs !== undefined && { gracePeriodMs }),
   });
   closers.add('server', closeServer);
   onTestFinished(() => closers.close());
 
   const signer = new TokenSigner({ issuer: 'gateway', privateKey: gateway.privateKey });
-  const clientOf = <S extends DescService>(service: S) =>
-    connect(service, target, { signer, audience: 'decisions', timeoutMs, closers });
+  const connectTo = <S extends DescService>(service: S) =>
+    connect(service, endpoint, { signer, audience: 'decisions', timeoutMs, closers });
   return {
-    target,
+    endpoint,
     closers,
     metrics,
     handled,
-    decisions: clientOf(DecisionsService),
-    clientOf,
+    decisions: connectTo(DecisionsService),
+    connectTo,
     logged: () => lines.map((line) => JSON.parse(line)),
     closeServer,
   };
 }
 
-async function open(
+async function openMount(
   mount: Mount,
   options: ServerOptions,
-): Promise<{ target: Endpoint; close(): Promise<void> }> {
+): Promise<{ endpoint: Endpoint; close(): Promise<void> }> {
   switch (mount) {
     case 'memory': {
       const { routes, ...rest } = options;
       const transport = mountInMemory(routes, rest);
-      return { target: { kind: 'memory', transport }, close: async () => {} };
+      return { endpoint: { kind: 'memory', transport }, close: async () => {} };
     }
     case 'http': {
       const { url, close } = await startHttpServer(options);
-      return { target: { kind: 'http', baseUrl: url, certificates: options.certificates }, close };
+      return {
+        endpoint: { kind: 'http', baseUrl: url, certificates: options.certificates },
+        close,
+      };
     }
     case 'grpc': {
       const { port, close } = await startGrpcServer(options);
       const { certificates } = options;
       const address = `127.0.0.1:${port}`;
-      return { target: { kind: 'grpc', address, certificates }, close };
+      return { endpoint: { kind: 'grpc', address, certificates }, close };
     }
   }
 }
 
-/** The Fault that a call is refused with; throws when it is answered. */
-export async function refused(call: Promise<unknown>): Promise<Fault> {
+/** The Fault with which a call fails. Throws an Error when the call succeeds. */
+export async function faultOf(call: Promise<unknown>): Promise<Fault> {
   const outcome = await call.then(
     () => undefined,
     (error: unknown) => error,
   );
   if (outcome instanceof Fault) return outcome;
-  throw new Error('the call was not refused with a Fault', { cause: outcome });
+  throw new Error('the call did not fail with a Fault', { cause: outcome });
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { type FirstAttempt, loseFirstAnswer } from '@creditlane/rpc/retries/test-lost-answer';
 import type { TransportWrapper } from '@creditlane/rpc/test-mount';
-import { unaryTransport } from '@creditlane/rpc/unary-transport';
+import { unaryTransport } from '@creditlane/rpc/transport';
 import { expect, test } from 'vitest';
 import { asIntegration, newSubmission, withSubmissionToDecide } from './test-decisions.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The certificate by which a process proves itself to its peers, and the authority it believes: PEM
- * files, read again when they change, for new connections on both ends of gRPC and HTTP.
+ * The TLS certificate of a process and the authority that it trusts: PEM files, which are read again
+ * when they change. New connections of gRPC and HTTP clients and servers use the new files.
  */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -11,24 +11,27 @@ import { type Setting, setting } from '@creditlane/runtime/setting';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { experimental } from '@grpc/grpc-js';
 
-/** Paths. */
+/** Paths of PEM files. */
 export type CertificateFiles = { cert: string; key: string; ca: string };
 
-/** PEM. `cert` may go on with intermediates; `ca` may hold two authorities while one follows the other. */
+/**
+ * Contents of PEM files. `cert` may include intermediate certificates; `ca` may contain two authorities
+ * while one replaces the other.
+ */
 export type Pem = { readonly cert: Buffer; readonly key: Buffer; readonly ca: Buffer };
 
 type CaListener = experimental.CaCertificateUpdateListener;
 type IdentityListener = experimental.IdentityCertificateUpdateListener;
 
-const REFRESH_MS = 10_000;
+const REFRESH_INTERVAL_MS = 10_000;
 
 const FILES = [
-  ['TLS_CERT_FILE', 'The PEM file of the certificate that the process shows to its peers.'],
+  ['TLS_CERT_FILE', 'The PEM file of the certificate that the process presents to its peers.'],
   ['TLS_KEY_FILE', 'The PEM file of the key of that certificate.'],
-  ['TLS_CA_FILE', 'The PEM file of the authority whose certificates peers must show.'],
+  ['TLS_CA_FILE', 'The PEM file of the authority whose certificates peers must present.'],
 ] as const;
 
-/** The three files are set or none of them: without, services speak plain text to each other. */
+/** Either all three files are set or none; without them, services use plain text. */
 export const CERTIFICATES: Setting<Certificates | undefined> = {
   variables: FILES.flatMap(
     ([name, about]) => setting.string(name, { default: '', about }).variables,
@@ -41,29 +44,29 @@ export const CERTIFICATES: Setting<Certificates | undefined> = {
   },
 };
 
-/** Files that do not make a usable set; the cause says why. */
+/** The files cannot be used together; the cause says why. */
 export class CertificatesError extends Error {
   override readonly name = 'CertificatesError';
   readonly loggable = true;
 }
 
-/** One set of files. Looks at them only while somebody listens, and keeps the last usable set. */
+/** One set of files. It is read again only while there are listeners; the last usable set is kept. */
 export class Certificates implements experimental.CertificateProvider {
   readonly #files: CertificateFiles;
   readonly #refreshMs: number;
   readonly #listeners = new Map<unknown, (pem: Pem) => void>();
   #current: Pem;
-  #trouble: CertificatesError | undefined;
+  #lastError: CertificatesError | undefined;
   #timer: NodeJS.Timeout | undefined;
   #log: Log | undefined;
 
   /** Throws a CertificatesError when the files cannot be used. */
-  constructor(files: CertificateFiles, refreshMs = REFRESH_MS) {
+  constructor(files: CertificateFiles, refreshMs = REFRESH_INTERVAL_MS) {
     this.#files = files;
     this.#refreshMs = refreshMs;
     try {
       const { cert, key, ca } = files;
-      this.#current = usable([readFileSync(cert), readFileSync(key), readFileSync(ca)]);
+      this.#current = requireUsable([readFileSync(cert), readFileSync(key), readFileSync(ca)]);
     } catch (cause) {
       throw unusable(cause);
     }
@@ -73,29 +76,30 @@ export class Certificates implements experimental.CertificateProvider {
     return this.#current;
   }
 
-  /** Tells `listener` of each further set, until the function given back is called. */
+  /** Calls `listener` with each new set, until the returned function is called. */
   watch(listener: (pem: Pem) => void): () => void {
     this.#add(listener, listener);
     return () => this.#remove(listener);
   }
 
-  /** Tells the process's log of each change and of each failure to follow one, and shows the expiry. */
+  /** Logs each change and each failed change, and exports the time of expiry as a metric. */
   observe({ log, metrics }: Pick<Process, 'log' | 'metrics'>): void {
     this.#log = log;
     metrics.gauge(
       'tls_certificate_expires_timestamp_seconds',
-      'When the certificate shown to peers expires, in seconds since the epoch.',
+      'When the certificate of this process expires, in seconds since the epoch.',
       [],
       (gauge) => gauge.set(new X509Certificate(this.#current.cert).validToDate.getTime() / 1000),
     );
   }
 
-  // What grpc-js asks of a provider; it expects to be told of the present set in a later turn.
+  // The interface of grpc-js. It requires that a new listener is called with the current set, and not
+  // before `add…Listener` has returned.
 
   addCaCertificateListener(listener: CaListener): void {
-    const tell = ({ ca }: Pem) => listener({ caCertificate: ca });
-    this.#add(listener, tell);
-    queueMicrotask(() => tell(this.#current));
+    const notify = ({ ca }: Pem) => listener({ caCertificate: ca });
+    this.#add(listener, notify);
+    queueMicrotask(() => notify(this.#current));
   }
 
   removeCaCertificateListener(listener: CaListener): void {
@@ -103,21 +107,21 @@ export class Certificates implements experimental.CertificateProvider {
   }
 
   addIdentityCertificateListener(listener: IdentityListener): void {
-    const tell = ({ cert, key }: Pem) => listener({ certificate: cert, privateKey: key });
-    this.#add(listener, tell);
-    queueMicrotask(() => tell(this.#current));
+    const notify = ({ cert, key }: Pem) => listener({ certificate: cert, privateKey: key });
+    this.#add(listener, notify);
+    queueMicrotask(() => notify(this.#current));
   }
 
   removeIdentityCertificateListener(listener: IdentityListener): void {
     this.#remove(listener);
   }
 
-  #add(key: unknown, tell: (pem: Pem) => void): void {
-    this.#listeners.set(key, tell);
+  #add(key: unknown, notify: (pem: Pem) => void): void {
+    this.#listeners.set(key, notify);
     if (this.#timer !== undefined) return;
     this.#timer = setInterval(() => void this.#refresh(), this.#refreshMs);
     this.#timer.unref();
-    // The files may have changed while nobody listened.
+    // The files may have changed while there was no listener.
     void this.#refresh();
   }
 
@@ -132,25 +136,30 @@ export class Certificates implements experimental.CertificateProvider {
     const { cert, key, ca } = this.#files;
     try {
       const read = await Promise.all([readFile(cert), readFile(key), readFile(ca)]);
-      const next = isSame(read, this.#current) ? this.#current : usable(read);
-      this.#trouble = undefined;
+      const next = isSame(read, this.#current) ? this.#current : requireUsable(read);
+      this.#lastError = undefined;
       if (next === this.#current) return;
       this.#current = next;
     } catch (cause) {
-      // Perhaps half of a new set is written; the next look will tell.
-      const trouble = unusable(cause);
-      const { cause: before } = this.#trouble ?? {};
-      this.#trouble = trouble;
-      if (String(before) !== String(cause)) this.#log?.error({ err: trouble }, 'certificates kept');
+      // Perhaps only part of a new set is written. The next refresh reads the files again.
+      const error = unusable(cause);
+      const { cause: previousCause } = this.#lastError ?? {};
+      this.#lastError = error;
+      if (String(previousCause) !== String(cause)) {
+        this.#log?.error(
+          { err: error },
+          'new certificates are not usable; the old ones stay in use',
+        );
+      }
       return;
     }
     this.#log?.info('certificates changed');
-    for (const tell of this.#listeners.values()) tell(this.#current);
+    for (const notify of this.#listeners.values()) notify(this.#current);
   }
 }
 
-/** The set, if connections can be made with it. Throws what OpenSSL says otherwise. */
-function usable([cert, key, ca]: readonly [Buffer, Buffer, Buffer]): Pem {
+/** Returns the set. Throws OpenSSL's error when TLS connections cannot use it. */
+function requireUsable([cert, key, ca]: readonly [Buffer, Buffer, Buffer]): Pem {
   const pem = { cert, key, ca };
   createSecureContext(pem);
   new X509Certificate(ca);
@@ -162,6 +171,6 @@ function isSame([cert, key, ca]: readonly [Buffer, Buffer, Buffer], pem: Pem): b
 }
 
 function unusable(cause: unknown): CertificatesError {
-  const { message } = cause instanceof Error ? cause : { message: 'unknown trouble' };
+  const { message } = cause instanceof Error ? cause : { message: 'unknown error' };
   return new CertificatesError(`the certificate, its key or its authority: ${message}`, { cause });
 }

@@ -1,4 +1,4 @@
-/** The Ed25519 keys by which services prove their tokens, in the forms that configuration holds. */
+/** The Ed25519 keys that sign and verify identity tokens, in the forms of the configuration. */
 import {
   createPrivateKey,
   createPublicKey,
@@ -6,13 +6,13 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-/** A key in DER, as bytes or in base64: PKCS8 for a private key, SPKI for a public one. */
+/** A key in DER, as bytes or in base64: PKCS8 for a private key, SPKI for a public key. */
 export type EncodedKey = string | Uint8Array;
 
-/** The public keys of each issuer believed; an issuer has two while it changes its key. */
+/** The public keys of each trusted issuer. An issuer has two keys while it replaces its key. */
 export type TrustedKeys = Readonly<Record<string, EncodedKey | readonly EncodedKey[]>>;
 
-/** A new pair of keys in base64, for tests and for a server that runs all services in one process. */
+/** A new key pair in base64, for tests and for the platform in one process. */
 export function generateIdentityKeys(): { privateKey: string; publicKey: string } {
   const pair = generateKeyPairSync('ed25519');
   return {
@@ -22,7 +22,7 @@ export function generateIdentityKeys(): { privateKey: string; publicKey: string 
 }
 
 /**
- * Reads "gateway:base64,decisions:base64"; an issuer may stand there twice.
+ * Parses "gateway:base64,decisions:base64". An issuer may be listed twice.
  * Throws an Error that names the issuer whose key cannot be read.
  */
 export function parseTrustedKeys(text: string): TrustedKeys {
@@ -55,7 +55,7 @@ function ed25519(what: string, read: () => KeyObject): KeyObject {
   try {
     key = read();
   } catch {
-    // OpenSSL's own words say nothing to an operator, and the cause may quote the key.
+    // OpenSSL's message does not help an operator, and the cause may quote the key.
     throw new Error(`${what} cannot be read as base64 DER`);
   }
   if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${what} is not an Ed25519 key`);

@@ -1,4 +1,4 @@
-/** The form in which grpc-js wants to hear of a service, read off its descriptor. */
+/** Service definitions in the form of grpc-js, derived from protobuf descriptors. */
 import {
   type DescService,
   fromBinary,
@@ -8,12 +8,12 @@ import {
 } from '@bufbuild/protobuf';
 import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
 
-/** A view of the bytes, not a copy. */
+/** A Buffer over the same memory; nothing is copied. */
 export function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Every method of a service, streaming or not, for handlers of decoded messages. */
+/** All methods of a service, streaming ones included, for handlers of decoded messages. */
 export function definitionOf(service: DescService): ServiceDefinition {
   const methods = service.methods.map(({ name, methodKind, input, output }) => {
     const definition: MethodDefinition<Message, Message> = {
@@ -32,16 +32,16 @@ export function definitionOf(service: DescService): ServiceDefinition {
   return Object.fromEntries(methods);
 }
 
-/** The path of one method, for handlers of bytes as they are. */
-export function bytesAt(path: string): MethodDefinition<Buffer, Buffer> {
-  const same = (bytes: Buffer) => bytes;
+/** One unary method for handlers of encoded messages: grpc-js passes the bytes through. */
+export function rawDefinition(path: string): MethodDefinition<Buffer, Buffer> {
+  const passThrough = (bytes: Buffer) => bytes;
   return {
     path,
     requestStream: false,
     responseStream: false,
-    requestSerialize: same,
-    requestDeserialize: same,
-    responseSerialize: same,
-    responseDeserialize: same,
+    requestSerialize: passThrough,
+    requestDeserialize: passThrough,
+    responseSerialize: passThrough,
+    responseDeserialize: passThrough,
   };
 }

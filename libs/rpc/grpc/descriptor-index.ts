@@ -1,33 +1,34 @@
-/** What the contracts of some services declare: their files and the names in them. */
+/** Finds the proto files of some services by file name, symbol and extension. */
 import type { DescExtension, DescFile, DescService } from '@bufbuild/protobuf';
 import { nestedTypes } from '@bufbuild/protobuf/reflect';
 
 export class DescriptorIndex {
-  /** Full names. */
+  /** Full names, sorted. */
   readonly services: readonly string[];
   readonly #files = new Map<string, DescFile>();
   readonly #fileOfSymbol = new Map<string, DescFile>();
   readonly #extensions = new Map<string, DescExtension[]>();
 
-  /** `besides` are files that no service names, though its answers hold their messages. */
-  constructor(services: readonly DescService[], besides: readonly DescFile[]) {
+  /** `extraFiles` are files that no service imports, although errors contain their messages. */
+  constructor(services: readonly DescService[], extraFiles: readonly DescFile[]) {
     this.services = services.map(({ typeName }) => typeName).sort();
-    for (const file of withImports([...services.map((it) => it.file), ...besides])) this.#add(file);
+    const files = [...services.map(({ file }) => file), ...extraFiles];
+    for (const file of withImports(files)) this.#add(file);
   }
 
-  /** The file of this path, as others import it. */
-  fileNamed(path: string): DescFile | undefined {
+  /** Finds a file by the path under which others import it. */
+  findFile(path: string): DescFile | undefined {
     return this.#files.get(path);
   }
 
-  /** The file that declares a symbol: a message, enum, extension or service, or what is in one. */
-  fileWith(symbol: string): DescFile | undefined {
-    const holder = symbol.slice(0, symbol.lastIndexOf('.'));
-    return this.#fileOfSymbol.get(symbol) ?? this.#fileOfSymbol.get(holder);
+  /** Finds the file that declares a message, enum, extension or service, or a member of one. */
+  findFileOfSymbol(symbol: string): DescFile | undefined {
+    const parent = symbol.slice(0, symbol.lastIndexOf('.'));
+    return this.#fileOfSymbol.get(symbol) ?? this.#fileOfSymbol.get(parent);
   }
 
-  /** All known extensions of a message; undefined when the message is not known. */
-  extensionsOf(message: string): readonly DescExtension[] | undefined {
+  /** The extensions of a message; undefined when the message is not in the index. */
+  findExtensions(message: string): readonly DescExtension[] | undefined {
     if (!this.#fileOfSymbol.has(message)) return undefined;
     return this.#extensions.get(message) ?? [];
   }
@@ -43,7 +44,7 @@ export class DescriptorIndex {
   }
 }
 
-/** Files with all that they import, each once and after its imports. */
+/** The files and everything they import, each once and after its own imports. */
 export function withImports(files: readonly DescFile[]): Set<DescFile> {
   const all = new Set<DescFile>();
   const add = (file: DescFile) => {

@@ -1,4 +1,4 @@
-// What probes and balancers learn by grpc.health.v1; they have no token.
+// grpc.health.v1, which probes and load balancers call without a token.
 import { Code } from '@connectrpc/connect';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import {
@@ -14,13 +14,13 @@ const service = DecisionsService.typeName;
 
 async function open() {
   const health = new Health();
-  const database = { trouble: '' };
-  health.add('database', () => database.trouble || true);
+  const database = { error: '' };
+  health.add('database', () => database.error || true);
   const replica = await startTestReplica({ health });
   return { health, database, replica, probe: connectPlainClient(HealthService, replica.port) };
 }
 
-test('the server and each of its services are serving when the process is ready', async () => {
+test('while the process is ready: the server and each of its services are SERVING', async () => {
   const { probe } = await open();
   const serving = { status: Status.SERVING };
   expect(await probe.check({})).toMatchObject(serving);
@@ -28,39 +28,39 @@ test('the server and each of its services are serving when the process is ready'
   expect((await probe.list({})).statuses).toMatchObject({ '': serving, [service]: serving });
 });
 
-test('nothing is serving while a dependency is away, or once the process drains', async () => {
+test('while a dependency is unavailable, and once the process drains: NOT_SERVING', async () => {
   const { probe, health, database } = await open();
-  database.trouble = 'away';
+  database.error = 'unavailable';
   expect(await probe.check({ service })).toMatchObject({ status: Status.NOT_SERVING });
-  database.trouble = '';
+  database.error = '';
   expect(await probe.check({ service })).toMatchObject({ status: Status.SERVING });
   health.drain();
   expect(await probe.check({})).toMatchObject({ status: Status.NOT_SERVING });
 });
 
-test('a service that is not served here is not found', async () => {
+test('Check of a service that is not served here: NOT_FOUND', async () => {
   const { probe } = await open();
-  const answer = probe.check({ service: 'nobody.Knows' });
+  const answer = probe.check({ service: 'unknown.Service' });
   await expect(answer).rejects.toMatchObject({ code: Code.NotFound });
 });
 
-test('who watches hears of each change', async () => {
+test('Watch sends each change of the status', async () => {
   const { probe, database } = await open();
-  const heard: Status[] = [];
+  const received: Status[] = [];
   for await (const { status } of probe.watch({ service })) {
-    heard.push(status);
-    if (heard.length === 3) break;
-    database.trouble = status === Status.SERVING ? 'away' : '';
+    received.push(status);
+    if (received.length === 3) break;
+    database.error = status === Status.SERVING ? 'unavailable' : '';
   }
-  expect(heard).toEqual([Status.SERVING, Status.NOT_SERVING, Status.SERVING]);
+  expect(received).toEqual([Status.SERVING, Status.NOT_SERVING, Status.SERVING]);
 });
 
-test('a server that closes ends the watching, which would keep it open', async () => {
+test('a server that closes ends the Watch calls, which would keep it open', async () => {
   const { probe, replica } = await open();
-  const heard: Status[] = [];
-  for await (const { status } of probe.watch({ service: 'nobody.Knows' })) {
-    heard.push(status);
+  const received: Status[] = [];
+  for await (const { status } of probe.watch({ service: 'unknown.Service' })) {
+    received.push(status);
     await replica.close();
   }
-  expect(heard).toEqual([Status.SERVICE_UNKNOWN]);
+  expect(received).toEqual([Status.SERVICE_UNKNOWN]);
 });

@@ -1,6 +1,6 @@
 /**
- * grpc.health.v1: what `/readyz` says, for probes and balancers that speak gRPC. It is open to
- * callers without a token, as they have none, and tells nothing but whether to send work here.
+ * grpc.health.v1: the status of `/readyz` for probes and load balancers that use gRPC. It requires no
+ * token, because they have none, and shows only whether the process is ready.
  */
 import { create, type DescService, type MessageInitShape } from '@bufbuild/protobuf';
 import {
@@ -23,14 +23,14 @@ import {
 } from '@grpc/grpc-js';
 import { definitionOf } from './definition.ts';
 
-/** How often a watched status is looked at. */
-const WATCH_MS = 250;
+/** How often the status is read for callers of Watch. */
+const WATCH_INTERVAL_MS = 250;
 
 type Watcher = ServerWritableStream<HealthCheckRequest, HealthCheckResponse>;
 
 /**
- * Adds the health service to a server of these services. All have one status, the process's.
- * `close` ends what watches, which would otherwise keep the server open.
+ * Adds the health service to a server of these services, which all have the status of the process.
+ * `close` ends the Watch calls, which would otherwise keep the server open.
  */
 export function addHealthService(
   server: Server,
@@ -39,27 +39,27 @@ export function addHealthService(
 ): { close(): void } {
   const known = new Set(['', ...services.map(({ typeName }) => typeName)]);
   const watchers = new Set<() => void>();
-  const present = () => (health.ready().ready ? Status.SERVING : Status.NOT_SERVING);
+  const currentStatus = () => (health.ready().ready ? Status.SERVING : Status.NOT_SERVING);
 
   server.addService(definitionOf(HealthDescriptor), {
     Check({ request }: CheckCall, respond: sendUnaryData<HealthCheckResponse>) {
-      if (known.has(request.service)) respond(null, responseOf(present()));
-      else respond({ code: status.NOT_FOUND, details: 'there is no such service here' });
+      if (known.has(request.service)) respond(null, responseOf(currentStatus()));
+      else respond({ code: status.NOT_FOUND, details: 'the service is not served here' });
     },
     List(_call: ListCall, respond: sendUnaryData<HealthListResponse>) {
-      const now: MessageInitShape<typeof HealthCheckResponseSchema> = { status: present() };
+      const now: MessageInitShape<typeof HealthCheckResponseSchema> = { status: currentStatus() };
       const statuses = Object.fromEntries([...known].map((name) => [name, now]));
       respond(null, create(HealthListResponseSchema, { statuses }));
     },
     Watch(call: Watcher) {
       const isKnown = known.has(call.request.service);
       let last: Status | undefined;
-      const look = () => {
-        const now = isKnown ? present() : Status.SERVICE_UNKNOWN;
+      const sendChange = () => {
+        const now = isKnown ? currentStatus() : Status.SERVICE_UNKNOWN;
         if (now !== last) call.write(responseOf(now));
         last = now;
       };
-      const timer = setInterval(look, WATCH_MS);
+      const timer = setInterval(sendChange, WATCH_INTERVAL_MS);
       const end = () => {
         clearInterval(timer);
         watchers.delete(end);
@@ -67,7 +67,7 @@ export function addHealthService(
       };
       watchers.add(end);
       call.once('cancelled', end);
-      look();
+      sendChange();
     },
   });
   return {

@@ -1,5 +1,4 @@
-// What a process's health says of the services that it calls.
-
+// What the health of a process says about the services that it calls.
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { startTcpProxy } from '@creditlane/runtime/test-tcp-proxy';
@@ -15,12 +14,12 @@ function healthOfCaller(port: number) {
     issuer: 'gateway',
     privateKey: generateIdentityKeys().privateKey,
   });
-  const target = { kind: 'grpc', address: `127.0.0.1:${port}` } as const;
-  connect(DecisionsService, target, { signer, audience: 'decisions', closers, health });
+  const endpoint = { kind: 'grpc', address: `127.0.0.1:${port}` } as const;
+  connect(DecisionsService, endpoint, { signer, audience: 'decisions', closers, health });
   return () => health.ready().checks.decisions;
 }
 
-test('a process is not ready until its peer has come, and without any call made', async () => {
+test('a process is not ready until its peer listens, and it connects without a call', async () => {
   const { port, close } = await startTestReplica();
   await close();
   const decisions = healthOfCaller(port);
@@ -29,7 +28,7 @@ test('a process is not ready until its peer has come, and without any call made'
   await expect.poll(decisions, { timeout: 10_000 }).toBe('ok');
 });
 
-test('a process is not ready while its peer is gone, and no longer', async () => {
+test('a process is not ready while its peer is unreachable, and ready again afterwards', async () => {
   const replica = await startTestReplica();
   const proxy = await startTcpProxy(replica.port);
   const decisions = healthOfCaller(proxy.port);
@@ -40,16 +39,16 @@ test('a process is not ready while its peer is gone, and no longer', async () =>
   await expect.poll(decisions, { timeout: 10_000 }).toBe('ok');
 });
 
-test('a connection that is renewed at its age leaves the process ready', async () => {
+test('a process stays ready while a connection is renewed at its maximum age', async () => {
   const { port } = await startTestReplica({ maxConnectionAgeMs: 50 });
   const decisions = healthOfCaller(port);
   await expect.poll(decisions).toBe('ok');
   const seen = new Set<string | undefined>();
   const untilMs = Date.now() + 500;
-  const look = () => {
+  const isOver = () => {
     seen.add(decisions());
     return Date.now() > untilMs;
   };
-  await expect.poll(look, { interval: 5 }).toBe(true);
+  await expect.poll(isOver, { interval: 5 }).toBe(true);
   expect([...seen]).toEqual(['ok']);
 });

@@ -1,4 +1,4 @@
-// What tools learn by grpc.reflection, and that only configuration lets them ask.
+// grpc.reflection, which is served only where the configuration enables it.
 import { create, createFileRegistry, fromBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { Code } from '@connectrpc/connect';
@@ -12,12 +12,15 @@ import { expect, test } from 'vitest';
 import { connectPlainClient } from './test-plain-client.ts';
 import { startTestReplica } from './test-replica.ts';
 
-type Question = Pick<ServerReflectionRequest, 'messageRequest'>['messageRequest'];
+type Request = Pick<ServerReflectionRequest, 'messageRequest'>['messageRequest'];
 
-/** Asks over one stream, and gives the answers in their order. */
-async function ask(questions: Question[], options: { reflection: boolean } = { reflection: true }) {
+/** Sends the requests over one stream, and returns the answers in order. */
+async function reflect(
+  messageRequests: Request[],
+  options: { reflection: boolean } = { reflection: true },
+) {
   const { port } = await startTestReplica(options);
-  const requests = questions.map((messageRequest) => ({ messageRequest }));
+  const requests = messageRequests.map((messageRequest) => ({ messageRequest }));
   const stream = connectPlainClient(ServerReflection, port).serverReflectionInfo(
     (async function* () {
       yield* requests;
@@ -28,7 +31,7 @@ async function ask(questions: Question[], options: { reflection: boolean } = { r
   return answers;
 }
 
-/** What a tool would make of the files in an answer. */
+/** The descriptors in an answer, read as a tool reads them. */
 function registryOf(answer: ServerReflectionResponse['messageResponse'] | undefined) {
   if (answer?.case !== 'fileDescriptorResponse') throw new Error(`answered with ${answer?.case}`);
   const file = answer.value.fileDescriptorProto.map((it) =>
@@ -37,8 +40,8 @@ function registryOf(answer: ServerReflectionResponse['messageResponse'] | undefi
   return createFileRegistry(create(FileDescriptorSetSchema, { file }));
 }
 
-test('a tool that knows nothing learns the services and all that their calls are made of', async () => {
-  const [services, file] = await ask([
+test('a tool without descriptors gets the services and the messages of their methods', async () => {
+  const [services, file] = await reflect([
     { case: 'listServices', value: '' },
     { case: 'fileContainingSymbol', value: DecisionsService.typeName },
   ]);
@@ -46,15 +49,15 @@ test('a tool that knows nothing learns the services and all that their calls are
     service: [{ name: DecisionsService.typeName }, { name: ServerReflection.typeName }],
   });
   const registry = registryOf(file);
-  const learned = registry.getService(DecisionsService.typeName);
-  expect(learned?.method.recordDecision?.input.fields.map(({ name }) => name)).toEqual(
+  const service = registry.getService(DecisionsService.typeName);
+  expect(service?.method.recordDecision?.input.fields.map(({ name }) => name)).toEqual(
     DecisionsService.method.recordDecision.input.fields.map(({ name }) => name),
   );
 });
 
-test('files are found by their path, and by what is in them', async () => {
+test('files are found by path, symbol and extension', async () => {
   const path = 'creditlane/common/v1/access.proto';
-  const answers = await ask([
+  const answers = await reflect([
     { case: 'fileByFilename', value: path },
     { case: 'fileContainingSymbol', value: 'creditlane.common.v1.Access.peers' },
     {
@@ -70,24 +73,24 @@ test('files are found by their path, and by what is in them', async () => {
   for (const answer of answers) expect(registryOf(answer).getFile(path)).toBeDefined();
 });
 
-test('the message that refusals carry is known', async () => {
+test('the message of fault details is found', async () => {
   const name = 'creditlane.common.v1.FaultInfo';
-  const [answer] = await ask([{ case: 'fileContainingSymbol', value: name }]);
+  const [answer] = await reflect([{ case: 'fileContainingSymbol', value: name }]);
   expect(registryOf(answer).getMessage(name)).toBeDefined();
 });
 
-test('a message’s extensions are counted up', async () => {
-  const [answer] = await ask([
+test('the extension numbers of a message are listed', async () => {
+  const [answer] = await reflect([
     { case: 'allExtensionNumbersOfType', value: 'google.protobuf.MethodOptions' },
   ]);
   expect(answer?.value).toMatchObject({ extensionNumber: expect.arrayContaining([50001, 50002]) });
 });
 
-test('what is not known is said to be so, and the asking goes on', async () => {
-  const answers = await ask([
+test('an unknown file, symbol or request gets an error, and the stream goes on', async () => {
+  const answers = await reflect([
     { case: 'fileByFilename', value: 'nothing.proto' },
-    { case: 'fileContainingSymbol', value: 'nobody.Knows' },
-    { case: 'allExtensionNumbersOfType', value: 'nobody.Knows' },
+    { case: 'fileContainingSymbol', value: 'unknown.Message' },
+    { case: 'allExtensionNumbersOfType', value: 'unknown.Message' },
     { case: undefined },
     { case: 'listServices', value: '*' },
   ]);
@@ -95,7 +98,7 @@ test('what is not known is said to be so, and the asking goes on', async () => {
   expect(codes).toEqual([Code.NotFound, Code.NotFound, Code.NotFound, Code.InvalidArgument, false]);
 });
 
-test('nobody learns anything where configuration does not say so', async () => {
-  const asked = ask([{ case: 'listServices', value: '' }], { reflection: false });
-  await expect(asked).rejects.toMatchObject({ code: Code.Unimplemented });
+test('without the setting: UNIMPLEMENTED', async () => {
+  const answers = reflect([{ case: 'listServices', value: '' }], { reflection: false });
+  await expect(answers).rejects.toMatchObject({ code: Code.Unimplemented });
 });

@@ -1,6 +1,6 @@
 /**
- * grpc.reflection: tells tools such as grpcurl what a server serves. Whoever reaches the port may
- * ask, without a token; it shows contracts, never data, and only where configuration says so.
+ * grpc.reflection: describes the services of a server to tools such as grpcurl. It requires no token,
+ * answers with contracts and never with data, and is served only where the configuration enables it.
  */
 import {
   create,
@@ -25,21 +25,22 @@ import { DescriptorIndex, withImports } from './descriptor-index.ts';
 type Answer = MessageInitShape<typeof ServerReflectionResponseSchema>['messageResponse'];
 type Stream = ServerDuplexStream<ServerReflectionRequest, ServerReflectionResponse>;
 
-/** Older tools know the protocol by the name it had at first. */
-const NAME_AT_FIRST = 'grpc.reflection.v1alpha.ServerReflection';
+/** The first name of the protocol, which older tools use. */
+const ALPHA_NAME = 'grpc.reflection.v1alpha.ServerReflection';
 
-/** Adds reflection to a server of these services. Tools can read their refusals, too. */
+/** Adds reflection of these services, and of the fault messages in their errors, to a server. */
 export function addReflectionService(server: Server, services: readonly DescService[]): void {
-  const catalogue = new DescriptorIndex(
+  const index = new DescriptorIndex(
     [...services, ServerReflection],
     [file_creditlane_common_v1_fault],
   );
   const definition = definitionOf(ServerReflection).ServerReflectionInfo;
-  if (definition === undefined) throw new Error('the reflection protocol has lost its method');
+  if (definition === undefined)
+    throw new Error('the reflection proto declares no ServerReflectionInfo');
 
   const ServerReflectionInfo = (stream: Stream) => {
     stream.on('data', (originalRequest: ServerReflectionRequest) => {
-      const messageResponse = answer(catalogue, originalRequest.messageRequest);
+      const messageResponse = answer(index, originalRequest.messageRequest);
       const validHost = originalRequest.host;
       stream.write(
         create(ServerReflectionResponseSchema, { validHost, originalRequest, messageResponse }),
@@ -47,51 +48,51 @@ export function addReflectionService(server: Server, services: readonly DescServ
     });
     stream.on('end', () => stream.end());
   };
-  for (const name of [ServerReflection.typeName, NAME_AT_FIRST]) {
+  for (const name of [ServerReflection.typeName, ALPHA_NAME]) {
     const path = `/${name}/ServerReflectionInfo`;
     server.addService({ ServerReflectionInfo: { ...definition, path } }, { ServerReflectionInfo });
   }
 }
 
 function answer(
-  catalogue: DescriptorIndex,
-  question: ServerReflectionRequest['messageRequest'],
+  index: DescriptorIndex,
+  request: ServerReflectionRequest['messageRequest'],
 ): NonNullable<Answer> {
-  switch (question.case) {
+  switch (request.case) {
     case 'listServices': {
-      const service = catalogue.services.map((name) => ({ name }));
+      const service = index.services.map((name) => ({ name }));
       return { case: 'listServicesResponse', value: { service } };
     }
     case 'fileByFilename':
-      return fileAnswer(catalogue.fileNamed(question.value));
+      return fileAnswer(index.findFile(request.value));
     case 'fileContainingSymbol':
-      return fileAnswer(catalogue.fileWith(question.value));
+      return fileAnswer(index.findFileOfSymbol(request.value));
     case 'fileContainingExtension': {
-      const { containingType, extensionNumber } = question.value;
-      const extensions = catalogue.extensionsOf(containingType) ?? [];
+      const { containingType, extensionNumber } = request.value;
+      const extensions = index.findExtensions(containingType) ?? [];
       return fileAnswer(extensions.find(({ number }) => number === extensionNumber)?.file);
     }
     case 'allExtensionNumbersOfType': {
-      const extensions = catalogue.extensionsOf(question.value);
-      if (extensions === undefined) return refusal(status.NOT_FOUND, 'not known here');
+      const extensions = index.findExtensions(request.value);
+      if (extensions === undefined) return errorAnswer(status.NOT_FOUND, 'not served here');
       const extensionNumber = extensions.map(({ number }) => number);
-      const value = { baseTypeName: question.value, extensionNumber };
+      const value = { baseTypeName: request.value, extensionNumber };
       return { case: 'allExtensionNumbersResponse', value };
     }
     default:
-      return refusal(status.INVALID_ARGUMENT, 'the request asks nothing that is known');
+      return errorAnswer(status.INVALID_ARGUMENT, 'the request has no known field');
   }
 }
 
-/** The file with all it imports, so that a tool need not ask again for each. */
+/** The file with everything it imports, so that a tool needs no further request for each import. */
 function fileAnswer(file: DescFile | undefined): NonNullable<Answer> {
-  if (file === undefined) return refusal(status.NOT_FOUND, 'not known here');
+  if (file === undefined) return errorAnswer(status.NOT_FOUND, 'not served here');
   const fileDescriptorProto = [...withImports([file])].map(({ proto }) =>
     toBinary(FileDescriptorProtoSchema, proto),
   );
   return { case: 'fileDescriptorResponse', value: { fileDescriptorProto } };
 }
 
-function refusal(errorCode: number, errorMessage: string): NonNullable<Answer> {
+function errorAnswer(errorCode: number, errorMessage: string): NonNullable<Answer> {
   return { case: 'errorResponse', value: { errorCode, errorMessage } };
 }

@@ -1,34 +1,34 @@
-// The promises about the replicas of a service, on real sockets: they share the load, and one that
-// comes, goes or dies costs nobody a call.
+// Replicas of a service on real sockets: they share the load, and no call fails when a replica starts,
+// stops or dies.
 import { promises as dns } from 'node:dns';
 import { startTcpProxy } from '@creditlane/runtime/test-tcp-proxy';
 import { expect, test, vi } from 'vitest';
-import { REQUEST, refused } from '../test-service.ts';
+import { faultOf, GET_DECISION } from '../test-service.ts';
 import {
   CONTEXT,
-  clientOf,
-  clientOfPorts,
-  RECORD,
+  callUntil,
+  connectToAddress,
+  connectToPorts,
+  RECORD_DECISION,
   startTestReplica,
   type TestReplica,
-  underLoad,
 } from './test-replica.ts';
 
 const handledBy = (replicas: readonly TestReplica[]) =>
   replicas.reduce((sum, { handled }) => sum + handled.length, 0);
 
-/** The smallest share of the calls that a replica has had, from 0 to 1. */
+/** The smallest share of all calls that one replica handled, from 0 to 1. */
 const smallestShare = (replicas: readonly TestReplica[]) =>
   Math.min(...replicas.map(({ handled }) => handled.length)) / handledBy(replicas);
 
 const threeReplicas = () =>
   Promise.all([startTestReplica(), startTestReplica(), startTestReplica()]);
 
-test('calls go round all replicas', async () => {
+test('a client distributes its calls over all replicas', async () => {
   const replicas = await threeReplicas();
-  const decisions = clientOfPorts(replicas.map(({ port }) => port));
-  const enough = () => handledBy(replicas) >= 600;
-  await underLoad(() => decisions.getDecision(REQUEST, CONTEXT), enough);
+  const decisions = connectToPorts(replicas.map(({ port }) => port));
+  const isEnough = () => handledBy(replicas) >= 600;
+  await callUntil(isEnough, () => decisions.getDecision(GET_DECISION, CONTEXT));
   expect(smallestShare(replicas)).toBeGreaterThan(0.2);
 });
 
@@ -36,26 +36,27 @@ test.each([
   { what: 'read' },
   { what: 'write with an idempotency key', write: { ...CONTEXT, idempotencyKey: 'key' } },
   { what: 'write without one', write: CONTEXT },
-])('a replica that dies fails no $what', async ({ write }) => {
+])('when a replica dies, no $what fails', async ({ write }) => {
   const replicas = await threeReplicas();
   const proxies = await Promise.all(replicas.map(({ port }) => startTcpProxy(port)));
-  const decisions = clientOfPorts(proxies.map(({ port }) => port));
+  const decisions = connectToPorts(proxies.map(({ port }) => port));
   const call = () =>
     write === undefined
-      ? decisions.getDecision(REQUEST, CONTEXT)
-      : decisions.recordDecision(RECORD, write);
+      ? decisions.getDecision(GET_DECISION, CONTEXT)
+      : decisions.recordDecision(RECORD_DECISION, write);
 
   let alive = true;
-  await underLoad(call, () => {
+  const isEnough = () => {
     if (alive && handledBy(replicas) >= 400) {
       alive = false;
       proxies[0]?.disconnect();
     }
     return handledBy(replicas) >= 1_000;
-  });
+  };
+  await callUntil(isEnough, call);
 });
 
-test('a write without a key whose replica dies under it comes to another as the same call', async () => {
+test('a write without a key whose replica dies reaches another replica with the same retry token', async () => {
   const arrived = Promise.withResolvers<void>();
   const never = new Promise<object>(() => {});
   let attempts = 0;
@@ -66,7 +67,10 @@ test('a write without a key whose replica dies under it comes to another as the 
   };
   const replicas = await Promise.all([startTestReplica({ answer }), startTestReplica({ answer })]);
   const proxies = await Promise.all(replicas.map(({ port }) => startTcpProxy(port)));
-  const call = clientOfPorts(proxies.map(({ port }) => port)).recordDecision(RECORD, CONTEXT);
+  const call = connectToPorts(proxies.map(({ port }) => port)).recordDecision(
+    RECORD_DECISION,
+    CONTEXT,
+  );
   await arrived.promise;
   proxies[replicas.findIndex(({ handled }) => handled.length > 0)]?.disconnect();
   await call;
@@ -74,31 +78,29 @@ test('a write without a key whose replica dies under it comes to another as the 
   expect(ids).toEqual([expect.any(String), ids[0]]);
 });
 
-test('that nobody answers is told without naming an address', async () => {
+test('when no replica answers, the fault names no address and its cause does', async () => {
   const { port, disconnect } = await startTcpProxy(0);
   disconnect();
-  const fault = await refused(clientOfPorts([port]).getDecision(REQUEST, CONTEXT));
+  const fault = await faultOf(connectToPorts([port]).getDecision(GET_DECISION, CONTEXT));
   expect(fault).toMatchObject({
     kind: 'unavailable',
-    message: 'a service needed for this is away',
+    message: 'a required service is unavailable',
   });
-  // The log gets it.
+  // The cause is logged.
   expect(fault.cause).toMatchObject({ message: expect.stringContaining(`127.0.0.1:${port}`) });
 });
 
-test('a replica that restarts in good order fails no call, not even a write without a key', async () => {
+test('when a replica restarts gracefully, no call fails, not even a write without a key', async () => {
   const replicas = await threeReplicas();
   const [first] = replicas;
-  const decisions = clientOfPorts(replicas.map(({ port }) => port));
+  const decisions = connectToPorts(replicas.map(({ port }) => port));
   const after: TestReplica[] = [];
   const busy = Promise.withResolvers<void>();
-  const load = underLoad(
-    () => decisions.recordDecision(RECORD, CONTEXT),
-    () => {
-      if (first.handled.length > 50) busy.resolve();
-      return handledBy(after) > 50;
-    },
-  );
+  const isEnough = () => {
+    if (first.handled.length > 50) busy.resolve();
+    return handledBy(after) > 50;
+  };
+  const load = callUntil(isEnough, () => decisions.recordDecision(RECORD_DECISION, CONTEXT));
   const restart = async () => {
     await busy.promise;
     await first.close();
@@ -107,20 +109,20 @@ test('a replica that restarts in good order fails no call, not even a write with
   await Promise.all([load, restart()]);
 });
 
-test('connections that have reached their age fail no call', async () => {
+test('when connections reach their maximum age, no call fails', async () => {
   const maxConnectionAgeMs = 100;
   const replicas = [
     await startTestReplica({ maxConnectionAgeMs }),
     await startTestReplica({ maxConnectionAgeMs }),
   ];
-  const decisions = clientOfPorts(replicas.map(({ port }) => port));
-  const enough = () => handledBy(replicas) >= 2_000;
-  await underLoad(() => decisions.recordDecision(RECORD, CONTEXT), enough);
+  const decisions = connectToPorts(replicas.map(({ port }) => port));
+  const isEnough = () => handledBy(replicas) >= 2_000;
+  await callUntil(isEnough, () => decisions.recordDecision(RECORD_DECISION, CONTEXT));
 });
 
-// A Mac has to be told before it listens on other loopback addresses than the first.
+// macOS listens only on 127.0.0.1 unless other loopback addresses are configured.
 test.skipIf(process.platform === 'darwin')(
-  'a new replica is found by its name once connections reach their age, and takes its share',
+  'a new replica gets its share once the connections reach their maximum age',
   async () => {
     const maxConnectionAgeMs = 200;
     const addresses = ['127.0.0.1', '127.0.0.2'];
@@ -131,16 +133,16 @@ test.skipIf(process.platform === 'darwin')(
     const first = await start('127.0.0.1', 0);
     const { port } = first;
     const old = [first, await start('127.0.0.2', port)];
-    const decisions = clientOf(`dns:///decisions.test:${port}`);
-    const call = () => decisions.getDecision(REQUEST, CONTEXT);
-    await underLoad(call, () => handledBy(old) >= 100);
+    const decisions = connectToAddress(`dns:///decisions.test:${port}`);
+    const call = () => decisions.getDecision(GET_DECISION, CONTEXT);
+    await callUntil(() => handledBy(old) >= 100, call);
 
     const fresh = await start('127.0.0.3', port);
     addresses.push('127.0.0.3');
-    await underLoad(call, () => fresh.handled.length > 0);
+    await callUntil(() => fresh.handled.length > 0, call);
     const all = [...old, fresh];
     for (const { handled } of all) handled.length = 0;
-    await underLoad(call, () => handledBy(all) >= 600);
+    await callUntil(() => handledBy(all) >= 600, call);
     expect(smallestShare(all)).toBeGreaterThan(0.2);
   },
 );

@@ -1,10 +1,10 @@
-// What only gRPC has: raw bytes from callers that are not ours, and connections that come and go.
+// What only the gRPC mount has: encoded messages from any client, and connections that end.
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { expect, onTestFinished, test } from 'vitest';
 import { TokenSigner } from '../identity.ts';
 import {
-  REQUEST,
-  refused,
+  faultOf,
+  GET_DECISION,
   startTestService,
   TEST_INTEGRATION,
   TEST_KEYS,
@@ -18,13 +18,13 @@ const token = await new TokenSigner({ issuer: 'gateway', privateKey }).sign(
 );
 
 async function open(port = 0) {
-  const world = await startTestService('grpc', { port });
-  if (world.target.kind !== 'grpc') throw new Error('the world is not behind gRPC');
-  return { ...world, address: world.target.address };
+  const server = await startTestService('grpc', { port });
+  if (server.endpoint.kind !== 'grpc') throw new Error('the service is not behind gRPC');
+  return { ...server, address: server.endpoint.address };
 }
 
-/** What a call of these bytes fails with. */
-function findAccessFault(
+/** Calls a method with these bytes; resolves with its error, or with null when it succeeds. */
+function callWithBytes(
   address: string,
   method: string,
   bytes: Buffer,
@@ -34,46 +34,53 @@ function findAccessFault(
   onTestFinished(() => client.close());
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
-  const same = (it: Buffer) => it;
+  const passThrough = (it: Buffer) => it;
   return new Promise<ServiceError | null>((resolve) => {
-    client.makeUnaryRequest(`${SERVICE}/${method}`, same, same, bytes, metadata, resolve);
+    client.makeUnaryRequest(
+      `${SERVICE}/${method}`,
+      passThrough,
+      passThrough,
+      bytes,
+      metadata,
+      resolve,
+    );
   });
 }
 
-test('bytes that are no message are refused, to a known caller alone', async () => {
+test('bytes that cannot be decoded: INVALID_ARGUMENT with a token, UNAUTHENTICATED without', async () => {
   const { address, handled } = await open();
   const garbage = Buffer.from([0xff, 0xff, 0xff]);
   const known = { authorization: `Bearer ${token}` };
-  expect(await findAccessFault(address, 'GetDecision', garbage, {})).toMatchObject({
+  expect(await callWithBytes(address, 'GetDecision', garbage, {})).toMatchObject({
     code: status.UNAUTHENTICATED,
   });
-  expect(await findAccessFault(address, 'GetDecision', garbage, known)).toMatchObject({
+  expect(await callWithBytes(address, 'GetDecision', garbage, known)).toMatchObject({
     code: status.INVALID_ARGUMENT,
     details: 'the request cannot be decoded',
   });
   expect(handled).toEqual([]);
 });
 
-test('a method that no service has is not implemented', async () => {
+test('an unknown method: UNIMPLEMENTED', async () => {
   const { address } = await open();
-  expect(await findAccessFault(address, 'Nothing', Buffer.alloc(0), {})).toMatchObject({
+  expect(await callWithBytes(address, 'Nothing', Buffer.alloc(0), {})).toMatchObject({
     code: status.UNIMPLEMENTED,
   });
 });
 
-test('a client finds its peer again after a restart', async () => {
+test('after a restart of the server its client reconnects', async () => {
   const before = await open();
   const { decisions, address } = before;
   const context = { identity: TEST_INTEGRATION };
-  await decisions.getDecision(REQUEST, context);
+  await decisions.getDecision(GET_DECISION, context);
   await before.closeServer();
-  const record = { ...REQUEST, decision: { decision: 1 } };
-  const away = await refused(decisions.recordDecision(record, context));
+  const record = { ...GET_DECISION, decision: { decision: 1 } };
+  const away = await faultOf(decisions.recordDecision(record, context));
   expect(away).toMatchObject({ kind: 'unavailable', retryAfterS: 1 });
 
   const after = await open(Number(address.split(':')[1]));
   await expect
-    .poll(() => decisions.getDecision(REQUEST, context), { timeout: 5_000 })
+    .poll(() => decisions.getDecision(GET_DECISION, context), { timeout: 5_000 })
     .toBeDefined();
   expect(after.handled).toHaveLength(1);
 });

@@ -1,38 +1,41 @@
-/** Services mounted for other services: gRPC over HTTP/2, its definitions read off the descriptors. */
+/** Services mounted for other services: gRPC over HTTP/2. */
+import { isIPv6 } from 'node:net';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
 import { Health as HealthService } from '@creditlane/proto/grpc/health/v1/health';
 import type { Health } from '@creditlane/runtime/health';
 import {
+  experimental,
   Metadata,
   Server,
+  ServerCredentials,
   ServerInterceptingCall,
   type ServerInterceptor,
   type ServerUnaryCall,
   type sendUnaryData,
 } from '@grpc/grpc-js';
 import { REPLAYED } from '../call.ts';
+import type { Certificates } from '../credentials/certificates.ts';
 import { cancelled } from '../fault.ts';
 import { MAX_TIMEOUT_MS } from '../pipeline/call-deadline.ts';
-import { type AdmittedCall, type Procedure, proceduresOf } from '../pipeline/pipeline.ts';
+import { type AdmittedCall, createProcedures, type Procedure } from '../pipeline/pipeline.ts';
 import {
   DEFAULT_GRACE_PERIOD_MS,
   DEFAULT_HOST,
   DEFAULT_MAX_MESSAGE_BYTES,
   type ServerOptions,
 } from '../server-options.ts';
-import { bufferOf, bytesAt } from './definition.ts';
+import { bufferOf, rawDefinition } from './definition.ts';
 import { addHealthService } from './health-service.ts';
-import { closeGracefully, listen } from './port.ts';
 import { addReflectionService } from './reflection-service.ts';
 import { grpcStatusOf } from './status.ts';
 
 export type GrpcServerOptions = ServerOptions & {
-  /** How long a connection may last; its client then connects again, perhaps to a new replica. */
+  /** How long a connection may last. Its client then reconnects, perhaps to another replica. */
   maxConnectionAgeMs?: number;
-  /** What grpc.health.v1 tells; without it, that is not served. */
+  /** The health that grpc.health.v1 reports; without it, that service is not served. */
   health?: Health;
-  /** Whether tools may ask what is served. */
+  /** Whether grpc.reflection is served. */
   reflection?: boolean;
 };
 
@@ -40,81 +43,81 @@ export const DEFAULT_MAX_CONNECTION_AGE_MS = 60_000;
 const KEEPALIVE_MS = 30_000;
 const KEEPALIVE_TIMEOUT_MS = 10_000;
 
-/** Between the start of a call and its body, the caller's admission waits under its metadata. */
+/** Admitted calls whose body has not arrived, under the metadata object that grpc-js passes on. */
 type Admissions = WeakMap<Metadata, AdmittedCall>;
 
 /**
- * Listens; resolves when it does. `close` stops listening, ends idle sessions at once and the
- * others after their calls, or after the grace.
+ * Starts a server and resolves when it listens. `close` stops listening, closes idle connections at
+ * once, and closes the others after their calls or after the grace period.
  */
 export async function startGrpcServer({
   port,
   host = DEFAULT_HOST,
   routes,
-  readMaxBytes = DEFAULT_MAX_MESSAGE_BYTES,
+  maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES,
   gracePeriodMs = DEFAULT_GRACE_PERIOD_MS,
   maxConnectionAgeMs = DEFAULT_MAX_CONNECTION_AGE_MS,
   health,
   reflection = false,
   certificates,
-  ...around
+  ...deps
 }: GrpcServerOptions): Promise<{ port: number; close(): Promise<void> }> {
   const procedures = new Map(
-    proceduresOf(routes, around).map((procedure) => [procedure.path, procedure]),
+    createProcedures(routes, deps).map((procedure) => [procedure.path, procedure]),
   );
   const admissions: Admissions = new WeakMap();
   const server = new Server({
-    'grpc.max_receive_message_length': readMaxBytes,
+    'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_connection_age_ms': maxConnectionAgeMs,
-    // There is no hurry: a call under way on an old connection may take all its time.
+    // A call under way on a connection that reached its maximum age may use all of its time.
     'grpc.max_connection_age_grace_ms': MAX_TIMEOUT_MS,
     'grpc.keepalive_time_ms': KEEPALIVE_MS,
     'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
-    interceptors: [admitting(procedures, admissions)],
+    interceptors: [admissionInterceptor(procedures, admissions)],
   });
   for (const procedure of procedures.values()) {
     const { path, method } = procedure;
     server.addService(
-      // Bytes in, bytes out: the pipeline decodes, and only for a caller it has admitted.
-      { [method.name]: bytesAt(path) },
-      { [method.name]: answering(procedure, admissions) },
+      // The pipeline decodes the bytes, and only for an admitted caller.
+      { [method.name]: rawDefinition(path) },
+      { [method.name]: answerHandler(procedure, admissions) },
     );
   }
   const services = routes.map(({ service }) => service);
-  const watched = health && addHealthService(server, health, services);
+  const watchers = health && addHealthService(server, health, services);
   if (reflection) addReflectionService(server, health ? [...services, HealthService] : services);
-  const bound = await listen(server, { host, port, certificates });
+  const boundPort = await listen(server, host, port, certificates);
   let closing: Promise<void> | undefined;
   return {
-    port: bound,
+    port: boundPort,
     close() {
-      watched?.close();
+      watchers?.close();
       closing ??= closeGracefully(server, gracePeriodMs);
       return closing;
     },
   };
 }
 
-/** Holds each call at its metadata until its caller is admitted; the body is not read before. */
-function admitting(
+/** Holds each call at its metadata until the call is admitted, so that the body is not read before. */
+function admissionInterceptor(
   procedures: ReadonlyMap<string, Procedure>,
   admissions: Admissions,
 ): ServerInterceptor {
   return ({ path }, call) => {
     const procedure = procedures.get(path);
     if (procedure === undefined) return new ServerInterceptingCall(call);
-    const giveUp = new AbortController();
+    const cancellation = new AbortController();
     let admitted: AdmittedCall | undefined;
     return new ServerInterceptingCall(call, {
       start: (next) =>
         next({
           onReceiveMetadata(metadata, proceed) {
-            const incoming = {
+            const head = {
               metadata: (name: string) => textOf(metadata, name),
               timeoutMs: remainingMs(call.getDeadline()),
-              givenUp: giveUp.signal,
+              callerSignal: cancellation.signal,
             };
-            procedure.admit(incoming).then(
+            procedure.admit(head).then(
               (admission) => {
                 admitted = admission;
                 admissions.set(metadata, admission);
@@ -124,10 +127,10 @@ function admitting(
             );
           },
           onCancel() {
-            giveUp.abort();
-            // Where grpc-js itself refused the body, the handler never saw the call.
+            cancellation.abort();
+            // grpc-js refused the body itself, for its size for example, so `answer` will not run.
             if (admitted !== undefined && !admitted.answering) {
-              procedure.refuse(admitted, cancelled());
+              procedure.fail(admitted, cancelled());
             }
           },
         }),
@@ -135,7 +138,7 @@ function admitting(
   };
 }
 
-function answering(procedure: Procedure, admissions: Admissions) {
+function answerHandler(procedure: Procedure, admissions: Admissions) {
   const { input, output } = procedure.method;
   return (call: ServerUnaryCall<Buffer, Buffer>, respond: sendUnaryData<Buffer>) => {
     const answer = procedure.answer(
@@ -166,4 +169,37 @@ function textOf(metadata: Metadata, name: string): string | undefined {
 function remainingMs(deadline: Date | number): number | undefined {
   const remaining = Number(deadline) - Date.now();
   return Number.isFinite(remaining) ? remaining : undefined;
+}
+
+/** Resolves with the port; rejects with the system's error when the server cannot listen on it. */
+function listen(
+  server: Server,
+  host: string,
+  port: number,
+  certificates: Certificates | undefined,
+): Promise<number> {
+  const address = isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, credentialsOf(certificates), (error, boundPort) => {
+      if (error === null) resolve(boundPort);
+      else reject(error);
+    });
+  });
+}
+
+function closeGracefully(server: Server, gracePeriodMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cutOff = setTimeout(() => server.forceShutdown(), gracePeriodMs);
+    server.tryShutdown((error) => {
+      clearTimeout(cutOff);
+      if (error === undefined) resolve();
+      else reject(error);
+    });
+  });
+}
+
+function credentialsOf(certificates: Certificates | undefined): ServerCredentials {
+  if (certificates === undefined) return ServerCredentials.createInsecure();
+  const { createCertificateProviderServerCredentials } = experimental;
+  return createCertificateProviderServerCredentials(certificates, certificates, true);
 }

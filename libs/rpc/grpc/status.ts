@@ -1,4 +1,4 @@
-/** The form of a refusal in gRPC: a status, and beside it google.rpc.Status with the details. */
+/** Errors in the form of gRPC: a status, with google.rpc.Status and its details in the trailer. */
 import { Code, ConnectError } from '@connectrpc/connect';
 import { findTrailerError, setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
@@ -6,10 +6,10 @@ import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/gr
 const STATUS = 'grpc-status';
 const DETAILS = 'grpc-status-details-bin';
 
-/** grpc-js's words for a stream that the peer refused before it looked at it (RFC 9113, 8.7). */
+/** grpc-js's message for a stream that the peer refused before it processed it (RFC 9113, 8.7). */
 export const STREAM_REFUSED = 'Stream refused by server';
 
-/** The codes of Connect are those of gRPC, number by number. */
+/** The gRPC status of an error. Connect and gRPC number their codes alike. */
 export function grpcStatusOf(error: ConnectError): StatusObject {
   const metadata = new Metadata();
   const details = setTrailerStatus(new Headers(), error).get(DETAILS);
@@ -18,8 +18,8 @@ export function grpcStatusOf(error: ConnectError): StatusObject {
 }
 
 /**
- * The error that a status stands for, sent by the service or made by grpc-js on the way. A call that
- * was cancelled, though not by us, was cut off by a peer that closed.
+ * The error of a gRPC status, which the service sent or grpc-js made. A call that is cancelled, but not
+ * by us, was cut by a peer that closed the connection, and becomes `Unavailable`.
  */
 export function connectErrorOf(
   { code, details, metadata }: ServiceError,
@@ -32,6 +32,6 @@ export function connectErrorOf(
     );
     if (sent !== undefined) return sent;
   }
-  const cutOff = code === status.CANCELLED && !cancelledByUs;
-  return new ConnectError(details, cutOff ? Code.Unavailable : (code as number));
+  const isCutByPeer = code === status.CANCELLED && !cancelledByUs;
+  return new ConnectError(details, isCutByPeer ? Code.Unavailable : (code as number));
 }

@@ -1,4 +1,4 @@
-/** For the tests: a gRPC client that is none of ours, without a token. */
+/** For the tests: a gRPC client by connect-node instead of grpc-js, which sends no identity token. */
 import type { DescService } from '@bufbuild/protobuf';
 import { type Client, createClient } from '@connectrpc/connect';
 import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';

@@ -1,4 +1,4 @@
-/** For the tests: replicas of one service behind gRPC, a client of them all, and a load of calls. */
+/** For the tests: replicas of the decisions service behind gRPC, clients of several replicas, load. */
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import { Closers } from '@creditlane/runtime/closers';
 import { createLog } from '@creditlane/runtime/telemetry/log';
@@ -8,18 +8,21 @@ import type { Call } from '../call.ts';
 import { type CallContext, type Client, connect } from '../client.ts';
 import { TokenSigner, TokenVerifier } from '../identity.ts';
 import { implement } from '../service.ts';
-import { REQUEST, TEST_INTEGRATION, TEST_KEYS } from '../test-service.ts';
+import { GET_DECISION, TEST_INTEGRATION, TEST_KEYS } from '../test-service.ts';
 import { type GrpcServerOptions, startGrpcServer } from './server.ts';
 
-export type Decisions = Client<typeof DecisionsService>;
+type DecisionsClient = Client<typeof DecisionsService>;
 
-/** What a call is made for, without a key; and a right request of RecordDecision. */
+/** The context of a call without an idempotency key. */
 export const CONTEXT: CallContext = { identity: TEST_INTEGRATION };
-export const RECORD = { ...REQUEST, decision: { decision: 1 } };
+/** A valid request of RecordDecision. */
+export const RECORD_DECISION = { ...GET_DECISION, decision: { decision: 1 } };
+
+const CONCURRENT_CALLS = 20;
 
 export type TestReplica = {
   port: number;
-  /** The calls that reached a handler of it. */
+  /** The calls that reached a handler of this replica. */
   handled: Call[];
   close(): Promise<void>;
 };
@@ -28,7 +31,7 @@ type ReplicaOptions = Pick<
   Partial<GrpcServerOptions>,
   'port' | 'host' | 'maxConnectionAgeMs' | 'health' | 'reflection'
 > & {
-  /** Answers every call; an empty message at once when left out. */
+  /** Answers every call; by default with an empty message at once. */
   answer?: () => Promise<object>;
 };
 
@@ -39,7 +42,7 @@ const verifier = new TokenVerifier({
   trusted: { gateway: gateway.publicKey },
 });
 
-/** Starts one more replica, for one test. */
+/** Starts a replica that closes with the test. */
 export async function startTestReplica({
   port = 0,
   host = '127.0.0.1',
@@ -53,14 +56,14 @@ export async function startTestReplica({
   };
   const handlers = { recordDecision: handle, getDecision: handle, listDecisions: handle };
   const routes = [implement(DecisionsService, handlers)];
-  const around = { verifier, log, metrics: new Metrics() };
-  const server = await startGrpcServer({ port, host, routes, ...around, ...options });
+  const deps = { verifier, log, metrics: new Metrics() };
+  const server = await startGrpcServer({ port, host, routes, ...deps, ...options });
   onTestFinished(() => server.close());
   return { port: server.port, handled, close: server.close };
 }
 
-/** A client of all the addresses. */
-export function clientOf(address: string): Decisions {
+/** A client of all replicas at an address, as `openGrpcTransport` takes it. */
+export function connectToAddress(address: string): DecisionsClient {
   const closers = new Closers();
   onTestFinished(() => closers.close());
   const signer = new TokenSigner({ issuer: 'gateway', privateKey: gateway.privateKey });
@@ -68,14 +71,15 @@ export function clientOf(address: string): Decisions {
   return connect(DecisionsService, { kind: 'grpc', address }, options);
 }
 
-export function clientOfPorts(ports: readonly number[]): Decisions {
-  return clientOf(`ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`);
+/** A client of the replicas at these ports. */
+export function connectToPorts(ports: readonly number[]): DecisionsClient {
+  return connectToAddress(`ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`);
 }
 
-/** Keeps twenty calls under way until `enough`; rejects with the first failure. */
-export async function underLoad(call: () => Promise<unknown>, enough: () => boolean) {
+/** Keeps 20 calls under way until `isEnough`; rejects with the first failed call. */
+export async function callUntil(isEnough: () => boolean, call: () => Promise<unknown>) {
   const caller = async () => {
-    while (!enough()) await call();
+    while (!isEnough()) await call();
   };
-  await Promise.all(Array.from({ length: 20 }, caller));
+  await Promise.all(Array.from({ length: CONCURRENT_CALLS }, caller));
 }

@@ -1,4 +1,4 @@
-/** The client's side of gRPC between services, by grpc-js. */
+/** The client side of gRPC between services, by grpc-js. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   type CallOptions,
@@ -11,24 +11,29 @@ import {
   Metadata,
 } from '@grpc/grpc-js';
 import type { Certificates } from '../credentials/certificates.ts';
-import type { OpenedTransport } from '../endpoint.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES } from '../server-options.ts';
-import { type UnaryCall, unaryTransport } from '../unary-transport.ts';
+import {
+  type CallHeader,
+  type OpenedTransport,
+  type UnaryCall,
+  unaryTransport,
+} from '../transport.ts';
 import { bufferOf } from './definition.ts';
 import { connectErrorOf } from './status.ts';
 
 /**
- * The same for every channel, so that channels to one address share its connection. Calls do not
- * wait for a peer to come: a caller who is told at once can do better than stand in a queue.
+ * The same for every channel, because grpc-js shares a connection among channels with the same address
+ * and options only. Calls fail at once while the peer is unreachable, and `retrying` sends them again.
  */
 const CHANNEL_OPTIONS: ChannelOptions = {
   'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
-  // The name server is asked for addresses only, not for TXT records with a service's config.
+  // DNS is queried for addresses only, not for TXT records with a service config.
   'grpc.service_config_disable_resolution': 1,
-  // New replicas are looked for whenever a connection ends, which their maximum age sees to.
+  // DNS is queried again whenever a connection ends, so the maximum age of connections bounds how long
+  // a new replica stays unknown.
   'grpc.dns_min_time_between_resolutions_ms': 1_000,
   'grpc.max_receive_message_length': DEFAULT_MAX_MESSAGE_BYTES,
-  // A restarted peer is found again within a second or two.
+  // A client reconnects to a restarted peer within about two seconds.
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 2_000,
   'grpc.keepalive_time_ms': 30_000,
@@ -36,8 +41,8 @@ const CHANNEL_OPTIONS: ChannelOptions = {
 };
 
 /**
- * A transport to the service behind `address`: "host:port", whose name may have many addresses, or
- * "ipv4:1.2.3.4:5,1.2.3.5:5". Calls go round all of them. Connects at the first call.
+ * A transport to the service at `address`: "host:port", whose name may resolve to several addresses, or
+ * "ipv4:1.2.3.4:5,1.2.3.5:5". Calls use all addresses in turn. Connects at the first call.
  */
 export function openGrpcTransport(address: string, certificates?: Certificates): OpenedTransport {
   const client = new Client(address, credentialsOf(certificates), CHANNEL_OPTIONS);
@@ -62,15 +67,15 @@ export function openGrpcTransport(address: string, certificates?: Certificates):
   return {
     transport: unaryTransport(unary),
     close: () => client.close(),
-    reachable: reachability(client),
+    reachable: reachabilityOf(client),
   };
 }
 
 /**
- * What the channel's state says. A peer once reached stays so while its connection is merely renewed,
- * which happens at every connection's maximum age, until a connection has failed.
+ * Whether the peer is reachable, by the state of the channel. A peer that was reached counts as
+ * reachable until a connection attempt fails, also while the connection is renewed at its maximum age.
  */
-function reachability(client: Client): () => boolean {
+function reachabilityOf(client: Client): () => boolean {
   const channel = client.getChannel();
   let reached = false;
   return () => {
@@ -89,7 +94,7 @@ function credentialsOf(certificates: Certificates | undefined): ChannelCredentia
 
 type Request = { path: string; bytes: Buffer; metadata: Metadata; options: CallOptions };
 
-/** One call of bytes. Rejects with a ConnectError; `signal` gives the call up. */
+/** Sends one encoded request. Rejects with a ConnectError; `signal` cancels the call. */
 function send(
   client: Client,
   signal: AbortSignal | undefined,
@@ -99,26 +104,26 @@ function send(
     let received = new Metadata();
     const call = client.makeUnaryRequest<Buffer, Buffer>(
       path,
-      asTheyAre,
-      asTheyAre,
+      passThrough,
+      passThrough,
       bytes,
       metadata,
       options,
       (error, answer) => {
-        signal?.removeEventListener('abort', giveUp);
+        signal?.removeEventListener('abort', cancel);
         if (error !== null) reject(connectErrorOf(error, signal?.aborted ?? false));
         else resolve({ bytes: answer ?? Buffer.alloc(0), metadata: received });
       },
     );
-    const giveUp = () => call.cancel();
-    signal?.addEventListener('abort', giveUp, { once: true });
+    const cancel = () => call.cancel();
+    signal?.addEventListener('abort', cancel, { once: true });
     call.on('metadata', (metadata: Metadata) => {
       received = metadata;
     });
   });
 }
 
-function metadataOf(header: Parameters<UnaryCall>[3]): Metadata {
+function metadataOf(header: CallHeader): Metadata {
   const metadata = new Metadata();
   for (const [name, value] of new Headers(header)) metadata.set(name, value);
   return metadata;
@@ -132,7 +137,7 @@ function headersOf(metadata: Metadata): Headers {
   return headers;
 }
 
-/** The messages are encoded outside grpc-js, where a failure to do so has a place to go. */
-function asTheyAre(bytes: Buffer): Buffer {
+/** Messages are encoded before grpc-js gets them, so that an encoding error rejects the call. */
+function passThrough(bytes: Buffer): Buffer {
   return bytes;
 }

@@ -1,8 +1,8 @@
-// What people and curl meet on the Connect port: plain HTTP/1.1 and JSON.
+// The Connect port as people and curl use it: HTTP/1.1 and JSON.
 import { expect, test } from 'vitest';
 import { TokenSigner } from '../identity.ts';
 import {
-  REQUEST,
+  GET_DECISION,
   startTestService,
   TEST_INTEGRATION,
   TEST_KEYS,
@@ -17,9 +17,9 @@ const token = await new TokenSigner({ issuer: 'gateway', privateKey }).sign(
 );
 
 async function open(options?: TestServiceOptions) {
-  const world = await startTestService('http', options);
-  if (world.target.kind !== 'http') throw new Error('the world is not behind HTTP');
-  const { baseUrl } = world.target;
+  const server = await startTestService('http', options);
+  if (server.endpoint.kind !== 'http') throw new Error('the service is not behind HTTP');
+  const { baseUrl } = server.endpoint;
   const post = (body: string, headers: Record<string, string> = {}, path = METHOD) =>
     fetch(baseUrl + path, {
       method: 'POST',
@@ -31,17 +31,17 @@ async function open(options?: TestServiceOptions) {
       },
       body,
     });
-  return { ...world, post };
+  return { ...server, post };
 }
 
 test('a call in JSON is answered in JSON', async () => {
   const { post } = await open({ getDecision: async () => ({ decision: { conditions: 'none' } }) });
-  const response = await post(JSON.stringify(REQUEST));
+  const response = await post(JSON.stringify(GET_DECISION));
   expect(response.status).toBe(200);
   expect(await response.json()).toEqual({ decision: { conditions: 'none' } });
 });
 
-test('a refusal says in its JSON what was wrong', async () => {
+test('a request that is not valid: 400, and the JSON names each field', async () => {
   const { post } = await open();
   const response = await post('{"applicationId": "x"}');
   expect(response.status).toBe(400);
@@ -56,7 +56,7 @@ test('a refusal says in its JSON what was wrong', async () => {
   });
 });
 
-test('a body that is no JSON is refused, to a known caller alone', async () => {
+test('a body that is not JSON: 400 with a token, 401 without', async () => {
   const { post, handled, metrics } = await open();
   expect((await post('{', { authorization: 'Bearer x' })).status).toBe(401);
   expect((await post('{')).status).toBe(400);
@@ -64,14 +64,14 @@ test('a body that is no JSON is refused, to a known caller alone', async () => {
   await expect.poll(() => metrics.text()).toMatch(/method="GetDecision",code="invalid"} 1/);
 });
 
-test('a path that no service has is not found', async () => {
+test('an unknown path: 404', async () => {
   const { post } = await open();
   expect((await post('{}', {}, '/creditlane.decisions.v1.DecisionsService/Nothing')).status).toBe(
     404,
   );
 });
 
-test('an answer under way when the server closes ends its connection', async () => {
+test('when the server closes, a connection with a call under way ends after its answer', async () => {
   const arrived = Promise.withResolvers<void>();
   const released = Promise.withResolvers<object>();
   const { post, closeServer } = await open({
@@ -81,7 +81,7 @@ test('an answer under way when the server closes ends its connection', async () 
       return released.promise;
     },
   });
-  const call = post(JSON.stringify(REQUEST), { connection: 'keep-alive' });
+  const call = post(JSON.stringify(GET_DECISION), { connection: 'keep-alive' });
   await arrived.promise;
   const closed = closeServer();
   released.resolve({});

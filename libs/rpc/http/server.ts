@@ -10,7 +10,7 @@ import { closeHttpServer } from '@creditlane/runtime/close-http-server';
 import { REPLAYED } from '../call.ts';
 import type { Certificates } from '../credentials/certificates.ts';
 import { internal, toConnectError } from '../fault.ts';
-import { type AdmittedCall, type Procedure, proceduresOf } from '../pipeline/pipeline.ts';
+import { type AdmittedCall, createProcedures, type Procedure } from '../pipeline/pipeline.ts';
 import {
   DEFAULT_GRACE_PERIOD_MS,
   DEFAULT_HOST,
@@ -24,28 +24,28 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const ADMITTED = createContextKey<AdmittedCall | undefined>(undefined);
 
 /**
- * Listens; resolves when it does. `close` stops listening, lets the calls under way end within
- * the grace, and ends idle connections at once.
+ * Starts a server and resolves when it listens. `close` stops listening, closes idle connections at
+ * once, and closes the others after their calls or after the grace period.
  */
 export async function startHttpServer({
   port,
   host = DEFAULT_HOST,
   routes,
-  readMaxBytes = DEFAULT_MAX_MESSAGE_BYTES,
+  maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES,
   gracePeriodMs = DEFAULT_GRACE_PERIOD_MS,
   certificates,
-  ...around
+  ...deps
 }: ServerOptions): Promise<{ url: string; port: number; close(): Promise<void> }> {
   const procedures = new Map<DescMethod, Procedure>(
-    proceduresOf(routes, around).map((procedure) => [procedure.method, procedure]),
+    createProcedures(routes, deps).map((procedure) => [procedure.method, procedure]),
   );
   const serve = connectNodeAdapter({
     routes: (router) => addRoutes(router, procedures),
     requestGate: (context) => admit(procedures, context),
-    // An HTTP/1.1 port has no use for them.
+    // gRPC needs HTTP/2, and this port has HTTP/1.1 only.
     grpc: false,
     grpcWeb: false,
-    readMaxBytes,
+    readMaxBytes: maxMessageBytes,
     acceptCompression: [],
   });
   const server = openServer(certificates, serve);
@@ -96,7 +96,7 @@ function addRoutes(router: ConnectRouter, procedures: ReadonlyMap<DescMethod, Pr
   }
 }
 
-/** Runs before a byte of the body is read. */
+/** Admits a call before a byte of its body is read. */
 async function admit(
   procedures: ReadonlyMap<DescMethod, Procedure>,
   context: HandlerContext,
@@ -106,12 +106,12 @@ async function admit(
   const admitted = await procedure.admit({
     metadata: (name) => context.requestHeader.get(name),
     timeoutMs: context.timeoutMs(),
-    givenUp: context.signal,
+    callerSignal: context.signal,
   });
   context.values.set(ADMITTED, admitted);
-  // A body that is too large or cannot be decoded never reaches the handler; the context ends with
-  // the reason.
+  // connect-node refuses a body that is too large or cannot be decoded, so `answer` never runs; the
+  // signal aborts with the reason.
   context.signal.addEventListener('abort', () => {
-    if (!admitted.answering) procedure.refuse(admitted, context.signal.reason);
+    if (!admitted.answering) procedure.fail(admitted, context.signal.reason);
   });
 }

@@ -1,14 +1,14 @@
-/** The client's side of Connect over HTTP/1.1. */
+/** The client side of Connect over HTTP/1.1. */
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import type { Certificates } from '../credentials/certificates.ts';
-import type { OpenedTransport } from '../endpoint.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES } from '../server-options.ts';
+import type { OpenedTransport } from '../transport.ts';
 
 const MAX_SOCKETS = 128;
 
-/** A transport to `baseUrl` ("http://host:port") that keeps its connections for further calls. */
+/** A transport to `baseUrl` ("http://host:port") that reuses its connections. */
 export function openHttpTransport(baseUrl: string, certificates?: Certificates): OpenedTransport {
   const { agent, close } = openAgent(new URL(baseUrl).protocol === 'https:', certificates);
   const transport = createConnectTransport({
@@ -29,7 +29,7 @@ function openAgent(secure: boolean, certificates: Certificates | undefined) {
     return { agent, close: () => agent.destroy() };
   }
   const agent = new HttpsAgent({ ...options, ...certificates?.current });
-  // What the agent is told here holds for the connections that it opens from now on.
+  // The agent uses the new certificates for the connections that it opens from now on.
   const unwatch = certificates?.watch((pem) => Object.assign(agent.options, pem));
   const close = () => {
     unwatch?.();

@@ -9,35 +9,35 @@ import {
 import { Code, ConnectError, type Transport } from '@connectrpc/connect';
 import { type Metadata, REPLAYED } from '../call.ts';
 import { resourceExhausted } from '../fault.ts';
-import { type Procedure, type ProcedureDeps, proceduresOf } from '../pipeline/pipeline.ts';
+import { createProcedures, type Procedure, type ProcedureDeps } from '../pipeline/pipeline.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES } from '../server-options.ts';
 import type { ServiceRoutes } from '../service.ts';
-import { type UnaryCall, unaryTransport } from '../unary-transport.ts';
+import { type CallHeader, unaryTransport } from '../transport.ts';
 
-export type MemoryOptions = ProcedureDeps & { readMaxBytes?: number };
+export type MemoryOptions = ProcedureDeps & { maxMessageBytes?: number };
 
 /**
- * A transport straight to these services. Requests and answers still pass as bytes, so that nothing
- * is shared between caller and service and the size limit holds as it does over a socket.
+ * A transport to these services. Requests and answers are encoded and decoded as over a network, so
+ * that caller and service share no object and the size limit holds.
  */
 export function mountInMemory(
   routes: readonly ServiceRoutes[],
-  { readMaxBytes = DEFAULT_MAX_MESSAGE_BYTES, ...around }: MemoryOptions,
+  { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES, ...deps }: MemoryOptions,
 ): Transport {
   const procedures = new Map<DescMethod, Procedure>(
-    proceduresOf(routes, around).map((procedure) => [procedure.method, procedure]),
+    createProcedures(routes, deps).map((procedure) => [procedure.method, procedure]),
   );
 
-  return unaryTransport(async (method, givenUp, timeoutMs, header, input) => {
+  return unaryTransport(async (method, callerSignal, timeoutMs, header, input) => {
     const procedure = procedures.get(method);
     if (procedure === undefined) throw unimplemented(method);
     const bytes = toBinary(method.input, create(method.input, input));
-    const incoming = { metadata: metadataOf(header), timeoutMs, givenUp };
-    const admitted = await procedure.admit(incoming);
+    const head = { metadata: metadataOf(header), timeoutMs, callerSignal };
+    const admitted = await procedure.admit(head);
     const answer = await procedure.answer(
       admitted,
       () => {
-        if (bytes.length > readMaxBytes) throw tooLarge(bytes.length, readMaxBytes);
+        if (bytes.length > maxMessageBytes) throw tooLarge(bytes.length, maxMessageBytes);
         return fromBinary(method.input, bytes);
       },
       (message) => toBinary(method.output, message as MessageShape<typeof method.output>),
@@ -53,8 +53,8 @@ export function mountInMemory(
   });
 }
 
-/** Our own client gives a plain record, which is read without making Headers of it. */
-function metadataOf(header: Parameters<UnaryCall>[3]): Metadata {
+/** Our own client passes a plain object, which is read directly: creating Headers takes longer. */
+function metadataOf(header: CallHeader): Metadata {
   if (header === undefined) return () => undefined;
   if (header instanceof Headers || Array.isArray(header)) {
     const headers = new Headers(header);
@@ -74,6 +74,6 @@ function unimplemented(method: DescMethod): ConnectError {
 function tooLarge(bytes: number, maxBytes: number) {
   return resourceExhausted(
     'resource_exhausted',
-    `the message has ${bytes} bytes, of ${maxBytes} allowed`,
+    `the message has ${bytes} bytes; ${maxBytes} are allowed`,
   );
 }

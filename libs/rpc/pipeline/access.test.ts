@@ -10,38 +10,40 @@ const platform: Identity = { kind: 'platform', subject: 'p', permissions: [] };
 const decisions = serviceIdentity('decisions');
 
 describe('access to a method', () => {
-  test('is nobody’s where the proto does not say', () => {
+  test('without an access option no caller is admitted', () => {
     const access = accessOptionOf(methodWithoutAccess());
     for (const identity of [integration, platform, decisions]) {
       expect(findAccessFault(access, identity)).toMatchObject({ code: 'caller_not_allowed' });
     }
   });
 
-  test('is for the kinds of caller that it names and no others', () => {
+  test('only the kinds of caller in the option are admitted', () => {
     const access = create(AccessSchema, { callers: [Caller.INTEGRATION] });
     expect(findAccessFault(access, integration)).toBeUndefined();
     expect(findAccessFault(access, platform)).toMatchObject({ kind: 'forbidden' });
     expect(findAccessFault(access, decisions)).toMatchObject({ kind: 'forbidden' });
   });
 
-  test('is for the services that it names and no others', () => {
+  test('only the services in the option are admitted', () => {
     const access = create(AccessSchema, { peers: ['decisions'] });
     expect(findAccessFault(access, decisions)).toBeUndefined();
     expect(findAccessFault(access, serviceIdentity('gateway'))).toMatchObject({
       kind: 'forbidden',
     });
-    // The name alone is not enough.
+    // An integration with the name of an admitted service is not admitted.
     expect(findAccessFault(access, { ...integration, subject: 'decisions' })).toMatchObject({
       kind: 'forbidden',
     });
   });
 
-  test('takes the permission besides, where one is asked', () => {
+  test('a caller without the permission in the option is not admitted', () => {
     const callers = [Caller.INTEGRATION];
-    const held = create(AccessSchema, { callers, permission: 'DECIDE' });
-    const lacked = create(AccessSchema, { callers, permission: 'COMMENT' });
-    expect(findAccessFault(held, integration)).toBeUndefined();
-    expect(findAccessFault(lacked, integration)).toMatchObject({ code: 'permission_missing' });
+    const permitted = create(AccessSchema, { callers, permission: 'DECIDE' });
+    const notPermitted = create(AccessSchema, { callers, permission: 'COMMENT' });
+    expect(findAccessFault(permitted, integration)).toBeUndefined();
+    expect(findAccessFault(notPermitted, integration)).toMatchObject({
+      code: 'permission_missing',
+    });
   });
 });
 
@@ -55,6 +57,6 @@ function methodWithoutAccess() {
     ],
   });
   const method = createFileRegistry(file, () => undefined).getService('Open')?.methods[0];
-  if (method === undefined) throw new Error('the descriptor has lost its method');
+  if (method === undefined) throw new Error('the descriptor has no method');
   return method;
 }

@@ -1,13 +1,13 @@
-// The promises about a call's time and its end, held by each of the three mounts.
+// The deadline and the cancellation of calls, on each of the three mounts.
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../call.ts';
 import { connect } from '../client.ts';
 import { TokenSigner } from '../identity.ts';
 import {
+  faultOf,
+  GET_DECISION,
   MOUNTS,
-  REQUEST,
-  refused,
   startTestService,
   TEST_INTEGRATION,
   TEST_KEYS,
@@ -17,12 +17,12 @@ import {
 const context = { identity: TEST_INTEGRATION };
 
 /** Long enough for a call to reach its handler on a busy machine. */
-const OUTLASTED_MS = 500;
-/** The caller, whose clock began first, may hang up before the callee's time is over. */
-const TIME_OVER = expect.stringMatching(/^(deadline|cancelled)$/);
+const TIMEOUT_MS = 500;
+/** The caller's clock started first, so the caller may cancel before the deadline of the handler. */
+const DEADLINE_OR_CANCELLED = expect.stringMatching(/^(deadline|cancelled)$/);
 
-/** A handler that holds its call until released, and what has become of the call meanwhile. */
-function holding() {
+/** A handler that does not answer before `release`, and the events of its call. */
+function createBlockedHandler() {
   const arrived = Promise.withResolvers<Call>();
   const aborted = Promise.withResolvers<unknown>();
   const released = Promise.withResolvers<object>();
@@ -42,57 +42,57 @@ function holding() {
 describe.each(MOUNTS)('over %s', (mount) => {
   const open = (options?: TestServiceOptions) => startTestService(mount, options);
 
-  test('a call that outlasts its caller’s timeout is refused, and its handler told', async () => {
-    const { getDecision, aborted } = holding();
-    const { decisions } = await open({ getDecision, timeoutMs: OUTLASTED_MS });
-    expect(await refused(decisions.getDecision(REQUEST, context))).toMatchObject({
+  test('a call that exceeds its caller’s timeout: a deadline fault, and the handler’s signal aborts', async () => {
+    const { getDecision, aborted } = createBlockedHandler();
+    const { decisions } = await open({ getDecision, timeoutMs: TIMEOUT_MS });
+    expect(await faultOf(decisions.getDecision(GET_DECISION, context))).toMatchObject({
       kind: 'deadline',
     });
-    expect(await aborted).toMatchObject({ kind: TIME_OVER });
+    expect(await aborted).toMatchObject({ kind: DEADLINE_OR_CANCELLED });
   });
 
-  test('a caller’s own deadline holds for the callee where it is the nearer one', async () => {
-    const { getDecision, arrived, release } = holding();
+  test('the handler gets the caller’s deadline when it is before the timeout', async () => {
+    const { getDecision, arrived, release } = createBlockedHandler();
     const { decisions } = await open({ getDecision, timeoutMs: 60_000 });
     const deadlineMs = Date.now() + 5_000;
-    const call = decisions.getDecision(REQUEST, { ...context, deadlineMs });
+    const call = decisions.getDecision(GET_DECISION, { ...context, deadlineMs });
     expect(Math.abs((await arrived).deadlineMs - deadlineMs)).toBeLessThan(500);
     release({});
     await call;
   });
 
-  test('a call whose deadline has passed is not made', async () => {
+  test('a call whose deadline has passed is not sent', async () => {
     const { decisions, handled } = await open();
-    const call = decisions.getDecision(REQUEST, { ...context, deadlineMs: Date.now() - 1 });
-    expect(await refused(call)).toMatchObject({ kind: 'deadline' });
+    const call = decisions.getDecision(GET_DECISION, { ...context, deadlineMs: Date.now() - 1 });
+    expect(await faultOf(call)).toMatchObject({ kind: 'deadline' });
     expect(handled).toEqual([]);
   });
 
-  test('a caller that gives up is answered at once, and the handler told', async () => {
-    const { getDecision, arrived, aborted } = holding();
+  test('a cancelled call fails at once, and the handler’s signal aborts', async () => {
+    const { getDecision, arrived, aborted } = createBlockedHandler();
     const { decisions } = await open({ getDecision });
     const caller = new AbortController();
-    const call = decisions.getDecision(REQUEST, { ...context, signal: caller.signal });
+    const call = decisions.getDecision(GET_DECISION, { ...context, signal: caller.signal });
     await arrived;
     caller.abort();
-    expect(await refused(call)).toMatchObject({ kind: 'cancelled' });
+    expect(await faultOf(call)).toMatchObject({ kind: 'cancelled' });
     expect(await aborted).toMatchObject({ kind: 'cancelled' });
   });
 
-  test('a handler’s call, passed on, gives its peer the time that is left', async () => {
-    const { getDecision, arrived, release } = holding();
-    const { decisions, target, closers } = await open({
+  test('a handler’s call of a peer keeps the deadline and the request id', async () => {
+    const { getDecision, arrived, release } = createBlockedHandler();
+    const { decisions, endpoint, closers } = await open({
       timeoutMs: 2_000,
       getDecision,
       listDecisions: async (_request, call) => {
-        await peer.getDecision(REQUEST, { ...call, identity: TEST_INTEGRATION });
+        await peer.getDecision(GET_DECISION, { ...call, identity: TEST_INTEGRATION });
         return {};
       },
     });
     const signer = new TokenSigner({ issuer: 'gateway', privateKey: TEST_KEYS.gateway.privateKey });
-    const peer = connect(DecisionsService, target, { signer, audience: 'decisions', closers });
+    const peer = connect(DecisionsService, endpoint, { signer, audience: 'decisions', closers });
     const call = decisions.listDecisions(
-      { ...REQUEST, limit: 1 },
+      { ...GET_DECISION, limit: 1 },
       { ...context, requestId: 'r-9' },
     );
     const { deadlineMs, requestId } = await arrived;
@@ -102,24 +102,24 @@ describe.each(MOUNTS)('over %s', (mount) => {
     await call;
   });
 
-  test('each call is counted once, by its outcome', async () => {
-    const { getDecision } = holding();
+  test('each call is counted once, under its outcome', async () => {
+    const { getDecision } = createBlockedHandler();
     const { decisions, metrics } = await open({
       getDecision,
-      readMaxBytes: 1_000,
-      timeoutMs: OUTLASTED_MS,
+      maxMessageBytes: 1_000,
+      timeoutMs: TIMEOUT_MS,
     });
-    await decisions.recordDecision({ ...REQUEST, decision: { decision: 1 } }, context);
-    await refused(decisions.getDecision(REQUEST, context));
-    await refused(decisions.getDecision({}, context));
-    await refused(decisions.listDecisions({ ...REQUEST, cursor: 'x'.repeat(5_000) }, context));
+    await decisions.recordDecision({ ...GET_DECISION, decision: { decision: 1 } }, context);
+    await faultOf(decisions.getDecision(GET_DECISION, context));
+    await faultOf(decisions.getDecision({}, context));
+    await faultOf(decisions.listDecisions({ ...GET_DECISION, cursor: 'x'.repeat(5_000) }, context));
     await expect
       .poll(async () => [...(await metrics.text()).matchAll(COUNTED)].map((it) => it.slice(1, 3)))
       .toEqual([
         ['RecordDecision', 'ok'],
-        ['GetDecision', TIME_OVER],
+        ['GetDecision', DEADLINE_OR_CANCELLED],
         ['GetDecision', 'invalid'],
-        // grpc-js refuses such a body itself; all we see is that the call has ended.
+        // grpc-js refuses the body itself, and the pipeline sees a cancelled call.
         ['ListDecisions', mount === 'grpc' ? 'cancelled' : 'resource_exhausted'],
       ]);
   });
@@ -129,37 +129,37 @@ const COUNTED =
   /^creditlane_rpc_requests_total\{service="[\w.]+",method="(\w+)",code="(\w+)"\} 1$/gm;
 
 describe.each(['http', 'grpc'] as const)('closing the %s server', (mount) => {
-  test('ends its idle connections at once', async () => {
-    const world = await startTestService(mount, { gracePeriodMs: 60_000 });
-    await world.decisions.getDecision(REQUEST, context);
-    await world.closeServer();
+  test('closes idle connections at once', async () => {
+    const server = await startTestService(mount, { gracePeriodMs: 60_000 });
+    await server.decisions.getDecision(GET_DECISION, context);
+    await server.closeServer();
   });
 
-  test('lets a call under way end, and takes no other', async () => {
-    const { getDecision, arrived, release } = holding();
-    const world = await startTestService(mount, { getDecision, gracePeriodMs: 60_000 });
-    const call = world.decisions.getDecision(REQUEST, context);
+  test('a call under way gets its answer, and a new call fails', async () => {
+    const { getDecision, arrived, release } = createBlockedHandler();
+    const server = await startTestService(mount, { getDecision, gracePeriodMs: 60_000 });
+    const call = server.decisions.getDecision(GET_DECISION, context);
     await arrived;
-    const closed = world.closeServer();
-    const late = connect(DecisionsService, world.target, {
+    const closed = server.closeServer();
+    const late = connect(DecisionsService, server.endpoint, {
       signer: new TokenSigner({ issuer: 'gateway', privateKey: TEST_KEYS.gateway.privateKey }),
       audience: 'decisions',
       timeoutMs: 500,
-      closers: world.closers,
+      closers: server.closers,
     });
-    const refusal = await refused(late.getDecision(REQUEST, context));
-    expect(['unavailable', 'deadline']).toContain(refusal.kind);
+    const fault = await faultOf(late.getDecision(GET_DECISION, context));
+    expect(['unavailable', 'deadline']).toContain(fault.kind);
     release({ decision: { conditions: 'in time' } });
     expect(await call).toMatchObject({ decision: { conditions: 'in time' } });
     await closed;
   });
 
-  test('cuts off after its grace the calls that do not end', async () => {
-    const { getDecision, arrived, aborted } = holding();
-    const world = await startTestService(mount, { getDecision, gracePeriodMs: 100 });
-    const call = refused(world.decisions.getDecision(REQUEST, context));
+  test('after the grace period, calls under way are cut', async () => {
+    const { getDecision, arrived, aborted } = createBlockedHandler();
+    const server = await startTestService(mount, { getDecision, gracePeriodMs: 100 });
+    const call = faultOf(server.decisions.getDecision(GET_DECISION, context));
     await arrived;
-    await world.closeServer();
+    await server.closeServer();
     expect((await call).kind).toMatch(/unavailable|cancelled/);
     expect(await aborted).toMatchObject({ kind: 'cancelled' });
   });

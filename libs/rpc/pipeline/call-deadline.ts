@@ -1,71 +1,78 @@
-/** The time a call has: it ends at the deadline, or when the caller gives up. */
+/** How long a call may take: until its deadline, or until its caller cancels it. */
 import { cancelled, deadlineExceeded, type Fault } from '../fault.ts';
 
-/** What a caller gets that names no time of its own. */
+/** The time limit of a call whose caller sets none. */
 export const DEFAULT_TIMEOUT_MS = 10_000;
-/** The most that any caller gets. */
+/** The longest time limit that a caller can set. */
 export const MAX_TIMEOUT_MS = 120_000;
 
-/** A transport may keep the deadline too, by a clock of its own that is this much ahead of ours. */
-const TRANSPORT_SLACK_MS = 20;
+/**
+ * A transport that keeps the deadline too may abort this much before our own clock reaches it, so an
+ * abort within this time of the deadline counts as the deadline.
+ */
+const TRANSPORT_CLOCK_SLACK_MS = 20;
 
-/** Runs the work of one call within its time. */
+/**
+ * Runs the handler of one call within its time. It races the handler against two ends, on the path of
+ * every call, and therefore does not use `withTimeLimit`.
+ */
 export class CallDeadline {
   /** Milliseconds since the epoch. */
   readonly deadlineMs: number;
-  readonly #givenUp: AbortSignal | undefined;
-  // Made when first asked for: most handlers never look.
+  readonly #callerSignal: AbortSignal | undefined;
+  // Created on first use: most handlers never read the signal.
   #controller: AbortController | undefined;
-  #over: Fault | undefined;
+  #fault: Fault | undefined;
 
-  /** `givenUp` aborts when the caller does. */
-  constructor(timeoutMs: number | undefined, givenUp: AbortSignal | undefined) {
+  /** `callerSignal` aborts when the caller cancels the call. */
+  constructor(timeoutMs: number | undefined, callerSignal: AbortSignal | undefined) {
     this.deadlineMs = Date.now() + Math.min(timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
-    this.#givenUp = givenUp;
+    this.#callerSignal = callerSignal;
   }
 
-  /** Aborts with the Fault that ended the call early. */
+  /** Aborts when the call ends early; the reason is the Fault that its caller gets. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#over !== undefined) this.#controller.abort(this.#over);
+    if (this.#fault !== undefined) this.#controller.abort(this.#fault);
     return this.#controller.signal;
   }
 
   /**
-   * The outcome of the work, or a Fault as soon as the time is over, whether the work heeds the
-   * signal or not. What becomes of such abandoned work is told to `abandoned`.
+   * Returns the outcome of `work`, or rejects with a Fault as soon as the deadline passes or the caller
+   * cancels, whether `work` honours the signal or not. `onLateFailure` gets the error of work that
+   * fails after that.
    */
-  async run<T>(work: () => Promise<T>, abandoned: (error: unknown) => void): Promise<T> {
+  async run<T>(work: () => Promise<T>, onLateFailure: (error: unknown) => void): Promise<T> {
     const remainingMs = this.deadlineMs - Date.now();
-    if (this.#givenUp?.aborted) throw this.#end(this.#gaveUp());
+    if (this.#callerSignal?.aborted) throw this.#end(this.#cancellationFault());
     if (remainingMs <= 0) throw this.#end(deadlineExceeded());
 
     const working = work();
     let timer: NodeJS.Timeout | undefined;
-    let giveUp: (() => void) | undefined;
-    const early = new Promise<never>((_, reject) => {
+    let onCancel: (() => void) | undefined;
+    const earlyEnd = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(this.#end(deadlineExceeded())), remainingMs);
-      giveUp = () => reject(this.#end(this.#gaveUp()));
-      this.#givenUp?.addEventListener('abort', giveUp, { once: true });
+      onCancel = () => reject(this.#end(this.#cancellationFault()));
+      this.#callerSignal?.addEventListener('abort', onCancel, { once: true });
     });
     try {
-      return await Promise.race([working, early]);
+      return await Promise.race([working, earlyEnd]);
     } catch (error) {
-      if (error === this.#over) working.catch(abandoned);
+      if (error === this.#fault) working.catch(onLateFailure);
       throw error;
     } finally {
       clearTimeout(timer);
-      if (giveUp !== undefined) this.#givenUp?.removeEventListener('abort', giveUp);
+      if (onCancel !== undefined) this.#callerSignal?.removeEventListener('abort', onCancel);
     }
   }
 
-  #gaveUp(): Fault {
-    const early = Date.now() < this.deadlineMs - TRANSPORT_SLACK_MS;
-    return early ? cancelled() : deadlineExceeded();
+  #cancellationFault(): Fault {
+    const isEarly = Date.now() < this.deadlineMs - TRANSPORT_CLOCK_SLACK_MS;
+    return isEarly ? cancelled() : deadlineExceeded();
   }
 
   #end(fault: Fault): Fault {
-    this.#over = fault;
+    this.#fault = fault;
     this.#controller?.abort(fault);
     return fault;
   }

@@ -1,21 +1,29 @@
 import { expect, test } from 'vitest';
 import { notFound } from '../fault.ts';
-import { MOUNTS, REQUEST, refused, startTestService, TEST_INTEGRATION } from '../test-service.ts';
+import {
+  faultOf,
+  GET_DECISION,
+  MOUNTS,
+  startTestService,
+  TEST_INTEGRATION,
+} from '../test-service.ts';
 
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const CONTEXT = { identity: TEST_INTEGRATION, requestId: 'order-7781', traceparent: TRACEPARENT };
 const IDS = { requestId: 'order-7781', traceId: '4bf92f3577b34da6a3ce929d0e0e4736' };
 
 test.each(MOUNTS)(
-  'every line about a call over %s carries its request and its trace',
+  'every log entry of a call over %s has its request id and its trace id',
   async (mount) => {
     const { decisions, logged } = await startTestService(mount, {
       listDecisions: () => Promise.reject(notFound('submission_not_found', 'none such')),
       recordDecision: () => Promise.reject(new Error('the SIN 046454286 is not a number')),
     });
-    await decisions.getDecision(REQUEST, CONTEXT);
-    await refused(decisions.listDecisions({ ...REQUEST, limit: 1 }, CONTEXT));
-    await refused(decisions.recordDecision({ ...REQUEST, decision: { decision: 1 } }, CONTEXT));
+    await decisions.getDecision(GET_DECISION, CONTEXT);
+    await faultOf(decisions.listDecisions({ ...GET_DECISION, limit: 1 }, CONTEXT));
+    await faultOf(
+      decisions.recordDecision({ ...GET_DECISION, decision: { decision: 1 } }, CONTEXT),
+    );
     const lines = logged().filter(({ rpc }) => rpc !== undefined);
     expect(lines.map(({ code }) => code)).toEqual(['ok', 'not_found', 'internal']);
     for (const line of lines) expect(line).toMatchObject(IDS);
@@ -23,9 +31,9 @@ test.each(MOUNTS)(
   },
 );
 
-test('a handler hands on the trace that its call came in', async () => {
+test('the handler gets the traceparent of its call, or none when it is malformed', async () => {
   const { decisions, handled } = await startTestService('memory');
-  await decisions.getDecision(REQUEST, CONTEXT);
-  await decisions.getDecision(REQUEST, { ...CONTEXT, traceparent: 'nonsense' });
+  await decisions.getDecision(GET_DECISION, CONTEXT);
+  await decisions.getDecision(GET_DECISION, { ...CONTEXT, traceparent: 'nonsense' });
   expect(handled.map(({ traceparent }) => traceparent)).toEqual([TRACEPARENT, undefined]);
 });

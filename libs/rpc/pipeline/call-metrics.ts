@@ -1,4 +1,4 @@
-/** The counts and times of one method's calls, by outcome. */
+/** Counts and durations of the calls of one method, by outcome. */
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 
 const LABELS = ['service', 'method', 'code'];
@@ -6,9 +6,9 @@ const LABELS = ['service', 'method', 'code'];
 type Outcome = { count(): void; observe(seconds: number): void };
 
 export class CallMetrics {
-  // The children are looked up once per outcome; there are a dozen outcomes at most.
+  // Looking up a child by its labels is slow, so the child of each of the dozen outcomes is kept.
   readonly #outcomes = new Map<string, Outcome>();
-  readonly #outcomeOf: (code: string) => Outcome;
+  readonly #createOutcome: (code: string) => Outcome;
 
   constructor(metrics: Metrics, service: string, method: string) {
     const requests = metrics.counter('rpc_requests_total', 'Calls answered, by outcome.', LABELS);
@@ -17,7 +17,7 @@ export class CallMetrics {
       'Time from the arrival of a call to its answer.',
       LABELS,
     );
-    this.#outcomeOf = (code) => {
+    this.#createOutcome = (code) => {
       const labels = { service, method, code };
       const counter = requests.labels(labels);
       const timer = durations.labels(labels);
@@ -25,10 +25,11 @@ export class CallMetrics {
     };
   }
 
+  /** Records one call. `code` is the kind of its fault, or "ok". */
   record(code: string, durationMs: number): void {
     let outcome = this.#outcomes.get(code);
     if (outcome === undefined) {
-      outcome = this.#outcomeOf(code);
+      outcome = this.#createOutcome(code);
       this.#outcomes.set(code, outcome);
     }
     outcome.count();

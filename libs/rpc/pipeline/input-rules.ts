@@ -1,22 +1,22 @@
-/** The rules that a request's proto states, checked on every call before the handler sees it. */
+/** The validation rules of a request's proto, checked on every call before the handler runs. */
 import { create, type DescMessage, type MessageShape } from '@bufbuild/protobuf';
 import type { Path } from '@bufbuild/protobuf/reflect';
 import { createValidator } from '@bufbuild/protovalidate';
 import { invalid } from '../fault.ts';
 
-/** One for the process: it keeps each message's compiled rules. */
+/** One validator for the process, because it caches the compiled rules of each message. */
 const validator = createValidator();
 
 /**
- * Compiles the rules of a message, so that no call pays for it.
- * Throws a CompilationError when the proto states a rule that cannot be.
+ * Compiles the rules of a message, so that the first call does not wait for the compilation.
+ * Throws a CompilationError when a rule does not compile.
  */
 export function warmUpRules(schema: DescMessage): void {
   const result = validator.validate(schema, create(schema));
   if (result.kind === 'error') throw result.error;
 }
 
-/** Throws an `invalid` Fault that names each refused field. */
+/** Throws an `invalid` Fault that names each field whose rule is broken. */
 export function checkRules<D extends DescMessage>(schema: D, message: MessageShape<D>): void {
   const result = validator.validate(schema, message);
   if (result.kind === 'valid') return;
@@ -25,10 +25,10 @@ export function checkRules<D extends DescMessage>(schema: D, message: MessageSha
     pointer: pointerTo(field),
     message,
   }));
-  throw invalid('invalid_request', 'the request breaks its rules', fields);
+  throw invalid('invalid_request', 'the request is not valid', fields);
 }
 
-/** A JSON Pointer (RFC 6901) in the names that proto3 JSON gives the fields. */
+/** A JSON Pointer (RFC 6901) that uses the proto3 JSON names of the fields. */
 function pointerTo(path: Path): string {
   return path.map((step) => `/${escaped(nameOf(step))}`).join('');
 }

@@ -1,96 +1,76 @@
 /**
- * The way of every call, the same on each mount: token, access, decoding, the proto's rules, the
- * handler; and for each outcome one count, one time, one span and one line in the log.
+ * The path of every call to a service, the same in each mount: token, access, decoding, the rules of
+ * the proto, handler, encoding. Every call ends with one count, one duration, one span and one log
+ * entry, whatever its outcome.
  */
-import { createHash } from 'node:crypto';
-import { create, type Message, toBinary } from '@bufbuild/protobuf';
+import { create, type Message } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
-import { isUuid } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { acceptedTraceparent, traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
-import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
-import {
-  AUTHORIZATION,
-  type Call,
-  type CallIdempotency,
-  IDEMPOTENCY_KEY,
-  type Metadata,
-  REQUEST_ID,
-  RETRY_TOKEN,
-  TRACEPARENT,
-} from '../call.ts';
+import type { Call, Metadata } from '../call.ts';
 import {
   deadlineExceeded,
   type Fault,
-  type FaultKind,
   internal,
   invalid,
   toConnectError,
   toFault,
-  unauthenticated,
+  UNAVAILABLE_MESSAGE,
   unavailable,
 } from '../fault.ts';
 import type { Identity, TokenVerifier } from '../identity.ts';
-import { acceptedRequestId } from '../request-id.ts';
 import type { Route, ServiceRoutes } from '../service.ts';
 import { accessOptionOf, findAccessFault } from './access.ts';
 import { CallDeadline } from './call-deadline.ts';
-import { CallMetrics } from './call-metrics.ts';
+import { readBearerToken, readIdempotency, readRetryToken } from './call-metadata.ts';
+import { CallReporter, type StartedCall } from './call-reporter.ts';
 import { checkRules, warmUpRules } from './input-rules.ts';
 
 /** What every mount needs beside the routes. */
 export type ProcedureDeps = { verifier: TokenVerifier; log: Log; metrics: Metrics };
 
-/** What a transport knows of a call before its message. */
+/** A call as a transport receives it, before its message. */
 export type CallHead = {
   metadata: Metadata;
-  /** What the caller gives the call; absent when it does not say. */
+  /** How long the caller waits for the answer; undefined when the caller sets no limit. */
   timeoutMs: number | undefined;
-  /** Aborts when the caller gives up. */
-  givenUp: AbortSignal | undefined;
+  /** Aborts when the caller cancels the call or its connection ends. */
+  callerSignal: AbortSignal | undefined;
 };
 
-/** A call whose caller is known and may make it. */
-export type AdmittedCall = Attempt & {
+/** A call whose caller is verified and may call the method. */
+export type AdmittedCall = StartedCall & {
   identity: Identity;
   metadata: Metadata;
-  time: CallDeadline;
-  /** Set once the body has come. */
+  deadline: CallDeadline;
+  /** True once `answer` runs. False when the transport refuses the body, so that `answer` never runs. */
   answering: boolean;
 };
 
-type Attempt = {
-  startedMs: number;
-  requestId: string;
-  span: Span;
-  identity?: Identity;
-  settled: boolean;
-};
-
-/** The answer as `write` made it. */
+/** The answer as `encode` returned it. */
 export type Answer<T> = { value: T; replayed: boolean };
 
-const OUR_FAULTS: ReadonlySet<FaultKind> = new Set(['internal', 'unavailable', 'deadline']);
-const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
-const BEARER = 'Bearer ';
-
-/** One procedure per method, with its rules compiled. Throws when a proto's rules cannot be. */
-export function proceduresOf(routes: readonly ServiceRoutes[], around: ProcedureDeps): Procedure[] {
-  return routes.flatMap((it) => it.routes.map((route) => new Procedure(route, around)));
+/** Creates one procedure for each method. Throws an Error when the rules of a proto do not compile. */
+export function createProcedures(
+  routes: readonly ServiceRoutes[],
+  deps: ProcedureDeps,
+): Procedure[] {
+  return routes.flatMap((it) => it.routes.map((route) => new Procedure(route, deps)));
 }
 
-/** One method as it is served. Everything it throws is a ConnectError, already counted. */
+/**
+ * One method with its handler. A mount calls `admit` before it reads the body, then `answer`. Both
+ * reject with a ConnectError only, and the failed call is reported by then.
+ */
 export class Procedure {
   readonly method: Route['method'];
-  /** "/package.Service/Method", as gRPC and Connect name it. */
+  /** "/package.Service/Method", as gRPC and Connect name the method. */
   readonly path: string;
   readonly #name: string;
   readonly #handler: Route['handler'];
   readonly #access: ReturnType<typeof accessOptionOf>;
   readonly #verifier: TokenVerifier;
-  readonly #log: Log;
-  readonly #meter: CallMetrics;
+  readonly #reporter: CallReporter;
 
   constructor({ method, handler }: Route, { verifier, log, metrics }: ProcedureDeps) {
     this.method = method;
@@ -99,36 +79,36 @@ export class Procedure {
     this.#handler = handler;
     this.#access = accessOptionOf(method);
     this.#verifier = verifier;
-    this.#log = log.child({ rpc: this.#name });
-    this.#meter = new CallMetrics(metrics, method.parent.typeName, method.name);
+    this.#reporter = new CallReporter(method, log, metrics);
     warmUpRules(method.input);
   }
 
-  /** The part before the body: who calls, and whether it may. */
-  async admit({ metadata, timeoutMs, givenUp }: CallHead): Promise<AdmittedCall> {
-    const attempt = this.#begin(metadata);
+  /** Starts the call, verifies its token, and checks that the caller may call the method. */
+  async admit({ metadata, timeoutMs, callerSignal }: CallHead): Promise<AdmittedCall> {
+    const started = this.#reporter.start(metadata);
     try {
-      const time = new CallDeadline(timeoutMs, givenUp);
-      const identity = await this.#verifier.verify(bearerToken(metadata));
-      attempt.identity = identity;
-      const refusal = findAccessFault(this.#access, identity);
-      if (refusal !== undefined) throw refusal;
-      return Object.assign(attempt, { identity, metadata, time, answering: false });
+      const deadline = new CallDeadline(timeoutMs, callerSignal);
+      const identity = await this.#verifier.verify(readBearerToken(metadata));
+      started.identity = identity;
+      const fault = findAccessFault(this.#access, identity);
+      if (fault !== undefined) throw fault;
+      return Object.assign(started, { identity, metadata, deadline, answering: false });
     } catch (error) {
-      throw this.refuse(attempt, error);
+      throw this.fail(started, error);
     }
   }
 
   /**
-   * The part from the body on, within the call's time. `read` decodes the request; `write` encodes
-   * the answer, here so that an answer that cannot be is a failure like any other.
+   * Decodes and checks the request, runs the handler within the deadline, and encodes the answer.
+   * `decode` and `encode` are the transport's. `encode` runs in here, so that an answer that cannot be
+   * encoded is reported as a failed call.
    */
   async answer<T>(
     admitted: AdmittedCall | undefined,
-    read: () => Message,
-    write: (message: Message) => T,
+    decode: () => Message,
+    encode: (message: Message) => T,
   ): Promise<Answer<T>> {
-    // A mount that let a call past `admit` answers nobody.
+    // A mount that skipped `admit` must not answer: the caller is not verified.
     if (admitted === undefined) throw toConnectError(internal());
     admitted.answering = true;
     let replayed = false;
@@ -136,44 +116,30 @@ export class Procedure {
       replayed = true;
     };
     try {
-      const request = decoded(read);
+      const request = decodeRequest(decode);
       checkRules(this.method.input, request);
-      const call = this.#callOf(admitted, request, markReplayed);
-      const reply = await admitted.time.run(
+      const call = this.#toCall(admitted, request, markReplayed);
+      const reply = await admitted.deadline.run(
         () => this.#handler(request as never, call),
-        (error) => this.#abandoned(admitted, error),
+        (error) => this.#reporter.logLateFailure(admitted, admitted.deadline, error),
       );
-      const value = write(create(this.method.output, reply));
-      this.#settle(admitted, undefined);
+      const value = encode(create(this.method.output, reply));
+      this.#reporter.finish(admitted, undefined);
       return { value, replayed };
     } catch (error) {
-      throw this.refuse(admitted, error);
+      throw this.fail(admitted, error);
     }
   }
 
-  /** Counts and logs a call that failed, and gives the error its caller is to see. */
-  refuse(attempt: Attempt, error: unknown): ConnectError {
-    const fault = ownFault(error);
-    this.#settle(attempt, fault);
+  /** Reports a failed call and returns the error to send to its caller. */
+  fail(call: StartedCall, error: unknown): ConnectError {
+    const fault = toCallerFault(error);
+    this.#reporter.finish(call, fault);
     return toConnectError(fault);
   }
 
-  #begin(metadata: Metadata): Attempt {
-    const requestId = acceptedRequestId(metadata(REQUEST_ID));
-    const span = startSpan(this.#name, {
-      kind: 'server',
-      parent: acceptedTraceparent(metadata(TRACEPARENT)),
-      attributes: {
-        'rpc.service': this.method.parent.typeName,
-        'rpc.method': this.method.name,
-        'creditlane.request.id': requestId,
-      },
-    });
-    return { startedMs: performance.now(), requestId, span, settled: false };
-  }
-
-  #callOf(
-    { identity, metadata, time, requestId, span }: AdmittedCall,
+  #toCall(
+    { identity, metadata, deadline, requestId, span }: AdmittedCall,
     request: Message,
     markReplayed: Call['markReplayed'],
   ): Call {
@@ -181,85 +147,20 @@ export class Procedure {
       identity,
       requestId,
       traceparent: span.traceparent,
-      deadlineMs: time.deadlineMs,
+      deadlineMs: deadline.deadlineMs,
       get signal() {
-        return time.signal;
+        return deadline.signal;
       },
-      idempotency: this.#idempotencyOf(metadata, identity, request),
-      retryToken: callIdFrom(metadata),
+      idempotency: readIdempotency(metadata, this.#name, identity, this.method.input, request),
+      retryToken: readRetryToken(metadata),
       markReplayed,
     };
   }
-
-  #idempotencyOf(
-    metadata: Metadata,
-    { subject }: Identity,
-    request: Message,
-  ): CallIdempotency | undefined {
-    const key = metadata(IDEMPOTENCY_KEY);
-    if (!key) return undefined;
-    if (key.length > IDEMPOTENCY_KEY_MAX_LENGTH) {
-      throw invalid('idempotency_key_too_long', 'the idempotency key has more than 255 characters');
-    }
-    const requestDigest = createHash('sha256')
-      .update(toBinary(this.method.input, request))
-      .digest();
-    return { callerId: subject, operation: this.#name, key, requestDigest };
-  }
-
-  #settle(attempt: Attempt, fault: Fault | undefined): void {
-    if (attempt.settled) return;
-    attempt.settled = true;
-    const durationMs = performance.now() - attempt.startedMs;
-    const code = fault?.kind ?? 'ok';
-    this.#meter.record(code, durationMs);
-    attempt.span.end(isOurs(fault) ? code : undefined);
-
-    const level = levelOf(fault);
-    if (!this.#log.isLevelEnabled(level)) return;
-    this.#log[level](
-      {
-        requestId: attempt.requestId,
-        traceId: traceIdOf(attempt.span.traceparent),
-        caller: attempt.identity?.subject,
-        code,
-        fault: fault?.code,
-        durationMs: Math.round(durationMs * 10) / 10,
-        ...(fault?.cause !== undefined && { err: fault.cause }),
-      },
-      fault === undefined ? 'call answered' : `call refused: ${fault.message}`,
-    );
-  }
-
-  /** The caller has its refusal already; that the work then failed must not go unseen. */
-  #abandoned({ requestId, span, time }: AdmittedCall, error: unknown): void {
-    if (error === time.signal.reason) return;
-    const traceId = traceIdOf(span.traceparent);
-    this.#log.debug({ requestId, traceId, err: error }, 'work failed after its call had ended');
-  }
 }
 
-/**
- * The refusal to send for an error of the handler. A peer's refusal of our own call says nothing
- * about our caller's: what was ours to avoid is internal, what is passing trouble is passed on.
- */
-function ownFault(error: unknown): Fault {
-  const fault = toFault(error);
-  if (!fault.fromPeer) return fault;
-  switch (fault.kind) {
-    case 'deadline':
-      return deadlineExceeded();
-    case 'unavailable':
-    case 'resource_exhausted':
-      return unavailable('a service needed for this is away', fault.retryAfterS, fault);
-    default:
-      return internal(fault);
-  }
-}
-
-function decoded(read: () => Message): Message {
+function decodeRequest(decode: () => Message): Message {
   try {
-    return read();
+    return decode();
   } catch (error) {
     const fault = toFault(error);
     if (fault.kind !== 'internal') throw fault;
@@ -267,34 +168,21 @@ function decoded(read: () => Message): Message {
   }
 }
 
-function bearerToken(metadata: Metadata): string {
-  const authorization = metadata(AUTHORIZATION);
-  if (!authorization?.startsWith(BEARER)) {
-    throw unauthenticated('token_missing', 'the call carries no identity token');
-  }
-  return authorization.slice(BEARER.length);
-}
-
-function callIdFrom(metadata: Metadata): string | undefined {
-  const given = metadata(RETRY_TOKEN);
-  return given && isUuid(given) ? given : undefined;
-}
-
-/** Whether the service failed its caller, rather than refused it. */
-function isOurs(fault: Fault | undefined): boolean {
-  return fault !== undefined && OUR_FAULTS.has(fault.kind);
-}
-
-/** Faults of ours wake somebody, faults at the door are worth a look, the rest is daily business. */
-function levelOf(fault: Fault | undefined): 'error' | 'warn' | 'debug' {
-  switch (fault?.kind) {
-    case 'internal':
-      return 'error';
-    case 'unauthenticated':
-    case 'forbidden':
+/**
+ * The fault to send to the caller for an error of the handler. A fault that a peer answered to one of
+ * the handler's own calls is not passed on as it is, because it is about the handler's request: a
+ * temporary one becomes `unavailable` or `deadline`, any other becomes `internal`.
+ */
+function toCallerFault(error: unknown): Fault {
+  const fault = toFault(error);
+  if (!fault.fromPeer) return fault;
+  switch (fault.kind) {
+    case 'deadline':
+      return deadlineExceeded();
     case 'unavailable':
-      return 'warn';
+    case 'resource_exhausted':
+      return unavailable(UNAVAILABLE_MESSAGE, fault.retryAfterS, fault);
     default:
-      return 'debug';
+      return internal(fault);
   }
 }

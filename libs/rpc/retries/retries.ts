@@ -1,4 +1,4 @@
-/** When a call is sent again because its peer went away under it, and how often. */
+/** When a failed call is sent again, and how many retries a client may make. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Code, ConnectError, type Transport } from '@connectrpc/connect';
 import { FaultInfoSchema } from '@creditlane/proto/common/v1/fault';
@@ -6,55 +6,58 @@ import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { REPLAYED } from '../call.ts';
 import { cancelled, toConnectError, toFault, unavailable } from '../fault.ts';
 import { STREAM_REFUSED } from '../grpc/status.ts';
-import { type UnaryCall, unaryTransport } from '../unary-transport.ts';
+import { type UnaryCall, unaryTransport } from '../transport.ts';
 import { addRetryToken } from './retry-token.ts';
 
 const MAX_ATTEMPTS = 4;
-/** More, as each finds another connection of the same peers: on a busy machine several end at once. */
-const MAX_ATTEMPTS_UNSEEN = 10;
+/**
+ * For calls that the peer refused before it processed them. The limit is higher, because each attempt
+ * may use another connection of the same peer, and several connections can end at the same time.
+ */
+const MAX_ATTEMPTS_UNPROCESSED = 10;
 const BACKOFF = { baseMs: 25, capMs: 1_000 };
 
-/** Enough for all that one replica has under way when it dies. */
+/** Enough for all calls that one replica processes at the moment when it dies. */
 const BUDGET_MAX = 500;
 const ANSWERS_PER_RETRY = 10;
 
 /**
- * Bounds what retries add to the load of a service in trouble: a burst at first, then one retry for
- * every ten answers.
+ * Bounds the load that retries add to a service in trouble: a burst of `BUDGET_MAX` retries at first,
+ * then one retry for every ten answers.
  */
 export class RetryBudget {
   #left = BUDGET_MAX;
 
-  /** Whether one more retry may be made; it is then counted as made. */
+  /** Takes one retry from the budget. Returns false, and takes nothing, when the budget is empty. */
   take(): boolean {
     if (this.#left < 1) return false;
     this.#left -= 1;
     return true;
   }
 
-  answered(): void {
+  /** Adds the share of a retry that one answer earns. */
+  recordAnswer(): void {
     this.#left = Math.min(BUDGET_MAX, this.#left + 1 / ANSWERS_PER_RETRY);
   }
 }
 
-/** Is told of each call that may be made again: whether it is, or not, as too many were already. */
+/** Called for each failed call that can be retried, with what happened to it. */
 export type RetryObserver = (outcome: (typeof RETRY_OUTCOMES)[number]) => void;
 
 export const RETRY_OUTCOMES = ['sent_again', 'out_of_budget'] as const;
 
 /**
- * The same transport, with calls sent again within their time when no answer of the service came:
+ * The same transport with retries, within the time limit of each call:
  *
- * - a call the peer refused unseen, as it does while it closes a connection, always;
- * - a call that may have arrived only if a second arrival does no harm: its proto says so, or it
- *   carries a name by which its method knows it again. Nobody knows whether a connection that broke
- *   had delivered its calls.
+ * - A call that the peer refused before it processed it is always retried. A peer that closes a
+ *   connection refuses calls like that.
+ * - A call whose connection broke may have been processed. It is retried only if processing it twice
+ *   does no harm: its proto declares the method idempotent, or the call carries a retry token.
  *
- * That name is the caller's idempotency key. A call without one is given a name here, of which its
- * caller never hears.
+ * The caller's idempotency key is a retry token. A call without one gets a retry token here.
  *
- * What the service itself answers is never asked for twice: services call each other, and each
- * would multiply the attempts of the one before it.
+ * An error that the service itself answered is never retried. Services call each other, so every
+ * service on the path would multiply the attempts of the one before it.
  */
 export function retrying(
   transport: Transport,
@@ -63,27 +66,28 @@ export function retrying(
 ): Transport {
   const budget = new RetryBudget();
 
-  const unary: UnaryCall = async (method, signal, timeoutMs, given, input, values) => {
-    const { header, isRepeatable, hasDrawnKey } = addRetryToken(method, given);
+  const unary: UnaryCall = async (method, signal, timeoutMs, callerHeader, input, values) => {
+    const { header, isRepeatable, hasGeneratedKey } = addRetryToken(method, callerHeader);
     const endMs = performance.now() + (timeoutMs ?? Infinity);
     let remainingMs = timeoutMs;
     for (let attempt = 1; ; attempt += 1) {
       try {
         const answer = await transport.unary(method, signal, remainingMs, header, input, values);
-        budget.answered();
-        if (hasDrawnKey) answer.header.delete(REPLAYED);
+        budget.recordAnswer();
+        // The caller sent no key, so an answer of this call's earlier attempt is no stored answer.
+        if (hasGeneratedKey) answer.header.delete(REPLAYED);
         return answer;
       } catch (error) {
-        if (hasDrawnKey && isTwinUnderWay(error)) throw beaten();
-        const again = attempt < attemptsAllowed(error, isRepeatable);
+        if (hasGeneratedKey && isDuplicateRequest(error)) throw recordBusy();
+        const isRetryable = attempt < attemptsAllowed(error, isRepeatable);
         const waitMs = backoffMs(attempt, BACKOFF, random);
-        if (!again || performance.now() + waitMs >= endMs) throw error;
+        if (!isRetryable || performance.now() + waitMs >= endMs) throw error;
         if (!budget.take()) {
           observe('out_of_budget');
           throw error;
         }
         observe('sent_again');
-        await pause(waitMs, signal);
+        await waitUnlessCancelled(waitMs, signal);
         if (timeoutMs !== undefined) remainingMs = Math.max(1, endMs - performance.now());
       }
     }
@@ -92,28 +96,31 @@ export function retrying(
 }
 
 function attemptsAllowed(error: unknown, isRepeatable: boolean): number {
-  if (!(error instanceof ConnectError) || !isTheTransports(error)) return 1;
-  if (error.rawMessage === STREAM_REFUSED) return MAX_ATTEMPTS_UNSEEN;
+  if (!(error instanceof ConnectError) || !isMadeByTransport(error)) return 1;
+  if (error.rawMessage === STREAM_REFUSED) return MAX_ATTEMPTS_UNPROCESSED;
   return isRepeatable ? MAX_ATTEMPTS : 1;
 }
 
-/** Made on the way, not by the service, which gives every refusal a FaultInfo. */
-function isTheTransports(error: ConnectError): boolean {
-  // Aborted is connect-node's code for a connection that broke under a call.
-  const away = error.code === Code.Unavailable || error.code === Code.Aborted;
-  return away && error.findDetails(FaultInfoSchema).length === 0;
+/** Whether the connection failed. An error that the service answered has a FaultInfo. */
+function isMadeByTransport(error: ConnectError): boolean {
+  // connect-node reports a connection that broke during a call as Aborted.
+  const isUnreachable = error.code === Code.Unavailable || error.code === Code.Aborted;
+  return isUnreachable && error.findDetails(FaultInfoSchema).length === 0;
 }
 
-function isTwinUnderWay(error: unknown): boolean {
+function isDuplicateRequest(error: unknown): boolean {
   return toFault(error).code === 'idempotency_in_progress';
 }
 
-/** Its twin is its own first attempt: what a caller without a key is told of a record that is busy. */
-function beaten(): ConnectError {
+/**
+ * The duplicate request is this call's own first attempt, under a key that its caller did not send. So
+ * its caller gets the error of a call without a key whose record is locked.
+ */
+function recordBusy(): ConnectError {
   return toConnectError(unavailable('the record is busy'));
 }
 
-async function pause(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+async function waitUnlessCancelled(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
   try {
     await sleep(waitMs, undefined, { signal });
   } catch {

@@ -1,53 +1,57 @@
-/** The name by which a method knows a call again, without which nobody may send it twice. */
+/**
+ * Adds a retry token to calls that change something, so that the method recognises a repeated call and
+ * processes it once.
+ */
 import { type DescMethod, getOption } from '@bufbuild/protobuf';
 import { MethodOptions_IdempotencyLevel as IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { honours_call_id, honours_idempotency_key } from '@creditlane/proto/common/v1/idempotency';
 import { newId } from '@creditlane/runtime/ids';
 import { IDEMPOTENCY_KEY, RETRY_TOKEN } from '../call.ts';
-import type { UnaryCall } from '../unary-transport.ts';
-
-type Header = Parameters<UnaryCall>[3];
+import type { CallHeader } from '../transport.ts';
 
 export type CallWithRetryToken = {
-  /** With the call's name, for each attempt at it. */
-  header: Header;
-  /** Whether a second arrival does no harm. */
+  /** The header of every attempt, with the retry token. */
+  header: CallHeader;
+  /** Whether the method may process the call twice without harm. */
   isRepeatable: boolean;
-  /** Whether it got an idempotency key of which its caller does not know. */
-  hasDrawnKey: boolean;
+  /** Whether the retry token is an idempotency key that the caller did not send. */
+  hasGeneratedKey: boolean;
 };
 
-/** `none` needs no name, as it is idempotent by nature; `never` knows no call again. */
-type Naming = 'none' | 'never' | typeof RETRY_TOKEN | typeof IDEMPOTENCY_KEY;
+/**
+ * The metadata in which a method takes its retry token. An `idempotent` method needs none; an
+ * `unprotected` one recognises no repeated call.
+ */
+type TokenPlace = 'idempotent' | 'unprotected' | typeof RETRY_TOKEN | typeof IDEMPOTENCY_KEY;
 
-/** Reading a method's options takes longer than looking up what they said. */
-const namings = new WeakMap<DescMethod, Naming>();
+/** Reading the options of a method takes longer than this lookup. */
+const tokenPlaces = new WeakMap<DescMethod, TokenPlace>();
 
-/** A call that changes something and has no idempotency key is given a name: what its method heeds. */
-export function addRetryToken(method: DescMethod, header: Header): CallWithRetryToken {
-  let naming = namings.get(method);
-  if (naming === undefined) {
-    naming = namingOf(method);
-    namings.set(method, naming);
+/** The header of a call with a retry token, unless the caller sent an idempotency key. */
+export function addRetryToken(method: DescMethod, header: CallHeader): CallWithRetryToken {
+  let place = tokenPlaces.get(method);
+  if (place === undefined) {
+    place = tokenPlaceOf(method);
+    tokenPlaces.set(method, place);
   }
-  if (naming === 'none' || naming === 'never') {
-    return { header, isRepeatable: naming === 'none', hasDrawnKey: false };
+  if (place === 'idempotent' || place === 'unprotected') {
+    return { header, isRepeatable: place === 'idempotent', hasGeneratedKey: false };
   }
-  // Our own client gives a plain record, which is read without making Headers of it.
+  // Our own client passes a plain object, which is read directly: creating Headers takes longer.
   const isRecord = !(header instanceof Headers || Array.isArray(header));
   const record = isRecord ? header : Object.fromEntries(new Headers(header));
   if (record?.[IDEMPOTENCY_KEY] !== undefined) {
-    return { header, isRepeatable: true, hasDrawnKey: false };
+    return { header, isRepeatable: true, hasGeneratedKey: false };
   }
   return {
-    header: { ...record, [naming]: newId() },
+    header: { ...record, [place]: newId() },
     isRepeatable: true,
-    hasDrawnKey: naming === IDEMPOTENCY_KEY,
+    hasGeneratedKey: place === IDEMPOTENCY_KEY,
   };
 }
 
-function namingOf(method: DescMethod): Naming {
-  if (method.idempotency !== IdempotencyLevel.IDEMPOTENCY_UNKNOWN) return 'none';
-  if (!getOption(method, honours_idempotency_key)) return 'never';
+function tokenPlaceOf(method: DescMethod): TokenPlace {
+  if (method.idempotency !== IdempotencyLevel.IDEMPOTENCY_UNKNOWN) return 'idempotent';
+  if (!getOption(method, honours_idempotency_key)) return 'unprotected';
   return getOption(method, honours_call_id) ? RETRY_TOKEN : IDEMPOTENCY_KEY;
 }

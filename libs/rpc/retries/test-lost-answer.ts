@@ -1,18 +1,21 @@
-/** For the tests: a way to a service on which the answer to the first call is lost. */
+/** For the tests: a transport that loses the answer to its first call. */
 import { Code, ConnectError, type Transport } from '@connectrpc/connect';
 import type { TransportWrapper } from '../test-mount.ts';
-import { type UnaryCall, unaryTransport } from '../unary-transport.ts';
+import { type UnaryCall, unaryTransport } from '../transport.ts';
 import { retrying } from './retries.ts';
 
-/** What becomes of the first call, which `send` sends, before its caller sees the connection break. */
+/**
+ * What happens to the first attempt before its caller sees the connection break. `send` sends the
+ * attempt and returns the answer.
+ */
 export type FirstAttempt = (send: () => Promise<unknown>) => Promise<unknown>;
 
-/** The way as it is between processes, whose calls are made again, and whose first breaks. */
+/** A transport with retries, as between processes, whose first attempt fails after `first`. */
 export function loseFirstAnswer(first: FirstAttempt): TransportWrapper {
-  return (transport) => retrying(unaryTransport(breakingFirst(transport, first)));
+  return (transport) => retrying(unaryTransport(failingFirst(transport, first)));
 }
 
-function breakingFirst(transport: Transport, first: FirstAttempt): UnaryCall {
+function failingFirst(transport: Transport, first: FirstAttempt): UnaryCall {
   let attempts = 0;
   return async (...call) => {
     attempts += 1;

@@ -1,0 +1,48 @@
+/** Reads what a call carries in its metadata; each function throws a Fault when the value is not valid. */
+import { createHash } from 'node:crypto';
+import { type DescMessage, type Message, toBinary } from '@bufbuild/protobuf';
+import { isUuid } from '@creditlane/runtime/ids';
+import {
+  AUTHORIZATION,
+  type CallIdempotency,
+  IDEMPOTENCY_KEY,
+  type Metadata,
+  RETRY_TOKEN,
+} from '../call.ts';
+import { invalid, unauthenticated } from '../fault.ts';
+import type { Identity } from '../identity.ts';
+
+const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
+const BEARER = 'Bearer ';
+
+/** The identity token. Throws an `unauthenticated` Fault when there is none. */
+export function readBearerToken(metadata: Metadata): string {
+  const authorization = metadata(AUTHORIZATION);
+  if (!authorization?.startsWith(BEARER)) {
+    throw unauthenticated('token_missing', 'the call carries no identity token');
+  }
+  return authorization.slice(BEARER.length);
+}
+
+/** The retry token, or undefined when the caller sent none or one that is not a UUID. */
+export function readRetryToken(metadata: Metadata): string | undefined {
+  const token = metadata(RETRY_TOKEN);
+  return token && isUuid(token) ? token : undefined;
+}
+
+/** The idempotency key with all that its stored answer is found by; undefined without a key. */
+export function readIdempotency(
+  metadata: Metadata,
+  operation: string,
+  { subject }: Identity,
+  schema: DescMessage,
+  request: Message,
+): CallIdempotency | undefined {
+  const key = metadata(IDEMPOTENCY_KEY);
+  if (!key) return undefined;
+  if (key.length > IDEMPOTENCY_KEY_MAX_LENGTH) {
+    throw invalid('idempotency_key_too_long', 'the idempotency key has more than 255 characters');
+  }
+  const requestDigest = createHash('sha256').update(toBinary(schema, request)).digest();
+  return { callerId: subject, operation, key, requestDigest };
+}

@@ -1,0 +1,28 @@
+/** A Connect transport whose services have unary methods only. */
+import { Code, ConnectError, type Transport } from '@connectrpc/connect';
+
+export type UnaryCall = Transport['unary'];
+
+/** The metadata of a call, as a transport receives it. */
+export type CallHeader = Parameters<UnaryCall>[3];
+
+/** A transport with its connections. */
+export type OpenedTransport = {
+  transport: Transport;
+  close(): void;
+  /**
+   * Whether the peer is connected; always true for a transport that keeps no connection. A call of
+   * this function also makes an idle transport connect.
+   */
+  reachable(): boolean;
+};
+
+/** A transport that makes unary calls with `unary` and rejects streaming calls. */
+export function unaryTransport(unary: UnaryCall): Transport {
+  return {
+    unary,
+    stream: async ({ parent, name }) => {
+      throw new ConnectError(`${parent.typeName}/${name} streams`, Code.Unimplemented);
+    },
+  };
+}
