@@ -1,5 +1,5 @@
-/** The time of day as a dependency, so that rules about time can be tested without waiting. */
+/** The current time as a dependency, so that tests control it. */
 export type Clock = () => Date;
 
-/** The machine's own clock. */
+/** The clock of the machine. */
 export const systemClock: Clock = () => new Date();

@@ -3,12 +3,12 @@ import { CloserDeadlineError, CloserError, Closers, ClosingError } from './close
 
 async function failureOf(promise: Promise<void>): Promise<AggregateError> {
   return promise.then(
-    () => expect.fail('it did not fail'),
+    () => expect.fail('closing did not fail'),
     (error: AggregateError) => error,
   );
 }
 
-test('parts close one after another, the last opened first', async () => {
+test('parts close one after another, in reverse order of opening', async () => {
   const closers = new Closers();
   const events: string[] = [];
   for (const name of ['pool', 'server', 'relay']) {
@@ -29,7 +29,7 @@ test('parts close one after another, the last opened first', async () => {
   ]);
 });
 
-test('each part closes once, however often closing is asked for', async () => {
+test('several calls of close close each part once', async () => {
   const closers = new Closers();
   let closed = 0;
   closers.add('pool', () => {
@@ -40,7 +40,7 @@ test('each part closes once, however often closing is asked for', async () => {
   expect(closed).toBe(1);
 });
 
-test('a part that fails is named, and the rest closes all the same', async () => {
+test('a failed closer is named in the error, and the other parts close', async () => {
   const closers = new Closers();
   let poolClosed = false;
   closers.add('pool', () => {
@@ -60,7 +60,7 @@ test('a part that fails is named, and the rest closes all the same', async () =>
   ]);
 });
 
-test('a part that never ends gives way to the others after its deadline', async () => {
+test('after the deadline of a closer that never ends, the other parts close', async () => {
   const closers = new Closers({ deadlineMs: 5 });
   let poolClosed = false;
   closers.add('pool', () => {
@@ -73,7 +73,7 @@ test('a part that never ends gives way to the others after its deadline', async 
   expect(errors).toEqual([new CloserError('relay', { cause: new CloserDeadlineError(5) })]);
 });
 
-test('what is opened while closing is closed too, and its opener learns to stop', async () => {
+test('a part that is opened during close is closed, and add throws', async () => {
   const closers = new Closers();
   let lateClosed = false;
   const closing = closers.close();
@@ -87,7 +87,7 @@ test('what is opened while closing is closed too, and its opener learns to stop'
   expect(lateClosed).toBe(true);
 });
 
-test('a failure of what was opened late is heard by who asks again', async () => {
+test('when a part that was opened during close fails to close, the next close rejects', async () => {
   const closers = new Closers();
   await closers.close();
   const openLate = () => closers.add('late', () => Promise.reject(new Error('socket hang up')));

@@ -3,9 +3,9 @@ import { withTimeLimit } from './concurrency/time-limit.ts';
 type Close = () => Promise<void> | void;
 
 /**
- * What has been opened, and how to close it: last in, first out, each once.
+ * Closes what a process has opened, each part once, in reverse order of opening.
  *
- * A closer that fails or exceeds its deadline does not keep the others from running.
+ * A closer that fails or exceeds its deadline does not stop the other closers.
  */
 export class Closers {
   readonly #stack: { name: string; close: Close }[] = [];
@@ -13,28 +13,28 @@ export class Closers {
   readonly #deadlineMs: number;
   #closing: Promise<void> | undefined;
 
-  /** `deadlineMs` is how long each closer may take before the next one gets its turn. */
+  /** `deadlineMs` is how long to wait for each closer before the next one starts. */
   constructor({ deadlineMs = 10_000 }: { deadlineMs?: number } = {}) {
     this.#deadlineMs = deadlineMs;
   }
 
   /**
-   * Remembers how to close what was just opened.
-   * @throws {ClosingError} when closing has begun: what was opened late is closed too, and a startup
-   *   overtaken by a shutdown stops building.
+   * Adds the closer of a part that was just opened.
+   * @throws {ClosingError} when `close` was called before. The part is closed all the same, and the
+   *   error stops the startup that opened it.
    */
   add(name: string, close: Close): void {
     this.#stack.push({ name, close });
     if (this.#closing === undefined) return;
     this.#closing = Promise.allSettled([this.#closing]).then(() => this.#closeAll());
-    // Whoever asks for close() again hears of a failure; until then it is not an unhandled one.
+    // The next call of `close` gets the error. This handler keeps it from being unhandled until then.
     this.#closing.catch(() => {});
     throw new ClosingError(name);
   }
 
   /**
-   * Closes everything in reverse order of adding; asked twice, it closes once.
-   * @throws {AggregateError} naming the closers that failed, after all have run.
+   * Closes everything in reverse order of `add`. A second call returns the same promise.
+   * @throws {AggregateError} with the error of each failed closer, after all closers have run.
    */
   close(): Promise<void> {
     this.#closing ??= this.#closeAll();
@@ -58,7 +58,7 @@ export class Closers {
   }
 }
 
-/** Something was opened while everything was being closed. */
+/** A part was opened after `close` was called. */
 export class ClosingError extends Error {
   override readonly name = 'ClosingError';
   readonly loggable = true;
@@ -68,7 +68,7 @@ export class ClosingError extends Error {
   }
 }
 
-/** One part failed to close; the cause says how. */
+/** A closer failed; the cause says why. */
 export class CloserError extends Error {
   override readonly name = 'CloserError';
   readonly loggable = true;
@@ -78,7 +78,7 @@ export class CloserError extends Error {
   }
 }
 
-/** A closer took longer than it may. */
+/** A closer exceeded its deadline. */
 export class CloserDeadlineError extends Error {
   override readonly name = 'CloserDeadlineError';
   readonly loggable = true;

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { Health } from './health.ts';
 import { Metrics } from './telemetry/metrics.ts';
 
-test('a process is ready when every part says so', () => {
+test('a process is ready when every check succeeds', () => {
   const health = new Health();
   health.add('database', () => true);
   expect(health.ready()).toEqual({ ready: true, degraded: false, checks: { database: 'ok' } });
 });
 
-test('a part that is not fit says why, and the others still answer', () => {
+test('a failed check gives its reason, and the other checks still run', () => {
   const health = new Health();
   health.add('database', () => 'no connection');
   health.add('bus', () => false);
@@ -20,7 +20,7 @@ test('a part that is not fit says why, and the others still answer', () => {
   });
 });
 
-test('what no answer waits for is told of and keeps no work away', () => {
+test('a failed optional check makes the process degraded and keeps it ready', () => {
   const health = new Health();
   health.add('database', () => true);
   health.optional.add('bus', () => 'not consuming');
@@ -28,14 +28,14 @@ test('what no answer waits for is told of and keeps no work away', () => {
   expect(health.ready()).toEqual({ ready: true, degraded: true, checks });
 });
 
-test('each check is a figure', async () => {
+test('each check is a metric', async () => {
   const [health, metrics] = [new Health(), new Metrics()];
   health.add('database', () => true);
   health.optional.add('bus', () => 'not consuming');
   health.exportMetrics(metrics);
-  const told = await metrics.text();
-  expect(told).toContain('creditlane_health_check{check="database"} 1');
-  expect(told).toContain('creditlane_health_check{check="bus"} 0');
+  const text = await metrics.text();
+  expect(text).toContain('creditlane_health_check{check="database"} 1');
+  expect(text).toContain('creditlane_health_check{check="bus"} 0');
 });
 
 test('a draining process is alive but not ready', () => {
@@ -49,7 +49,7 @@ test('a draining process is alive but not ready', () => {
   expect(health.live()).toEqual({ live: true });
 });
 
-test('a check that throws counts as not ready and keeps its message to itself', () => {
+test('a check that throws fails, and its message is not shown', () => {
   const health = new Health();
   health.add('database', () => {
     throw new TypeError('postgres://user:canary@db');
@@ -57,7 +57,7 @@ test('a check that throws counts as not ready and keeps its message to itself', 
   expect(health.ready().checks).toEqual({ database: 'check failed: TypeError' });
 });
 
-test('parts of one name are ready together', () => {
+test('checks of one name succeed only together', () => {
   const health = new Health();
   health.add('database', () => 'no connection');
   health.add('database', () => true);

@@ -1,42 +1,42 @@
 import type { Metrics } from './telemetry/metrics.ts';
 
-/** What one part of the process says of itself: true when fit for work, else why it is not. */
+/** The state of one part of the process: true when the part works, otherwise why it does not. */
 export type HealthCheck = () => boolean | string;
 
-/** The answer to "may work be sent here?", with what each part said ("ok", or why not). */
+/** The answer of `/readyz`. `checks` has "ok" or a reason for each part of the process. */
 export interface Readiness {
   ready: boolean;
-  /** Something is away that callers can be answered without; what waits for it is done later. */
+  /** An optional part, such as Kafka, does not work. Calls are answered; other work is delayed. */
   degraded: boolean;
   checks: Record<string, string>;
 }
 
-/** Takes checks: all that a part of the process needs to know of its health. */
+/** Accepts health checks. */
 export interface HealthCheckRegistry {
   add(name: string, check: HealthCheck): void;
 }
 
 const OK = 'ok';
-const HELP = 'What a process says of its parts and of what it depends on: 1 is fit for work.';
+const HELP = 'Health of each part and dependency of the process: 1 when it works, 0 otherwise.';
 
-/** Whether this process is alive, and whether work may be sent to it. */
+/** Whether the process is alive, and whether it is ready for requests. */
 export class Health implements HealthCheckRegistry {
   readonly #checks: { name: string; check: HealthCheck; needed: boolean }[] = [];
   /**
-   * Takes the checks of what no caller's answer waits for. They are told of, and change nothing in
-   * whether the process is ready: all replicas would leave their callers at once.
+   * Accepts the checks of parts that no answer to a caller depends on. A failed optional check makes the
+   * process degraded and not unready: otherwise an outage of Kafka would make all replicas unready.
    */
   readonly optional: HealthCheckRegistry = {
     add: (name, check) => void this.#checks.push({ name, check, needed: false }),
   };
   #draining = false;
 
-  /** Asks `check` whenever readiness is asked for. Checks of one name answer as one. */
+  /** Adds a check that runs on each readiness request. Of checks with one name, the first failure counts. */
   add(name: string, check: HealthCheck): void {
     this.#checks.push({ name, check, needed: true });
   }
 
-  /** Makes a figure of each check. */
+  /** Exports each check as a metric. */
   exportMetrics(metrics: Metrics): void {
     metrics.gauge('health_check', HELP, ['check'], (gauge) => {
       for (const [check, answer] of Object.entries(this.ready().checks)) {
@@ -45,14 +45,14 @@ export class Health implements HealthCheckRegistry {
     });
   }
 
-  /** From now on the process is alive but not ready: it finishes what it has and takes no more. */
+  /** Makes the process unready for good, so that it gets no further requests while it shuts down. */
   drain(): void {
     this.#draining = true;
   }
 
   /**
-   * A process that can answer is alive. Trouble with a dependency shows in `ready` only: being
-   * restarted would not mend the dependency.
+   * A process that can answer is alive. A failed dependency affects `ready` only, because a restart of
+   * the process would not repair the dependency.
    */
   live(): { live: boolean } {
     return { live: true };
@@ -79,7 +79,7 @@ function answerOf(check: HealthCheck): string {
     if (answer === true) return OK;
     return answer === false ? 'not ready' : answer;
   } catch (error) {
-    // The probe shows that the check is broken; its message may hold more than a probe should show.
+    // The error's message may contain internal details, so the probe shows its name only.
     return `check failed: ${error instanceof Error ? error.name : typeof error}`;
   }
 }

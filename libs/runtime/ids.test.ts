@@ -7,7 +7,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('an id is a UUID of version 7 that tells when it was made', () => {
+test('an id is a UUID of version 7 with the time of its creation', () => {
   const beforeMs = Date.now();
   const id = newId();
   expect(id).toMatch(UUID_V7);
@@ -16,7 +16,7 @@ test('an id is a UUID of version 7 that tells when it was made', () => {
   expect(madeMs).toBeLessThanOrEqual(Date.now());
 });
 
-test('ids sort in the order they were made, however many fall into one millisecond', () => {
+test('ids sort in the order of their creation, also within one millisecond', () => {
   vi.useFakeTimers({ now: Date.now() + 60_000 });
   const ids = Array.from({ length: 10_000 }, newId);
   expect(ids.toSorted()).toEqual(ids);
@@ -30,7 +30,7 @@ test('ids keep their order when the clock steps back', () => {
   expect(newId() > before).toBe(true);
 });
 
-test('a UUID is told from other texts, in either case and of any version', () => {
+test('a UUID is recognised in either case and of any version', () => {
   expect(isUuid(newId())).toBe(true);
   expect(isCanonicalUuid(newId())).toBe(true);
   expect(isUuid('F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6')).toBe(true);

@@ -24,17 +24,18 @@ let sequence = 0;
 /**
  * A new UUID version 7 (RFC 9562, section 5.7) in lower case.
  *
- * Ids made by one process sort in the order they were made, also within one millisecond and when
- * the machine's clock steps back: `rand_a` counts within the millisecond (method 1 of section 6.2)
- * and the time never goes backwards. 62 random bits tell processes apart.
+ * The ids of one process sort in the order of their creation, also within one millisecond and when the
+ * clock of the machine steps back: `rand_a` counts within the millisecond (method 1 of section 6.2), and
+ * the time part never decreases. 62 random bits distinguish the ids of different processes.
  */
 export function newId(): string {
-  // Node draws a version 4's random bits in bulk; the last two groups hold the variant and 62 of them.
+  // randomUUID is fast, because Node draws random bits in bulk. Its last two groups contain the variant
+  // and 62 random bits.
   const random = randomUUID();
   const nowMs = Date.now();
   if (nowMs > lastMs) {
     lastMs = nowMs;
-    // The top bit starts clear so that at least 2,048 ids fit before the time has to be borrowed.
+    // The top bit starts clear, so that at least 2,048 ids fit before the next millisecond is used.
     sequence = Number.parseInt(random.slice(0, 4), 16) & 0x7ff;
   } else {
     sequence += 1;

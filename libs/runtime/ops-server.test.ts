@@ -11,7 +11,7 @@ async function startServer(health = new Health(), metrics = new Metrics()): Prom
   return server;
 }
 
-test('a healthy process is live and ready', async () => {
+test('while the process is healthy: /livez and /readyz 200', async () => {
   const health = new Health();
   health.add('database', () => true);
   const { url } = await startServer(health);
@@ -22,7 +22,7 @@ test('a healthy process is live and ready', async () => {
   expect(await ready.json()).toEqual({ ready: true, degraded: false, checks: { database: 'ok' } });
 });
 
-test('a process that is not ready answers 503 with the reasons, and stays live', async () => {
+test('while the process is not ready: /readyz 503 with the reasons, /livez 200', async () => {
   const health = new Health();
   health.add('database', () => 'no connection');
   const { url } = await startServer(health);
@@ -36,7 +36,7 @@ test('a process that is not ready answers 503 with the reasons, and stays live',
   expect((await fetch(`${url}/livez`)).status).toBe(200);
 });
 
-test('metrics come in the format Prometheus reads', async () => {
+test('/metrics is in the Prometheus text format', async () => {
   const metrics = new Metrics();
   metrics.counter('writes_total', 'Writes.').inc();
   const { url } = await startServer(new Health(), metrics);
@@ -45,7 +45,7 @@ test('metrics come in the format Prometheus reads', async () => {
   expect(await answer.text()).toContain('creditlane_writes_total 1');
 });
 
-test('there is nothing else, and nothing to write', async () => {
+test('another path: 404; another method: 405', async () => {
   const { url } = await startServer();
   expect((await fetch(`${url}/`)).status).toBe(404);
   expect((await fetch(`${url}/readyz`, { method: 'POST' })).status).toBe(405);
@@ -53,7 +53,7 @@ test('there is nothing else, and nothing to write', async () => {
   expect([head.status, await head.text()]).toEqual([200, '']);
 });
 
-test('a port in use is an error that says so', async () => {
+test('a port in use: EADDRINUSE', async () => {
   const { url } = await startServer();
   const port = Number(new URL(url).port);
   const second = startOpsServer({
@@ -65,7 +65,7 @@ test('a port in use is an error that says so', async () => {
   await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE', port });
 });
 
-test('closing does not wait for clients that keep their connection', async () => {
+test('close does not wait for idle connections', async () => {
   const server = await startOpsServer({
     port: 0,
     host: '127.0.0.1',
@@ -77,7 +77,7 @@ test('closing does not wait for clients that keep their connection', async () =>
   await expect(fetch(`${server.url}/livez`)).rejects.toThrow();
 });
 
-test('closing does not wait for a request that is still on its way in', async () => {
+test('close does not wait for a request whose headers are incomplete', async () => {
   const health = new Health();
   const server = await startOpsServer({
     port: 0,
@@ -88,7 +88,7 @@ test('closing does not wait for a request that is still on its way in', async ()
   const client = connect(Number(new URL(server.url).port), '127.0.0.1');
   await once(client, 'connect');
   client.on('error', () => {}).write('GET /livez HTTP/1.1\r\n');
-  // Answered on another connection, which came after: the server knows of the first one by now.
+  // An answer on a later connection shows that the server has accepted the first one.
   await (await fetch(`${server.url}/livez`)).text();
   const disconnected = once(client, 'close');
   await server.close();

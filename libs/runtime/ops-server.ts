@@ -5,16 +5,16 @@ import { closeHttpServer } from './close-http-server.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
-/** `port` 0 takes any free one. */
+/** `port` 0 selects a free port. */
 export interface OpsServerOptions {
   port: number;
-  /** The address to listen on; all of the machine's when left out, as a kubelet comes from outside. */
+  /** The address to listen on; all addresses when left out, because a kubelet connects from outside. */
   host?: string;
   health: Health;
   metrics: Metrics;
 }
 
-/** The operators' door, on a port of its own. */
+/** The server of probes and metrics, on a port of its own. */
 export interface OpsServer {
   url: string;
   close(): Promise<void>;
@@ -29,17 +29,17 @@ interface Answer {
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * Serves `/livez` and `/readyz` as JSON (200, or 503 with the reasons) and `/metrics` as text, the
- * process's health among them.
- * @throws the system's error when the port cannot be had.
+ * Serves `/livez` and `/readyz` as JSON (200, or 503 with the reasons) and `/metrics` as text, with the
+ * health of the process among the metrics.
+ * @throws the system's error when the server cannot listen on the port.
  */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
   const { port, host = '0.0.0.0', health, metrics } = options;
   health.exportMetrics(metrics);
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
     answer(request, health, metrics).then(
-      (given) => send(response, given),
-      // Which part failed is for the log of whoever failed; a probe learns that this one is broken.
+      (result) => send(response, result),
+      // Metrics count their own failures; the probe only gets the status.
       () => send(response, text(500, 'internal error')),
     );
   });
@@ -52,7 +52,8 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
 }
 
 async function answer(request: IncomingMessage, health: Health, metrics: Metrics): Promise<Answer> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') return text(405, 'only GET');
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return text(405, 'only GET and HEAD are supported');
   const [path] = (request.url ?? '').split('?');
   if (path === '/livez') {
     const live = health.live();
@@ -65,7 +66,7 @@ async function answer(request: IncomingMessage, health: Health, metrics: Metrics
   if (path === '/metrics') {
     return { status: 200, contentType: metrics.contentType, body: await metrics.text() };
   }
-  return text(404, 'there are /livez, /readyz and /metrics');
+  return text(404, 'the paths are /livez, /readyz and /metrics');
 }
 
 function send(response: ServerResponse, { status, contentType, body }: Answer): void {

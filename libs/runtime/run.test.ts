@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-/** A process of its own with `body` as its start; `config`, `life` and `hold` are at hand. */
+/** A child process whose start is `body`, which can use `config`, `life` and `hold`. */
 function startProcess(body: string, env: Record<string, string> = {}, args: string[] = []): Child {
   const source = `
     import { readEnv } from './env.ts';
@@ -44,7 +44,7 @@ async function end(child: Child): Promise<{ code: number; lines: Line[]; errors:
   return { code, lines: lines.map((line) => JSON.parse(line)), errors };
 }
 
-/** Sends each signal after the line before it, and gives how the process ended. */
+/** Sends each signal after the log entry with its message; returns how the process ended. */
 async function signalled(child: Child, script: [message: string, signal: NodeJS.Signals][]) {
   const exited = once(child, 'exit');
   const messages: string[] = [];
@@ -62,7 +62,7 @@ async function signalled(child: Child, script: [message: string, signal: NodeJS.
   return { code, messages };
 }
 
-test('with --check a usable configuration is said to be ok, and nothing starts', async () => {
+test('--check with a valid configuration: exit code 0, and nothing starts', async () => {
   const child = startProcess('process.exit(9);', {}, ['--check']);
   const [output, { code }] = await Promise.all([
     text(child.stdout),
@@ -71,7 +71,7 @@ test('with --check a usable configuration is said to be ok, and nothing starts',
   expect([code, output]).toEqual([0, 'configuration ok\n']);
 });
 
-test('with --check every fault is listed, those of the runtime too', async () => {
+test('--check lists every error of the configuration, also of the runtime’s own settings', async () => {
   const child = startProcess('', { PORT: 'x', LOG_LEVEL: 'loud' }, ['--check']);
   const { code, errors } = await end(child);
   expect(code).toBe(1);
@@ -81,13 +81,13 @@ test('with --check every fault is listed, those of the runtime too', async () =>
   ]);
 });
 
-test('an unusable configuration ends the start with one clear line', async () => {
+test('a configuration that is not valid: one fatal log entry and exit code 1', async () => {
   const { code, lines, errors } = await end(startProcess('', { PORT: '' }));
   expect([code, errors]).toEqual([1, '']);
   expect(lines).toMatchObject([{ level: 'fatal', msg: 'cannot start: PORT: missing' }]);
 });
 
-test('a signal closes everything and ends the process with 0', async () => {
+test('after a signal everything closes, and the exit code is 0', async () => {
   const body = `
     life.health.add('sample', () => true);
     life.closers.add('probe', () => life.log.info(life.health.ready().checks, 'closing'));
@@ -100,7 +100,7 @@ test('a signal closes everything and ends the process with 0', async () => {
   }
 });
 
-test('readiness is withdrawn before anything closes', async () => {
+test('the process is not ready before the first part closes', async () => {
   const body = `
     life.closers.add('probe', () => life.log.info('ready: ' + life.health.ready().ready));
     hold(life);
@@ -109,7 +109,7 @@ test('readiness is withdrawn before anything closes', async () => {
   expect(messages).toEqual(['started', 'stopping', 'ready: false', 'stopped']);
 });
 
-test('a process that serves stays up for the drain time, so that load balancers notice', async () => {
+test('a running process waits for the drain time before it closes', async () => {
   const drainMs = 200;
   const body = `
     const { drain } = life.health;
@@ -122,11 +122,11 @@ test('a process that serves stays up for the drain time, so that load balancers 
   const { code, messages } = await signalled(child, [['started', 'SIGTERM']]);
   const waited = messages.find((message) => message.startsWith('waited ')) ?? '';
   expect(code).toBe(0);
-  // Node's timers may come up to a millisecond early.
+  // Node's timers may fire up to a millisecond early.
   expect(Number(waited.slice('waited '.length))).toBeGreaterThanOrEqual(drainMs - 1);
 });
 
-test('a second signal ends the process at once', async () => {
+test('after a second signal the process exits at once', async () => {
   const body = `life.closers.add('stuck', () => new Promise(() => {})); hold(life);`;
   const { code, messages } = await signalled(startProcess(body), [
     ['started', 'SIGTERM'],
@@ -135,7 +135,7 @@ test('a second signal ends the process at once', async () => {
   expect([code, messages]).toEqual([130, ['started', 'stopping']]);
 });
 
-test('a signal during the start stops it and closes what it opened late', async () => {
+test('a signal during the start stops the start, and parts opened later close', async () => {
   const body = `
     hold(life);
     life.log.info('opening');
@@ -146,7 +146,7 @@ test('a signal during the start stops it and closes what it opened late', async 
   expect([code, messages]).toEqual([0, ['opening', 'stopping', 'late closed', 'stopped']]);
 });
 
-test('a failed start says why, closes what it opened, and ends with 1', async () => {
+test('a failed start is logged, opened parts close, and the exit code is 1', async () => {
   const body = `
     life.closers.add('probe', () => life.log.info('closing'));
     hold(life);
@@ -160,7 +160,7 @@ test('a failed start says why, closes what it opened, and ends with 1', async ()
   ]);
 });
 
-test('a failed closer is logged, and the process ends with 1', async () => {
+test('a failed closer is logged, and the exit code is 1', async () => {
   const body = `life.closers.add('pool', () => { throw new Error('gone'); }); hold(life);`;
   const { code, messages } = await signalled(startProcess(body), [['started', 'SIGTERM']]);
   expect([code, messages]).toEqual([
@@ -172,7 +172,7 @@ test('a failed closer is logged, and the process ends with 1', async () => {
 test.each([
   ['an exception', `setImmediate(() => { throw new TypeError('x'); }); hold(life);`],
   ['a rejection', `setImmediate(() => Promise.reject(new TypeError('x'))); hold(life);`],
-])('%s nobody caught ends the process with 1', async (_, body) => {
+])('after %s that is not caught, the exit code is 1', async (_, body) => {
   const { code, lines } = await end(startProcess(body));
   expect(code).toBe(1);
   expect(lines.at(-1)).toMatchObject({ level: 'fatal', err: { name: 'TypeError' } });

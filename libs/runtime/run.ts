@@ -59,7 +59,7 @@ export async function run<C>(
     health: new Health(),
   };
   await live(life, own.drainMs, async () => {
-    // Before all else, so that it is closed after all else and sends what that had to tell.
+    // Opened first, so that tracing closes last and exports the spans of all other parts.
     await startTracing(own.tracing, name, life);
     await start(config, life);
   });

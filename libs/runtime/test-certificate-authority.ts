@@ -1,4 +1,4 @@
-/** For the tests: an authority that issues certificates for this machine, by openssl. */
+/** For the tests: a certificate authority that issues certificates for this machine, by openssl. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ export class TestCertificateAuthority {
   readonly #dir = mkdtempSync(join(tmpdir(), 'creditlane-tls-'));
   #issued = 0;
 
-  /** Of one test, or as long as `whenOver` says. */
+  /** The files are removed at the end of the test, or when `whenOver` calls its argument. */
   constructor(whenOver: (remove: () => void) => void = onTestFinished) {
     whenOver(() => rmSync(this.#dir, { recursive: true }));
     const ca = ['-keyout', this.#path('ca.key'), '-out', this.#path('ca.crt')];
@@ -45,15 +45,15 @@ export class TestCertificateAuthority {
   }
 }
 
-/** Puts a file in the place of another, at once. */
-export function replaceFile(place: string, file: string): void {
-  copyFileSync(file, `${place}.new`);
-  renameSync(`${place}.new`, place);
+/** Replaces the file at `path` with a copy of another, atomically. */
+export function replaceFile(path: string, newFile: string): void {
+  copyFileSync(newFile, `${path}.new`);
+  renameSync(`${path}.new`, path);
 }
 
-/** Puts the files of one set in the places of another's. */
-export function replaceFiles(places: IssuedFiles, files: IssuedFiles): void {
-  for (const name of ['cert', 'key', 'ca'] as const) replaceFile(places[name], files[name]);
+/** Replaces all files of a set with those of another set. */
+export function replaceFiles(paths: IssuedFiles, newFiles: IssuedFiles): void {
+  for (const name of ['cert', 'key', 'ca'] as const) replaceFile(paths[name], newFiles[name]);
 }
 
 function openssl(...args: string[]): void {

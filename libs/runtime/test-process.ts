@@ -4,7 +4,7 @@ import type { Process } from './run.ts';
 import { createLog } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 
-/** A process's life for a test, which closes it itself. Its log goes to `destination`, else nowhere. */
+/** For the tests: a `Process`, which the test closes itself. Without `destination` it logs nothing. */
 export function createTestProcess(
   name: string,
   destination?: { write(line: string): void },

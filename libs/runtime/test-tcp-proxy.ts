@@ -1,55 +1,55 @@
-/** For the tests: a proxy to a port of this machine, on which a network's troubles can be made. */
+/** For the tests: a TCP proxy in front of a local port, which simulates network failures. */
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 export interface TcpProxy {
   port: number;
-  /** Ends it as when the machine behind it dies: no goodbye, no listener. */
+  /** Resets all connections and stops listening, as when the machine behind the port dies. */
   disconnect(): void;
-  /** Nothing passes any more, though connections stand and new ones are taken. */
+  /** Holds all data back. Connections stay open and new connections are accepted. */
   pause(): void;
-  /** What was held back passes, and all that comes. */
+  /** Forwards the held data and all further data. */
   resume(): void;
 }
 
-/** Opens a proxy to the port, for one test. */
-export async function startTcpProxy(to: number, { port = 0 } = {}): Promise<TcpProxy> {
-  const sockets = new Map<Socket, Socket>();
-  let frozen = false;
-  const proxy: Server = createServer((near) => {
-    const far = dial(to, '127.0.0.1');
-    for (const [socket, other] of [
+/** Starts a proxy of `targetPort` that disconnects when the test ends. */
+export async function startTcpProxy(targetPort: number, { port = 0 } = {}): Promise<TcpProxy> {
+  const peers = new Map<Socket, Socket>();
+  let paused = false;
+  const server: Server = createServer((near) => {
+    const far = dial(targetPort, '127.0.0.1');
+    for (const [socket, peer] of [
       [near, far],
       [far, near],
     ] as const) {
-      sockets.set(socket, other);
-      if (!frozen) socket.pipe(other);
-      // The other end goes the same way, with or without an error.
+      peers.set(socket, peer);
+      if (!paused) socket.pipe(peer);
+      // The `close` event that follows closes the peer too, so the error itself needs no handling.
       socket.on('error', () => {});
       socket.once('close', () => {
-        sockets.delete(socket);
-        other.destroy();
+        peers.delete(socket);
+        peer.destroy();
       });
     }
   });
-  await new Promise<void>((resolve) => proxy.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const disconnect = () => {
-    proxy.close();
-    for (const socket of sockets.keys()) socket.resetAndDestroy();
+    server.close();
+    for (const socket of peers.keys()) socket.resetAndDestroy();
   };
   onTestFinished(disconnect);
-  const address = proxy.address();
+  const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the proxy has no port');
   return {
     port: address.port,
     disconnect,
     pause() {
-      frozen = true;
-      for (const [socket, other] of sockets) socket.unpipe(other);
+      paused = true;
+      for (const [socket, peer] of peers) socket.unpipe(peer);
     },
     resume() {
-      frozen = false;
-      for (const [socket, other] of sockets) socket.pipe(other);
+      paused = false;
+      for (const [socket, peer] of peers) socket.pipe(peer);
     },
   };
 }

@@ -10,12 +10,12 @@ test('the ceiling doubles with each attempt until the cap', () => {
   expect(ceilings).toEqual([99, 199, 399, 3_199, 4_999, 4_999]);
 });
 
-test('the wait is drawn from the whole range below the ceiling', () => {
+test('the wait can be anywhere from 0 to below the ceiling', () => {
   expect(backoffMs(3, BOUNDS, () => 0)).toBe(0);
   expect(backoffMs(3, BOUNDS, () => 0.5)).toBe(200);
 });
 
-test('whatever the attempt, the wait stays within its bounds', () => {
+test('the wait of any attempt stays within the bounds', () => {
   fc.assert(
     fc.property(fc.nat(), (attempt) => {
       const waitMs = backoffMs(attempt, BOUNDS);

@@ -1,15 +1,15 @@
-/** The bounds of a backoff: the ceiling of the first wait, and the ceiling no wait exceeds. */
+/** The ceiling of the first wait, and the ceiling of all waits. */
 export interface BackoffBounds {
   baseMs: number;
   capMs: number;
 }
 
 /**
- * How long to wait before trying again, with full jitter.
+ * How long to wait before the next attempt: exponential backoff with full jitter.
  *
  * `attempt` counts from 1. The ceiling doubles with each attempt (base, 2·base, 4·base, …, cap) and
- * the wait is drawn evenly from [0, ceiling), so that callers that failed together do not return
- * together. `random` gives a number in [0, 1).
+ * the wait is uniformly distributed in [0, ceiling), so that callers which failed together do not
+ * retry together. `random` returns a number in [0, 1).
  */
 export function backoffMs(
   attempt: number,

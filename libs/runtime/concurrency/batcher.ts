@@ -1,9 +1,9 @@
-/** Work that costs less together: what comes while others are under way goes into one round. */
+/** Groups concurrent work into rounds that cost less than the same work item by item. */
 
 export interface BatcherOptions {
-  /** Rounds under way at the same time. */
+  /** How many rounds may run at the same time. */
   maxConcurrent: number;
-  /** Items of one round at most. */
+  /** How many items a round may have. */
   maxItems: number;
 }
 
@@ -14,38 +14,40 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Gathers items into rounds without ever waiting for more: a round begins as soon as one may, with
- * all that has come by then, so it is small when there is little to do and large when there is much.
+ * Groups items into rounds and never waits for a round to fill. A round starts as soon as the limit of
+ * concurrent rounds allows, with all items that wait then: rounds are small under low load and large
+ * under high load.
  */
 export class Batcher<Item, Result> {
-  readonly #work: (items: Item[]) => Promise<readonly Result[]>;
+  readonly #runRound: (items: Item[]) => Promise<readonly Result[]>;
   readonly #options: BatcherOptions;
   readonly #running = new Set<Promise<void>>();
   #waiting: Waiting<Item, Result>[] = [];
   #rounds = 0;
-  #beginning = false;
+  /** Whether a round waits for the end of this turn of the event loop. */
+  #starting = false;
 
-  /** `work` gives a result for each item, in their order. */
-  constructor(work: (items: Item[]) => Promise<readonly Result[]>, options: BatcherOptions) {
-    this.#work = work;
+  /** `runRound` returns one result for each item, in the order of the items. */
+  constructor(runRound: (items: Item[]) => Promise<readonly Result[]>, options: BatcherOptions) {
+    this.#runRound = runRound;
     this.#options = options;
   }
 
-  /** The item's own result; rejects with what its round rejected with. */
+  /** Returns the item's own result; rejects with the error of its round. */
   add(item: Item): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     this.#waiting.push({ item, resolve, reject });
-    if (!this.#beginning && this.#rounds < this.#options.maxConcurrent) this.#begin();
+    if (!this.#starting && this.#rounds < this.#options.maxConcurrent) this.#start();
     return promise;
   }
 
-  /** Resolves once nothing waits or is under way. */
+  /** Resolves once no item waits and no round runs. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  #begin(): void {
-    this.#beginning = true;
+  #start(): void {
+    this.#starting = true;
     this.#rounds += 1;
     const running = this.#run();
     this.#running.add(running);
@@ -53,20 +55,19 @@ export class Batcher<Item, Result> {
   }
 
   async #run(): Promise<void> {
-    // Whatever comes in this turn of the event loop goes together.
+    // Items that are added in this turn of the event loop share the round.
     await new Promise((resolve) => setImmediate(resolve));
-    this.#beginning = false;
+    this.#starting = false;
     while (this.#waiting.length > 0) {
       const round = this.#waiting.splice(0, this.#options.maxItems);
       try {
-        const results = await this.#work(round.map(({ item }) => item));
-        // The work gives as many results as it got items.
+        const results = await this.#runRound(round.map(({ item }) => item));
         for (const [n, { resolve }] of round.entries()) resolve(results[n] as Result);
       } catch (error) {
         for (const { reject } of round) reject(error);
       }
     }
-    // In the same breath as the test above, so that nothing comes unseen between the two.
+    // Synchronous after the loop's test, so that no item is added between the two and left waiting.
     this.#rounds -= 1;
   }
 }

@@ -4,32 +4,32 @@ import { startPeriodicTask } from './periodic-task.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('work is done at once and again after each pause', async () => {
+test('the task runs at once and again after each pause', async () => {
   const work = vi.fn(async () => undefined);
-  const repetition = startPeriodicTask(1_000, work);
+  const task = startPeriodicTask(1_000, work);
   await vi.advanceTimersByTimeAsync(0);
   expect(work).toHaveBeenCalledTimes(1);
   await vi.advanceTimersByTimeAsync(2_000);
   expect(work).toHaveBeenCalledTimes(3);
-  await repetition.close();
+  await task.close();
 });
 
-test('the first round can be put off', async () => {
+test('the first run waits for firstDelayMs', async () => {
   const work = vi.fn(async () => undefined);
-  const repetition = startPeriodicTask(1_000, work, 500);
+  const task = startPeriodicTask(1_000, work, 500);
   await vi.advanceTimersByTimeAsync(499);
   expect(work).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(1);
   expect(work).toHaveBeenCalledTimes(1);
-  await repetition.close();
+  await task.close();
 });
 
-test('closing waits for the round under way and begins no other', async () => {
+test('close waits for the present run and starts no other', async () => {
   const round = Promise.withResolvers<void>();
   const work = vi.fn((_stop: AbortSignal) => round.promise);
-  const repetition = startPeriodicTask(1_000, work);
+  const task = startPeriodicTask(1_000, work);
   const closed = vi.fn();
-  const closing = repetition.close().then(closed);
+  const closing = task.close().then(closed);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(closed).not.toHaveBeenCalled();
   expect(work.mock.lastCall?.[0].aborted).toBe(true);

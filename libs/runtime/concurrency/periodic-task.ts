@@ -1,28 +1,28 @@
 import { WakeSignal } from './wake-signal.ts';
 
-/** Work that goes on until it is closed. */
+/** A task that runs again and again until `close`. */
 export interface PeriodicTask {
-  /** No further round is begun; resolves after the one under way. */
+  /** Starts no further run, aborts `stop` of the present one, and resolves when that has ended. */
   close(): Promise<void>;
 }
 
 /**
- * Does `work` again and again: the first round after `firstMs`, each later one `everyMs` after the
- * end of the one before, so rounds never overlap. What `work` throws is not caught: a round that may
- * fail says itself what that means.
+ * Runs `task` after `firstDelayMs`, and then each time `pauseMs` after the end of the previous run, so
+ * that runs never overlap. Errors of `task` are not caught and end the process, so a task that may fail
+ * handles its own errors.
  */
 export function startPeriodicTask(
-  everyMs: number,
-  work: (stop: AbortSignal) => Promise<void>,
-  firstMs = 0,
+  pauseMs: number,
+  task: (stop: AbortSignal) => Promise<void>,
+  firstDelayMs = 0,
 ): PeriodicTask {
   const stop = new AbortController();
   const pause = new WakeSignal();
   const run = async () => {
-    if (firstMs > 0) await pause.wait(firstMs, stop.signal);
+    if (firstDelayMs > 0) await pause.wait(firstDelayMs, stop.signal);
     while (!stop.signal.aborted) {
-      await work(stop.signal);
-      await pause.wait(everyMs, stop.signal);
+      await task(stop.signal);
+      await pause.wait(pauseMs, stop.signal);
     }
   };
   const running = run();

@@ -5,14 +5,14 @@ import { withTimeLimit } from './time-limit.ts';
 const never = new Promise<never>(() => {});
 const makeError = () => new Error('too late');
 
-test('work that ends in time gives its own outcome', async () => {
+test('work that ends in time returns its own outcome', async () => {
   const limit = { limitMs: 60_000, makeError };
   expect(await withTimeLimit(Promise.resolve('done'), limit)).toBe('done');
   const failing = Promise.reject(new Error('broken'));
   await expect(withTimeLimit(failing, limit)).rejects.toThrow('broken');
 });
 
-test('work that takes longer rejects with the error of the limit', async () => {
+test('work that exceeds the limit rejects with the error of the limit', async () => {
   await expect(withTimeLimit(never, { limitMs: 5, makeError })).rejects.toThrow('too late');
 });
 
@@ -24,7 +24,7 @@ test('work that fails after the limit causes no unhandled rejection', async () =
   await sleep(40);
 });
 
-test('the time starts to run when the signal aborts', async () => {
+test('with startsOn, the time starts when the signal aborts', async () => {
   const stop = new AbortController();
   const slow = withTimeLimit(
     sleep(30).then(() => 'done'),

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('a signal wakes everyone who waits', async () => {
+test('a signal wakes all waiters', async () => {
   const wake = new WakeSignal();
   const waits = [wake.wait(HOUR_MS), wake.wait(HOUR_MS)];
   wake.signal();
@@ -19,7 +19,7 @@ test('a signal wakes everyone who waits', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('signals while nobody waits are kept as one', async () => {
+test('signals without a waiter are kept as one', async () => {
   const wake = new WakeSignal();
   wake.signal();
   wake.signal();
@@ -35,7 +35,7 @@ test('signals while nobody waits are kept as one', async () => {
   await second;
 });
 
-test('a signal that woke someone is spent', async () => {
+test('a signal that woke a waiter is not kept', async () => {
   const wake = new WakeSignal();
   const first = wake.wait(HOUR_MS);
   wake.signal();
@@ -45,7 +45,7 @@ test('a signal that woke someone is spent', async () => {
   wake.signal();
 });
 
-test('an abort ends the wait, and a later one does not begin', async () => {
+test('an abort ends the wait, and later waits return at once', async () => {
   const wake = new WakeSignal();
   const controller = new AbortController();
   const wait = wake.wait(HOUR_MS, controller.signal);

@@ -1,14 +1,14 @@
 /**
- * A coalesced wake-up call between those who have made work and a loop that does it.
+ * Wakes a loop when there is work. Signals coalesce.
  *
- * A signal that comes while nobody waits is kept, once: the next wait returns at once. So a loop
- * that waits after each round never misses work that came during the round.
+ * A signal without a waiter is kept, once: the next wait returns at once. A loop that waits after each
+ * round therefore never misses work that arrived during the round.
  */
 export class WakeSignal {
   #signalled = false;
   readonly #waiters = new Set<() => void>();
 
-  /** Wakes everyone who waits; when nobody does, the next wait returns at once. */
+  /** Wakes all waiters. Without a waiter, the next wait returns at once. */
   signal(): void {
     if (this.#waiters.size === 0) {
       this.#signalled = true;
@@ -17,7 +17,7 @@ export class WakeSignal {
     for (const resume of [...this.#waiters]) resume();
   }
 
-  /** Returns after a signal, after `timeoutMs`, or once `abort` fires; it never rejects. */
+  /** Resolves after a signal, after `timeoutMs`, or when `abort` aborts. Never rejects. */
   wait(timeoutMs: number, abort?: AbortSignal): Promise<void> {
     if (this.#signalled) {
       this.#signalled = false;

@@ -1,8 +1,8 @@
 /**
- * What a log may show of an error: an allow-list.
+ * The fields of an error that a log may show: an allow-list.
  *
- * Messages of foreign errors quote what they choked on (a value PostgreSQL could not cast, the text
- * JSON.parse stumbled over), so a message is shown only when its maker is known not to do that.
+ * Errors of libraries quote data in their messages, such as a value that PostgreSQL could not cast or a
+ * text that JSON.parse could not parse. A message is logged only when its source is known to quote none.
  */
 export interface ErrorFields {
   name: string;
@@ -20,8 +20,8 @@ const MAX_MESSAGE_LENGTH = 2_000;
 const MAX_NAME_LENGTH = 200;
 
 /**
- * Names, numbers and addresses: never contents. Of PostgreSQL's fields, `detail`, `where`, `hint`,
- * `internalQuery` and the parameters quote rows, and are left out.
+ * Fields with names, numbers and addresses. PostgreSQL's `detail`, `where`, `hint`, `internalQuery` and
+ * parameters quote rows, so they are not listed.
  */
 const STRUCTURAL_FIELDS = [
   'code',
@@ -38,12 +38,12 @@ const STRUCTURAL_FIELDS = [
 ];
 
 /**
- * Classes of SQLSTATE whose messages name tables, roles and limits, but quote no values. Class 22
- * (data exceptions) and P0 (raised by functions) quote them.
+ * Classes of SQLSTATE whose messages name tables, roles and limits and quote no values. The messages of
+ * classes 22 (data exceptions) and P0 (raised by functions) quote values.
  */
 const SQLSTATE = /^(08|23|25|26|28|3D|3F|40|42|53|54|55|57|58)[0-9A-Z]{3}$/;
 
-/** What the PostgreSQL driver says when a connection is lost or not to be had; it gives no code. */
+/** Messages of the PostgreSQL driver about lost or refused connections, which have no code. */
 const CONNECTION_MESSAGES = new Set([
   'Cannot use a pool after calling end on the pool',
   'Client has encountered a connection error and is not queryable',
@@ -80,8 +80,8 @@ export function errorFields(thrown: unknown, depth = 1): ErrorFields {
 }
 
 /**
- * The message of an error whose maker is known to quote no data: our own errors that say so
- * (`loggable = true`), faults, the system's errors, PostgreSQL's by class, and its driver's by text.
+ * The message of an error whose source is known to quote no data: our own errors with `loggable = true`,
+ * faults, system errors, PostgreSQL errors by class, and its driver's errors by text.
  */
 export function loggableMessage(error: Error): string | undefined {
   const marks = error as Error & Record<'loggable' | 'kind' | 'code' | 'syscall', unknown>;
@@ -97,7 +97,7 @@ export function loggableMessage(error: Error): string | undefined {
   return shown ? shortened(error.message, MAX_MESSAGE_LENGTH) : undefined;
 }
 
-/** The call frames alone: the head of a stack repeats the message. */
+/** The frames of the stack, without its first lines, which repeat the message. */
 function framesOf(error: Error): string {
   const stack = typeof error.stack === 'string' ? error.stack : '';
   const messageAt = error.message === '' ? -1 : stack.indexOf(error.message);

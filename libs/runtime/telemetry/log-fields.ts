@@ -4,8 +4,8 @@ const MAX_TEXT_LENGTH = 1_000;
 const MAX_LIST_LENGTH = 50;
 
 /**
- * Names that carry contents or credentials whatever their shape. The shapes below already withhold
- * objects; this list is for the same things handed over as text.
+ * Names of fields that contain personal data or credentials. Objects are withheld anyway; this list
+ * withholds the same contents when they are text.
  */
 const WITHHELD_NAMES = new Set(
   [
@@ -33,23 +33,24 @@ const WITHHELD_NAMES = new Set(
 
 const REQUEST_NAMES = new Set(['req', 'request', 'res', 'response']);
 
-/** What is known to be safe of a request or a response, whoever's class it is. A URL is not: its query
- * is the caller's. */
+/**
+ * The safe fields of requests and responses of any class. The URL is not among them, because its query
+ * may contain personal data.
+ */
 const REQUEST_FIELDS = ['id', 'method', 'path', 'route', 'status', 'statusCode'];
 
 /**
- * Turns what a caller hands to the log into what the log may hold: flat fields of plain values,
- * errors by their allow-list, requests and responses by theirs, and nothing else. An instance of a
- * class in place of fields (a request, say) has no field that was meant for the log.
+ * The loggable form of log fields: plain values, the allowed fields of errors, requests and responses,
+ * and nothing else. An instance of a class in place of fields, such as a request, is withheld.
  */
-export function logFields(given: object): Record<string, unknown> {
-  const prototype: unknown = Object.getPrototypeOf(given);
-  if (prototype !== Object.prototype && prototype !== null) return { fields: withheld(given) };
-  const entries = Object.entries(given);
+export function logFields(fields: object): Record<string, unknown> {
+  const prototype: unknown = Object.getPrototypeOf(fields);
+  if (prototype !== Object.prototype && prototype !== null) return { fields: withheld(fields) };
+  const entries = Object.entries(fields);
   return Object.fromEntries(entries.map(([name, value]) => [name, logValue(name, value)]));
 }
 
-/** The loggable form of one value; `[withheld]` in its place when it has none. */
+/** The loggable form of one value, or `[withheld]` when it has none. */
 export function logValue(name: string, value: unknown): unknown {
   if (WITHHELD_NAMES.has(name.toLowerCase())) return withheld(value);
   if (value instanceof Error) return errorFields(value);

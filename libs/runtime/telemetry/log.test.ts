@@ -15,7 +15,7 @@ function captured(write: (log: Log) => void, options: LogOptions = {}): string {
 
 const parsed = (write: (log: Log) => void) => JSON.parse(captured(write));
 
-/** A database error as node-postgres throws it, its row quoted wherever PostgreSQL quotes rows. */
+/** An error of node-postgres that quotes a row in every field in which PostgreSQL quotes rows. */
 function databaseError(code: string, message: string): Error {
   return Object.assign(new Error(message), {
     name: 'error',
@@ -41,7 +41,7 @@ function incomingMessage(): IncomingMessage {
   return Object.assign(request, { body: { sin: CANARY }, rawBody: CANARY });
 }
 
-test('a line says when, how grave, which service, and what', () => {
+test('an entry has time, level, service, fields and message', () => {
   const line = parsed((log) => log.warn({ batch: 3, ids: ['a', 'b'], done: false }, 'slow batch'));
   expect(line).toEqual({
     level: 'warn',
@@ -54,16 +54,16 @@ test('a line says when, how grave, which service, and what', () => {
   });
 });
 
-test('children carry their bindings', () => {
+test('an entry of a child log has the bindings of its parents', () => {
   const line = parsed((log) => log.child({ requestId: 'r1' }).child({ shard: 2 }).info('relayed'));
   expect(line).toMatchObject({ requestId: 'r1', shard: 2, msg: 'relayed' });
 });
 
-test('what lies below the level is not written', () => {
+test('an entry below the level is not written', () => {
   expect(captured((log) => log.info('quiet'), { level: 'warn' })).toBe('');
 });
 
-test('of a database error the place is shown, and no row', () => {
+test('a database error is logged with its table and without its row', () => {
   const error = databaseError('23505', 'duplicate key value violates unique constraint "p"');
   expect(parsed((log) => log.error({ err: error }, 'write failed')).err).toEqual({
     name: 'error',
@@ -76,7 +76,7 @@ test('of a database error the place is shown, and no row', () => {
   });
 });
 
-test('our own errors show their message, their cause and their parts', () => {
+test('faults and system errors are logged with message, cause and parts', () => {
   const fault = Object.assign(new Error('the submission is unknown'), {
     kind: 'not_found',
     code: 'submission_not_found',
@@ -95,13 +95,13 @@ test('our own errors show their message, their cause and their parts', () => {
   });
 });
 
-test('of a request only method, path and the like are shown', () => {
+test('a request is logged with id, method and path only', () => {
   const req = { id: 'r1', method: 'POST', path: '/v1/applications', url: `/?sin=${CANARY}` };
   const line = parsed((log) => log.info({ req }, 'answered'));
   expect(line.req).toEqual({ id: 'r1', method: 'POST', path: '/v1/applications' });
 });
 
-test('an error that is its own cause does not end the log', () => {
+test('an error that is its own cause is logged', () => {
   const error = new Error(CANARY);
   error.cause = error;
   expect(captured((log) => log.error({ err: error }, 'failed'))).toContain('"cause"');
@@ -124,12 +124,12 @@ test.each<[string, (log: Log) => void]>([
   ['an error under any name', (log) => log.error({ problem: invalidText }, 'failed')],
   ['an error as a value of the message', (log) => log.error('failed: %s', invalidText)],
   ['an error as the binding of a child', (log) => log.child({ err: invalidText }).error('failed')],
-  ['the text a parser stumbled over', (log) => log.error({ err: unparsable }, 'failed')],
+  ['the text that a parser could not parse', (log) => log.error({ err: unparsable }, 'failed')],
   ['a cause', (log) => log.error({ err: new Error('a', { cause: invalidText }) }, 'failed')],
-  ['a cause that is no error', (log) => log.error({ err: new Error('a', { cause: CANARY }) })],
+  ['a cause that is not an Error', (log) => log.error({ err: new Error('a', { cause: CANARY }) })],
   ['parts of an error', (log) => log.error({ err: new AggregateError([invalidText], CANARY) })],
-  ['a message dressed up as a frame', (log) => log.error({ err: smuggled }, 'failed')],
-  ['something thrown that is no error', (log) => log.error({ err: { message: CANARY } })],
+  ['a message in the form of a stack frame', (log) => log.error({ err: smuggled }, 'failed')],
+  ['a thrown value that is not an Error', (log) => log.error({ err: { message: CANARY } })],
   ['a request in place of fields', (log) => log.info(incomingMessage(), 'answered')],
   ['a request', (log) => log.info({ req: incomingMessage() }, 'answered')],
   ['a request under any name', (log) => log.info({ incoming: incomingMessage() }, 'answered')],
@@ -152,7 +152,7 @@ test.each<[string, (log: Log) => void]>([
       child.info('kept');
     },
   ],
-])('no line holds the contents of %s', (_, write) => {
+])('no entry contains the contents of %s', (_, write) => {
   for (const pretty of [false, true]) {
     const line = captured(write, { pretty });
     expect(line).not.toBe('');
@@ -161,7 +161,7 @@ test.each<[string, (log: Log) => void]>([
   }
 });
 
-test('lines for people show the message first and the error below', () => {
+test('a readable line has the message first and the error below', () => {
   const cause = Object.assign(new Error('relation "x" does not exist'), { code: '42P01' });
   const error = new Error('hidden', { cause });
   const text = captured((log) => log.error({ err: error, shard: 2, why: 'a b' }, 'not relayed'), {
@@ -173,7 +173,7 @@ test('lines for people show the message first and the error below', () => {
   expect(below).toContainEqual('    Error: relation "x" does not exist code=42P01');
 });
 
-/** Runs a program that has a log, until it ends by itself or by what it throws; gives what came out. */
+/** Runs a program that has a log until the program ends; returns its standard output. */
 function outputOf(program: string): string {
   const source = `import { createLog } from ${JSON.stringify(LOG)};\nconst log = createLog('test');\n${program}`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', source], {
@@ -184,10 +184,10 @@ function outputOf(program: string): string {
 const LOG = new URL('./log.ts', import.meta.url).href;
 
 test.each([
-  ['exits', 'process.exit(3)'],
-  ['is brought down by an error', "throw new Error('no')"],
-  ['ends by itself', ''],
-])('nothing that was logged is lost when the process %s', (_, end) => {
+  ['calls process.exit', 'process.exit(3)'],
+  ['ends with an uncaught error', "throw new Error('no')"],
+  ['ends normally', ''],
+])('no entry is lost when the process %s', (_, end) => {
   const written = outputOf(`for (let n = 0; n < 5_000; n += 1) log.info({ n }, 'a line');\n${end}`);
   const lines = written.trim().split('\n');
   expect(lines).toHaveLength(5_000);

@@ -6,24 +6,24 @@ import { prettyLines } from './pretty-lines.ts';
 export type Log = Logger;
 export type LogLevel = LevelWithSilent;
 
-/** So much is written even before its turn is over. */
-const FULL_BYTES = 8_192;
+/** A buffer of this size is written before the turn of the event loop ends. */
+const BUFFER_BYTES = 8_192;
 
-/** Where a log goes and how much of it. */
+/** The destination, level and format of a log. */
 export interface LogOptions {
   level?: LogLevel;
-  /** Takes one line of text at a time; standard output when left out. */
+  /** Gets one line of text at a time; standard output when left out. */
   destination?: DestinationStream;
-  /** Lines for people instead of JSON. */
+  /** Readable lines instead of JSON. */
   pretty?: boolean;
 }
 
 /**
- * A log of one JSON object a line, `service` first, time in ISO 8601.
+ * A log with one JSON object per line and the time in ISO 8601.
  *
- * Fields pass an allow-list on every way in (fields, bindings of children, values in the message):
- * plain values, the safe part of errors and requests, and no object beyond them. What a message
- * itself says is up to its writer: it is for constant sentences.
+ * Fields, bindings of child logs and values in the message pass an allow-list: plain values, the safe
+ * fields of errors and requests, and no other object. The message itself is not checked, so it must be
+ * a constant sentence.
  */
 export function createLog(name: string, options: LogOptions = {}): Log {
   const { level = 'info', destination = standardOutput() } = options;
@@ -33,7 +33,7 @@ export function createLog(name: string, options: LogOptions = {}): Log {
       base: { service: name },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      // Errors arrive here already reduced; pino's own serializer would add to them.
+      // `err` has passed the allow-list; pino's own serializer would add fields.
       serializers: { err: (reduced: unknown) => reduced },
       hooks: { logMethod: writeSafely },
     },
@@ -45,22 +45,22 @@ export function createLog(name: string, options: LogOptions = {}): Log {
 let output: DestinationStream | undefined;
 
 /**
- * Standard output, written to once for all lines of a turn of the event loop, as each writing is a call
- * of the system. What the last turn of a process logged is written when it exits.
+ * Standard output. All lines of one turn of the event loop are written by one system call; the lines of
+ * the last turn are written when the process exits.
  */
 function standardOutput(): DestinationStream {
   if (output !== undefined) return output;
-  const buffered = pino.destination({ dest: 1, sync: true, minLength: FULL_BYTES });
+  const buffered = pino.destination({ dest: 1, sync: true, minLength: BUFFER_BYTES });
   const flush = () => buffered.flushSync();
   process.once('exit', flush);
-  let isWaiting = false;
+  let isFlushScheduled = false;
   output = {
     write(line) {
       buffered.write(line);
-      if (isWaiting) return;
-      isWaiting = true;
+      if (isFlushScheduled) return;
+      isFlushScheduled = true;
       setImmediate(() => {
-        isWaiting = false;
+        isFlushScheduled = false;
         flush();
       });
     },
@@ -84,7 +84,7 @@ function writeSafely(this: Logger, args: Parameters<LogFn>, write: LogFn): void 
   }
 }
 
-/** Bindings pass the allow-list as well; children inherit these methods, so theirs do too. */
+/** Makes bindings pass the allow-list. Child logs inherit these methods. */
 function withSafeBindings(log: Log): Log {
   const { child, setBindings } = log;
   log.child = function safeChild(this: Log, bindings: object, ...options: unknown[]) {

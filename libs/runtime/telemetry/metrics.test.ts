@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Metrics } from './metrics.ts';
 
-test('instruments appear under the project prefix with their labels', async () => {
+test('metrics have the project prefix and their labels', async () => {
   const metrics = new Metrics();
   metrics.counter('writes_total', 'Writes.', ['service']).inc({ service: 'decisions' }, 2);
   metrics.gauge('depth', 'Depth.').set(7);
@@ -14,20 +14,20 @@ test('instruments appear under the project prefix with their labels', async () =
   expect(metrics.contentType).toContain('text/plain');
 });
 
-test('asking twice for a name gives the same instrument', () => {
+test('a second request for a name returns the same instrument', () => {
   const metrics = new Metrics();
   const first = metrics.counter('writes_total', 'Writes.', ['service']);
   expect(metrics.counter('writes_total', 'Writes.', ['service'])).toBe(first);
 });
 
-test('a name cannot mean two things', () => {
+test('a second request for a name with another type or labels throws', () => {
   const metrics = new Metrics();
   metrics.counter('writes_total', 'Writes.', ['service']);
   expect(() => metrics.gauge('writes_total', 'Writes.')).toThrow('writes_total');
   expect(() => metrics.counter('writes_total', 'Writes.', ['method'])).toThrow('writes_total');
 });
 
-test('every asker of a gauge sets its part when the metrics are read', async () => {
+test('every collect of a shared gauge runs on a scrape', async () => {
   const metrics = new Metrics();
   for (const service of ['decisions', 'webhooks']) {
     metrics.gauge('depth', 'Depth.', ['service'], async (gauge) => gauge.set({ service }, 3));
@@ -37,7 +37,7 @@ test('every asker of a gauge sets its part when the metrics are read', async () 
   expect(text).toContain('creditlane_depth{service="webhooks"} 3');
 });
 
-test('a figure that cannot be read is counted and hides no other', async () => {
+test('a collect that fails is counted, and the other metrics are read', async () => {
   const metrics = new Metrics();
   metrics.gauge('depth', 'Depth.', [], () => Promise.reject(new Error('no database')));
   metrics.gauge('sent', 'Sent.', [], (gauge) => gauge.set(4));
@@ -46,7 +46,7 @@ test('a figure that cannot be read is counted and hides no other', async () => {
   expect(text).toContain('creditlane_metric_collect_failures_total{metric="creditlane_depth"} 1');
 });
 
-test("the process's own figures are there only on request", async () => {
+test('the figures of the process are included on request only', async () => {
   expect(await new Metrics().text()).not.toContain('process_cpu');
   expect(await new Metrics({ processFigures: true }).text()).toContain('process_cpu');
 });

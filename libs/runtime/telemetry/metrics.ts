@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 const PREFIX = 'creditlane_';
 
-/** From a cache hit to a slow peer, in seconds. */
+/** In seconds, from a cache hit to a slow peer. */
 const DEFAULT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 interface Described<L extends string> {
@@ -13,11 +13,11 @@ interface Described<L extends string> {
 }
 
 /**
- * This process's instruments, in a registry of their own.
+ * The metrics of a process, in a registry of their own.
  *
- * Names are given without the `creditlane_` prefix. Asking twice for a name gives the same
- * instrument, so several services in one process can count together. Label values come from closed
- * lists and templates, never from ids: each value is a time series for as long as the process lives.
+ * Names are passed without the `creditlane_` prefix. A second request for a name returns the same
+ * instrument, so that several services in one process share it. Label values must come from closed lists
+ * and templates, never from ids, because every value is a time series for the life of the process.
  */
 export class Metrics {
   readonly #registry = new Registry();
@@ -25,12 +25,12 @@ export class Metrics {
   readonly #collects: { name: string; collect: () => Promise<void> | void }[] = [];
   readonly #collectFailures: Counter<'metric'>;
 
-  /** With `processFigures`, memory, processor time and event loop lag are among the metrics. */
+  /** `processFigures` adds memory, CPU time and event loop lag of the process. */
   constructor({ processFigures = false }: { processFigures?: boolean } = {}) {
     if (processFigures) collectDefaultMetrics({ register: this.#registry });
     this.#collectFailures = this.counter(
       'metric_collect_failures_total',
-      'Figures that could not be read when the metrics were asked for.',
+      'Metrics whose value could not be read during a scrape.',
       ['metric'],
     );
   }
@@ -39,7 +39,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Something that only grows; by convention its name ends in `_total`. */
+  /** A value that only increases. By convention its name ends in `_total`. */
   counter<L extends string = never>(
     name: string,
     help: string,
@@ -49,8 +49,8 @@ export class Metrics {
   }
 
   /**
-   * A level that rises and falls. `collect` sets it whenever the metrics are read; each asker's
-   * `collect` counts.
+   * A value that rises and falls. `collect` sets the value on each scrape. When a gauge is requested
+   * several times, every `collect` runs.
    */
   gauge<L extends string = never>(
     name: string,
@@ -63,7 +63,7 @@ export class Metrics {
     return gauge;
   }
 
-  /** A distribution; `buckets` are upper bounds in the unit the name ends in, seconds by default. */
+  /** A distribution. `buckets` are upper bounds in the unit that the name ends in; default: seconds. */
   histogram<L extends string = never>(
     name: string,
     help: string,
@@ -75,14 +75,14 @@ export class Metrics {
     });
   }
 
-  /** All metrics in Prometheus' text format. A figure that cannot be read leaves out itself alone. */
+  /** All metrics in the Prometheus text format. A `collect` that fails affects its own metric only. */
   async text(): Promise<string> {
     await Promise.all(
       this.#collects.map(async ({ name, collect }) => {
         try {
           await collect();
         } catch {
-          // The scrape is the one place to say so: a log line every few seconds would drown the rest.
+          // A counter instead of a log entry, because a scrape happens every few seconds.
           this.#collectFailures.inc({ metric: PREFIX + name });
         }
       }),
@@ -108,7 +108,7 @@ export class Metrics {
     if (known.shape !== shape) {
       throw new TypeError(`metric ${name} is a ${known.shape} and cannot be a ${shape} as well`);
     }
-    // The shape says that the instrument was made by the same method with the same labels.
+    // The same shape means that the instrument was created by the same method with the same labels.
     return known.instrument as T;
   }
 }

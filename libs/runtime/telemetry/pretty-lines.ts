@@ -2,12 +2,12 @@ import type { DestinationStream } from 'pino';
 
 const TIME = { start: 'yyyy-MM-ddT'.length, end: 'yyyy-MM-ddTHH:mm:ss.SSS'.length };
 
-/** Renders the log's JSON lines for people: time, level, service, message, then the fields. */
+/** Formats JSON log lines as readable text: time, level, service, message, then the fields. */
 export function prettyLines(destination: DestinationStream): DestinationStream {
   return { write: (line) => destination.write(`${prettyLine(JSON.parse(line))}\n`) };
 }
 
-/** One entry of the log, for people. */
+/** One log entry as readable text. */
 export function prettyLine(entry: Record<string, unknown>): string {
   const { time, level, service, msg, err, ...fields } = entry;
   const head = [

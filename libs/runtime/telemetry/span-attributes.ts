@@ -1,6 +1,6 @@
 /**
- * All that a span may tell, by OpenTelemetry's names where it has them: ids, templates, outcomes. No
- * address, body, name or key of anybody has a place here.
+ * The allow-list of span attributes, under OpenTelemetry's names where it has one: ids, templates and
+ * outcomes. Addresses, bodies, names and keys never belong in a trace.
  */
 const ATTRIBUTES = [
   'creditlane.application.id',
@@ -24,7 +24,7 @@ export type SpanAttributes = Partial<
   Record<(typeof ATTRIBUTES)[number], string | number | undefined>
 >;
 
-/** Types end where JavaScript startsTrace: what is not on the list stays out, whoever hands it in. */
+/** The attributes that are on the allow-list: the type alone does not stop others at run time. */
 export function pickAllowedAttributes(
   attributes: SpanAttributes = {},
 ): Record<string, string | number> {

@@ -3,27 +3,27 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** A span as it came over the wire. */
+/** A span as it was received. */
 export interface ReceivedSpan {
   service: string;
   name: string;
-  /** As OTLP numbers them: 2 server, 3 client, 4 producer, 5 consumer. */
+  /** By OTLP's numbers: 2 server, 3 client, 4 producer, 5 consumer. */
   kind: number;
   traceId: string;
   spanId: string;
-  /** Empty where the trace begins. */
+  /** Empty for the first span of a trace. */
   parentSpanId: string;
   failed: boolean;
   attributes: Record<string, string>;
 }
 
 export interface OtlpReceiver {
-  /** What OTEL_EXPORTER_OTLP_ENDPOINT would say. */
+  /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   endpoint: string;
   spans: ReceivedSpan[];
-  /** Everything received, as it was sent. */
+  /** The bodies of all requests. */
   texts: string[];
-  /** How many connections were ever opened to it. */
+  /** The number of connections that were ever opened. */
   connections(): number;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ interface ExportRequest {
 
 const STATUS_ERROR = 2;
 
-/** An OTLP receiver of traces over HTTP, for a test; it refuses whatever is none. */
+/** For the tests: an OTLP receiver of traces over HTTP. It answers 404 or 415 to other requests. */
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const texts: string[] = [];

@@ -11,14 +11,14 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
 const LONG = `cc-${TRACE}-${SPAN}-01-é`.padEnd(10_000, 'x');
 
-test('a traceparent is read and written as the standard says', () => {
+test('a traceparent of version 00 is parsed and formatted', () => {
   const text = `00-${TRACE}-${SPAN}-01`;
   const context = { traceId: TRACE, spanId: SPAN, flags: 1 };
   expect(parseTraceparent(text)).toEqual(context);
   expect(formatTraceparent(context)).toBe(text);
 });
 
-test('one of a later version is read as far as this version knows it', () => {
+test('a traceparent of a later version with a suffix is parsed', () => {
   expect(traceIdOf(`01-${TRACE}-${SPAN}-01-more`)).toBe(TRACE);
 });
 
@@ -48,17 +48,17 @@ test.each([
   '01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.more',
   '0-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   ' 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-])('%o is no traceparent', (text) => {
+])('%o is malformed', (text) => {
   expect(parseTraceparent(text)).toBeUndefined();
   expect(acceptedTraceparent(text)).toBeUndefined();
 });
 
-test('a header sent twice is no traceparent', () => {
+test('two headers are malformed', () => {
   const text = `00-${TRACE}-${SPAN}-01`;
   expect(acceptedTraceparent([text, text])).toBeUndefined();
 });
 
-test('a new trace is one of its own, and not recorded', () => {
+test('a new trace has an id of its own and is not recorded', () => {
   const context = parseTraceparent(newTraceparent());
   expect(context?.flags).toBe(0);
   expect(traceIdOf(newTraceparent())).not.toBe(context?.traceId);

@@ -1,4 +1,4 @@
-/** The W3C trace context as text: which trace a piece of work belongs to, and which span caused it. */
+/** The W3C trace context as text: the trace of a unit of work, and the span that caused the work. */
 import { randomUUID } from 'node:crypto';
 
 /**
@@ -44,14 +44,14 @@ export function acceptedTraceparent(
   return context && formatTraceparent(context);
 }
 
-/** A new trace that is not recorded: its id only connects the lines of the logs. */
+/** A new trace that is not recorded: its id only connects log entries. */
 export function newTraceparent(): string {
   const traceId = randomUUID().replaceAll('-', '');
   const spanId = randomUUID().replaceAll('-', '').slice(16);
   return formatTraceparent({ traceId, spanId, flags: 0 });
 }
 
-/** The trace's id, for a line of the log. */
+/** The trace id, for log entries. */
 export function traceIdOf(traceparent: string | null | undefined): string | undefined {
   return parseTraceparent(traceparent)?.traceId;
 }

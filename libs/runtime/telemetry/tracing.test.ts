@@ -24,7 +24,7 @@ afterEach(async () => {
 const start = (sampleRatio = 1, endpoint = receiver.endpoint) =>
   startTracing({ endpoint, sampleRatio }, 'decisions', process);
 
-test('a span is sent with its parent, its outcome and what it noted, when the process ends', async () => {
+test('a span is exported with its parent, its outcome and its attributes when the process closes', async () => {
   await start();
   const attributes = { 'rpc.service': 'Decisions' };
   const span = startSpan('GET /things/{id}', { kind: 'server', parent: CALLER, attributes });
@@ -50,7 +50,7 @@ test('a span is sent with its parent, its outcome and what it noted, when the pr
   expect(await process.metrics.text()).toContain('trace_spans_total{outcome="sent"} 1');
 });
 
-test('what is not on the list of attributes is not sent', async () => {
+test('an attribute that is not on the allow-list is not exported', async () => {
   await start();
   const attributes = { 'http.route': '/things', 'url.full': 'https://x/secret' } as object;
   startSpan('GET /things', { ...SERVER, attributes }).end();
@@ -58,7 +58,7 @@ test('what is not on the list of attributes is not sent', async () => {
   expect(receiver.spans[0]?.attributes).toEqual({ 'http.route': '/things' });
 });
 
-test('without a parent, or with one that is none, a trace begins where one may', async () => {
+test('without a valid parent, a span starts a trace only with startsTrace', async () => {
   await start();
   const traces = [undefined, null, 'nonsense'].map((parent) => {
     startSpan('work that only goes on', { kind: 'consumer', parent }).end();
@@ -71,7 +71,7 @@ test('without a parent, or with one that is none, a trace begins where one may',
   expect(receiver.spans.map(({ parentSpanId }) => parentSpanId)).toEqual(['', '', '']);
 });
 
-test('what a caller decided on recording holds; for the rest the share does', async () => {
+test('the caller’s sampling decision holds; new traces are sampled by the ratio', async () => {
   await start(0);
   startSpan('begins here', SERVER).end();
   startSpan('not recorded by the caller', { kind: 'server', parent: newTraceparent() }).end();
@@ -80,7 +80,7 @@ test('what a caller decided on recording holds; for the rest the share does', as
   expect(receiver.spans.map(({ name }) => name)).toEqual(['recorded by the caller']);
 });
 
-test('work that fails ends its spans with the name of its error, and fails as it did', async () => {
+test('failed work ends its spans with the name of its error, and its error is rethrown', async () => {
   await start();
   const spans = [startSpan('one', SERVER), startSpan('two', SERVER)];
   const work = endSpansAfter(spans, Promise.reject(new TypeError('no')));
@@ -90,7 +90,7 @@ test('work that fails ends its spans with the name of its error, and fails as it
   expect(outcomes).toEqual(['TypeError', 'TypeError']);
 });
 
-test('switched off it sends nothing, and hands on what it was given', async () => {
+test('without an endpoint nothing is exported, and the traceparent is passed on', async () => {
   await start(1, '');
   const span = startSpan('work', { kind: 'server', parent: CALLER });
   span.setAttributes({ 'http.route': '/things' });
@@ -101,7 +101,7 @@ test('switched off it sends nothing, and hands on what it was given', async () =
   expect(receiver.texts).toEqual([]);
 });
 
-test('a receiver that is away costs the spans, and the process ends well', async () => {
+test('with an unreachable receiver the spans are lost, and the process closes', async () => {
   await receiver.close();
   await start();
   startSpan('work', SERVER).end();
@@ -109,7 +109,7 @@ test('a receiver that is away costs the spans, and the process ends well', async
   expect(await process.metrics.text()).toContain('trace_spans_total{outcome="lost"} 1');
 });
 
-test('the settings are OpenTelemetry’s own, and off by default', () => {
+test('the settings are OpenTelemetry’s, and tracing is off by default', () => {
   expect(readEnv({}, TRACING.read)).toEqual({ endpoint: '', sampleRatio: 1 });
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',

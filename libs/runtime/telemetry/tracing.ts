@@ -1,8 +1,8 @@
 /**
- * The traces of this process: spans that follow one request through every service, sent by OTLP.
+ * Traces: spans that follow one request through all services, exported by OTLP.
  *
- * A process has one tracer, as it has one standard output. Until `startTracing` nothing is recorded,
- * loaded or opened, and what a span would hand on is handed on as it came.
+ * A process has one tracer. Until `startTracing` runs, nothing is recorded, loaded or connected, and a
+ * span passes its parent's `traceparent` on unchanged.
  */
 import {
   type Span as OtelSpan,
@@ -21,20 +21,20 @@ import type { Metrics } from './metrics.ts';
 import { pickAllowedAttributes, type SpanAttributes } from './span-attributes.ts';
 import { formatTraceparent, parseTraceparent } from './traceparent.ts';
 
-/** A piece of work with a beginning and an end. */
+/** A unit of work in a trace. */
 export interface Span {
-  /** To be handed on to whatever this work causes; undefined where there is no trace. */
+  /** The `traceparent` for work that this work causes; undefined without a trace. */
   readonly traceparent: string | undefined;
   setAttributes(attributes: SpanAttributes): void;
-  /** `failure` is a stable word for what went wrong. Ended twice, it ended the first time. */
+  /** `failure` is a stable name of the error. A second call has no effect. */
   end(failure?: string): void;
 }
 
 export interface SpanOptions {
   kind: 'server' | 'client' | 'producer' | 'consumer';
-  /** The `traceparent` of what caused the work. */
+  /** The `traceparent` of the work that caused this work. */
   parent: string | null | undefined;
-  /** Whether a trace begins here where there is none; else such work is not recorded. */
+  /** Whether work without a parent starts a trace; by default it is not recorded. */
   startsTrace?: boolean;
   attributes?: SpanAttributes;
 }
@@ -52,13 +52,13 @@ const KINDS = {
   producer: SpanKind.PRODUCER,
   consumer: SpanKind.CONSUMER,
 };
-/** Spans that wait to be sent; beyond that they are dropped rather than held in memory. */
+/** The number of spans that may wait to be exported. Further spans are dropped. */
 const MAX_WAITING = 8_192;
 const SEND_EVERY_MS = 1_000;
-/** What a receiver that is away adds to the closing of a process at most. */
+/** The longest time by which an unreachable receiver delays the shutdown of a process. */
 const SEND_TIMEOUT_MS = 2_000;
 
-/** Of an export, by the OpenTelemetry SDK's own numbers. */
+/** The code of a successful export in the OpenTelemetry SDK. */
 const SUCCESS = 0;
 
 let tracer: Tracer | undefined;
@@ -77,8 +77,8 @@ export const TRACING: Setting<TracingConfig> = setting.all({
 });
 
 /**
- * Begins to record spans, and to send them every second until the process ends, the last ones then.
- * A receiver that is away costs spans and nothing else. Without an endpoint it does nothing.
+ * Starts to record spans and to export them every second, and once more when the process closes. Spans
+ * are lost while the receiver is unreachable; nothing else is affected. Does nothing without an endpoint.
  */
 export async function startTracing(
   { endpoint, sampleRatio }: TracingConfig,
@@ -107,11 +107,11 @@ export async function startTracing(
   tracer = provider.getTracer('creditlane');
   closers.add('tracing', async () => {
     tracer = undefined;
-    await provider.shutdown().catch(() => log.warn('the last spans could not be sent'));
+    await provider.shutdown().catch(() => log.warn('the last spans could not be exported'));
   });
 }
 
-/** Begins a span. Its name comes from a closed set, such as templates of routes. */
+/** Starts a span. Its name must come from a closed set, such as route templates. */
 export function startSpan(
   name: string,
   { kind, parent, startsTrace, attributes }: SpanOptions,
@@ -133,7 +133,7 @@ export function startSpan(
   );
 }
 
-/** The outcome of the work, with which all its spans end. */
+/** Returns the outcome of `work`, and ends all its spans with that outcome. */
 export async function endSpansAfter<T>(spans: Iterable<Span>, work: Promise<T>): Promise<T> {
   let failure: string | undefined;
   try {
@@ -183,7 +183,11 @@ class UnrecordedSpan implements Span {
 }
 
 function counted(exporter: SpanExporter, metrics: Metrics): SpanExporter {
-  const spans = metrics.counter('trace_spans_total', 'Spans, by what became of them.', ['outcome']);
+  const spans = metrics.counter(
+    'trace_spans_total',
+    'Spans, by whether they were exported (sent) or not (lost).',
+    ['outcome'],
+  );
   return {
     export(batch, done) {
       exporter.export(batch, (result) => {
