@@ -45,13 +45,14 @@ export function webhooksRoutes(database: Database): ServiceRoutes {
 }
 
 function toMessage(row: DeliveryRow) {
-  const { id, eventId, destinationId, applicationId, message, nextAttemptAt } = row;
+  const { id, eventId, destinationId, orderingKey, message, nextAttemptAt } = row;
   return {
     deliveryId: id,
     eventId,
     destinationId,
-    applicationId,
-    creditorId: message.creditorId,
+    // All webhooks so far are ordered by their application and numbered by their creditor.
+    applicationId: orderingKey,
+    creditorId: message.numberingKey,
     event: message.event,
     sequence: BigInt(row.sequence ?? 0),
     state: STATES[row.state],

@@ -11,6 +11,7 @@ import { startWebhookDispatcher } from './app.ts';
 import { Webhooks1763700000000 } from './migrations/0001-webhooks.ts';
 import { destinationRevisions1763800000000 } from './migrations/0002-destination-revisions.ts';
 import { messageTraces1763900000000 } from './migrations/0003-message-traces.ts';
+import { messageReferences1764000000000 } from './migrations/0004-message-references.ts';
 import { parseDelays } from './retry-delays.ts';
 import { RETRY_DELAYS_MS } from './sending/schedule.ts';
 import { TABLES } from './tables.ts';
@@ -26,6 +27,7 @@ const declaration = declareService({
       Webhooks1763700000000,
       destinationRevisions1763800000000,
       messageTraces1763900000000,
+      messageReferences1764000000000,
     ],
     poolSize: { default: 8, min: 3 },
   },

@@ -4,7 +4,7 @@ import { EntitySchema } from 'typeorm';
 export interface MessageRow {
   eventId: string;
   event: string;
-  creditorId: string;
+  numberingKey: string;
 }
 
 export interface DestinationStateRow {
@@ -28,7 +28,7 @@ export interface DeliveryRow {
   id: string;
   eventId: string;
   destinationId: string;
-  applicationId: string;
+  orderingKey: string;
   sequence: string | null;
   state: DeliveryStateName;
   reason: string | null;
@@ -46,7 +46,7 @@ const messages = new EntitySchema<MessageRow>({
   columns: {
     eventId: { type: 'uuid', name: 'event_id', primary: true },
     event: { type: 'text' },
-    creditorId: { type: 'uuid', name: 'creditor_id' },
+    numberingKey: { type: 'uuid', name: 'creditor_id' },
   },
 });
 
@@ -66,7 +66,7 @@ export const deliveries = new EntitySchema<DeliveryRow>({
     id: { type: 'uuid', primary: true },
     eventId: { type: 'uuid', name: 'event_id' },
     destinationId: { type: 'uuid', name: 'destination_id' },
-    applicationId: { type: 'uuid', name: 'application_id' },
+    orderingKey: { type: 'uuid', name: 'application_id' },
     sequence: { type: 'bigint', nullable: true },
     state: { type: 'text' },
     reason: { type: 'text', nullable: true },

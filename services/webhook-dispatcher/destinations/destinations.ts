@@ -1,4 +1,4 @@
-/** What the integrations service says of destinations: who is to be told, and where and how. */
+/** The client of the integrations service: which destinations receive an event, their URLs and secrets. */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import {
   type Destination as DestinationMessage,
@@ -7,126 +7,121 @@ import {
 import { type Client, connect, type Endpoint } from '@creditlane/rpc/client';
 import { serviceIdentity, type TokenSigner } from '@creditlane/rpc/identity';
 import type { Closers } from '@creditlane/runtime/closers';
+import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import type { HealthCheckRegistry } from '@creditlane/runtime/health';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { LRUCache } from 'lru-cache';
+import type { GrantQuery } from '../events/decision-events.ts';
+import type { Recipient, RecipientLookup } from '../events/webhook-event-type.ts';
 
-/** The one name this service signs with and is known by. */
+/** The name that this service signs with, and by which others know it. */
 export const SERVICE = 'webhook-dispatcher';
 
-const OURS = serviceIdentity(SERVICE);
+const SERVICE_IDENTITY = serviceIdentity(SERVICE);
 const MAX_CACHED = 10_000;
+const MAX_CONCURRENT_CALLS = 16;
 const MAX_IDS_PER_CALL = 1_000;
 const MAX_PAIRS_PER_CALL = 250;
 
-/** A destination that is to be told, at the revision it had when that was asked. */
-export interface Recipient {
-  readonly destinationId: string;
-  readonly revision: number;
-}
-
 export interface Destination {
-  /** Moves on each time that the destination is set. */
+  /** Grows each time that the destination is set. */
   readonly revision: number;
   readonly url: string;
   /** The live secrets, newest first. */
   readonly keys: readonly KeyObject[];
 }
 
-interface Lookup {
-  readonly promise: Promise<Destination | undefined>;
-  readonly resolve: (destination: Destination | undefined) => void;
-  readonly reject: (error: unknown) => void;
+/** The destination that a call asks for, and what caused the call. */
+interface DestinationLookup {
+  readonly id: string;
+  readonly traceparent: string | undefined;
 }
 
 export interface DestinationsOptions {
-  readonly target: Endpoint;
+  readonly endpoint: Endpoint;
   readonly signer: TokenSigner;
   readonly closers: Closers;
   readonly health: HealthCheckRegistry;
   readonly metrics: Metrics;
-  /** How long a URL and its secrets count: how late, at most, a change of them takes effect. */
+  /** How long URLs and secrets are cached: how late, at most, a change of them takes effect. */
   readonly cacheMs: number;
 }
 
-/** Rejects with the peer's Fault when the integrations service is away; nothing of that is kept. */
+/** Methods reject with the fault of the integrations service while it is unavailable; no fault is cached. */
 export class Destinations {
   readonly #client: Client<typeof DestinationsService>;
-  readonly #known: LRUCache<string, Promise<Destination | undefined>>;
-  #wanted = new Map<string, Lookup>();
+  readonly #cache: LRUCache<string, Promise<Destination | undefined>>;
+  /** Lookups of one turn of the event loop share a call. */
+  readonly #lookups: Batcher<DestinationLookup, Destination | undefined>;
 
-  constructor({ target, signer, closers, health, metrics, cacheMs }: DestinationsOptions) {
-    this.#client = connect(DestinationsService, target, {
+  constructor({ endpoint, signer, closers, health, metrics, cacheMs }: DestinationsOptions) {
+    this.#client = connect(DestinationsService, endpoint, {
       signer,
       audience: 'integrations',
       closers,
       health,
       metrics,
     });
-    // A ttl of 0 would mean for ever.
-    this.#known = new LRUCache({ max: MAX_CACHED, ttl: Math.max(1, cacheMs) });
+    // lru-cache takes a ttl of 0 for no limit.
+    this.#cache = new LRUCache({ max: MAX_CACHED, ttl: Math.max(1, cacheMs) });
+    this.#lookups = new Batcher((lookups) => this.#getDestinations(lookups), {
+      maxConcurrent: MAX_CONCURRENT_CALLS,
+      maxItems: MAX_IDS_PER_CALL,
+    });
   }
 
   /**
-   * For each pair, in order, all live destinations whose integration may know of either. Asked anew
-   * each time: who is left out of an event is left out of it for ever.
-   *
-   * @param traceparent of the event that is the cause; of many, one stands for all
+   * Finds the live destinations of all integrations with a live grant on the retailer or the creditor.
+   * Never cached: a destination that is left out of an event never receives the event.
    */
-  async findRecipients(
-    pairs: readonly { retailerId: string; creditorId: string }[],
-    traceparent: string | undefined,
-  ): Promise<readonly (readonly Recipient[])[]> {
-    const asked: Promise<Recipient[][]>[] = [];
-    for (let from = 0; from < pairs.length; from += MAX_PAIRS_PER_CALL) {
-      const request = { pairs: pairs.slice(from, from + MAX_PAIRS_PER_CALL) };
-      const answer = this.#client.findRecipients(request, { identity: OURS, traceparent });
-      asked.push(answer.then(({ byPair }) => byPair.map(({ recipients }) => recipients)));
-    }
-    return (await Promise.all(asked)).flat();
+  readonly granted: RecipientLookup<GrantQuery> = {
+    find: async (queries, traceparent) => {
+      const calls: Promise<Recipient[][]>[] = [];
+      for (let from = 0; from < queries.length; from += MAX_PAIRS_PER_CALL) {
+        const request = { pairs: queries.slice(from, from + MAX_PAIRS_PER_CALL) };
+        const call = this.#client.findRecipients(request, {
+          identity: SERVICE_IDENTITY,
+          traceparent,
+        });
+        calls.push(call.then(({ byPair }) => byPair.map(({ recipients }) => recipients)));
+      }
+      return (await Promise.all(calls)).flat();
+    },
+  };
+
+  /**
+   * A destination with its keys; `undefined` when the destination was removed.
+   *
+   * @param traceparent of the attempt; a call for several attempts is in the trace of the first
+   */
+  get(id: string, traceparent: string | undefined): Promise<Destination | undefined> {
+    const cached = this.#cache.get(id);
+    if (cached !== undefined) return cached;
+    const destination = this.#lookups.add({ id, traceparent });
+    destination.catch(() => this.#cache.delete(id));
+    this.#cache.set(id, destination);
+    return destination;
   }
 
-  /** As `get`, from an answer that is not older than the question. */
-  getAnew(id: string, traceparent: string | undefined): Promise<Destination | undefined> {
-    this.#known.delete(id);
+  /** As `get`, from an answer that is not older than this call. */
+  getUncached(id: string, traceparent: string | undefined): Promise<Destination | undefined> {
+    this.#cache.delete(id);
     return this.get(id, traceparent);
   }
 
-  /**
-   * A destination with its keys; `undefined` when there is no such one any more.
-   *
-   * @param traceparent of what asks, the cause of a call where it is the first
-   */
-  get(id: string, traceparent: string | undefined): Promise<Destination | undefined> {
-    const known = this.#known.get(id);
-    if (known !== undefined) return known;
-    const lookup = Promise.withResolvers<Destination | undefined>();
-    lookup.promise.catch(() => this.#known.delete(id));
-    this.#known.set(id, lookup.promise);
-    // All that are asked for in the same turn go into one call.
-    if (this.#wanted.size === 0) setImmediate(() => void this.#askForWanted(traceparent));
-    this.#wanted.set(id, lookup);
-    return lookup.promise;
-  }
-
-  async #askForWanted(traceparent: string | undefined): Promise<void> {
-    const wanted = [...this.#wanted];
-    this.#wanted = new Map();
-    for (let from = 0; from < wanted.length; from += MAX_IDS_PER_CALL) {
-      await this.#ask(new Map(wanted.slice(from, from + MAX_IDS_PER_CALL)), traceparent);
-    }
-  }
-
-  async #ask(lookups: ReadonlyMap<string, Lookup>, traceparent: string | undefined): Promise<void> {
-    try {
-      const request = { destinationIds: [...lookups.keys()] };
-      const context = { identity: OURS, traceparent };
-      const { destinations } = await this.#client.getDestinations(request, context);
-      const found = new Map(destinations.map((one) => [one.destinationId, toDestination(one)]));
-      for (const [id, { resolve }] of lookups) resolve(found.get(id));
-    } catch (error) {
-      for (const { reject } of lookups.values()) reject(error);
-    }
+  async #getDestinations(
+    lookups: readonly DestinationLookup[],
+  ): Promise<(Destination | undefined)[]> {
+    const request = { destinationIds: [...new Set(lookups.map(({ id }) => id))] };
+    const traceparent = lookups[0]?.traceparent;
+    const { destinations } = await this.#client.getDestinations(request, {
+      identity: SERVICE_IDENTITY,
+      traceparent,
+    });
+    const found = new Map(
+      destinations.map((destination) => [destination.destinationId, toDestination(destination)]),
+    );
+    return lookups.map(({ id }) => found.get(id));
   }
 }
 

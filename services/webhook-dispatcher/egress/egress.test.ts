@@ -35,7 +35,7 @@ function egress(options: Partial<EgressOptions> = {}): Egress {
 
 const post = {
   destinationId: 'a',
-  address: '/application-booked',
+  path: '/application-booked',
   headers: { 'x-one': '1' },
   body: '{"é":1}',
 };

@@ -7,8 +7,7 @@ import {
 } from '@creditlane/egress-rules/destination-url';
 import { LRUCache } from 'lru-cache';
 import { Pool } from 'undici';
-import type { Outcome } from '../sending/schedule.ts';
-import { exchange, type OnSent } from './exchange.ts';
+import { exchange, type OnSent, type Outcome } from './exchange.ts';
 import { guardedDial, nameServers, type Resolve } from './guarded-dial.ts';
 
 export interface EgressOptions extends EgressPolicy {
@@ -21,8 +20,8 @@ export interface EgressOptions extends EgressPolicy {
 export interface Post {
   readonly destinationId: string;
   readonly destinationUrl: string;
-  /** Relative, such as "/application-booked". */
-  readonly address: string;
+  /** Appended to the destination's URL, such as "/application-booked". */
+  readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string;
   readonly onSent?: OnSent;
@@ -56,14 +55,14 @@ export class Egress {
   async post({
     destinationId,
     destinationUrl,
-    address,
+    path,
     headers,
     body,
     onSent,
   }: Post): Promise<Outcome | undefined> {
     let url: URL;
     try {
-      url = buildEventUrl(destinationUrl, address);
+      url = buildEventUrl(destinationUrl, path);
       checkEgressUrl(url, this.#options);
     } catch (error) {
       if (error instanceof EgressDeniedError) return { kind: 'failed', reason: error.code };

@@ -1,8 +1,12 @@
 /** One POST and its answer on a pooled connection, under one deadline and one size limit. */
 import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
 import type { Dispatcher } from 'undici';
-import type { Outcome } from '../sending/schedule.ts';
 import { retryAfterMs } from './retry-after.ts';
+
+/** How an exchange ended: the receiver answered, or no complete answer came. */
+export type Outcome =
+  | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs?: number }
+  | { readonly kind: 'failed'; readonly reason: string };
 
 export interface ExchangeRequest {
   readonly path: string;

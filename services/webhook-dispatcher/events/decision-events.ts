@@ -1,43 +1,157 @@
-/** Which decision makes which webhook event. */
+/** The seven webhook event types that are made from recorded decisions. */
+import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
-import type { EventName } from './webhook-event-types.ts';
+import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_events';
+import { isUuid } from '@creditlane/runtime/ids';
+import type { AnySchema } from 'ajv';
+import { createSchemaCompiler } from './body-schema.ts';
+import { decisionPayload } from './decision-payload.ts';
+import applicationApproved from './schemas/application-approved.json' with { type: 'json' };
+import applicationBooked from './schemas/application-booked.json' with { type: 'json' };
+import applicationConditionallyApproved from './schemas/application-conditionally-approved.json' with {
+  type: 'json',
+};
+import applicationDeclined from './schemas/application-declined.json' with { type: 'json' };
+import awaitingDecision from './schemas/awaiting-decision.json' with { type: 'json' };
+import decision from './schemas/decision.json' with { type: 'json' };
+import documentsIncomplete from './schemas/documents-incomplete.json' with { type: 'json' };
+import offer from './schemas/offer.json' with { type: 'json' };
+import pendingBanking from './schemas/pending-banking.json' with { type: 'json' };
+import {
+  type RecipientLookup,
+  UnreadableEventError,
+  type WebhookEventType,
+  type WebhookSource,
+} from './webhook-event-type.ts';
 
-/** The event of a decision: its name, its one `status`, and whether it carries the offer's terms. */
-export interface DecisionEvent {
-  readonly event: EventName;
-  readonly status: string;
-  readonly offer: boolean;
+/** The retailer and the creditor of a decision: an integration with a grant on either receives it. */
+export interface GrantQuery {
+  readonly retailerId: string;
+  readonly creditorId: string;
 }
 
-const documentsIncomplete: DecisionEvent = {
-  event: 'documentsIncomplete',
-  status: 'INCOMPLETE',
-  offer: true,
-};
+/** In what the seven differ. */
+interface DecisionEvent {
+  /** The decision values that the webhook reports. */
+  readonly decisions: readonly DecisionValue[];
+  readonly name: string;
+  readonly path: string;
+  /** The one value of `status` in the body. */
+  readonly status: string;
+  /** Whether the body has the offer's terms. */
+  readonly hasOffer: boolean;
+  readonly schema: AnySchema;
+}
 
-/** `undefined`: nobody is told. A value that is not in the table at all is a fault of the event. */
-export const DECISION_EVENTS: ReadonlyMap<DecisionValue, DecisionEvent | undefined> = new Map([
-  [DecisionValue.BOOKED, { event: 'applicationBooked', status: 'BOOKED', offer: false }],
-  [DecisionValue.APPROVED, { event: 'applicationApproved', status: 'APPROVED', offer: true }],
-  [
-    DecisionValue.CONDITIONALLY_APPROVED,
-    {
-      event: 'applicationConditionallyApproved',
-      status: 'CONDITIONALLY_APPROVED',
-      offer: true,
+const DECISION_EVENTS: readonly DecisionEvent[] = [
+  {
+    decisions: [DecisionValue.BOOKED],
+    name: 'applicationBooked',
+    path: '/application-booked',
+    status: 'BOOKED',
+    hasOffer: false,
+    schema: applicationBooked,
+  },
+  {
+    decisions: [DecisionValue.APPROVED],
+    name: 'applicationApproved',
+    path: '/application-approved',
+    status: 'APPROVED',
+    hasOffer: true,
+    schema: applicationApproved,
+  },
+  {
+    decisions: [DecisionValue.CONDITIONALLY_APPROVED],
+    name: 'applicationConditionallyApproved',
+    path: '/application-conditionally-approved',
+    status: 'CONDITIONALLY_APPROVED',
+    hasOffer: true,
+    schema: applicationConditionallyApproved,
+  },
+  {
+    decisions: [DecisionValue.INCOMPLETE, DecisionValue.DOCUMENTS_INCOMPLETE],
+    name: 'documentsIncomplete',
+    path: '/documents-incomplete',
+    status: 'INCOMPLETE',
+    hasOffer: true,
+    schema: documentsIncomplete,
+  },
+  {
+    decisions: [DecisionValue.AWAITING_DECISION],
+    name: 'awaitingDecision',
+    path: '/awaiting-decision',
+    status: 'AWAITING_DECISION',
+    hasOffer: false,
+    schema: awaitingDecision,
+  },
+  {
+    decisions: [DecisionValue.PENDING_BANK_CONNECTION],
+    name: 'pendingBanking',
+    path: '/pending-banking',
+    status: 'PENDING_BANK_CONNECTION',
+    hasOffer: false,
+    schema: pendingBanking,
+  },
+  {
+    decisions: [DecisionValue.DECLINED],
+    name: 'applicationDeclined',
+    path: '/application-declined',
+    status: 'DECLINED',
+    hasOffer: false,
+    schema: applicationDeclined,
+  },
+];
+
+/** Decision values that have no webhook. */
+const WITHOUT_WEBHOOK: readonly DecisionValue[] = [DecisionValue.WITHDRAWN, DecisionValue.DRAFT];
+
+const compile = createSchemaCompiler([decision, offer]);
+
+/** Webhooks of decisions: in order per application, numbered per application and creditor. */
+export function decisionSource(
+  granted: RecipientLookup<GrantQuery>,
+): WebhookSource<DecisionRecorded> {
+  const eventTypes = new Map<DecisionValue, WebhookEventType<DecisionRecorded> | undefined>(
+    WITHOUT_WEBHOOK.map((value) => [value, undefined]),
+  );
+  for (const event of DECISION_EVENTS) {
+    const eventType = decisionEventType(event, granted);
+    for (const value of event.decisions) eventTypes.set(value, eventType);
+  }
+  return {
+    topic: 'creditlane.decisions.v1',
+    busEventType: 'creditlane.decisions.v1.DecisionRecorded',
+    eventTypes: [...new Set(eventTypes.values())].filter((eventType) => eventType !== undefined),
+    eventTypeOf({ retailerId, creditorId, decision: recorded }) {
+      if (!isUuid(retailerId) || !isUuid(creditorId)) {
+        throw new UnreadableEventError('no creditor or retailer has such an id');
+      }
+      const value = recorded?.decision ?? DecisionValue.UNSPECIFIED;
+      if (!eventTypes.has(value)) throw new UnreadableEventError(`no such decision: ${value}`);
+      return eventTypes.get(value);
     },
-  ],
-  [DecisionValue.DECLINED, { event: 'applicationDeclined', status: 'DECLINED', offer: false }],
-  [DecisionValue.INCOMPLETE, documentsIncomplete],
-  [DecisionValue.DOCUMENTS_INCOMPLETE, documentsIncomplete],
-  [
-    DecisionValue.PENDING_BANK_CONNECTION,
-    { event: 'pendingBanking', status: 'PENDING_BANK_CONNECTION', offer: false },
-  ],
-  [
-    DecisionValue.AWAITING_DECISION,
-    { event: 'awaitingDecision', status: 'AWAITING_DECISION', offer: false },
-  ],
-  [DecisionValue.WITHDRAWN, undefined],
-  [DecisionValue.DRAFT, undefined],
-]);
+    recordedAt: ({ recordedAt }) => (recordedAt ? timestampDate(recordedAt) : new Date()),
+    highWaterMark: ({ applicationId, creditorId, sequence }) => ({
+      orderingKey: applicationId,
+      numberingKey: creditorId,
+      sequence: Number(sequence),
+    }),
+  };
+}
+
+function decisionEventType(
+  { name, path, status, hasOffer, schema }: DecisionEvent,
+  granted: RecipientLookup<GrantQuery>,
+): WebhookEventType<DecisionRecorded, GrantQuery> {
+  return {
+    name,
+    path,
+    signatureHeader: 'X-SERVICE-SIGNATURE',
+    schema: compile(schema),
+    orderingKey: ({ applicationId }) => applicationId,
+    numberingKey: ({ creditorId }) => creditorId,
+    recipientLookup: granted,
+    recipientQuery: ({ retailerId, creditorId }) => ({ retailerId, creditorId }),
+    rendering: { at: 'intake', payload: (event) => decisionPayload(event, status, hasOffer) },
+  };
+}

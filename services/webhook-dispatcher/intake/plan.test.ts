@@ -1,41 +1,59 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type Incoming,
-  type Known,
+  type Content,
+  counterKey,
   laneKey,
-  numberKey,
+  type NewEvent,
   planDeliveries,
-  submissionKey,
+  type StoredState,
+  seriesKey,
 } from './plan.ts';
 
-const nothing: Known = {
-  seen: new Map(),
-  numbered: new Map(),
-  busy: new Set(),
-  disabled: new Map(),
+const emptyState: StoredState = {
+  highWaterMarks: new Map(),
+  lastSequences: new Map(),
+  busyLanes: new Set(),
+  disabledRevisions: new Map(),
 };
 let ids = 0;
 const newId = () => `id-${++ids}`;
 
-const told = (...destinationIds: string[]) =>
+const recipientsAt = (...destinationIds: string[]) =>
   destinationIds.map((destinationId) => ({ destinationId, revision: 1 }));
 
-function incoming(sequence: number, init: Partial<Incoming> = {}): Incoming {
+interface EventOptions {
+  eventId?: string;
+  orderingKey?: string;
+  numberingKey?: string;
+  content?: Content;
+  recipients?: { destinationId: string; revision: number }[];
+  hasWebhook?: boolean;
+  hasHighWaterMark?: boolean;
+}
+
+function newEvent(sequence: number, options: EventOptions = {}): NewEvent {
+  const { orderingKey = 'application', numberingKey = 'creditor' } = options;
+  const { hasWebhook = true, hasHighWaterMark = true } = options;
   return {
-    eventId: `event-${sequence}`,
-    applicationId: 'app',
-    creditorId: 'creditor',
-    sequence,
+    eventId: options.eventId ?? `event-${sequence}`,
     recordedAt: new Date(0),
-    rendering: { kind: 'sendable', event: 'applicationBooked', body: '{}' },
-    recipients: told('dest'),
-    ...init,
+    traceparent: undefined,
+    highWaterMark: hasHighWaterMark ? { orderingKey, numberingKey, sequence } : undefined,
+    webhook: hasWebhook
+      ? {
+          event: 'applicationBooked',
+          orderingKey,
+          numberingKey,
+          content: options.content ?? { kind: 'body', body: '{}' },
+          recipients: options.recipients ?? recipientsAt('dest'),
+        }
+      : undefined,
   };
 }
 
-const outline = (batch: Incoming[], known: Partial<Known> = {}) =>
-  planDeliveries(batch, { ...nothing, ...known }, newId).deliveries.map(
-    ({ incoming: { eventId }, destinationId, sequence, state, reason }) => [
+const outline = (batch: NewEvent[], stored: Partial<StoredState> = {}) =>
+  planDeliveries(batch, { ...emptyState, ...stored }, newId).deliveries.map(
+    ({ message: { eventId }, destinationId, sequence, state, reason }) => [
       eventId,
       destinationId,
       sequence,
@@ -45,37 +63,53 @@ const outline = (batch: Incoming[], known: Partial<Known> = {}) =>
   );
 
 describe('planning the deliveries of a batch', () => {
-  it('lets the first of a lane go and the others wait, numbered 1, 2, 3', () => {
-    expect(outline([incoming(1), incoming(2), incoming(3)])).toEqual([
+  it('in an empty lane the first delivery is due and the others wait, numbered 1, 2, 3', () => {
+    expect(outline([newEvent(1), newEvent(2), newEvent(3)])).toEqual([
       ['event-1', 'dest', 1, 'due', null],
       ['event-2', 'dest', 2, 'waiting', null],
       ['event-3', 'dest', 3, 'waiting', null],
     ]);
   });
 
-  it('goes on where the database left off', () => {
-    const known = {
-      seen: new Map([[submissionKey('app', 'creditor'), 4]]),
-      numbered: new Map([[numberKey('app', 'creditor', 'dest'), 3]]),
-      busy: new Set([laneKey('app', 'dest')]),
+  it('with stored state, high-water marks, numbers and lanes continue from the stored ones', () => {
+    const stored = {
+      highWaterMarks: new Map([[seriesKey('application', 'creditor'), 4]]),
+      lastSequences: new Map([[counterKey('application', 'creditor', 'dest'), 3]]),
+      busyLanes: new Set([laneKey('application', 'dest')]),
     };
-    expect(outline([incoming(4), incoming(5)], known)).toEqual([
+    expect(outline([newEvent(4), newEvent(5)], stored)).toEqual([
       ['event-5', 'dest', 4, 'waiting', null],
     ]);
   });
 
-  it('drops a decision that it has seen, also within the batch', () => {
-    expect(outline([incoming(2), incoming(1), incoming(2)])).toEqual([
+  it('an event at or below the high-water mark is dropped, also within the batch', () => {
+    expect(outline([newEvent(2), newEvent(1), newEvent(2)])).toEqual([
       ['event-2', 'dest', 1, 'due', null],
     ]);
   });
 
-  it('makes lanes by application and destination, and numbers by creditor as well', () => {
+  it('an event without a high-water mark is never dropped', () => {
+    const repeated = () => newEvent(1, { hasHighWaterMark: false });
+    expect(outline([repeated(), repeated()])).toEqual([
+      ['event-1', 'dest', 1, 'due', null],
+      ['event-1', 'dest', 2, 'waiting', null],
+    ]);
+  });
+
+  it('lanes are by ordering key and destination, and numbers by numbering key as well', () => {
     expect(
       outline([
-        incoming(1, { recipients: told('a', 'b') }),
-        incoming(1, { eventId: 'other creditor', creditorId: 'c2', recipients: told('a') }),
-        incoming(1, { eventId: 'other application', applicationId: 'app2', recipients: told('a') }),
+        newEvent(1, { recipients: recipientsAt('a', 'b') }),
+        newEvent(1, {
+          eventId: 'other creditor',
+          numberingKey: 'creditor-2',
+          recipients: recipientsAt('a'),
+        }),
+        newEvent(1, {
+          eventId: 'other application',
+          orderingKey: 'application-2',
+          recipients: recipientsAt('a'),
+        }),
       ]),
     ).toEqual([
       ['event-1', 'a', 1, 'due', null],
@@ -85,33 +119,29 @@ describe('planning the deliveries of a batch', () => {
     ]);
   });
 
-  it('gives no number to what will not be sent, and lets it hold nothing back', () => {
-    const unfit = {
-      kind: 'unfit',
-      event: 'applicationApproved',
-      body: '{}',
-      reason: 'payload_unfit: x',
-    } as const;
-    expect(outline([incoming(1, { rendering: unfit }), incoming(2)])).toEqual([
+  it('a delivery that will not be sent has no number and does not hold its lane', () => {
+    const content: Content = { kind: 'unsendable', body: '{}', reason: 'payload_unfit: x' };
+    expect(outline([newEvent(1, { content }), newEvent(2)])).toEqual([
       ['event-1', 'dest', null, 'dead', 'payload_unfit: x'],
       ['event-2', 'dest', 1, 'due', null],
     ]);
   });
 
-  it('refuses a destination that is disabled, until it is set anew', () => {
-    const disabled = new Map([['dest', 3]]);
+  it('deliveries to a disabled destination are dead until the destination is set anew', () => {
+    const disabledRevisions = new Map([['dest', 3]]);
     const at = (revision: number) => ({ recipients: [{ destinationId: 'dest', revision }] });
-    expect(outline([incoming(1, at(3))], { disabled })).toEqual([
+    expect(outline([newEvent(1, at(3))], { disabledRevisions })).toEqual([
       ['event-1', 'dest', null, 'dead', 'destination_disabled'],
     ]);
-    const plan = planDeliveries([incoming(1, at(4))], { ...nothing, disabled }, newId);
+    const stored = { ...emptyState, disabledRevisions };
+    const plan = planDeliveries([newEvent(1, at(4))], stored, newId);
     expect(plan.deliveries).toMatchObject([{ state: 'due', sequence: 1 }]);
-    expect(plan.enabled).toEqual(new Map([['dest', 4]]));
+    expect(plan.enabledRevisions).toEqual(new Map([['dest', 4]]));
   });
 
-  it('remembers a silent decision, and keeps no body for it', () => {
-    const plan = planDeliveries([incoming(7, { rendering: { kind: 'silent' } })], nothing, newId);
-    expect(plan.seen).toEqual(new Map([[submissionKey('app', 'creditor'), 7]]));
+  it('an event without a webhook moves the high-water mark and stores no message', () => {
+    const plan = planDeliveries([newEvent(7, { hasWebhook: false })], emptyState, newId);
+    expect(plan.highWaterMarks).toEqual(new Map([[seriesKey('application', 'creditor'), 7]]));
     expect([plan.messages, plan.deliveries]).toEqual([[], []]);
   });
 });

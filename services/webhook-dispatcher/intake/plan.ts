@@ -1,105 +1,141 @@
 /** Decides which deliveries a batch of events makes, in which order, and with which numbers. */
-import type { Recipient } from '../destinations/destinations.ts';
-import type { Rendering } from '../events/decision-body.ts';
+import type { HighWaterMark, Recipient } from '../events/webhook-event-type.ts';
 
-/** An event with what it says and who is to be told. */
-export interface Incoming {
-  readonly eventId: string;
-  readonly applicationId: string;
-  readonly creditorId: string;
-  /** Of the decision within its submission: 1, 2, 3 … */
-  readonly sequence: number;
-  readonly recordedAt: Date;
-  /** Of the event's handling, which causes the webhooks. */
-  readonly traceparent?: string | undefined;
-  readonly rendering: Rendering;
+/** What is stored of a webhook: its body, or the reference from which the body is rendered when sent. */
+export type Content =
+  | { readonly kind: 'body'; readonly body: string }
+  | { readonly kind: 'reference'; readonly reference: string }
+  /** The body does not match its schema: it is stored with the reason and never sent. */
+  | { readonly kind: 'unsendable'; readonly body: string; readonly reason: string };
+
+/** The webhook of an event, for all its recipients. */
+export interface Webhook {
+  /** The name of the event type. */
+  readonly event: string;
+  readonly orderingKey: string;
+  readonly numberingKey: string;
+  readonly content: Content;
   readonly recipients: readonly Recipient[];
 }
 
-/** What the database knows of the batch's submissions, lanes and destinations. */
-export interface Known {
-  /** By submission: the last decision that was taken in. */
-  readonly seen: ReadonlyMap<string, number>;
-  /** By submission and destination: the last webhook-sequence given out. */
-  readonly numbered: ReadonlyMap<string, number>;
-  /** Lanes in which a delivery holds back those behind it. */
-  readonly busy: ReadonlySet<string>;
-  /** By destination: the revision that is sent nothing more. A later one is. */
-  readonly disabled: ReadonlyMap<string, number>;
+/** A bus event that this consumer has not handled before. */
+export interface NewEvent {
+  readonly eventId: string;
+  readonly recordedAt: Date;
+  /** Of the event's handling, which causes the webhooks. */
+  readonly traceparent: string | undefined;
+  readonly highWaterMark: HighWaterMark | undefined;
+  /** `undefined` when the event has no webhook. */
+  readonly webhook: Webhook | undefined;
+}
+
+/** An event whose webhook has recipients: a message is stored for it. */
+export type Message = NewEvent & { readonly webhook: Webhook };
+
+/** What the database holds about the ordering keys, lanes and destinations of a batch. */
+export interface StoredState {
+  /** The highest sequence handled, by `seriesKey`. */
+  readonly highWaterMarks: ReadonlyMap<string, number>;
+  /** The last webhook-sequence assigned, by `counterKey`. */
+  readonly lastSequences: ReadonlyMap<string, number>;
+  /** The `laneKey`s of lanes in which a delivery keeps the later ones waiting. */
+  readonly busyLanes: ReadonlySet<string>;
+  /** The disabled revision, by destination id. A later revision is sent to. */
+  readonly disabledRevisions: ReadonlyMap<string, number>;
 }
 
 export interface PlannedDelivery {
   readonly id: string;
-  readonly incoming: Incoming;
+  readonly message: Message;
   readonly destinationId: string;
-  /** Only what will be sent is numbered: what never goes out must not look like a gap. */
+  /** Only deliveries that will be sent are numbered, so that receivers see no gap. */
   readonly sequence: number | null;
   readonly state: 'due' | 'waiting' | 'dead';
+  /** Why the delivery is dead. */
   readonly reason: string | null;
 }
 
-export interface Plan {
-  readonly seen: ReadonlyMap<string, number>;
-  readonly numbered: ReadonlyMap<string, number>;
-  /** Destinations that were disabled and set anew since: their revisions. */
-  readonly enabled: ReadonlyMap<string, number>;
-  /** The events that make deliveries: their bodies are kept. */
-  readonly messages: readonly Incoming[];
-  /** In the order in which they are to stand in their lanes. */
+/** What is to be written for a batch. */
+export interface IntakePlan {
+  readonly highWaterMarks: ReadonlyMap<string, number>;
+  readonly lastSequences: ReadonlyMap<string, number>;
+  /** The revisions of destinations that were disabled and have been set anew since, by id. */
+  readonly enabledRevisions: ReadonlyMap<string, number>;
+  readonly messages: readonly Message[];
+  /** In the order in which they stand in their lanes. */
   readonly deliveries: readonly PlannedDelivery[];
 }
 
-export const submissionKey = (applicationId: string, creditorId: string) =>
-  `${applicationId} ${creditorId}`;
-export const laneKey = (applicationId: string, destinationId: string) =>
-  `${applicationId} ${destinationId}`;
-export const numberKey = (applicationId: string, creditorId: string, destinationId: string) =>
-  `${applicationId} ${creditorId} ${destinationId}`;
+/** Identifies what has one high-water mark; of decisions a submission. */
+export const seriesKey = (orderingKey: string, numberingKey: string) =>
+  `${orderingKey} ${numberingKey}`;
+/** Identifies a lane: the deliveries of one ordering key to one destination, sent in order. */
+export const laneKey = (orderingKey: string, destinationId: string) =>
+  `${orderingKey} ${destinationId}`;
+/** Identifies what webhook-sequence counts. */
+export const counterKey = (orderingKey: string, numberingKey: string, destinationId: string) =>
+  `${orderingKey} ${numberingKey} ${destinationId}`;
 
-/** Plans the deliveries of a batch, given in order. A decision that was seen before makes none. */
+/** Plans the deliveries of new events, given in order. An event at or below its high-water mark has none. */
 export function planDeliveries(
-  batch: readonly Incoming[],
-  known: Known,
+  events: readonly NewEvent[],
+  stored: StoredState,
   newId: () => string,
-): Plan {
-  const seen = new Map<string, number>();
-  const numbered = new Map<string, number>();
-  const enabled = new Map<string, number>();
-  const busy = new Set(known.busy);
-  const messages: Incoming[] = [];
+): IntakePlan {
+  const highWaterMarks = new Map<string, number>();
+  const lastSequences = new Map<string, number>();
+  const enabledRevisions = new Map<string, number>();
+  const busyLanes = new Set(stored.busyLanes);
+  const messages: Message[] = [];
   const deliveries: PlannedDelivery[] = [];
 
-  for (const incoming of batch) {
-    const { applicationId, creditorId, sequence, rendering, recipients } = incoming;
-    const submission = submissionKey(applicationId, creditorId);
-    if (sequence <= (seen.get(submission) ?? known.seen.get(submission) ?? 0)) continue;
-    seen.set(submission, sequence);
-    if (rendering.kind === 'silent' || recipients.length === 0) continue;
-    messages.push(incoming);
-
-    for (const { destinationId, revision } of recipients) {
-      const id = newId();
-      const disabled = known.disabled.get(destinationId) ?? 0;
-      if (disabled > 0 && disabled < revision) enabled.set(destinationId, revision);
-      const refusal = refusalOf(rendering, disabled >= revision);
-      if (refusal !== undefined) {
-        const dead = { sequence: null, state: 'dead' as const, reason: refusal };
-        deliveries.push({ id, incoming, destinationId, ...dead });
-        continue;
-      }
-      const counter = numberKey(applicationId, creditorId, destinationId);
-      const number = (numbered.get(counter) ?? known.numbered.get(counter) ?? 0) + 1;
-      numbered.set(counter, number);
-      const lane = laneKey(applicationId, destinationId);
-      const state = busy.has(lane) ? 'waiting' : 'due';
-      busy.add(lane);
-      deliveries.push({ id, incoming, destinationId, sequence: number, state, reason: null });
+  const isStale = ({ orderingKey, numberingKey, sequence }: HighWaterMark): boolean => {
+    const series = seriesKey(orderingKey, numberingKey);
+    if (sequence <= (highWaterMarks.get(series) ?? stored.highWaterMarks.get(series) ?? 0)) {
+      return true;
     }
+    highWaterMarks.set(series, sequence);
+    return false;
+  };
+
+  const nextSequence = ({ orderingKey, numberingKey }: Webhook, destinationId: string): number => {
+    const counter = counterKey(orderingKey, numberingKey, destinationId);
+    const last = lastSequences.get(counter) ?? stored.lastSequences.get(counter) ?? 0;
+    lastSequences.set(counter, last + 1);
+    return last + 1;
+  };
+
+  const addDelivery = (message: Message, { destinationId, revision }: Recipient): void => {
+    const { webhook } = message;
+    const id = newId();
+    const disabledRevision = stored.disabledRevisions.get(destinationId) ?? 0;
+    if (disabledRevision > 0 && disabledRevision < revision) {
+      enabledRevisions.set(destinationId, revision);
+    }
+    const reason = reasonNotToSend(webhook.content, disabledRevision >= revision);
+    if (reason !== undefined) {
+      deliveries.push({ id, message, destinationId, sequence: null, state: 'dead', reason });
+      return;
+    }
+    const sequence = nextSequence(webhook, destinationId);
+    const lane = laneKey(webhook.orderingKey, destinationId);
+    const state = busyLanes.has(lane) ? 'waiting' : 'due';
+    busyLanes.add(lane);
+    deliveries.push({ id, message, destinationId, sequence, state, reason: null });
+  };
+
+  for (const event of events) {
+    const { highWaterMark, webhook } = event;
+    if (highWaterMark !== undefined && isStale(highWaterMark)) continue;
+    if (webhook === undefined || webhook.recipients.length === 0) continue;
+    const message = { ...event, webhook };
+    messages.push(message);
+    for (const recipient of webhook.recipients) addDelivery(message, recipient);
   }
-  return { seen, numbered, enabled, messages, deliveries };
+  return { highWaterMarks, lastSequences, enabledRevisions, messages, deliveries };
 }
 
-function refusalOf(rendering: Rendering, disabled: boolean): string | undefined {
-  if (rendering.kind === 'unfit') return rendering.reason;
-  return disabled ? 'destination_disabled' : undefined;
+function reasonNotToSend(content: Content, isDisabled: boolean): string | undefined {
+  if (content.kind === 'unsendable') return content.reason;
+  return isDisabled ? 'destination_disabled' : undefined;
 }

@@ -1,52 +1,53 @@
-/** How many requests a destination may have under way: more while it answers well, none while it is broken. */
+/** The adaptive limit and the circuit breaker of one destination: how many requests may be under way. */
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
-const FIRST_LIMIT = 2;
+const INITIAL_LIMIT = 2;
 const FAILURES_TO_OPEN = 5;
-const OPEN = { baseMs: 500, capMs: 5_000 };
+const OPEN_BACKOFF = { baseMs: 500, capMs: 5_000 };
 
 /**
- * The allowance of one destination. Each success adds one request up to the cap, each failure halves
- * them, so that one that hangs soon occupies next to nothing. After five failures in a row nothing
- * goes out for a while, and then a single request finds out whether to go on.
+ * Each success adds one request up to the maximum and each failure halves the limit, so a destination
+ * that hangs soon has few requests under way. Five failures in a row open the circuit breaker: no
+ * request is sent for a while, and then one, whose outcome closes the breaker or opens it again.
  */
-export class Allowance {
-  readonly #cap: number;
+export class AdaptiveLimit {
+  readonly #max: number;
   readonly #random: () => number;
   #limit: number;
   #failuresInRow = 0;
-  #closedUntilMs = 0;
+  #openUntilMs = 0;
 
-  constructor(cap: number, random: () => number = Math.random) {
-    this.#cap = cap;
+  constructor(max: number, random: () => number = Math.random) {
+    this.#max = max;
     this.#random = random;
-    this.#limit = Math.min(FIRST_LIMIT, cap);
+    this.#limit = Math.min(INITIAL_LIMIT, max);
   }
 
-  /** Requests that may be under way at once. `nowMs` is of a clock that never goes back. */
+  /** How many requests may be under way at once. `nowMs` is of a monotonic clock. */
   limit(nowMs: number): number {
-    return nowMs < this.#closedUntilMs ? 0 : this.#limit;
+    return nowMs < this.#openUntilMs ? 0 : this.#limit;
   }
 
   state(nowMs: number): BreakerState {
     if (this.#failuresInRow < FAILURES_TO_OPEN) return 'closed';
-    return nowMs < this.#closedUntilMs ? 'open' : 'half_open';
+    return nowMs < this.#openUntilMs ? 'open' : 'half_open';
   }
 
   succeeded(): void {
     this.#failuresInRow = 0;
-    this.#closedUntilMs = 0;
-    this.#limit = Math.min(this.#cap, this.#limit + 1);
+    this.#openUntilMs = 0;
+    this.#limit = Math.min(this.#max, this.#limit + 1);
   }
 
   failed(nowMs: number): void {
     this.#failuresInRow += 1;
     this.#limit = Math.max(1, Math.floor(this.#limit / 2));
-    const trip = this.#failuresInRow - FAILURES_TO_OPEN;
-    if (trip < 0) return;
+    const extraFailures = this.#failuresInRow - FAILURES_TO_OPEN;
+    if (extraFailures < 0) return;
     this.#limit = 1;
-    this.#closedUntilMs = nowMs + OPEN.baseMs / 2 + backoffMs(trip + 1, OPEN, this.#random);
+    const pauseMs = backoffMs(extraFailures + 1, OPEN_BACKOFF, this.#random);
+    this.#openUntilMs = nowMs + OPEN_BACKOFF.baseMs / 2 + pauseMs;
   }
 }

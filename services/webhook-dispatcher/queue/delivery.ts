@@ -1,39 +1,25 @@
-/** A webhook on its way to one destination, and what becomes of it. */
-import type { Outcome } from '../sending/schedule.ts';
-
-/** A due delivery that this process has leased. */
-export interface Delivery {
+/** A due delivery that this process has leased: one event to one destination. */
+export interface LeasedDelivery {
   /** The `webhook-id`, the same on every attempt. */
   readonly id: string;
-  /** Grows whenever the delivery changes hands; a result under an old one is not believed. */
+  /** Grows with every lease and result; a result under an earlier fence counts only if it is a success. */
   readonly fence: number;
   /** How many attempts were made before. */
   readonly attempts: number;
-  readonly applicationId: string;
+  readonly orderingKey: string;
   readonly destinationId: string;
+  /** The name of the event type. */
   readonly event: string;
-  readonly body: string;
-  /** The `webhook-sequence`: 1, 2, 3 … per application, creditor and destination. */
+  /** `null` when the body is rendered from `reference` for every attempt. */
+  readonly body: string | null;
+  readonly reference: string | null;
+  /** The `webhook-sequence`: 1, 2, 3 … per ordering key, numbering key and destination. */
   readonly sequence: number;
-  /** When what the event tells was recorded. */
+  /** When the thing that the event reports was recorded. */
   readonly recordedAt: Date;
-  /** Of what caused it, for its attempts; none where there was no trace. */
+  /** Of the event's handling, for the attempts; `null` or `undefined` where there was no trace. */
   readonly traceparent?: string | null | undefined;
 }
 
-/** One attempt and the delivery's state after it. */
-export interface AttemptResult {
-  readonly delivery: Delivery;
-  /** Of the destination that was tried; `undefined` when it was not there any more. */
-  readonly revision: number | undefined;
-  readonly startedAt: Date;
-  readonly durationMs: number;
-  readonly outcome: Outcome;
-  readonly state: 'delivered' | 'due' | 'dead';
-  /** Why it is dead; a stable word. */
-  readonly reason?: string;
-  /** The pause before the next attempt of one that is due. */
-  readonly delayMs?: number;
-  /** The receiver is gone: the destination gets nothing more. */
-  readonly disables?: boolean;
-}
+/** The deliveries of one ordering key to one destination, which are sent in order. */
+export type Lane = Pick<LeasedDelivery, 'orderingKey' | 'destinationId'>;

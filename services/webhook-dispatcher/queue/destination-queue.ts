@@ -1,51 +1,57 @@
-/** The deliveries to one destination that this process holds. */
-import type { Allowance } from './adaptive-limit.ts';
-import type { Delivery } from './delivery.ts';
+/** The part of the delivery queue that belongs to one destination. */
+import type { AdaptiveLimit } from './adaptive-limit.ts';
+import type { LeasedDelivery } from './delivery.ts';
 
-/** A delivery in this process's hands, and until when that is so. */
-export interface Held {
-  delivery: Delivery;
+/** A delivery in the queue. A later lease of the same delivery replaces `delivery` and the time. */
+export interface QueueEntry {
+  delivery: LeasedDelivery;
+  /** By performance.now(). */
   leasedUntilMs: number;
+  readonly destination: DestinationQueue;
 }
 
-/** How many are held ready for each that may be under way, so that no request waits for a claim. */
-const DEPTH = 4;
+/** How many deliveries are queued per request that may be under way, so that no request waits for a claim. */
+export const QUEUED_PER_REQUEST = 4;
 
 export class DestinationQueue {
-  readonly allowance: Allowance;
-  readonly waiting: Held[] = [];
+  readonly limit: AdaptiveLimit;
+  readonly waiting: QueueEntry[] = [];
   /** Requests under way. */
   sending = 0;
   /** Results being written. */
   recording = 0;
 
-  constructor(allowance: Allowance) {
-    this.allowance = allowance;
+  constructor(limit: AdaptiveLimit) {
+    this.limit = limit;
   }
 
-  get held(): number {
+  /** Deliveries that wait, are under way, or whose results are being written. */
+  get size(): number {
     return this.waiting.length + this.sending + this.recording;
   }
 
   /**
-   * Whether the next one may go out now. While results are written others go out, but only as many:
-   * what has no result in the database is what a crash makes us send again.
+   * Whether the next delivery may be sent now. While results are written more requests go out, but no
+   * more than the limit again: an attempt without a stored result is repeated after a crash.
    */
   isReady(nowMs: number): boolean {
-    const limit = this.allowance.limit(nowMs);
+    const limit = this.limit.limit(nowMs);
     return (
       this.waiting.length > 0 && this.sending < limit && this.sending + this.recording < 2 * limit
     );
   }
 
-  /** How many more may be taken in; none until it is half empty, so that they come by the dozen. */
-  room(nowMs: number): number {
-    return roomOf(this.allowance, this.held, nowMs);
+  /** How many more deliveries the queue may get. */
+  capacity(nowMs: number): number {
+    return capacityOf(this.limit, this.size, nowMs);
   }
 }
 
-/** As `DestinationQueue.room`, for a destination of which `held` are held. */
-export function roomOf(allowance: Allowance, held: number, nowMs: number): number {
-  const capacity = allowance.limit(nowMs) * DEPTH;
-  return held * 2 <= capacity ? capacity - held : 0;
+/**
+ * How many more deliveries a destination may get that has `size` in the queue: none until the queue is
+ * half empty, so that one claim brings many.
+ */
+export function capacityOf(limit: AdaptiveLimit, size: number, nowMs: number): number {
+  const maxSize = limit.limit(nowMs) * QUEUED_PER_REQUEST;
+  return size * 2 <= maxSize ? maxSize - size : 0;
 }

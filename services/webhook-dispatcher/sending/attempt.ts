@@ -1,58 +1,176 @@
-/** One attempt at a delivery: ask where it goes, sign, post, and judge the outcome. */
+/** One attempt at a delivery: find the destination, render if needed, sign, post, and judge the outcome. */
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
 import type { Destinations } from '../destinations/destinations.ts';
-import type { Measures } from '../dispatcher-metrics.ts';
+import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
 import type { Egress } from '../egress/egress.ts';
-import { isEventName, WEBHOOK_EVENTS } from '../events/webhook-event-types.ts';
-import type { AttemptResult, Delivery } from '../queue/delivery.ts';
-import { nextStep, type Outcome, type Step } from './schedule.ts';
+import type { Outcome } from '../egress/exchange.ts';
+import type { RenderedBody } from '../events/body-schema.ts';
+import type { WebhookEventType } from '../events/webhook-event-type.ts';
+import type { LeasedDelivery } from '../queue/delivery.ts';
+import { nextStep, type Step } from './schedule.ts';
 import { signatureHeaders } from './signature.ts';
 
 export interface AttemptDeps {
-  readonly destinations: Destinations;
-  readonly egress: Egress;
+  /** By name. */
+  readonly eventTypes: ReadonlyMap<string, WebhookEventType>;
+  readonly destinations: Pick<Destinations, 'get' | 'getUncached'>;
+  readonly egress: Pick<Egress, 'post'>;
   /** The pauses between attempts. */
   readonly delaysMs: readonly number[];
-  readonly measures: Measures;
+  readonly metrics: DispatcherMetrics;
   readonly log: Log;
   readonly clock: Clock;
   readonly random: () => number;
 }
 
-/** The result, or `undefined` when nothing could be tried: the delivery is as due as before. */
-export type Attempt = (delivery: Delivery) => Promise<AttemptResult | undefined>;
+/** One attempt and the delivery's state after it. */
+export interface AttemptResult {
+  readonly delivery: LeasedDelivery;
+  /** Of the destination that the request was sent to; `undefined` when no request was sent. */
+  readonly revision: number | undefined;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  readonly outcome: Outcome;
+  readonly state: 'delivered' | 'due' | 'dead';
+  /** Why the delivery is dead; begins with a stable word. */
+  readonly reason?: string;
+  /** The pause before the next attempt of a due delivery. */
+  readonly delayMs?: number;
+  /** The destination answered that it is gone: nothing more is sent to it. */
+  readonly disables?: boolean;
+}
+
+/** The result; `undefined` when no attempt could be made, so that the delivery is as due as before. */
+export type Attempt = (delivery: LeasedDelivery) => Promise<AttemptResult | undefined>;
+
+/** How an attempt ended: with a request to the destination, or with a reason why none can ever be sent. */
+type Ending =
+  | { readonly kind: 'exchanged'; readonly outcome: Outcome; readonly revision: number }
+  | { readonly kind: 'unsendable'; readonly reason: string };
 
 export function createAttempt(deps: AttemptDeps): Attempt {
-  const { delaysMs, measures, clock, random } = deps;
+  const { delaysMs, metrics, clock, random } = deps;
 
   return async (delivery) => {
     const startedAt = clock();
-    const span = spanOf(delivery);
-    const tried = await post(deps, delivery, startedAt, span.traceparent);
-    end(span, tried?.outcome);
-    if (tried === undefined) return undefined;
-    const { outcome, revision } = tried;
-    const step =
-      outcome === REMOVED
-        ? ({ kind: 'dead', reason: REMOVED.reason } as const)
-        : nextStep(delivery.attempts + 1, outcome, delaysMs, random);
+    const span = startAttemptSpan(delivery);
+    const ending = await tryToSend(deps, delivery, startedAt, span.traceparent);
+    const outcome = outcomeOf(ending);
+    endAttemptSpan(span, outcome);
+    if (ending === undefined || outcome === undefined) return undefined;
+
+    const isExchanged = ending.kind === 'exchanged';
+    const step: Step = isExchanged
+      ? nextStep(delivery.attempts + 1, outcome, delaysMs, random)
+      : { kind: 'dead', reason: ending.reason };
+    const revision = isExchanged ? ending.revision : undefined;
     if (step.kind === 'disable' && !(await isStillAt(deps, delivery, revision))) return undefined;
-    measures.attempts.inc({ outcome: step.kind });
+    metrics.attempts.inc({ outcome: step.kind });
     const durationMs = clock().getTime() - startedAt.getTime();
-    return { delivery, revision, startedAt, durationMs, outcome, ...after(step) };
+    return { delivery, revision, startedAt, durationMs, outcome, ...stateAfter(step) };
   };
 }
 
-/**
- * The destination is not there any more: there is nothing to try again. A grant that was withdrawn is
- * no such end, for who is told is settled by the grants at the time of the event.
- */
-const REMOVED = { kind: 'failed', reason: 'destination_removed' } as const;
+async function tryToSend(
+  deps: AttemptDeps,
+  delivery: LeasedDelivery,
+  startedAt: Date,
+  traceparent: string | undefined,
+): Promise<Ending | undefined> {
+  const { eventTypes, destinations, egress, metrics, log, clock } = deps;
+  const { id, event, destinationId } = delivery;
+  const eventType = eventTypes.get(event);
+  // A newer version may have stored an event type that only the newer version can send.
+  if (eventType === undefined) return undefined;
+  try {
+    const destination = await destinations.get(destinationId, traceparent);
+    // A grant that was withdrawn is no reason: the recipients were settled by the grants at intake.
+    if (destination === undefined) return { kind: 'unsendable', reason: 'destination_removed' };
 
-function spanOf({ id, event, attempts, traceparent }: Delivery): Span {
+    const stored = storedBody(delivery);
+    const { body, mismatch } = stored ?? (await renderBody(eventType, delivery, traceparent));
+    if (mismatch !== undefined) return { kind: 'unsendable', reason: mismatch };
+
+    const timestampS = Math.floor(startedAt.getTime() / 1_000);
+    const outcome = await egress.post({
+      destinationId,
+      destinationUrl: destination.url,
+      path: eventType.path,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Creditlane-Webhooks/1',
+        'webhook-sequence': String(delivery.sequence),
+        ...signatureHeaders({ id, timestampS, body }, destination.keys, eventType.signatureHeader),
+      },
+      body,
+      onSent: () => {
+        if (delivery.attempts === 0) metrics.observeFirstByte(delivery.recordedAt, clock());
+      },
+    });
+    return outcome && { kind: 'exchanged', outcome, revision: destination.revision };
+  } catch (err) {
+    // Not the receiver's failure, so the delivery keeps all its attempts.
+    const traceId = traceIdOf(delivery.traceparent);
+    log.warn({ err, deliveryId: id, traceId }, 'a webhook could not be tried');
+    return undefined;
+  }
+}
+
+/** The body that was rendered, and found to match its schema, at intake. */
+function storedBody({ body }: LeasedDelivery): RenderedBody | undefined {
+  return body === null ? undefined : { body, mismatch: undefined };
+}
+
+async function renderBody(
+  { name, rendering, schema }: WebhookEventType,
+  { reference }: LeasedDelivery,
+  traceparent: string | undefined,
+): Promise<RenderedBody> {
+  if (rendering.at !== 'sending' || reference === null) {
+    throw new Error(`a ${name} without a body and a reference cannot be rendered`);
+  }
+  return schema.render(await rendering.payload(reference, traceparent));
+}
+
+/** Whether the destination still has the revision that answered: a 410 of an earlier URL disables nothing. */
+async function isStillAt(
+  { destinations, log }: AttemptDeps,
+  { id, destinationId, traceparent }: LeasedDelivery,
+  revision: number | undefined,
+): Promise<boolean> {
+  try {
+    const destination = await destinations.getUncached(destinationId, traceparent ?? undefined);
+    return destination?.revision === revision;
+  } catch (err) {
+    const traceId = traceIdOf(traceparent);
+    log.warn({ err, deliveryId: id, traceId }, 'the revision of a destination cannot be checked');
+    return false;
+  }
+}
+
+function outcomeOf(ending: Ending | undefined): Outcome | undefined {
+  if (ending?.kind !== 'unsendable') return ending?.outcome;
+  // The word before the details of a mismatch.
+  return { kind: 'failed', reason: ending.reason.split(':', 1)[0] ?? '' };
+}
+
+function stateAfter(step: Step): Pick<AttemptResult, 'state' | 'reason' | 'delayMs' | 'disables'> {
+  switch (step.kind) {
+    case 'delivered':
+      return { state: 'delivered' };
+    case 'retry':
+      return { state: 'due', delayMs: step.delayMs };
+    case 'dead':
+      return { state: 'dead', reason: step.reason };
+    case 'disable':
+      return { state: 'dead', reason: step.reason, disables: true };
+  }
+}
+
+function startAttemptSpan({ id, event, attempts, traceparent }: LeasedDelivery): Span {
   return startSpan(`webhook ${event}`, {
     kind: 'client',
     parent: traceparent,
@@ -64,79 +182,12 @@ function spanOf({ id, event, attempts, traceparent }: Delivery): Span {
   });
 }
 
-function end(span: Span, outcome: Outcome | undefined): void {
+function endAttemptSpan(span: Span, outcome: Outcome | undefined): void {
   if (outcome?.kind === 'answered') {
     const { status } = outcome;
     span.setAttributes({ 'http.response.status_code': status });
     span.end(status >= 200 && status < 300 ? undefined : String(status));
   } else {
     span.end(outcome?.reason ?? 'not_tried');
-  }
-}
-
-async function post(
-  { destinations, egress, measures, log, clock }: AttemptDeps,
-  delivery: Delivery,
-  startedAt: Date,
-  traceparent: string | undefined,
-): Promise<{ outcome: Outcome; revision: number | undefined } | undefined> {
-  const { id, event, body, destinationId } = delivery;
-  // A newer version may have left an event that only it can send.
-  if (!isEventName(event)) return undefined;
-  const { address, signatureHeader } = WEBHOOK_EVENTS[event];
-  try {
-    const destination = await destinations.get(destinationId, traceparent);
-    if (destination === undefined) return { outcome: REMOVED, revision: undefined };
-    const { url: destinationUrl, keys, revision } = destination;
-    const timestampS = Math.floor(startedAt.getTime() / 1_000);
-    const headers = {
-      'content-type': 'application/json',
-      'user-agent': 'Creditlane-Webhooks/1',
-      'webhook-sequence': String(delivery.sequence),
-      ...signatureHeaders({ id, timestampS, body }, keys, signatureHeader),
-    };
-    const onSent = () => {
-      if (delivery.attempts === 0) measures.firstByte(delivery.recordedAt, clock());
-    };
-    const exchange = { destinationId, destinationUrl, address, headers, body, onSent };
-    const outcome = await egress.post(exchange);
-    return outcome && { outcome, revision };
-  } catch (err) {
-    // Not the receiver's failure, so it costs the delivery none of its attempts.
-    const traceId = traceIdOf(delivery.traceparent);
-    log.warn({ err, deliveryId: id, traceId }, 'a webhook could not be tried');
-    return undefined;
-  }
-}
-
-/**
- * Whether the destination is at that revision still. If it was set anew meanwhile, what an earlier
- * URL says of itself is no news, and the delivery has not been tried at the one that counts.
- */
-async function isStillAt(
-  { destinations, log }: AttemptDeps,
-  { id, destinationId, traceparent }: Delivery,
-  revision: number | undefined,
-): Promise<boolean> {
-  try {
-    const destination = await destinations.getAnew(destinationId, traceparent ?? undefined);
-    return destination?.revision === revision;
-  } catch (err) {
-    const traceId = traceIdOf(traceparent);
-    log.warn({ err, deliveryId: id, traceId }, 'whether a destination was set anew is not known');
-    return false;
-  }
-}
-
-function after(step: Step): Pick<AttemptResult, 'state' | 'reason' | 'delayMs' | 'disables'> {
-  switch (step.kind) {
-    case 'delivered':
-      return { state: 'delivered' };
-    case 'retry':
-      return { state: 'due', delayMs: step.delayMs };
-    case 'dead':
-      return { state: 'dead', reason: step.reason };
-    case 'disable':
-      return { state: 'dead', reason: step.reason, disables: true };
   }
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextStep, type Outcome, RETRY_DELAYS_MS } from './schedule.ts';
+import type { Outcome } from '../egress/exchange.ts';
+import { nextStep, RETRY_DELAYS_MS } from './schedule.ts';
 
 const HOUR_MS = 3_600_000;
 const refusal = fc

@@ -1,9 +1,5 @@
 /** When a delivery is tried again, and when it is given up: a pure rule over one attempt's outcome. */
-
-/** How an attempt ended: the receiver answered, or no complete answer came. */
-export type Outcome =
-  | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs?: number }
-  | { readonly kind: 'failed'; readonly reason: string };
+import type { Outcome } from '../egress/exchange.ts';
 
 /** What becomes of the delivery. */
 export type Step =

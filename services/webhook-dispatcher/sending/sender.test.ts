@@ -1,26 +1,26 @@
-import { createLog } from '@creditlane/runtime/telemetry/log';
-import pg from 'pg';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { Delivery } from '../queue/delivery.ts';
+import type { LeasedDelivery } from '../queue/delivery.ts';
+import { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { Attempt } from './attempt.ts';
-import type { Entry } from './recorder.ts';
-import { Sender } from './sender.ts';
+import type { Entry } from './result-recorder.ts';
+import { startSender } from './sender.ts';
 
-const delivery: Delivery = {
+const delivery: LeasedDelivery = {
   id: 'delivery',
   fence: 1,
   attempts: 0,
-  applicationId: 'application',
+  orderingKey: 'application',
   destinationId: 'destination',
   event: 'applicationBooked',
   body: '{}',
+  reference: null,
   sequence: 1,
   recordedAt: new Date(0),
   traceparent: null,
 };
-const later = { ...delivery, fence: 2 };
+const leasedAgain = { ...delivery, fence: 2 };
 
-/** A sender whose attempts and records end when the test says so, and all in that state. */
+/** A sender whose attempts and records end when the test says so, all with that state. */
 function start(state: 'delivered' | 'due' = 'delivered') {
   const attempted = Promise.withResolvers<void>();
   const recorded = Promise.withResolvers<void>();
@@ -36,69 +36,65 @@ function start(state: 'delivered' | 'due' = 'delivered') {
     };
   });
   const record = vi.fn((_: Entry) => recorded.promise);
-  const sender = new Sender({
-    // Never connected, for nothing is renewed or given back here.
-    pool: new pg.Pool(),
-    log: createLog('sender', { level: 'silent' }),
-    attempt,
-    recorder: { record },
+  const queue = new DeliveryQueue({
     leaseMs: 60_000,
     maxInFlight: 10,
     maxInFlightPerDestination: 10,
-    onRoom: () => undefined,
+    onRefused: () => undefined,
   });
+  startSender({ queue, attempt, recorder: { record } });
   return {
     attempt,
     record,
     answer: () => attempted.resolve(),
-    take: (one: Delivery) => sender.take([one], performance.now()),
+    add: (one: LeasedDelivery) => queue.add([one], performance.now()),
     recording: () => vi.waitFor(() => expect(record).toHaveBeenCalledOnce()),
     async end() {
       attempted.resolve();
       recorded.resolve();
-      await vi.waitFor(() => expect(sender.inHand).toBe(0));
+      await vi.waitFor(() => expect(queue.size).toBe(0));
     },
-    close: () => sender.close(),
+    close: () => void queue.close(),
   };
 }
 
 let sender: ReturnType<typeof start>;
 afterEach(() => sender.close());
 
-it('a delivery that is under way is not begun again, and its result counts under the new lease', async () => {
+it('a delivery that is leased again while it is under way is attempted once, and recorded under the new lease', async () => {
   sender = start();
-  sender.take(delivery);
-  sender.take(later);
+  sender.add(delivery);
+  sender.add(leasedAgain);
   await sender.end();
   expect(sender.attempt).toHaveBeenCalledOnce();
-  const result = expect.objectContaining({ delivery: later });
+  const result = expect.objectContaining({ delivery: leasedAgain });
   expect(sender.record).toHaveBeenCalledExactlyOnceWith({ result });
 });
 
-it('a delivery whose result is being written is not begun again', async () => {
+it('a delivery that is leased again while its result is being written is attempted once', async () => {
   sender = start();
-  sender.take(delivery);
+  sender.add(delivery);
   sender.answer();
   await sender.recording();
-  sender.take(later);
+  sender.add(leasedAgain);
   await sender.end();
   expect(sender.attempt).toHaveBeenCalledOnce();
 });
 
-it('a delivery that arrived is not begun again by a claim that was answered late', async () => {
+it('a delivery whose claim is answered after it was delivered is attempted once', async () => {
   sender = start();
-  sender.take(delivery);
+  sender.add(delivery);
   await sender.end();
-  sender.take(later);
+  sender.add(leasedAgain);
   await sender.end();
   expect(sender.attempt).toHaveBeenCalledOnce();
 });
 
-it('a delivery that failed comes back', async () => {
+it('a delivery that failed and is leased again is attempted again', async () => {
   sender = start('due');
-  sender.take(delivery);
+  sender.add(delivery);
   await sender.end();
-  sender.take(later);
+  sender.add(leasedAgain);
   await sender.end();
   expect(sender.attempt).toHaveBeenCalledTimes(2);
 });

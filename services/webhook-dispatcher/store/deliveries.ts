@@ -1,18 +1,19 @@
-/** The SQL of deliveries under way: claiming, recording, ordering, and giving up. */
-import { defineStatement, type Query, type Queryable } from '@creditlane/postgres/statement';
+/**
+ * The SQL of pending deliveries: claims, leases, and the order within a lane. `application_id` holds
+ * the ordering key.
+ */
+import {
+  defineStatement,
+  mapQueryResult,
+  type Query,
+  type Queryable,
+} from '@creditlane/postgres/statement';
 import { laneKey } from '../intake/plan.ts';
-import type { Delivery } from '../queue/delivery.ts';
+import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 
-/** An application and a destination, whose deliveries go in order. */
-export type Lane = Pick<Delivery, 'applicationId' | 'destinationId'>;
-
-const DELIVERY = `d.id, d.fence, d.attempts, d.application_id AS "applicationId",
-  d.destination_id AS "destinationId", d.sequence,
-  m.event, m.body, m.recorded_at AS "recordedAt", m.traceparent`;
-
-// Goes from destination to destination by the index, so that however much is due for one, the others
-// are found at once; `room` says how much each may give. SKIP LOCKED lets replicas share the work.
-const claim = defineStatement<Delivery>(
+// Goes from destination to destination by the index, so that many due deliveries to one do not delay
+// finding those to the others. SKIP LOCKED lets replicas share the work.
+const claimDue = defineStatement<LeasedDelivery>(
   'deliveries_claim',
   `WITH RECURSIVE destination (id) AS (
      (SELECT destination_id FROM deliveries
@@ -22,15 +23,15 @@ const claim = defineStatement<Delivery>(
              WHERE state = 'due' AND destination_id > destination.id
              ORDER BY destination_id LIMIT 1)
      FROM destination WHERE destination.id IS NOT NULL
-   ), room AS (
-     SELECT * FROM unnest($2::uuid[], $3::int[]) AS r (id, room)
+   ), capacity AS (
+     SELECT * FROM unnest($2::uuid[], $3::int[]) AS c (destination_id, deliveries)
    ), picked AS MATERIALIZED (
      SELECT due.id
-     FROM destination LEFT JOIN room ON room.id = destination.id
+     FROM destination LEFT JOIN capacity ON capacity.destination_id = destination.id
      CROSS JOIN LATERAL (
        SELECT d.id FROM deliveries AS d
        WHERE d.state = 'due' AND d.destination_id = destination.id AND d.next_attempt_at <= now()
-       ORDER BY d.next_attempt_at LIMIT coalesce(room.room, $4) FOR UPDATE SKIP LOCKED
+       ORDER BY d.next_attempt_at LIMIT coalesce(capacity.deliveries, $4) FOR UPDATE SKIP LOCKED
      ) AS due
      LIMIT $5
    )
@@ -38,25 +39,31 @@ const claim = defineStatement<Delivery>(
    SET leased = true, fence = d.fence + 1, next_attempt_at = now() + $6 * interval '1 ms'
    FROM picked, messages AS m
    WHERE d.id = picked.id AND m.event_id = d.event_id
-   RETURNING ${DELIVERY}`,
+   RETURNING d.id, d.fence, d.attempts, d.application_id AS "orderingKey",
+     d.destination_id AS "destinationId", d.sequence,
+     m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
 );
 
-/** Leases due deliveries of destinations after `after`, as many as there is room for. */
-export function claimDue(
-  db: Queryable,
-  request: {
-    after: string;
-    room: ReadonlyMap<string, number>;
-    otherRoom: number;
-    limit: number;
-    leaseMs: number;
-  },
-): Promise<Delivery[]> {
-  const { after, room, otherRoom, limit, leaseMs } = request;
-  return claim.run(db, [after, [...room.keys()], [...room.values()], otherRoom, limit, leaseMs]);
+export interface ClaimRequest {
+  /** Only destinations whose ids sort after this one. */
+  readonly after: string;
+  /** How many deliveries each destination may have. */
+  readonly capacities: ReadonlyMap<string, number>;
+  /** How many each destination that `capacities` does not name may have. */
+  readonly otherCapacity: number;
+  readonly limit: number;
+  readonly leaseMs: number;
 }
 
-const renew = defineStatement<{ id: string }>(
+/** Leases due deliveries, destination by destination in the order of the ids. */
+export function claimDueQuery(request: ClaimRequest): Query<LeasedDelivery[]> {
+  const { after, capacities, otherCapacity, limit, leaseMs } = request;
+  const values = [[...capacities.keys()], [...capacities.values()]];
+  return claimDue.query([after, ...values, otherCapacity, limit, leaseMs]);
+}
+
+// The rows are locked in the order of the results transaction, so that the two cannot deadlock.
+const renewLeases = defineStatement<{ id: string }>(
   'deliveries_renew',
   `WITH held AS (
      SELECT d.id FROM deliveries AS d
@@ -68,17 +75,16 @@ const renew = defineStatement<{ id: string }>(
    FROM held WHERE d.id = held.id RETURNING d.id`,
 );
 
-/** Prolongs the leases that are still ours and gives their ids. */
-export async function renewLeases(
-  db: Queryable,
-  held: readonly Delivery[],
+/** Renews the leases that this process still has, and returns the ids of those deliveries. */
+export function renewLeasesQuery(
+  deliveries: readonly LeasedDelivery[],
   leaseMs: number,
-): Promise<Set<string>> {
-  const rows = await renew.run(db, [ids(held), fences(held), leaseMs]);
-  return new Set(rows.map(({ id }) => id));
+): Query<ReadonlySet<string>> {
+  const query = renewLeases.query([idsOf(deliveries), fencesOf(deliveries), leaseMs]);
+  return mapQueryResult(query, (rows) => new Set(rows.map(({ id }) => id)));
 }
 
-const release = defineStatement(
+const releaseLeases = defineStatement(
   'deliveries_release',
   `UPDATE deliveries AS d
    SET leased = false, fence = d.fence + 1, next_attempt_at = now() + $3 * interval '1 ms'
@@ -86,12 +92,15 @@ const release = defineStatement(
    WHERE d.id = h.id AND d.fence = h.fence AND d.state = 'due'`,
 );
 
-/** Gives deliveries back without an attempt; they are due again after `delayMs`. */
-export function releasingLeases(held: readonly Delivery[], delayMs: number): Query<unknown> {
-  return release.query([ids(held), fences(held), delayMs]);
+/** Ends leases without an attempt; the deliveries are due again after `delayMs`. */
+export function releaseLeasesQuery(
+  deliveries: readonly LeasedDelivery[],
+  delayMs: number,
+): Query<unknown> {
+  return releaseLeases.query([idsOf(deliveries), fencesOf(deliveries), delayMs]);
 }
 
-const promote = defineStatement<Delivery>(
+const promoteNext = defineStatement<LeasedDelivery>(
   'deliveries_promote',
   `WITH next AS (
      SELECT first.id
@@ -109,28 +118,29 @@ const promote = defineStatement<Delivery>(
      next_attempt_at = now() + $3 * interval '1 ms'
    FROM next, messages AS m
    WHERE d.id = next.id AND m.event_id = d.event_id
-   RETURNING ${DELIVERY}`,
+   RETURNING d.id, d.fence, d.attempts, d.application_id AS "orderingKey",
+     d.destination_id AS "destinationId", d.sequence,
+     m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
 );
 
 /**
- * Makes the next delivery of each lane due, where nothing holds it back any more, and leases it. Runs
- * in the transaction that may have ended the hold, as a statement after it: only so does it see what
- * was added behind that one meanwhile.
+ * Makes the next delivery of each lane due when no other one holds the lane, and leases it. Must run
+ * in the transaction that may have ended the hold, as a later statement: only a later statement sees
+ * the deliveries that were inserted behind the hold in the meantime.
  */
-export function promotingNext(lanes: readonly Lane[], leaseMs: number): Query<Delivery[]> {
-  const each = [
-    ...new Map(
-      lanes.map((lane) => [laneKey(lane.applicationId, lane.destinationId), lane]),
-    ).values(),
-  ];
-  return promote.query([
-    each.map(({ applicationId }) => applicationId),
-    each.map(({ destinationId }) => destinationId),
+export function promoteNextQuery(lanes: readonly Lane[], leaseMs: number): Query<LeasedDelivery[]> {
+  const byKey = new Map(
+    lanes.map((lane) => [laneKey(lane.orderingKey, lane.destinationId), lane] as const),
+  );
+  const distinct = [...byKey.values()];
+  return promoteNext.query([
+    distinct.map(({ orderingKey }) => orderingKey),
+    distinct.map(({ destinationId }) => destinationId),
     leaseMs,
   ]);
 }
 
-const endHolds = defineStatement<Lane>(
+const endExpiredHolds = defineStatement<Lane>(
   'deliveries_end_holds',
   `WITH held AS (
      SELECT id FROM deliveries
@@ -138,12 +148,12 @@ const endHolds = defineStatement<Lane>(
      ORDER BY application_id, destination_id LIMIT $1 FOR UPDATE
    )
    UPDATE deliveries AS d SET holding = false FROM held WHERE d.id = held.id
-   RETURNING d.application_id AS "applicationId", d.destination_id AS "destinationId"`,
+   RETURNING d.application_id AS "orderingKey", d.destination_id AS "destinationId"`,
 );
 
-/** Lets deliveries that have failed for too long hold nothing back any more; gives their lanes. */
-export function endOldHolds(tx: Queryable, limit: number): Promise<Lane[]> {
-  return endHolds.run(tx, [limit]);
+/** Ends the holds of deliveries that have failed for too long, `limit` at most, and returns their lanes. */
+export function endExpiredHoldsQuery(limit: number): Query<Lane[]> {
+  return endExpiredHolds.query([limit]);
 }
 
 const unsettled = defineStatement<{ due: boolean; next_attempt_at: Date | null }>(
@@ -153,14 +163,14 @@ const unsettled = defineStatement<{ due: boolean; next_attempt_at: Date | null }
      (SELECT min(next_attempt_at) FROM deliveries WHERE state = 'due') AS next_attempt_at`,
 );
 
-/** Whether anything is due or in anyone's hands, and when the next attempt is planned. */
+/** Whether any delivery is due or leased, by whichever process, and when the next attempt is planned. */
 export async function findUnsettled(
   db: Queryable,
 ): Promise<{ due: boolean; nextAttemptAt?: Date }> {
   const [row] = await unsettled.run(db);
-  if (row === undefined) throw new Error('a query without a table gave no row');
+  if (row === undefined) throw new Error('a SELECT without FROM returns one row');
   return { due: row.due, ...(row.next_attempt_at && { nextAttemptAt: row.next_attempt_at }) };
 }
 
-const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id);
-const fences = (deliveries: readonly Delivery[]) => deliveries.map(({ fence }) => fence);
+const idsOf = (deliveries: readonly LeasedDelivery[]) => deliveries.map(({ id }) => id);
+const fencesOf = (deliveries: readonly LeasedDelivery[]) => deliveries.map(({ fence }) => fence);

@@ -1,16 +1,16 @@
-/** Looking at deliveries: for operators, so on a cold path. */
+/** Lists deliveries for operators: a cold path, so through TypeORM. */
 import type { Database } from '@creditlane/postgres/database';
 import { type DeliveryRow, type DeliveryStateName, deliveries } from '../tables.ts';
 
 export interface ListRequest {
   applicationId: string | undefined;
   state: DeliveryStateName | undefined;
-  /** Only those made before this one. */
+  /** Only deliveries that were created before the one with this id. */
   before: string | undefined;
   limit: number;
 }
 
-/** Deliveries with their bodies' events, their destinations' states and their attempts, newest first. */
+/** Lists deliveries with their messages, destination states and attempts, newest first. */
 export function listDeliveries(
   { dataSource }: Database,
   { applicationId, state, before, limit }: ListRequest,
@@ -25,9 +25,9 @@ export function listDeliveries(
     .addOrderBy('a.number')
     .take(limit);
   if (applicationId !== undefined)
-    query.andWhere('d.applicationId = :applicationId', { applicationId });
+    query.andWhere('d.orderingKey = :applicationId', { applicationId });
   if (before !== undefined) query.andWhere('d.id < :before', { before });
-  // Written out, for the planner to see that a partial index serves. It is one of four words.
+  // A literal, one of four words: with a parameter the planner would not use the partial indexes.
   if (state !== undefined) query.andWhere(`d.state = '${state}'`);
   return query.getMany();
 }

@@ -1,101 +1,107 @@
 /**
- * The SQL of what is known of destinations: who answers, who does not, and who gets nothing more. All
- * of it is about one revision of a destination; whatever comes of a later one begins anew.
+ * The SQL of destination states: last success, first failure, disabled or not. A state belongs to one
+ * revision of its destination; a result at a later revision begins a new state.
  */
 import { defineStatement, mapQueryResult, type Query } from '@creditlane/postgres/statement';
+import type { DestinationHealth } from '../destinations/destination-health.ts';
 
-/** How a destination answered. */
-export interface Health {
-  readonly revision: number;
-  readonly succeeded: boolean;
-  /** Why it gets nothing more, where it said so itself; a stable word. */
-  readonly gone?: string | undefined;
-}
-
-/** That a destination gets nothing more, and why: a stable word. */
-export interface Disabling {
+/** A destination that is disabled: nothing more is sent to it at this revision or an earlier one. */
+export interface DisabledDestination {
   readonly destinationId: string;
   readonly revision: number;
+  /** A stable word. */
   readonly reason: string;
-  /** Whether it was disabled just now. */
+  /** Whether this statement disabled it. */
   readonly isNew: boolean;
 }
 
-// What is known of the same revision holds on; of a later one nothing is known yet.
-const FAILING_SINCE = `CASE WHEN excluded.last_success_at IS NULL THEN coalesce(
-  CASE WHEN s.revision = excluded.revision THEN s.failing_since END, excluded.failing_since) END`;
-const TOO_LONG = `${FAILING_SINCE} < now() - $5 * interval '1 ms'`;
-
-const noteHealth = defineStatement<Disabling>(
-  'destinations_note_health',
+const updateHealth = defineStatement<DisabledDestination>(
+  'destinations_update_health',
   `INSERT INTO destination_states AS s (destination_id, revision, last_success_at, failing_since,
      disabled_at, disabled_reason)
    SELECT id, revision, CASE WHEN succeeded THEN now() END, CASE WHEN NOT succeeded THEN now() END,
-     CASE WHEN gone IS NOT NULL THEN now() END, gone
+     CASE WHEN gone_reason IS NOT NULL THEN now() END, gone_reason
    FROM unnest($1::uuid[], $2::int[], $3::boolean[], $4::text[])
-     AS d (id, revision, succeeded, gone) ORDER BY id
+     AS d (id, revision, succeeded, gone_reason) ORDER BY id
    ON CONFLICT (destination_id) DO UPDATE SET
      revision = excluded.revision,
      last_success_at = coalesce(excluded.last_success_at, s.last_success_at),
-     failing_since = ${FAILING_SINCE},
-     disabled_at = coalesce(CASE WHEN s.revision = excluded.revision THEN s.disabled_at END,
-       excluded.disabled_at, CASE WHEN ${TOO_LONG} THEN now() END),
-     disabled_reason = coalesce(CASE WHEN s.revision = excluded.revision THEN s.disabled_reason END,
-       excluded.disabled_reason, CASE WHEN ${TOO_LONG} THEN 'no_success' END)
+     failing_since = CASE WHEN excluded.last_success_at IS NULL THEN
+       coalesce(CASE WHEN s.revision = excluded.revision THEN s.failing_since END,
+         excluded.failing_since) END,
+     disabled_at = coalesce(
+       CASE WHEN s.revision = excluded.revision THEN s.disabled_at END,
+       excluded.disabled_at,
+       CASE WHEN s.revision = excluded.revision AND excluded.last_success_at IS NULL
+         AND s.failing_since < now() - $5 * interval '1 ms' THEN now() END),
+     disabled_reason = coalesce(
+       CASE WHEN s.revision = excluded.revision THEN s.disabled_reason END,
+       excluded.disabled_reason,
+       CASE WHEN s.revision = excluded.revision AND excluded.last_success_at IS NULL
+         AND s.failing_since < now() - $5 * interval '1 ms' THEN 'no_success' END)
    WHERE s.revision <= excluded.revision
    RETURNING destination_id AS "destinationId", revision, disabled_reason AS reason,
      disabled_at = now() AS "isNew"`,
 );
 
 /**
- * Notes who answered well and who did not, and disables those that are gone or had no success for
- * `patienceMs`. Gives those that are disabled then. What was set anew meanwhile goes on.
+ * Stores how destinations answered, and disables those that said they are gone or had no success for
+ * `disableAfterMs`. Returns those of the destinations that are disabled then. The health of a revision
+ * before the stored one changes nothing.
  */
-export function notingHealth(
-  news: ReadonlyMap<string, Health>,
-  patienceMs: number,
-): Query<Disabling[]> {
-  const healths = [...news.values()];
-  const query = noteHealth.query([
-    [...news.keys()],
-    healths.map(({ revision }) => revision),
-    healths.map(({ succeeded }) => succeeded),
-    healths.map(({ gone }) => gone ?? null),
-    patienceMs,
+export function updateHealthQuery(
+  health: ReadonlyMap<string, DestinationHealth>,
+  disableAfterMs: number,
+): Query<DisabledDestination[]> {
+  const values = [...health.values()];
+  const query = updateHealth.query([
+    [...health.keys()],
+    values.map(({ revision }) => revision),
+    values.map(({ succeeded }) => succeeded),
+    values.map(({ goneReason }) => goneReason ?? null),
+    disableAfterMs,
   ]);
   return mapQueryResult(query, (rows) => rows.filter(({ reason }) => reason !== null));
 }
 
-const PENDING = `destination_id IN (
-    SELECT destination_id FROM destination_states
-    WHERE destination_id = ANY ($1::uuid[]) AND disabled_at IS NOT NULL
-  ) AND state IN ('waiting', 'due')`;
-
-const lockPending = defineStatement(
+const lockPendingOfDisabled = defineStatement(
   'deliveries_lock_pending',
-  `SELECT FROM deliveries WHERE ${PENDING}
+  `SELECT FROM deliveries
+   WHERE destination_id IN (
+       SELECT destination_id FROM destination_states
+       WHERE destination_id = ANY ($1::uuid[]) AND disabled_at IS NOT NULL
+     ) AND state IN ('waiting', 'due')
    ORDER BY application_id, destination_id, position FOR UPDATE`,
 );
 
-const endPending = defineStatement(
+/**
+ * Locks the pending deliveries of those of the destinations that are disabled. Must run before
+ * `endPendingOfDisabledQuery`: the lock waits until transactions that insert deliveries behind a locked
+ * one have ended, so that the next statement sees what they inserted.
+ */
+export function lockPendingOfDisabledQuery(destinationIds: readonly string[]): Query<unknown> {
+  return lockPendingOfDisabled.query([destinationIds]);
+}
+
+const endPendingOfDisabled = defineStatement(
   'deliveries_end_pending',
   `UPDATE deliveries
    SET state = 'dead', reason = 'destination_disabled', leased = false, settled_at = now()
-   WHERE ${PENDING}`,
+   WHERE destination_id IN (
+       SELECT destination_id FROM destination_states
+       WHERE destination_id = ANY ($1::uuid[]) AND disabled_at IS NOT NULL
+     ) AND state IN ('waiting', 'due')`,
 );
 
 /**
- * Ends everything for those of the destinations that are disabled; requests under way may still count.
- * Two queries, in this order: the first waits for whoever is adding deliveries behind one that holds
- * them back, and only the second sees what was added.
+ * Makes the pending deliveries of those of the destinations that are disabled dead. A request that is
+ * under way may still succeed, and then counts.
  */
-export function endingDisabled(
-  destinationIds: readonly string[],
-): [Query<unknown>, Query<unknown>] {
-  return [lockPending.query([destinationIds]), endPending.query([destinationIds])];
+export function endPendingOfDisabledQuery(destinationIds: readonly string[]): Query<unknown> {
+  return endPendingOfDisabled.query([destinationIds]);
 }
 
-const enable = defineStatement(
+const enableDestinations = defineStatement(
   'destinations_enable',
   `UPDATE destination_states AS s
    SET revision = d.revision, failing_since = NULL, disabled_at = NULL, disabled_reason = NULL
@@ -103,7 +109,7 @@ const enable = defineStatement(
    WHERE s.destination_id = d.id AND s.revision < d.revision`,
 );
 
-/** Notes that destinations were set anew: their later revisions, by id. */
-export function enablingDestinations(revisions: ReadonlyMap<string, number>): Query<unknown> {
-  return enable.query([[...revisions.keys()], [...revisions.values()]]);
+/** Enables destinations that were set anew: their later revisions, by id. */
+export function enableDestinationsQuery(revisions: ReadonlyMap<string, number>): Query<unknown> {
+  return enableDestinations.query([[...revisions.keys()], [...revisions.values()]]);
 }

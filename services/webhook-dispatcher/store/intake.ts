@@ -1,37 +1,46 @@
-/** The SQL of taking events in: what is known of them, and the deliveries they make. */
+/**
+ * The SQL of the intake. Columns keep the names of the first event types: `application_id` holds the
+ * ordering key and `creditor_id` the numbering key.
+ */
 import { type Column, defineArrayStatement } from '@creditlane/postgres/array-rows';
 import { defineStatement, mapQueryResult, type Query } from '@creditlane/postgres/statement';
+import type { HighWaterMark, Recipient } from '../events/webhook-event-type.ts';
 import {
-  type Incoming,
-  type Known,
+  counterKey,
+  type IntakePlan,
   laneKey,
-  numberKey,
-  type Plan,
   type PlannedDelivery,
-  submissionKey,
+  type StoredState,
+  seriesKey,
 } from '../intake/plan.ts';
 
-/** Who is told of an application, in whose name. */
-export type Told = Pick<Incoming, 'applicationId' | 'creditorId' | 'recipients'>;
+/** What the state of one event is read by. */
+export interface SeriesAndLanes {
+  readonly highWaterMark: HighWaterMark | undefined;
+  /** `undefined` when the event has no webhook. */
+  readonly orderingKey: string | undefined;
+  readonly recipients: readonly Recipient[];
+}
 
-interface Fact {
-  fact: 'seen' | 'numbered' | 'busy' | 'disabled';
+interface StateRow {
+  fact: 'high-water mark' | 'last sequence' | 'busy lane' | 'disabled destination';
   application_id: string;
   creditor_id: string;
   destination_id: string;
   number: number;
 }
 
-// The row of the delivery that holds a lane's others back is locked: it cannot be recorded as settled
-// while we decide that new ones wait behind it, or the promotion of the next would miss them. The
-// lanes come in order, as the recorder locks them too, so that neither waits for the other in a ring.
-const readKnown = defineStatement<Fact>(
-  'fan_out_known',
-  `WITH submission AS (
+// The row of the delivery that keeps its lane waiting is locked. Otherwise its result could be recorded
+// between this read and the insertion of a delivery that waits behind it, and the promotion of the next
+// delivery would miss the inserted one. The lanes are locked in the order in which the results
+// transaction locks them, so that the two cannot deadlock.
+const findStoredState = defineStatement<StateRow>(
+  'intake_state',
+  `WITH series AS (
      SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS s (application_id, creditor_id)
    ), lane AS (
      SELECT * FROM unnest($3::uuid[], $4::uuid[]) AS l (application_id, destination_id)
-   ), gate AS (
+   ), busy_lane AS (
      SELECT lane.application_id, lane.destination_id
      FROM lane CROSS JOIN LATERAL (
        SELECT d.id FROM deliveries AS d
@@ -40,25 +49,64 @@ const readKnown = defineStatement<Fact>(
        ORDER BY d.position LIMIT 1 FOR UPDATE
      ) AS holding
    )
-   SELECT 'seen' AS fact, application_id, creditor_id, NULL::uuid AS destination_id,
+   SELECT 'high-water mark' AS fact, application_id, creditor_id, NULL::uuid AS destination_id,
      seen_sequence AS number
-   FROM submissions JOIN submission USING (application_id, creditor_id)
+   FROM submissions JOIN series USING (application_id, creditor_id)
    UNION ALL
-   SELECT 'numbered', application_id, creditor_id, destination_id, last_sequence
+   SELECT 'last sequence', application_id, creditor_id, destination_id, last_sequence
    FROM sequences JOIN lane USING (application_id, destination_id)
    UNION ALL
-   SELECT 'busy', application_id, NULL, destination_id, NULL FROM gate
+   SELECT 'busy lane', application_id, NULL, destination_id, NULL FROM busy_lane
    UNION ALL
-   SELECT 'disabled', NULL, NULL, destination_id, revision
+   SELECT 'disabled destination', NULL, NULL, destination_id, revision
    FROM destination_states WHERE disabled_at IS NOT NULL AND destination_id = ANY ($4::uuid[])`,
 );
 
-const SEEN: readonly Column[] = [
+/** Reads the state that a batch is planned with, and locks the deliveries that new ones will wait behind. */
+export function findStoredStateQuery(batch: readonly SeriesAndLanes[]): Query<StoredState> {
+  const series = new Set<string>();
+  const lanes = new Set<string>();
+  for (const { highWaterMark: mark, orderingKey, recipients } of batch) {
+    if (mark !== undefined) series.add(seriesKey(mark.orderingKey, mark.numberingKey));
+    if (orderingKey === undefined) continue;
+    for (const { destinationId } of recipients) lanes.add(laneKey(orderingKey, destinationId));
+  }
+  const values = [...splitKeys(series, 2), ...splitKeys([...lanes].sort(), 2)];
+  return mapQueryResult(findStoredState.query(values), toStoredState);
+}
+
+function toStoredState(rows: readonly StateRow[]): StoredState {
+  const highWaterMarks = new Map<string, number>();
+  const lastSequences = new Map<string, number>();
+  const busyLanes = new Set<string>();
+  const disabledRevisions = new Map<string, number>();
+  for (const row of rows) {
+    const { application_id: orderingKey, creditor_id: numberingKey, number } = row;
+    const { destination_id: destinationId } = row;
+    switch (row.fact) {
+      case 'high-water mark':
+        highWaterMarks.set(seriesKey(orderingKey, numberingKey), number);
+        break;
+      case 'last sequence':
+        lastSequences.set(counterKey(orderingKey, numberingKey, destinationId), number);
+        break;
+      case 'busy lane':
+        busyLanes.add(laneKey(orderingKey, destinationId));
+        break;
+      case 'disabled destination':
+        disabledRevisions.set(destinationId, number);
+        break;
+    }
+  }
+  return { highWaterMarks, lastSequences, busyLanes, disabledRevisions };
+}
+
+const HIGH_WATER_MARK: readonly Column[] = [
   ['application_id', 'uuid'],
   ['creditor_id', 'uuid'],
   ['seen_sequence', 'bigint'],
 ];
-const NUMBERED: readonly Column[] = [
+const LAST_SEQUENCE: readonly Column[] = [
   ['application_id', 'uuid'],
   ['creditor_id', 'uuid'],
   ['destination_id', 'uuid'],
@@ -69,6 +117,7 @@ const MESSAGE: readonly Column[] = [
   ['event', 'text'],
   ['creditor_id', 'uuid'],
   ['body', 'text'],
+  ['reference', 'text'],
   ['recorded_at', 'timestamptz'],
   ['traceparent', 'text'],
 ];
@@ -83,88 +132,64 @@ const DELIVERY: readonly Column[] = [
   ['leased', 'boolean'],
 ];
 
+// Assembled, because few rows are read from their arrays in another way than many: see array-rows.ts.
 const insertPlan = defineArrayStatement(
-  'fan_out_insert',
-  (listed) => `WITH seen AS (
+  'intake_insert',
+  (rows) => `WITH high_water_mark AS (
      INSERT INTO submissions (application_id, creditor_id, seen_sequence)
-     SELECT application_id, creditor_id, seen_sequence FROM ${listed(SEEN)} AS s
+     SELECT application_id, creditor_id, seen_sequence FROM ${rows(HIGH_WATER_MARK)} AS h
      ON CONFLICT (application_id, creditor_id)
      DO UPDATE SET seen_sequence = greatest(submissions.seen_sequence, excluded.seen_sequence)
-   ), numbered AS (
+   ), last_sequence AS (
      INSERT INTO sequences (application_id, creditor_id, destination_id, last_sequence)
-     SELECT application_id, creditor_id, destination_id, last_sequence FROM ${listed(NUMBERED, 4)} AS n
+     SELECT application_id, creditor_id, destination_id, last_sequence
+     FROM ${rows(LAST_SEQUENCE, 4)} AS l
      ON CONFLICT (application_id, destination_id, creditor_id)
      DO UPDATE SET last_sequence = excluded.last_sequence
    ), message AS (
-     INSERT INTO messages (event_id, event, creditor_id, body, recorded_at, traceparent)
-     SELECT event_id, event, creditor_id, body, recorded_at, traceparent
-     FROM ${listed(MESSAGE, 8)} AS m
+     INSERT INTO messages (event_id, event, creditor_id, body, reference, recorded_at, traceparent)
+     SELECT event_id, event, creditor_id, body, reference, recorded_at, traceparent
+     FROM ${rows(MESSAGE, 8)} AS m
    )
    INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, reason,
      leased, fence, next_attempt_at, settled_at)
    SELECT id, event_id, destination_id, application_id, sequence, state, reason,
      leased, leased::int,
-     CASE WHEN state = 'due' THEN now() + leased::int * $22 * interval '1 ms' END,
+     CASE WHEN state = 'due' THEN now() + leased::int * $23 * interval '1 ms' END,
      CASE WHEN state = 'dead' THEN now() END
-   FROM ${listed(DELIVERY, 14)} AS d
+   FROM ${rows(DELIVERY, 15)} AS d
    ORDER BY place`,
 );
 
-/** What the database knows of the batch; locks what new deliveries will wait behind. */
-export function findingKnown(batch: readonly Told[]): Query<Known> {
-  const submissions = new Set<string>();
-  const lanes = new Set<string>();
-  for (const { applicationId, creditorId, recipients } of batch) {
-    submissions.add(submissionKey(applicationId, creditorId));
-    for (const { destinationId } of recipients) lanes.add(laneKey(applicationId, destinationId));
-  }
-  const values = [...columns(submissions, 2), ...columns([...lanes].sort(), 2)];
-  return mapQueryResult(readKnown.query(values), toKnown);
-}
-
-function toKnown(facts: readonly Fact[]): Known {
-  const known = {
-    seen: new Map<string, number>(),
-    numbered: new Map<string, number>(),
-    busy: new Set<string>(),
-    disabled: new Map<string, number>(),
-  };
-  for (const { fact, application_id, creditor_id, destination_id, number } of facts) {
-    if (fact === 'seen') known.seen.set(submissionKey(application_id, creditor_id), number);
-    else if (fact === 'busy') known.busy.add(laneKey(application_id, destination_id));
-    else if (fact === 'disabled') known.disabled.set(destination_id, number);
-    else known.numbered.set(numberKey(application_id, creditor_id, destination_id), number);
-  }
-  return known;
-}
-
 /**
- * Writes a plan. The deliveries in `leased` are due now and belong to this process for `leaseMs`;
- * whoever has room takes the others.
+ * Writes a plan. The deliveries in `leased` are due now and leased by this process for `leaseMs`; the
+ * other due ones are left for any process with capacity to claim.
  */
-export function insertingPlanned(
-  plan: Plan,
+export function insertPlanQuery(
+  plan: IntakePlan,
   leased: ReadonlySet<PlannedDelivery>,
   leaseMs: number,
 ): Query<unknown> {
-  const { messages, deliveries } = plan;
-  // Events that nobody is told of make no delivery, and are seen all the same.
-  const rowCount = Math.max(plan.seen.size, deliveries.length);
+  const { highWaterMarks, lastSequences, messages, deliveries } = plan;
+  const contents = messages.map(({ webhook }) => webhook.content);
+  // An event without recipients makes no delivery, and still moves its high-water mark.
+  const rowCount = Math.max(highWaterMarks.size, deliveries.length);
   return insertPlan(rowCount, [
-    ...columns(plan.seen.keys(), 2),
-    [...plan.seen.values()],
-    ...columns(plan.numbered.keys(), 3),
-    [...plan.numbered.values()],
+    ...splitKeys(highWaterMarks.keys(), 2),
+    [...highWaterMarks.values()],
+    ...splitKeys(lastSequences.keys(), 3),
+    [...lastSequences.values()],
     messages.map(({ eventId }) => eventId),
-    messages.map(({ rendering }) => (rendering.kind === 'silent' ? null : rendering.event)),
-    messages.map(({ creditorId }) => creditorId),
-    messages.map(({ rendering }) => (rendering.kind === 'silent' ? null : rendering.body)),
+    messages.map(({ webhook }) => webhook.event),
+    messages.map(({ webhook }) => webhook.numberingKey),
+    contents.map((content) => (content.kind === 'reference' ? null : content.body)),
+    contents.map((content) => (content.kind === 'reference' ? content.reference : null)),
     messages.map(({ recordedAt }) => recordedAt),
     messages.map(({ traceparent }) => traceparent ?? null),
     deliveries.map(({ id }) => id),
-    deliveries.map(({ incoming }) => incoming.eventId),
+    deliveries.map(({ message }) => message.eventId),
     deliveries.map(({ destinationId }) => destinationId),
-    deliveries.map(({ incoming }) => incoming.applicationId),
+    deliveries.map(({ message }) => message.webhook.orderingKey),
     deliveries.map(({ sequence }) => sequence),
     deliveries.map(({ state }) => state),
     deliveries.map(({ reason }) => reason),
@@ -173,8 +198,8 @@ export function insertingPlanned(
   ]);
 }
 
-/** Splits keys of ids joined by spaces into one list per id. */
-function columns(keys: Iterable<string>, count: number): string[][] {
+/** Splits keys of ids joined by spaces into one array per id. */
+function splitKeys(keys: Iterable<string>, count: number): string[][] {
   const split = [...keys].map((key) => key.split(' '));
   return Array.from({ length: count }, (_, n) => split.map((ids) => ids[n] ?? ''));
 }

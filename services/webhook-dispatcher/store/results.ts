@@ -1,7 +1,7 @@
-/** The SQL of results: attempts, and what they make of their deliveries. */
+/** The SQL of results: attempts, and the states of their deliveries after them. */
 import { type Column, defineArrayStatement } from '@creditlane/postgres/array-rows';
 import type { Query } from '@creditlane/postgres/statement';
-import type { AttemptResult } from '../queue/delivery.ts';
+import type { AttemptResult } from '../sending/attempt.ts';
 
 const RESULT: readonly Column[] = [
   ['id', 'uuid'],
@@ -15,15 +15,18 @@ const RESULT: readonly Column[] = [
   ['failure', 'text'],
 ];
 
-// Of two results of one delivery, which should not come together, the better one counts.
-// A success counts whoever brings it: the receiver has the webhook, so it must not be sent again. Any
-// other result counts only under the current fence. The fence moves on with each result, so that one
-// written twice, because the answer to the commit was lost, counts once.
-const record = defineArrayStatement(
+// - Two results of one delivery are not expected in a batch; if there are two, the better one counts.
+// - A success counts under any fence: the receiver has the webhook, so it must not be sent again. Any
+//   other result counts only under the current fence.
+// - Each result moves the fence on, so that a batch that is written twice, because the answer to the
+//   commit was lost, counts once.
+// - The rows are locked in the order of lanes and positions, as in all statements that lock several.
+// - Assembled, because few rows are read from their arrays in another way than many: see array-rows.ts.
+const recordResults = defineArrayStatement(
   'results_record',
-  (listed) => `WITH result AS MATERIALIZED (
+  (rows) => `WITH result AS MATERIALIZED (
      SELECT best.* FROM (
-       SELECT DISTINCT ON (r.id) r.* FROM ${listed(RESULT)} AS r
+       SELECT DISTINCT ON (r.id) r.* FROM ${rows(RESULT)} AS r
        ORDER BY r.id, r.state = 'delivered' DESC, r.fence DESC
      ) AS best JOIN deliveries AS d ON d.id = best.id
      ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d
@@ -47,12 +50,12 @@ const record = defineArrayStatement(
    ON CONFLICT DO NOTHING`,
 );
 
-/** Records attempts. A delivery that fails holds back those behind it for `holdMs` from its first failure. */
-export function recordingResults(
+/** Records attempts. A failing delivery holds its lane for `holdMs` from its first failure. */
+export function recordResultsQuery(
   results: readonly AttemptResult[],
   holdMs: number,
 ): Query<unknown> {
-  return record(results.length, [
+  return recordResults(results.length, [
     results.map(({ delivery }) => delivery.id),
     results.map(({ delivery }) => delivery.fence),
     results.map(({ state }) => state),

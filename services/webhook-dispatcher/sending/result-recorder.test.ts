@@ -3,13 +3,14 @@ import type { Queryable } from '@creditlane/postgres/statement';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { AttemptResult, Delivery } from '../queue/delivery.ts';
+import type { LeasedDelivery } from '../queue/delivery.ts';
 import { createTestWorld, type TestWorld, upTo } from '../test-fixture.ts';
-import { Recorder } from './recorder.ts';
+import type { AttemptResult } from './attempt.ts';
+import { ResultRecorder } from './result-recorder.ts';
 
 let world: TestWorld;
-let recorder: Recorder;
-/** The ids of what may go next. */
+let recorder: ResultRecorder;
+/** The ids of the promoted deliveries. */
 let promoted: string[];
 beforeEach(async () => {
   promoted = [];
@@ -23,24 +24,26 @@ afterEach(async () => {
   await world.close();
 });
 
-function recorderOn(pool: pg.Pool): Recorder {
-  return new Recorder({
+function recorderOn(pool: pg.Pool): ResultRecorder {
+  return new ResultRecorder({
     pool,
     log: createLog('recorder', { level: 'silent' }),
     leaseMs: 10_000,
     holdMs: 10_000,
-    patienceMs: 60_000,
-    onPromoted: (deliveries) => void promoted.push(...deliveries.map(({ id }) => id)),
-    onDisabled: () => undefined,
+    disableAfterMs: 60_000,
+    queue: {
+      add: (deliveries) => void promoted.push(...deliveries.map(({ id }) => id)),
+      drop: () => undefined,
+    },
   });
 }
 
-/** A delivery that a process has leased, or one that waits behind such a one. */
+/** A delivery that a process has leased, or a waiting one behind it in the lane. */
 async function leased(
-  place: { applicationId?: string; destinationId?: string } = {},
+  lane: { orderingKey?: string; destinationId?: string } = {},
   { db = world.sql as Queryable, state = 'due' } = {},
-): Promise<Delivery> {
-  const { applicationId = randomUUID(), destinationId = randomUUID() } = place;
+): Promise<LeasedDelivery> {
+  const { orderingKey = randomUUID(), destinationId = randomUUID() } = lane;
   const [id, eventId] = [randomUUID(), randomUUID()];
   await db.query(
     `INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
@@ -52,19 +55,20 @@ async function leased(
        fence, next_attempt_at)
      VALUES ($1, $2, $3, $4, 1, $5, $5 = 'due', 1,
        CASE WHEN $5 = 'due' THEN now() + interval '1 minute' END)`,
-    [id, eventId, destinationId, applicationId, state],
+    [id, eventId, destinationId, orderingKey, state],
   );
-  const said = {
+  const message = {
     event: 'applicationBooked',
     body: '{}',
+    reference: null,
     sequence: 1,
     recordedAt: new Date(),
     traceparent: null,
   };
-  return { id, fence: 1, attempts: 0, applicationId, destinationId, ...said };
+  return { id, fence: 1, attempts: 0, orderingKey, destinationId, ...message };
 }
 
-function result(delivery: Delivery, status: number): AttemptResult {
+function result(delivery: LeasedDelivery, status: number): AttemptResult {
   return {
     delivery,
     revision: 1,
@@ -75,7 +79,7 @@ function result(delivery: Delivery, status: number): AttemptResult {
   };
 }
 
-async function rowsOf({ id }: Delivery) {
+async function rowsOf({ id }: LeasedDelivery) {
   const { rows } = await world.sql.query(
     `SELECT state, attempts, array(SELECT status FROM attempts WHERE delivery_id = id) AS statuses
      FROM deliveries WHERE id = $1`,
@@ -84,7 +88,7 @@ async function rowsOf({ id }: Delivery) {
   return rows;
 }
 
-it('two results of one delivery count as one, and as a success when one of them is', async () => {
+it('two results of one delivery count as one, and as a success when either is a success', async () => {
   const [twice, other] = [await leased(), await leased()];
   await Promise.all(
     [result(twice, 500), result(other, 200), result(twice, 200), result(twice, 503)].map((one) =>
@@ -96,7 +100,7 @@ it('two results of one delivery count as one, and as a success when one of them 
   expect(await rowsOf(other)).toEqual(delivered);
 });
 
-it('an attempt that stands in the log already keeps no result from counting', async () => {
+it('a result whose attempt is stored already still changes the delivery', async () => {
   const delivery = await leased();
   await world.sql.query(
     'INSERT INTO attempts (delivery_id, number, started_at, duration_ms) VALUES ($1, 1, now(), 1)',
@@ -106,7 +110,7 @@ it('an attempt that stands in the log already keeps no result from counting', as
   expect(await rowsOf(delivery)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
 });
 
-it('a result that the database refuses keeps no other from being written', async () => {
+it('a result that the database refuses is not written, and the others of its batch are', async () => {
   const deliveries = await Promise.all(upTo(9).map(() => leased()));
   const [first, refused] = deliveries;
   if (first === undefined || refused === undefined) throw new Error('there are nine');
@@ -122,15 +126,15 @@ it('a result that the database refuses keeps no other from being written', async
   }
 });
 
-it('a result is written after whatever holds up the database has passed', async () => {
-  const impatient = world.connect({ options: '-c lock_timeout=10ms' });
+it('a result that cannot be written because of a lock is written once the lock is gone', async () => {
+  const shortWaiting = world.connect({ options: '-c lock_timeout=10ms' });
   const delivery = await leased();
   const client = await world.sql.connect();
   await client.query('BEGIN');
   await client.query('LOCK TABLE deliveries');
-  const tries = vi.spyOn(impatient, 'connect');
-  const written = recorderOn(impatient).record({ result: result(delivery, 200) });
-  // More often than a result that is refused for itself would be tried.
+  const tries = vi.spyOn(shortWaiting, 'connect');
+  const written = recorderOn(shortWaiting).record({ result: result(delivery, 200) });
+  // More tries than a refused result has.
   await vi.waitFor(() => expect(tries.mock.calls.length).toBeGreaterThan(5), 10_000);
   await client.query('ROLLBACK');
   client.release();
@@ -138,7 +142,7 @@ it('a result is written after whatever holds up the database has passed', async 
   expect(await rowsOf(delivery)).toMatchObject([{ state: 'delivered' }]);
 });
 
-it('what waits behind a delivery that ended may go, and is leased', async () => {
+it('when a delivery reaches a final state, the next delivery of its lane is leased', async () => {
   const first = await leased();
   const second = await leased(first, { state: 'waiting' });
   const third = await leased(first, { state: 'waiting' });
@@ -150,13 +154,13 @@ it('what waits behind a delivery that ended may go, and is leased', async () => 
   expect(await rowsOf(third)).toMatchObject([{ state: 'waiting' }]);
 });
 
-const dead = (delivery: Delivery): AttemptResult => ({
+const dead = (delivery: LeasedDelivery): AttemptResult => ({
   ...result(delivery, 500),
   state: 'dead',
   reason: 'attempts_exhausted',
 });
 
-it('nothing more goes to a destination that turns out to have failed for too long', async () => {
+it('when a destination turns out to have failed for too long, the next delivery is dead instead of promoted', async () => {
   const first = await leased();
   const second = await leased(first, { state: 'waiting' });
   await world.sql.query(
@@ -168,7 +172,7 @@ it('nothing more goes to a destination that turns out to have failed for too lon
   expect(await rowsOf(second)).toMatchObject([{ state: 'dead' }]);
 });
 
-it('what another replica adds while a destination is disabled does not wait for ever', async () => {
+it('a delivery that another replica inserts while the destination is being disabled becomes dead too', async () => {
   const tried = await leased();
   const { destinationId } = tried;
   const other = await leased({ destinationId });

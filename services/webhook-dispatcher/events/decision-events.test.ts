@@ -6,7 +6,8 @@ import {
   DecisionRecordedSchema,
 } from '@creditlane/proto/decisions/v1/decisions_events';
 import { describe, expect, it } from 'vitest';
-import { render, UnreadableEvent } from './decision-body.ts';
+import { decisionSource } from './decision-events.ts';
+import { UnreadableEventError } from './webhook-event-type.ts';
 
 const ids = {
   applicationId: '3f0f0c9e-58f5-4a27-a40b-3ea4b1f0ad01',
@@ -32,13 +33,25 @@ function recorded(decision: Init['decision'], init: Partial<Init> = {}) {
   });
 }
 
-function bodyOf(event: ReturnType<typeof recorded>): Record<string, unknown> {
-  const rendering = render(event);
-  if (rendering.kind !== 'sendable') throw new Error(`expected a body, got ${rendering.kind}`);
-  return JSON.parse(rendering.body);
+const source = decisionSource({ find: async () => [] });
+
+/** The name of the webhook and its rendered body; `undefined` when the decision has no webhook. */
+function render(event: DecisionRecorded) {
+  const eventType = source.eventTypeOf(event);
+  if (eventType === undefined) return undefined;
+  const { name, rendering, schema } = eventType;
+  if (rendering.at !== 'intake') throw new Error('decisions are rendered at intake');
+  return { name, ...schema.render(rendering.payload(event)) };
 }
 
-describe('rendering a decision', () => {
+function bodyOf(event: DecisionRecorded): Record<string, unknown> {
+  const rendered = render(event);
+  if (rendered === undefined) throw new Error('expected a webhook');
+  expect(rendered.mismatch).toBeUndefined();
+  return JSON.parse(rendered.body);
+}
+
+describe('the webhook of a decision', () => {
   it.each([
     [DecisionValue.BOOKED, 'applicationBooked', 'BOOKED'],
     [DecisionValue.APPROVED, 'applicationApproved', 'APPROVED'],
@@ -52,27 +65,26 @@ describe('rendering a decision', () => {
     [DecisionValue.INCOMPLETE, 'documentsIncomplete', 'INCOMPLETE'],
     [DecisionValue.DOCUMENTS_INCOMPLETE, 'documentsIncomplete', 'INCOMPLETE'],
     [DecisionValue.AWAITING_DECISION, 'awaitingDecision', 'AWAITING_DECISION'],
-  ])('tells of decision %i as %s', (decision, event, status) => {
-    const rendering = render(recorded({ decision }));
-    expect(rendering).toMatchObject({ kind: 'sendable', event });
+  ])('decision %i is reported as %s', (decision, name, status) => {
+    expect(render(recorded({ decision }))).toMatchObject({ name, mismatch: undefined });
     expect(bodyOf(recorded({ decision }))).toMatchObject({ ...ids, status });
   });
 
   it.each([DecisionValue.WITHDRAWN, DecisionValue.DRAFT])(
-    'tells nobody of decision %i',
+    'decision %i has no webhook',
     (decision) => {
-      expect(render(recorded({ decision }))).toEqual({ kind: 'silent' });
+      expect(render(recorded({ decision }))).toBeUndefined();
     },
   );
 
-  it('leaves the terms out of events that have none', () => {
+  it('an event without an offer has no terms in its body', () => {
     const body = bodyOf(
       recorded({ decision: DecisionValue.BOOKED, conditions: 'none', paymentAmount: 1 }),
     );
     expect(body).toEqual({ ...ids, status: 'BOOKED', conditions: 'none' });
   });
 
-  it('gives the terms in force, and no difference where there is none', () => {
+  it('an event with an offer has the terms in force, and no differences where there are none', () => {
     expect(bodyOf(recorded({ decision: DecisionValue.APPROVED }))).toEqual({
       ...ids,
       status: 'APPROVED',
@@ -82,7 +94,7 @@ describe('rendering a decision', () => {
     });
   });
 
-  it('gives payments in Canadian dollars, and the differences from the worksheet in decimals', () => {
+  it('payments are in Canadian dollars, and differences from the worksheet in decimals', () => {
     const event = recorded(
       { decision: DecisionValue.APPROVED, paymentAmount: 412.5, maxPayment: 500 },
       { terms: { ...worksheet, interestRate: 5.69, term: 72 } },
@@ -100,7 +112,7 @@ describe('rendering a decision', () => {
     [PaymentFrequency.BI_WEEKLY, 'BI-WEEKLY'],
     [PaymentFrequency.SEMI_MONTHLY, 'SEMI-MONTHLY'],
     [PaymentFrequency.MONTHLY, 'MONTHLY'],
-  ])('writes frequency %i as %s', (frequency, word) => {
+  ])('frequency %i is written as %s', (frequency, word) => {
     const event = recorded(
       { decision: DecisionValue.APPROVED },
       { terms: { ...worksheet, frequency } },
@@ -112,25 +124,30 @@ describe('rendering a decision', () => {
     ['firstPaymentDate', { firstPaymentDate: '' }],
     ['frequency', { frequency: PaymentFrequency.UNSPECIFIED }],
     ['interestRate', { interestRate: undefined }],
-  ])('parks an approval without %s and says so', (field, missing) => {
-    const { interestRate, ...rest } = worksheet;
-    const terms = 'interestRate' in missing ? rest : { ...rest, interestRate, ...missing };
-    const rendering = render(recorded({ decision: DecisionValue.APPROVED }, { terms }));
-    expect(rendering).toMatchObject({ kind: 'unfit', reason: expect.stringContaining(field) });
-  });
+  ])(
+    'an approval without %s does not match its schema, and the reason names the field',
+    (field, missing) => {
+      const { interestRate, ...rest } = worksheet;
+      const terms = 'interestRate' in missing ? rest : { ...rest, interestRate, ...missing };
+      const rendered = render(recorded({ decision: DecisionValue.APPROVED }, { terms }));
+      expect(rendered?.mismatch).toEqual(expect.stringContaining('payload_unfit'));
+      expect(rendered?.mismatch).toEqual(expect.stringContaining(field));
+    },
+  );
 
-  it('parks a date that is in no calendar', () => {
+  it('a date that no calendar has does not match the schema', () => {
     const terms = { ...worksheet, firstPaymentDate: '2026-02-30' };
-    expect(render(recorded({ decision: DecisionValue.APPROVED }, { terms })).kind).toBe('unfit');
+    const rendered = render(recorded({ decision: DecisionValue.APPROVED }, { terms }));
+    expect(rendered?.mismatch).toEqual(expect.stringContaining('payload_unfit'));
   });
 
-  it('gives the same bytes every time', () => {
+  it('the same decision is rendered to the same bytes every time', () => {
     const event = recorded({ decision: DecisionValue.APPROVED, conditions: 'é\u0000"\\' });
     expect(render(event)).toEqual(render(event));
   });
 
-  it('cannot read a decision value it does not know', () => {
-    expect(() => render(recorded({ decision: 99 as DecisionValue }))).toThrow(UnreadableEvent);
-    expect(() => render(recorded(undefined))).toThrow(UnreadableEvent);
+  it('an unknown decision value makes the event unreadable', () => {
+    expect(() => render(recorded({ decision: 99 as DecisionValue }))).toThrow(UnreadableEventError);
+    expect(() => render(recorded(undefined))).toThrow(UnreadableEventError);
   });
 });

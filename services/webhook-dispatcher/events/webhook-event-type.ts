@@ -1,0 +1,96 @@
+/**
+ * Webhook event types: all that the dispatcher knows of an event is in its descriptor. A descriptor
+ * stands in the source of the bus event that its webhooks are made from.
+ */
+import type { EventType, Topic } from '@creditlane/events/topics';
+import type { BodySchema } from './body-schema.ts';
+
+/** A destination that receives an event, at the revision it had when the recipients were found. */
+export interface Recipient {
+  readonly destinationId: string;
+  readonly revision: number;
+}
+
+/** Finds recipients. Event types share a lookup, so that a batch of events costs one call for each. */
+export interface RecipientLookup<Query = unknown> {
+  /**
+   * The recipients of each query, in the order of the queries. Rejects when another service that has
+   * to be asked is unavailable: then the events are handled again later.
+   *
+   * @param traceparent of one of the events, which stands for all
+   */
+  find(
+    queries: readonly Query[],
+    traceparent: string | undefined,
+  ): Promise<readonly (readonly Recipient[])[]>;
+}
+
+/** The descriptor of a webhook event type, made from bus events of one type. */
+export interface WebhookEventType<Event = unknown, RecipientQuery = unknown> {
+  /** As in the interface's list of events; stored with every message, so a name never changes. */
+  readonly name: string;
+  /** Appended to the destination's URL, such as "/application-booked". */
+  readonly path: string;
+  /** The header that holds the hex HMAC of the body. */
+  readonly signatureHeader: string;
+  readonly schema: BodySchema;
+  /** Webhooks with the same ordering key (a UUID) are sent to each destination in order. */
+  orderingKey(event: Event): string;
+  /** `webhook-sequence` counts per ordering key, numbering key (a UUID) and destination. */
+  numberingKey(event: Event): string;
+  /** Finds the recipients. An event's recipients are settled when the event is consumed. */
+  readonly recipientLookup: RecipientLookup<RecipientQuery>;
+  recipientQuery(event: Event): RecipientQuery;
+  readonly rendering: RenderedAtIntake<Event> | RenderedWhenSent<Event>;
+}
+
+/** The body is made when the event is consumed, and stored for all destinations and attempts. */
+export interface RenderedAtIntake<Event> {
+  readonly at: 'intake';
+  payload(event: Event): object;
+}
+
+/** Only a reference is stored; the body is made anew for every attempt and never stored. */
+export interface RenderedWhenSent<Event> {
+  readonly at: 'sending';
+  /** What `payload` needs to find the content: nothing that must not be stored in the clear. */
+  reference(event: Event): string;
+  /**
+   * Must give the same payload for a reference every time, since a receiver may get several attempts.
+   * Rejects when the content cannot be read now: the delivery is due again, with all its attempts.
+   *
+   * @param traceparent of the attempt
+   */
+  payload(reference: string, traceparent: string | undefined): Promise<object>;
+}
+
+/** A bus event's place in the order of its kind: an event at or below the highest one is dropped. */
+export interface HighWaterMark {
+  readonly orderingKey: string;
+  /** Only one type of bus event may have high-water marks for a pair of the two keys. */
+  readonly numberingKey: string;
+  /** 1, 2, 3 … */
+  readonly sequence: number;
+}
+
+/** A type of bus event and the webhook event types that are made from it. */
+export interface WebhookSource<Event = unknown> {
+  readonly topic: Topic;
+  readonly busEventType: EventType;
+  readonly eventTypes: readonly WebhookEventType<Event>[];
+  /**
+   * The type of the event's webhook; `undefined` when the event has none. Throws `UnreadableEventError`
+   * for an event that no webhook can ever be made from: it becomes a dead letter.
+   */
+  eventTypeOf(event: Event): WebhookEventType<Event> | undefined;
+  /** When the thing that the event reports was recorded. */
+  recordedAt(event: Event): Date;
+  /** For events that can come again under another id, as after the loss of the whole broker. */
+  highWaterMark?(event: Event): HighWaterMark;
+}
+
+/** An event that no webhook can be made from, such as one with an unknown decision value. */
+export class UnreadableEventError extends Error {
+  override name = 'UnreadableEventError';
+  readonly loggable = true;
+}

@@ -1,0 +1,90 @@
+/** Finds out which webhook each event of a batch makes, and which destinations receive the webhook. */
+import type { ReceivedEvent } from '@creditlane/messaging/transactional-inbox';
+import {
+  type Recipient,
+  UnreadableEventError,
+  type WebhookEventType,
+  type WebhookSource,
+} from '../events/webhook-event-type.ts';
+
+/** An event with its webhook's type and recipients, or with the reason why it can have no webhook. */
+export type IdentifiedEvent =
+  | {
+      readonly source: WebhookSource;
+      /** `undefined` when the event has no webhook. */
+      readonly eventType: WebhookEventType | undefined;
+      readonly recipients: readonly Recipient[];
+    }
+  | { readonly unreadable: UnreadableEventError };
+
+export type IdentifiedBatch = ReadonlyMap<ReceivedEvent, IdentifiedEvent>;
+
+/** The sources of webhooks, by the type of their bus event. */
+export type SourcesByBusEvent = ReadonlyMap<string, WebhookSource>;
+
+/**
+ * Identifies the events of a batch. Rejects when a recipient lookup does: while the service that knows
+ * the recipients is unavailable, no event may be taken for one without recipients.
+ */
+export async function identifyEvents(
+  sources: SourcesByBusEvent,
+  events: readonly ReceivedEvent[],
+): Promise<IdentifiedBatch> {
+  const typed = new Map(events.map((received) => [received, findEventType(sources, received)]));
+  const recipients = await findRecipients(typed);
+  const identified = new Map<ReceivedEvent, IdentifiedEvent>();
+  for (const [received, found] of typed) {
+    const isUnreadable = found instanceof UnreadableEventError;
+    identified.set(
+      received,
+      isUnreadable
+        ? { unreadable: found }
+        : { ...found, recipients: recipients.get(received) ?? [] },
+    );
+  }
+  return identified;
+}
+
+interface TypedEvent {
+  readonly source: WebhookSource;
+  readonly eventType: WebhookEventType | undefined;
+}
+
+function findEventType(
+  sources: SourcesByBusEvent,
+  { type, event }: ReceivedEvent,
+): TypedEvent | UnreadableEventError {
+  const source = sources.get(type);
+  if (source === undefined) return new UnreadableEventError(`no webhook is made from a ${type}`);
+  try {
+    return { source, eventType: source.eventTypeOf(event) };
+  } catch (error) {
+    if (error instanceof UnreadableEventError) return error;
+    throw error;
+  }
+}
+
+/** Makes one call for each lookup, however many events have the same query. */
+async function findRecipients(
+  batch: ReadonlyMap<ReceivedEvent, TypedEvent | UnreadableEventError>,
+): Promise<ReadonlyMap<ReceivedEvent, readonly Recipient[]>> {
+  const asked = [...batch].flatMap(([received, found]) => {
+    if (found instanceof UnreadableEventError || found.eventType === undefined) return [];
+    const { recipientLookup: lookup } = found.eventType;
+    return [{ received, lookup, query: found.eventType.recipientQuery(received.event) }];
+  });
+  const traceparent = asked.find(({ received }) => received.traceparent)?.received.traceparent;
+
+  const recipients = new Map<ReceivedEvent, readonly Recipient[]>();
+  const byLookup = Map.groupBy(asked, ({ lookup }) => lookup);
+  const calls = [...byLookup].map(async ([lookup, ofLookup]) => {
+    const byQuery = Map.groupBy(ofLookup, ({ query }) => JSON.stringify(query));
+    const queries = [...byQuery.values()].map(([first]) => first?.query);
+    const answers = await lookup.find(queries, traceparent);
+    for (const [n, same] of [...byQuery.values()].entries()) {
+      for (const { received } of same) recipients.set(received, answers[n] ?? []);
+    }
+  });
+  await Promise.all(calls);
+  return recipients;
+}

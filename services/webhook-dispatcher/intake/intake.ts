@@ -1,0 +1,170 @@
+/** Turns bus events into deliveries: a batch is one transaction, and what it leases is sent after the commit. */
+import type { EventMessage } from '@creditlane/events/message';
+import { createInboxHandler, type ReceivedEvent } from '@creditlane/messaging/transactional-inbox';
+import type { Database } from '@creditlane/postgres/database';
+import type { PlannedWrites } from '@creditlane/postgres/transaction';
+import { newId } from '@creditlane/runtime/ids';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import { SERVICE } from '../destinations/destinations.ts';
+import type { WebhookEventType, WebhookSource } from '../events/webhook-event-type.ts';
+import type { LeasedDelivery } from '../queue/delivery.ts';
+import type { DeliveryQueue } from '../queue/delivery-queue.ts';
+import { enableDestinationsQuery } from '../store/destinations.ts';
+import { findStoredStateQuery, insertPlanQuery, type SeriesAndLanes } from '../store/intake.ts';
+import { type IdentifiedBatch, identifyEvents } from './identify.ts';
+import {
+  type Content,
+  type NewEvent,
+  type PlannedDelivery,
+  planDeliveries,
+  type StoredState,
+} from './plan.ts';
+
+export interface IntakeDeps {
+  readonly pool: Database['pool'];
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly sources: readonly WebhookSource[];
+  readonly queue: DeliveryQueue;
+  readonly leaseMs: number;
+}
+
+/**
+ * The handler to subscribe with. It rejects, so that the batch comes again, while the database or a
+ * service that recipients are looked up in is unavailable.
+ */
+export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promise<void> {
+  const { pool, log, metrics, queue } = deps;
+  const sources = new Map(deps.sources.map((source) => [source.busEventType, source]));
+  return createInboxHandler({
+    consumer: SERVICE,
+    pool,
+    log,
+    metrics,
+    prefetch: (events) => identifyEvents(sources, events),
+    readQuery: (events, identified) => findStoredStateQuery(seriesAndLanesOf(events, identified)),
+    planWrites: (events, identified, stored) => {
+      const newEvents = events.map((received) => toNewEvent(received, identified));
+      return planWrites(deps, newEvents, stored);
+    },
+    onCommitted({ leased, leasedAtMs, unleased }) {
+      queue.add(leased, leasedAtMs);
+      if (unleased.size > 0) queue.backlog.add(unleased);
+    },
+  });
+}
+
+/** The high-water marks and lanes to read; an unreadable event has none, and is refused by `planWrites`. */
+function seriesAndLanesOf(
+  events: readonly ReceivedEvent[],
+  identified: IdentifiedBatch,
+): SeriesAndLanes[] {
+  return events.flatMap((received) => {
+    const found = identified.get(received);
+    if (found === undefined || 'unreadable' in found) return [];
+    const { source, eventType, recipients } = found;
+    return [
+      {
+        highWaterMark: source.highWaterMark?.(received.event),
+        orderingKey: eventType?.orderingKey(received.event),
+        recipients,
+      },
+    ];
+  });
+}
+
+/** Renders the event's webhook. Throws `UnreadableEventError` for an event that becomes a dead letter. */
+function toNewEvent(received: ReceivedEvent, identified: IdentifiedBatch): NewEvent {
+  const found = identified.get(received);
+  if (found === undefined) throw new Error('every event of the batch was identified');
+  if ('unreadable' in found) throw found.unreadable;
+  const { source, eventType, recipients } = found;
+  const { id: eventId, event, traceparent } = received;
+  return {
+    eventId,
+    recordedAt: source.recordedAt(event),
+    traceparent,
+    highWaterMark: source.highWaterMark?.(event),
+    webhook: eventType && {
+      event: eventType.name,
+      orderingKey: eventType.orderingKey(event),
+      numberingKey: eventType.numberingKey(event),
+      content: contentOf(eventType, event),
+      recipients,
+    },
+  };
+}
+
+function contentOf({ rendering, schema }: WebhookEventType, event: unknown): Content {
+  if (rendering.at === 'sending') {
+    return { kind: 'reference', reference: rendering.reference(event) };
+  }
+  const { body, mismatch } = schema.render(rendering.payload(event));
+  return mismatch === undefined
+    ? { kind: 'body', body }
+    : { kind: 'unsendable', body, reason: mismatch };
+}
+
+interface CommittedIntake {
+  /** What this process sends now. */
+  readonly leased: readonly LeasedDelivery[];
+  /** By performance.now(). */
+  readonly leasedAtMs: number;
+  /** Destinations with due deliveries that this process has no capacity for. */
+  readonly unleased: ReadonlySet<string>;
+}
+
+/** Plans the deliveries of new events, and leases those that this process has capacity for. */
+function planWrites(
+  { queue, leaseMs }: IntakeDeps,
+  events: readonly NewEvent[],
+  stored: StoredState,
+): PlannedWrites<CommittedIntake> {
+  const leasedAtMs = performance.now();
+  const plan = planDeliveries(events, stored, newId);
+  const capacity = queue.capacity();
+  const leased = new Set<PlannedDelivery>();
+  const unleased = new Set<string>();
+  for (const delivery of plan.deliveries) {
+    if (delivery.state !== 'due') continue;
+    // Behind a backlog the new delivery takes its turn in the database.
+    const { destinationId } = delivery;
+    if (!queue.backlog.mayInclude(destinationId) && capacity.take(destinationId)) {
+      leased.add(delivery);
+    } else {
+      unleased.add(destinationId);
+    }
+  }
+  const { enabledRevisions } = plan;
+  return {
+    writes: [
+      enabledRevisions.size > 0 ? enableDestinationsQuery(enabledRevisions) : undefined,
+      insertPlanQuery(plan, leased, leaseMs),
+    ],
+    result: { leased: [...leased].map(toLeasedDelivery), leasedAtMs, unleased },
+  };
+}
+
+function toLeasedDelivery(planned: PlannedDelivery): LeasedDelivery {
+  const { id, message, destinationId, sequence } = planned;
+  const { webhook, recordedAt, traceparent } = message;
+  const { event, orderingKey, content } = webhook;
+  if (content.kind === 'unsendable' || sequence === null) {
+    throw new Error('only deliveries that can be sent are leased');
+  }
+  return {
+    id,
+    // As `insertPlanQuery` writes the row of a leased delivery.
+    fence: 1,
+    attempts: 0,
+    orderingKey,
+    destinationId,
+    event,
+    body: content.kind === 'body' ? content.body : null,
+    reference: content.kind === 'reference' ? content.reference : null,
+    sequence,
+    recordedAt,
+    traceparent,
+  };
+}

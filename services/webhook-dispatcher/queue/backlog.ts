@@ -1,0 +1,60 @@
+/** Which destinations may have more due deliveries in the database than this process had capacity for. */
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import type { Capacity } from './capacity.ts';
+import type { LeasedDelivery } from './delivery.ts';
+
+/** Sorts before every destination id. */
+const FIRST = '00000000-0000-0000-0000-000000000000';
+
+export class Backlog {
+  /** Signalled when a claim may bring deliveries. */
+  readonly claimable = new WakeSignal();
+  readonly #destinationIds = new Set<string>();
+  #cursor = FIRST;
+
+  /** The next claim is of the destinations after this id. */
+  get cursor(): string {
+    return this.#cursor;
+  }
+
+  /** Whether the last claim was cut off by the total capacity: then any destination may have a backlog. */
+  get isCutOff(): boolean {
+    return this.#cursor !== FIRST;
+  }
+
+  /** Whether a destination may have a backlog. */
+  mayInclude(destinationId: string): boolean {
+    return this.isCutOff || this.#destinationIds.has(destinationId);
+  }
+
+  /** Adds destinations with due deliveries that no process has leased. */
+  add(destinationIds: Iterable<string>): void {
+    for (const id of destinationIds) this.#destinationIds.add(id);
+    this.claimable.signal();
+  }
+
+  /** Wakes the claimer when capacity has become free that a backlog may use. */
+  useFreedCapacity(destinationId: string, hasCapacity: boolean): void {
+    if (this.isCutOff || (hasCapacity && this.#destinationIds.has(destinationId))) {
+      this.claimable.signal();
+    }
+  }
+
+  /**
+   * Updates the backlog after a claim with that capacity. A destination that filled its capacity may
+   * have more deliveries; one that did not has none. A claim that was cut off by the total says nothing
+   * about the destinations after the last one, where the next claim continues.
+   */
+  update(claimed: readonly LeasedDelivery[], capacity: Capacity, cutOff: boolean): void {
+    const counts = new Map<string, number>();
+    for (const { destinationId } of claimed) {
+      counts.set(destinationId, (counts.get(destinationId) ?? 0) + 1);
+    }
+    this.#cursor = cutOff ? ([...counts.keys()].sort().at(-1) ?? FIRST) : FIRST;
+    for (const [id, count] of counts) if (count >= capacity.of(id)) this.#destinationIds.add(id);
+    if (cutOff) return;
+    for (const id of this.#destinationIds) {
+      if ((counts.get(id) ?? 0) < capacity.of(id)) this.#destinationIds.delete(id);
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/** Records results in batches: a batch is what gathered while the last one was being written. */
+import type { Database } from '@creditlane/postgres/database';
+import { isTransientError } from '@creditlane/postgres/error-classes';
+import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
+import { Batcher } from '@creditlane/runtime/concurrency/batcher';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import { HealthTracker } from '../destinations/destination-health.ts';
+import type { LeasedDelivery } from '../queue/delivery.ts';
+import type { DeliveryQueue } from '../queue/delivery-queue.ts';
+import type { AttemptResult } from './attempt.ts';
+import { type ResultLimits, recordBatch } from './results-transaction.ts';
+
+export interface ResultRecorderOptions extends ResultLimits {
+  readonly pool: Database['pool'];
+  readonly log: Log;
+  /** Gets the promoted deliveries, and drops those of disabled destinations. */
+  readonly queue: Pick<DeliveryQueue, 'add' | 'drop'>;
+}
+
+/** The result of an attempt, or a delivery that could not be tried. */
+export type Entry = { readonly result: AttemptResult } | { readonly untried: LeasedDelivery };
+
+const MAX_BATCH = 1_000;
+/** How often a result is tried that the database refuses for itself. */
+const MAX_TRIES = 5;
+/** How many deliveries a log line about lost results names. */
+const MAX_LOGGED_IDS = 20;
+const RETRY_BACKOFF = { baseMs: 50, capMs: 2_000 };
+
+export class ResultRecorder {
+  readonly #options: ResultRecorderOptions;
+  readonly #health = new HealthTracker();
+  readonly #stop = new AbortController();
+  readonly #batches: Batcher<Entry, void>;
+
+  constructor(options: ResultRecorderOptions) {
+    this.#options = options;
+    const write = async (entries: readonly Entry[]) => {
+      await this.#writeWithRetries(entries);
+      return entries.map(() => undefined);
+    };
+    this.#batches = new Batcher(write, { maxConcurrent: 1, maxItems: MAX_BATCH });
+  }
+
+  /**
+   * Resolves once the entry is written, or lost after the retries: then the delivery is due again when
+   * its lease ends.
+   */
+  record(entry: Entry): Promise<void> {
+    return this.#batches.add(entry);
+  }
+
+  /** Writes what has gathered, without retries. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#batches.settled();
+  }
+
+  /**
+   * A transient error is retried until the recorder is closed. A batch that the database refuses is
+   * split in halves until the refused entry is alone, so that the others are written; the refused entry
+   * is lost after `MAX_TRIES`.
+   */
+  async #writeWithRetries(entries: readonly Entry[]): Promise<void> {
+    const { log } = this.#options;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#write(entries);
+      } catch (err) {
+        const refused = !isTransientError(err);
+        if (refused && entries.length > 1) {
+          const middle = entries.length >> 1;
+          await this.#writeWithRetries(entries.slice(0, middle));
+          return await this.#writeWithRetries(entries.slice(middle));
+        }
+        if (this.#stop.signal.aborted || (refused && attempt === MAX_TRIES)) {
+          const deliveryIds = entries.slice(0, MAX_LOGGED_IDS).map((entry) => deliveryOf(entry).id);
+          const lost = { err, deliveries: entries.length, deliveryIds };
+          log.error(lost, 'results of webhooks are lost');
+          return;
+        }
+        log.warn({ err, attempt }, 'results of webhooks cannot be written');
+        await new WakeSignal().wait(backoffMs(attempt, RETRY_BACKOFF), this.#stop.signal);
+      }
+    }
+  }
+
+  async #write(entries: readonly Entry[]): Promise<void> {
+    const { pool, log, queue } = this.#options;
+    const results = entries.flatMap((entry) => ('result' in entry ? [entry.result] : []));
+    const untried = entries.flatMap((entry) => ('untried' in entry ? [entry.untried] : []));
+    const healthChanges = this.#health.changesAfter(results);
+    const leasedAtMs = performance.now();
+    const batch = { results, untried, healthChanges };
+    const { disabled, promoted } = await recordBatch(pool, batch, this.#options);
+    this.#health.markStored(healthChanges);
+    for (const { isNew, ...destination } of disabled) {
+      if (isNew) log.warn(destination, 'a webhook destination is disabled until it is set anew');
+    }
+    if (disabled.length > 0) queue.drop(disabled.map(({ destinationId }) => destinationId));
+    if (promoted.length > 0) queue.add(promoted, leasedAtMs);
+  }
+}
+
+function deliveryOf(entry: Entry): LeasedDelivery {
+  return 'result' in entry ? entry.result.delivery : entry.untried;
+}

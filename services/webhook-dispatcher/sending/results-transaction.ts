@@ -1,0 +1,63 @@
+/** The transaction that records a batch of results: one round trip, in the order written here. */
+import type { Database } from '@creditlane/postgres/database';
+import type { DestinationHealth } from '../destinations/destination-health.ts';
+import type { LeasedDelivery } from '../queue/delivery.ts';
+import { promoteNextQuery, releaseLeasesQuery } from '../store/deliveries.ts';
+import {
+  type DisabledDestination,
+  endPendingOfDisabledQuery,
+  lockPendingOfDisabledQuery,
+  updateHealthQuery,
+} from '../store/destinations.ts';
+import { runNamedPipeline } from '../store/named-pipeline.ts';
+import { recordResultsQuery } from '../store/results.ts';
+import type { AttemptResult } from './attempt.ts';
+
+/** What a batch has to write. */
+export interface ResultBatch {
+  readonly results: readonly AttemptResult[];
+  /** Deliveries that could not be tried. */
+  readonly untried: readonly LeasedDelivery[];
+  readonly healthChanges: ReadonlyMap<string, DestinationHealth>;
+}
+
+export interface ResultLimits {
+  readonly leaseMs: number;
+  /** How long a failing delivery holds its lane. */
+  readonly holdMs: number;
+  /** How long a destination may go without a success before it is disabled. */
+  readonly disableAfterMs: number;
+}
+
+export interface RecordedBatch {
+  readonly disabled: readonly DisabledDestination[];
+  /** The next deliveries of the lanes, leased by this process. */
+  readonly promoted: readonly LeasedDelivery[];
+}
+
+/** How soon an untried delivery is due again. */
+const UNTRIED_DELAY_MS = 1_000;
+
+/** Records the batch, or nothing when the database refuses any part of it: then rejects with its error. */
+export async function recordBatch(
+  pool: Database['pool'],
+  { results, untried, healthChanges }: ResultBatch,
+  { leaseMs, holdMs, disableAfterMs }: ResultLimits,
+): Promise<RecordedBatch> {
+  const tried = results.map(({ delivery }) => delivery);
+  // Only these destinations can turn out to be disabled.
+  const suspects = [...healthChanges]
+    .filter(([, { succeeded, goneReason }]) => !succeeded || goneReason !== undefined)
+    .map(([destinationId]) => destinationId);
+
+  const { disabled = [], promoted = [] } = await runNamedPipeline(pool, {
+    released: untried.length > 0 ? releaseLeasesQuery(untried, UNTRIED_DELAY_MS) : undefined,
+    recorded: tried.length > 0 ? recordResultsQuery(results, holdMs) : undefined,
+    disabled: healthChanges.size > 0 ? updateHealthQuery(healthChanges, disableAfterMs) : undefined,
+    pendingLocked: suspects.length > 0 ? lockPendingOfDisabledQuery(suspects) : undefined,
+    pendingEnded: suspects.length > 0 ? endPendingOfDisabledQuery(suspects) : undefined,
+    // Last, so that nothing of a destination that has just been disabled is promoted.
+    promoted: tried.length > 0 ? promoteNextQuery(tried, leaseMs) : undefined,
+  });
+  return { disabled, promoted };
+}

@@ -1,0 +1,93 @@
+/** Wires everything between the database and the receivers: every part holds the queue, and no other part. */
+import type { Database } from '@creditlane/postgres/database';
+import { systemClock } from '@creditlane/runtime/clock';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Destinations } from '../destinations/destinations.ts';
+import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
+import { Egress } from '../egress/egress.ts';
+import type { WebhookEventType } from '../events/webhook-event-type.ts';
+import { Claimer } from '../queue/claimer.ts';
+import { DeliveryQueue } from '../queue/delivery-queue.ts';
+import { LeaseRenewal, releaseLeases } from '../queue/leases.ts';
+import type { WebhookDispatcherSettings } from '../service.ts';
+import { findUnsettled } from '../store/deliveries.ts';
+import { createAttempt } from './attempt.ts';
+import { ResultRecorder } from './result-recorder.ts';
+import { startSender } from './sender.ts';
+
+export interface SendingDeps {
+  readonly pool: Database['pool'];
+  readonly log: Log;
+  readonly destinations: Destinations;
+  readonly metrics: DispatcherMetrics;
+  /** By name. */
+  readonly eventTypes: ReadonlyMap<string, WebhookEventType>;
+}
+
+export interface Sending {
+  readonly queue: DeliveryQueue;
+  /** Resolves when no delivery is due or under way, in this process or another. */
+  settled(): Promise<void>;
+  /** Starts no more requests, lets those under way end, and releases the other deliveries. */
+  close(): Promise<void>;
+}
+
+/** How long requests under way may last once the service is closing. */
+const CLOSE_GRACE_MS = 3_000;
+const SETTLED_POLL_MS = 50;
+
+export function startSending(settings: WebhookDispatcherSettings, deps: SendingDeps): Sending {
+  const { pool, log, destinations, metrics, eventTypes } = deps;
+  const { leaseMs, maxInFlight, maxInFlightPerDestination } = settings;
+  const queue = new DeliveryQueue({
+    leaseMs,
+    maxInFlight,
+    maxInFlightPerDestination,
+    onRefused: (deliveries) => void releaseLeases({ pool, log }, deliveries),
+  });
+  const egress = new Egress({
+    ...settings.egress,
+    deadlineMs: settings.deadlineMs,
+    connectionsPerDestination: maxInFlightPerDestination,
+  });
+  const attempt = createAttempt({
+    eventTypes,
+    destinations,
+    egress,
+    delaysMs: settings.retryDelaysMs,
+    metrics,
+    log,
+    clock: systemClock,
+    random: Math.random,
+  });
+  const recorder = new ResultRecorder({
+    pool,
+    log,
+    queue,
+    leaseMs,
+    holdMs: settings.holdMs,
+    disableAfterMs: settings.patienceMs,
+  });
+  startSender({ queue, attempt, recorder });
+  const leaseRenewal = new LeaseRenewal({ pool, log, queue, leaseMs });
+  const claimer = new Claimer({ pool, log, queue, leaseMs });
+
+  return {
+    queue,
+    async settled() {
+      while (queue.size > 0 || (await findUnsettled(pool)).due) {
+        await queue.waitForRemoval(SETTLED_POLL_MS);
+      }
+    },
+    async close() {
+      await claimer.close();
+      const unsent = queue.close();
+      await leaseRenewal.close();
+      await releaseLeases({ pool, log }, unsent);
+      await queue.waitUntilEmpty(CLOSE_GRACE_MS);
+      await egress.close();
+      await queue.waitUntilEmpty(CLOSE_GRACE_MS);
+      await recorder.close();
+    },
+  };
+}

@@ -1,0 +1,27 @@
+/** The SQL of the metrics that are read from the database: how many rows there are, and how old. */
+import { defineStatement } from '@creditlane/postgres/statement';
+
+// Each state has a partial index of its own, so that the delivered rows need not be read.
+export const countBacklog = defineStatement<{ state: string; count: number }>(
+  'measure_backlog',
+  `SELECT 'waiting' AS state, count(*) FROM deliveries WHERE state = 'waiting'
+   UNION ALL SELECT 'due', count(*) FROM deliveries WHERE state = 'due'
+   UNION ALL SELECT 'dead', count(*) FROM deliveries WHERE state = 'dead'`,
+);
+
+export const findOldestUndelivered = defineStatement<{ age_s: number | null }>(
+  'measure_oldest',
+  `SELECT extract(epoch FROM now() - least(
+     (SELECT min(created_at) FROM deliveries WHERE state = 'waiting'),
+     (SELECT min(created_at) FROM deliveries WHERE state = 'due')))::float8 AS age_s`,
+);
+
+export const countDeadLetters = defineStatement<{ count: number }>(
+  'measure_dead_letters',
+  'SELECT count(*) FROM dead_letters',
+);
+
+export const countDisabledDestinations = defineStatement<{ count: number }>(
+  'measure_disabled_destinations',
+  'SELECT count(*) FROM destination_states WHERE disabled_at IS NOT NULL',
+);
