@@ -1,23 +1,22 @@
-/** A Kafka cluster of one's own for tests and local use: Apache Kafka's brokers on loopback. */
+/** A Kafka cluster for development and tests: Apache Kafka's brokers on loopback. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
-import { KafkaBrokerError, killLeftoverBroker } from './broker.ts';
+import { type Broker, KafkaBrokerError, killLeftoverBroker, startBroker } from './broker.ts';
 import { kafkaClasspath } from './jars.ts';
-import { type SupervisedBroker, superviseBroker } from './supervised-broker.ts';
 
 const HOST = '127.0.0.1';
 const FOLDER = 'broker-';
 
 export interface EmbeddedKafkaOptions {
   brokers: 1 | 3;
-  /** Made if missing; a cluster that was there before goes on with its topics and messages. */
+  /** Created if missing. A cluster that was created here before keeps its topics and messages. */
   dataDir: string;
-  /** Of the brokers, then of their controllers: twice as many as brokers. Free ones when left out. */
+  /** The ports of the brokers, then of their controllers, so twice `brokers`; free ones when left out. */
   ports?: number[];
-  /** More of the brokers' settings, or others than usual. */
+  /** Settings of the brokers, added to the usual ones or in their place. */
   properties?: Record<string, string | number>;
   /** See `BrokerOptions`. */
   scramUsers?: readonly string[];
@@ -27,18 +26,19 @@ export interface EmbeddedKafkaOptions {
 }
 
 export interface EmbeddedKafka {
-  /** What clients connect to: addresses separated by commas, as KAFKA_BROKERS has them. */
+  /** The addresses that clients connect to, separated by commas, as in KAFKA_BROKERS. */
   brokers: string;
-  /** Stops the broker with this number, from 0; SIGKILL unless it may hand over its partitions. */
+  /** Stops the broker with this number, from 0. SIGKILL, the default, is a crash. */
   stopBroker(index: number, signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
-  /** Starts a stopped one again, where it was before. */
+  /** Starts a stopped broker again, on its ports and its data. */
   startBroker(index: number): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Starts one broker or three, each of them a controller too (KRaft), and resolves once all serve. One
- * that dies is started again, on its ports and its data. Throws `KafkaUnavailableError` where there is no Java or Maven, and `KafkaBrokerError`.
+ * Starts one broker or three, each of them a controller too (KRaft), and resolves once all serve. A
+ * broker that ends by itself is started again, on its ports and its data. Throws
+ * `KafkaUnavailableError` without Java or Maven, and `KafkaBrokerError` when a broker does not start.
  */
 export async function startKafka(options: EmbeddedKafkaOptions): Promise<EmbeddedKafka> {
   const { brokers: count, properties = {}, scramUsers = [], isLarge = false, log } = options;
@@ -48,14 +48,14 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
   await assertSameSize(dataDir, count);
   const clusterId = await readClusterId(join(dataDir, 'cluster-id'));
   const ports = options.ports ?? (await findFreePorts(2 * count));
-  const running = new Map<number, SupervisedBroker>();
+  const running = new Map<number, Broker>();
 
   const start = async (index: number): Promise<void> => {
     if (running.has(index)) throw new KafkaBrokerError(`broker ${index} is running already`);
     const settings = { ...settingsOf(index, count, ports), ...properties };
     const folder = join(dataDir, FOLDER + index);
-    const broker = { folder, classpath, clusterId, properties: settings, scramUsers, isLarge };
-    running.set(index, await superviseBroker(broker, log));
+    const machine = { classpath, clusterId, scramUsers, isLarge, log };
+    running.set(index, await startBroker({ folder, properties: settings, ...machine }));
   };
   const stop = async (index: number, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     const broker = running.get(index);
@@ -83,13 +83,13 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
   };
 }
 
-/** Ends the brokers that a killed process left running on a data directory, if there are any. */
+/** Kills the brokers that a killed process left running on a data directory, if there are any. */
 export async function stopEmbeddedKafka(dataDir: string): Promise<void> {
   const folders = await brokerFolders(resolve(dataDir));
   await Promise.all(folders.map(killLeftoverBroker));
 }
 
-/** A cluster cannot grow or shrink by a setting: its voters and replicas would have to be moved. */
+/** The size of a cluster cannot be changed by a setting: voters and replicas would have to be moved. */
 async function assertSameSize(dataDir: string, count: number): Promise<void> {
   const { length } = await brokerFolders(dataDir);
   if (length === 0 || length === count) return;
@@ -120,11 +120,11 @@ function settingsOf(index: number, count: number, ports: number[]) {
     'transaction.state.log.num.partitions': 1,
     'transaction.state.log.replication.factor': count,
     'transaction.state.log.min.isr': 1,
-    // Nobody else is about to join a group: its first member need not wait.
+    // The first member of a group does not wait for others: groups here have few members.
     'group.initial.rebalance.delay.ms': 0,
-    // A third of the heap otherwise, for compaction that hardly ever happens.
+    // The default is a third of the heap, for compaction that hardly ever happens here.
     'log.cleaner.dedupe.buffer.size': 4_194_304,
-    // A broker that died is missed sooner than in a data centre.
+    // Shorter than the defaults (9 s and 2 s): the cluster notices a dead broker sooner.
     'broker.session.timeout.ms': 3_000,
     'broker.heartbeat.interval.ms': 500,
   };

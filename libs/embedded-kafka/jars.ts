@@ -1,4 +1,4 @@
-/** The jars of a Kafka broker, fetched once by Maven as pom.xml beside this file pins them. */
+/** The jars of a Kafka broker, in the versions that pom.xml pins, fetched once by Maven. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -11,16 +11,16 @@ const run = promisify(execFile);
 const POM = join(import.meta.dirname, 'pom.xml');
 const CACHE = resolve(import.meta.dirname, '../../.cache');
 const MIN_JAVA = 17;
-/** 45 MB from a registry; from Maven's own cache it takes seconds. */
+/** 45 MB over the network; from Maven's own cache it takes seconds. */
 const FETCH_WITHIN_MS = 300_000;
 
-/** There can be no Kafka on this machine: a program or its jars are not to be had. */
+/** Kafka cannot run on this machine: Java, Maven or the jars are missing. */
 export class KafkaUnavailableError extends Error {
   override name = 'KafkaUnavailableError';
   readonly loggable = true;
 }
 
-/** The class path to start Kafka's programs with. Throws `KafkaUnavailableError`. */
+/** Returns the class path for Kafka's programs. Throws `KafkaUnavailableError`. */
 export async function kafkaClasspath(): Promise<string> {
   await assertJava();
   const digest = createHash('sha256')
@@ -38,17 +38,17 @@ async function assertJava(): Promise<void> {
   throw new KafkaUnavailableError(`Kafka needs Java ${MIN_JAVA} or later; this is ${version}.`);
 }
 
-/** Into a folder aside, moved when complete: several processes may fetch at once, or be killed. */
+/** Fetches into a temporary folder and renames it at the end: processes fetch at once, or are killed. */
 async function fetchJars(folder: string): Promise<void> {
   await mkdir(CACHE, { recursive: true });
-  const aside = await mkdtemp(`${folder}-`);
+  const temporary = await mkdtemp(`${folder}-`);
   try {
-    const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${aside}`];
+    const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${temporary}`];
     await program('mvn', ['-q', '-B', '-f', POM, ...goal], FETCH_WITHIN_MS);
-    await rename(aside, folder);
+    await rename(temporary, folder);
   } catch (error) {
-    await rm(aside, { recursive: true, force: true });
-    // Another process was faster.
+    await rm(temporary, { recursive: true, force: true });
+    // Another process has fetched them meanwhile.
     if (!existsSync(folder)) throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** The directory of an embedded PostgreSQL: its cluster made once, and no old server left on it. */
+/** The data directory of an embedded PostgreSQL: creates its cluster once, stops a server left on it. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { access, chown, constants, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { findPostmaster, stopPostmaster } from './postmaster.ts';
 
 export const ADMIN = 'creditlane_admin';
 
-/** Makes the data directory, or throws `EmbeddedPostgresError` when nothing can be written there. */
+/** Creates the data directory. Throws `EmbeddedPostgresError` when it cannot be written. */
 export async function makeDataDir(dataDir: string): Promise<void> {
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o755 });
@@ -22,8 +22,8 @@ export async function makeDataDir(dataDir: string): Promise<void> {
 }
 
 /**
- * Runs initdb if the directory has no cluster yet, and resolves to the cluster's path. It is made
- * beside its place and moved there whole, so one that was interrupted is begun anew.
+ * Runs initdb if the directory has no cluster yet, and resolves to the cluster's path. initdb writes
+ * to another directory, renamed at its end: an initdb that was interrupted is run again.
  */
 export async function initialiseOnce(
   dataDir: string,
@@ -46,7 +46,7 @@ export async function initialiseOnce(
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // The same order of text on every system, whatever locales it has.
+      // Text sorts the same on every system, whatever locales are installed.
       '--locale=C',
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
@@ -80,8 +80,8 @@ async function runInitdb(initdb: string, user: OsUser, flags: string[]): Promise
 }
 
 /**
- * Makes sure that no server of an earlier process runs on the cluster. A server whose parent is
- * `owner`, still alive, is in use and stays; one whose parent was killed is stopped.
+ * Makes sure that no server of an earlier process runs on the cluster. Stops a server whose parent was
+ * killed. Throws when its parent is `owner`: that process is alive and uses the server.
  */
 export async function stopOrphan(
   cluster: string,
@@ -91,7 +91,7 @@ export async function stopOrphan(
   const postmaster = await findPostmaster(cluster);
   if (postmaster === undefined) return;
   if (postmaster === 'stale') {
-    // PostgreSQL would take the process that has this id by now for a server, and refuse to start.
+    // PostgreSQL refuses to start while any process has the id in this file.
     await rm(join(cluster, 'postmaster.pid'), { force: true });
     return;
   }
@@ -104,7 +104,7 @@ export async function stopOrphan(
   }
   log?.warn({ pid }, 'stopping the PostgreSQL that a killed process left behind');
   try {
-    if (await stopPostmaster(pid)) return;
+    if (await stopPostmaster(postmaster)) return;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
   }

@@ -19,6 +19,7 @@ import { promisify } from 'node:util';
 import { openDatabase } from '@creditlane/postgres/database';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
+import { identifyProcess, isRunning, type ProcessIdentity } from '@creditlane/supervision/pid-file';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -27,7 +28,6 @@ import {
   stopEmbeddedPostgres,
 } from './embedded-postgres.ts';
 import { errorFromOutput } from './error.ts';
-import { isRunning } from './postmaster.ts';
 
 const password = 'a secret, of course';
 
@@ -69,14 +69,14 @@ describe('a data directory', () => {
     expect(await query(again.adminUrl, 'SELECT * FROM kept')).toEqual([{ answer: 42 }]);
   });
 
-  test('that was half initialised is begun anew', async () => {
+  test('whose initialisation was interrupted is initialised again', async () => {
     await mkdir(join(dataDir, 'cluster.new'));
     await writeFile(join(dataDir, 'cluster.new', 'PG_VERSION'), '18\n');
     const { adminUrl } = await start();
     expect(await query(adminUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  test('holds no password, and nothing that others may read', async () => {
+  test('holds no password and no file that other users can read', async () => {
     await start();
     const names = await readdir(dataDir);
     expect(names.sort()).toEqual(['cluster', 'owner.pid', 'server.log']);
@@ -84,12 +84,12 @@ describe('a data directory', () => {
     expect((await stat(join(dataDir, 'server.log'))).mode & 0o077).toBe(0);
   });
 
-  test('in use by another is refused', async () => {
+  test('that another process uses is refused', async () => {
     await start();
     await expect(start()).rejects.toMatchObject({ reason: 'data_dir_in_use' });
   });
 
-  test('that was made with another password is refused', async () => {
+  test('with another password is refused', async () => {
     await (await start()).close();
     await expect(start({ password: 'wrong' })).rejects.toMatchObject({
       reason: 'password_mismatch',
@@ -97,7 +97,7 @@ describe('a data directory', () => {
     });
   });
 
-  test('that cannot be made is refused', async () => {
+  test('that cannot be created is refused', async () => {
     await writeFile(join(dataDir, 'file'), '');
     const beneathAFile = join(dataDir, 'file', 'data');
     const refused = startEmbeddedPostgres({ dataDir: beneathAFile, password });
@@ -110,7 +110,7 @@ describe('a data directory', () => {
 });
 
 describe('the server', () => {
-  test('lets nobody in without the password, and listens on loopback only', async () => {
+  test('refuses clients without the password and listens on loopback only', async () => {
     const { adminUrl } = await start();
     const url = new URL(adminUrl);
     url.password = '';
@@ -124,18 +124,18 @@ describe('the server', () => {
     expect(shown.map(({ setting }) => setting)).toEqual(['on', '127.0.0.1', 'scram-sha-256']);
   });
 
-  test('refuses a port in use with one clear line', async () => {
-    const squatter = createServer().listen(0, '127.0.0.1');
-    await once(squatter, 'listening');
-    const { port } = squatter.address() as { port: number };
+  test('on a port in use fails with one line', async () => {
+    const occupant = createServer().listen(0, '127.0.0.1');
+    await once(occupant, 'listening');
+    const { port } = occupant.address() as { port: number };
     await expect(start({ port })).rejects.toMatchObject({
       reason: 'port_in_use',
       message: `PostgreSQL could not start on port ${port}: its port is in use.`,
     });
-    squatter.close();
+    occupant.close();
   });
 
-  test('is started again when it dies, and a service lives through that', async () => {
+  test('that is killed is started again, and an open database recovers', async () => {
     const postgres = await start();
     const database = await openDatabase({
       url: postgres.adminUrl,
@@ -161,22 +161,22 @@ describe('the server', () => {
   });
 });
 
-describe('an owner that was killed with its process group', () => {
-  test('leaves a server that the next start replaces, with all its data', async () => {
+describe('an owner that is killed with its process group', () => {
+  test('leaves a server that the next start replaces, and no data is lost', async () => {
     const orphan = await orphaned();
     const postgres = await start();
     expect(await isRunning(orphan)).toBe(false);
     expect(await query(postgres.adminUrl, 'SELECT * FROM kept')).toEqual([{ answer: 42 }]);
   });
 
-  test('leaves a server that can be stopped alone', async () => {
+  test('leaves a server that can be stopped without a start', async () => {
     const orphan = await orphaned();
     await stopEmbeddedPostgres(dataDir);
     expect(await isRunning(orphan)).toBe(false);
     await stopEmbeddedPostgres(dataDir);
   });
 
-  test('leaves a process id that may be somebody else by now', async () => {
+  test('leaves a process id that another program may have by now', async () => {
     await (await start()).close();
     await writeFile(join(dataDir, 'cluster', 'postmaster.pid'), `${process.pid}\n`);
     const { adminUrl } = await start();
@@ -204,19 +204,19 @@ function owner(user: { uid?: number; gid?: number } = {}) {
   });
 }
 
-/** Starts PostgreSQL from a process of its own, kills that one's whole group, and gives the server's id. */
-async function orphaned(): Promise<number> {
+/** Starts PostgreSQL from another process, kills that process's group, and returns the server. */
+async function orphaned(): Promise<ProcessIdentity> {
   const child = owner();
   const [line] = await once(createInterface(child.stdout), 'line');
-  const pid = Number(line);
+  const server = await identifyProcess(Number(line));
   process.kill(-(child.pid as number), 'SIGKILL');
   await once(child, 'exit');
-  expect(await isRunning(pid)).toBe(true);
-  return pid;
+  expect(await isRunning(server)).toBe(true);
+  return server;
 }
 
 describe.runIf(process.getuid?.() === 0)('started by root', () => {
-  test('leaves it to an ordinary user to start one as itself', async () => {
+  test('an ordinary user starts a server under its own id', async () => {
     const nobody = 65_534;
     await chown(dataDir, nobody, nobody);
     const child = owner({ uid: nobody, gid: nobody });
@@ -246,7 +246,7 @@ describe.runIf(process.getuid?.() === 0)('started by root', () => {
     expect(status).toMatch(/^Uid:\s+(?!0\s)\d+/m);
   });
 
-  test('a directory that this user cannot reach is refused with the remedy', async () => {
+  test('a directory that the user postgres cannot reach is refused with the remedy', async () => {
     await chmod(dataDir, 0o700);
     const inside = join(dataDir, 'inside');
     const refused = startEmbeddedPostgres({ dataDir: inside, password });

@@ -1,21 +1,19 @@
-/** A PostgreSQL of one's own for laptops and tests: real, crash-safe, small, and gone with its owner. */
+/** PostgreSQL for development and tests: crash-safe, with few resources, stopped with its owner. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
 import { ADMIN, initialiseOnce, makeDataDir, stopOrphan } from './cluster.ts';
 import { EmbeddedPostgresError } from './error.ts';
 import { assertReachable, postgresOsUser } from './os-user.ts';
-import { startServer } from './server.ts';
+import { superviseServer } from './server.ts';
 
 export interface EmbeddedPostgresOptions {
-  /** Made if missing. Holds the cluster and the server's log. */
+  /** Created if missing. Holds the cluster and the server's log. */
   dataDir: string;
-  /** Of the administrator; the same at every start. The caller keeps it where only it can read. */
+  /** The administrator's password, the same at every start. */
   password: string;
-  /** A free one when left out. */
+  /** The port to listen on; a free one when left out. */
   port?: number;
   log?: Log;
 }
@@ -23,20 +21,19 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** Connects as the superuser to the database "postgres". */
   adminUrl: string;
-  /** The process id of the server at present. */
+  /** The process id of the server; after a restart, of the new server once it takes connections. */
   pid(): number;
   close(): Promise<void>;
 }
 
-/** Names the process that started the server, to tell an orphan by. */
+/** Holds the id of the process that started the server: a server with another parent is an orphan. */
 const OWNER_FILE = 'owner.pid';
-const RESTART = { baseMs: 100, capMs: 2_000 };
-/** Between choosing a free port and using it somebody else may take it. */
+/** Another program may take the free port before PostgreSQL listens on it. */
 const FREE_PORT_TRIES = 3;
 
 /**
- * Starts PostgreSQL on loopback and keeps it running until `close`: a server that dies is started
- * again. Throws `EmbeddedPostgresError`, with a message of one line, when it cannot.
+ * Starts PostgreSQL on loopback and keeps it running until `close`: a server that ends by itself is
+ * started again. Throws `EmbeddedPostgresError` with a message of one line when the first start fails.
  */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
@@ -52,54 +49,25 @@ export async function startEmbeddedPostgres(
   await stopEmbeddedPostgres(dataDir, log);
   await writeFile(join(dataDir, OWNER_FILE), `${process.pid}\n`);
 
-  const start = (port: number) => {
+  const start = async (port: number) => {
     const adminUrl = `postgres://${ADMIN}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
     const logFile = join(dataDir, 'server.log');
-    return startServer({ program: programs.postgres, cluster, logFile, user, port, adminUrl }).then(
-      (server) => ({ server, port, adminUrl }),
-    );
-  };
-  const first = options.port ? await start(options.port) : await startOnFreePort(start);
-
-  let { server } = first;
-  let closing = false;
-  const stop = new AbortController();
-  const supervise = async () => {
-    for (let attempt = 1; ; ) {
-      await server.ended;
-      if (closing) return;
-      log?.error('PostgreSQL ended unexpectedly and is started again');
-      try {
-        ({ server } = await start(first.port));
-        attempt = 1;
-      } catch (err) {
-        log?.error({ err }, 'PostgreSQL could not be started again');
-        attempt += 1;
-        await delay(backoffMs(attempt, RESTART), undefined, { signal: stop.signal }).catch(
-          () => {},
-        );
-      }
+    const program = programs.postgres;
+    const server = superviseServer({ program, cluster, logFile, user, port, adminUrl, log });
+    try {
+      await server.ready();
+    } catch (error) {
+      await server.stop();
+      throw error;
     }
+    return { adminUrl, pid: () => server.readyPid, close: () => server.stop() };
   };
-  const supervised = supervise();
-
-  return {
-    adminUrl: first.adminUrl,
-    pid: () => server.pid,
-    async close() {
-      closing = true;
-      stop.abort();
-      await server.stop();
-      await supervised;
-      // A start that was under way when we were told to close.
-      await server.stop();
-    },
-  };
+  return options.port ? await start(options.port) : await startOnFreePort(start);
 }
 
 /**
  * Stops the PostgreSQL that a killed process left running on a data directory, if there is one.
- * Throws `EmbeddedPostgresError` while its owner is alive.
+ * Throws `EmbeddedPostgresError` while the process that started the server is alive.
  */
 export async function stopEmbeddedPostgres(dataDir: string, log?: Log): Promise<void> {
   const dir = resolve(dataDir);

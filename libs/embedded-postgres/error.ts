@@ -1,4 +1,4 @@
-/** Why an embedded PostgreSQL did not start, in one line a person can act on. */
+/** Why an embedded PostgreSQL did not start: a reason for programs, and one line with the remedy. */
 
 export type EmbeddedPostgresReason =
   | 'unsupported_platform'
@@ -25,7 +25,7 @@ export class EmbeddedPostgresError extends Error {
   }
 }
 
-/** The error that the output of initdb or postgres tells of; `fallback` says what was being done. */
+/** Makes an error of what initdb or postgres wrote; `fallback` says which step failed. */
 export function errorFromOutput(output: string, fallback: string): EmbeddedPostgresError {
   if (/No space left on device|Disk quota exceeded/.test(output)) {
     return new EmbeddedPostgresError('disk_full', `${fallback}: the disk is full.`);
@@ -46,13 +46,13 @@ export function errorFromOutput(output: string, fallback: string): EmbeddedPostg
     );
   }
   if (/PANIC|invalid primary checkpoint|incompatible with server|could not locate/.test(output)) {
-    return new EmbeddedPostgresError('data_dir_damaged', `${fallback}: ${lastComplaint(output)}`);
+    return new EmbeddedPostgresError('data_dir_damaged', `${fallback}: ${lastErrorLine(output)}`);
   }
-  return new EmbeddedPostgresError('failed', `${fallback}: ${lastComplaint(output)}`);
+  return new EmbeddedPostgresError('failed', `${fallback}: ${lastErrorLine(output)}`);
 }
 
-function lastComplaint(output: string): string {
+function lastErrorLine(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
-  const complaint = lines.findLast((line) => /\b(FATAL|PANIC|error):/i.test(line)) ?? lines.at(-1);
-  return complaint?.replace(/^.*?\b(FATAL|PANIC|error):\s*/i, '') ?? 'it gave no reason.';
+  const errorLine = lines.findLast((line) => /\b(FATAL|PANIC|error):/i.test(line)) ?? lines.at(-1);
+  return errorLine?.replace(/^.*?\b(FATAL|PANIC|error):\s*/i, '') ?? 'it gave no reason.';
 }

@@ -1,4 +1,4 @@
-/** Whom PostgreSQL runs as: it refuses to be root. */
+/** The operating system user that PostgreSQL runs as: PostgreSQL refuses to run as root. */
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -9,13 +9,13 @@ const run = promisify(execFile);
 
 const NAME = 'postgres';
 
-/** The ids to start PostgreSQL's programs with; empty for "as we are". */
+/** The ids to start PostgreSQL's programs with; empty for those of this process. */
 export interface OsUser {
   uid?: number;
   gid?: number;
 }
 
-/** The user `postgres` when we are root, made if it does not exist; ourselves otherwise. */
+/** The user `postgres`, created if missing, when this process runs as root; else this process's user. */
 export async function postgresOsUser(): Promise<OsUser> {
   if (process.getuid?.() !== 0) return {};
   try {
@@ -45,7 +45,7 @@ async function idsOf(name: string): Promise<Required<OsUser>> {
 
 const ANYONE_MAY_ENTER = 0o001;
 
-/** Throws when the user could not get to `path` because a directory above it is closed to others. */
+/** Throws when the user cannot reach `path` because a directory above it is closed to other users. */
 export async function assertReachable(path: string, user: OsUser): Promise<void> {
   if (user.uid === undefined) return;
   for (let dir = dirname(path); ; dir = dirname(dir)) {

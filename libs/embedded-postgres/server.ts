@@ -1,17 +1,17 @@
-/** Starts one postgres program on an initialised cluster, and knows when it is ready. */
+/** The postgres program on an initialised cluster: its settings, when it is ready, how it is stopped. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { open, readFile, rename } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import { isDatabaseUnavailable } from '@creditlane/postgres/error-classes';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import { SupervisedProcess } from '@creditlane/supervision/supervised-process';
 import pg from 'pg';
 import { EmbeddedPostgresError, errorFromOutput } from './error.ts';
 import type { OsUser } from './os-user.ts';
-import { stopPostmaster } from './postmaster.ts';
+import { STOP_SIGNALS } from './postmaster.ts';
 
-/** Long enough to replay the log of a crash; a server that gives up says so by ending. */
+/** Long enough to replay the log of a crash; a server that cannot start ends. */
 const READY_WITHIN_MS = 120_000;
-const POLL_MS = 25;
+const RESTART = { baseMs: 100, capMs: 2_000 };
 
 /**
  * Small at rest and safe in a crash: fsync and full page writes stay on. Values of statements stay
@@ -27,11 +27,11 @@ const SETTINGS = {
   maintenance_work_mem: '32MB',
   max_wal_size: '512MB',
   min_wal_size: '80MB',
-  // No replicas, hence neither their log nor their processes.
+  // There are no replicas: no log for them and no processes.
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_logical_replication_workers: '0',
-  // No helpers beside the one backend of each connection.
+  // No worker processes beside the one backend of each connection.
   io_method: 'sync',
   max_worker_processes: '0',
   max_parallel_workers: '0',
@@ -57,88 +57,74 @@ export interface ServerOptions {
   user: OsUser;
   port: number;
   adminUrl: string;
+  log?: Log | undefined;
 }
 
-export interface Server {
-  pid: number;
-  /** Resolves once the server has ended, whoever ended it. */
-  ended: Promise<void>;
-  stop(): Promise<void>;
+/**
+ * Starts PostgreSQL on an initialised cluster and keeps it running: see `SupervisedProcess`. Its
+ * `ready` rejects with `EmbeddedPostgresError` when the server does not take connections.
+ */
+export function superviseServer(options: ServerOptions): SupervisedProcess {
+  const { logFile, port, adminUrl, log } = options;
+  return new SupervisedProcess({
+    name: 'PostgreSQL',
+    spawn: () => spawnServer(options),
+    probe: () => probeServer(adminUrl),
+    readyWithinMs: READY_WITHIN_MS,
+    async startError(missing) {
+      if (missing !== undefined) {
+        return new EmbeddedPostgresError(
+          'failed',
+          `PostgreSQL was not ready in time; see ${logFile}.`,
+        );
+      }
+      const output = await readFile(logFile, 'utf8');
+      return errorFromOutput(output, `PostgreSQL could not start on port ${port}`);
+    },
+    restart: RESTART,
+    stopSignals: STOP_SIGNALS,
+    // A kill -9 of this process leaves the server running; the next start stops it.
+    exitSignal: 'SIGINT',
+    log,
+  });
 }
 
-/** Resolves once the server takes connections. Throws `EmbeddedPostgresError` and leaves none running. */
-export async function startServer(options: ServerOptions): Promise<Server> {
+async function spawnServer(options: ServerOptions): Promise<ChildProcess> {
   const { program, cluster, logFile, user, port } = options;
-  // The log of the time before is what explains a crash.
+  // The previous log explains a crash.
   await rename(logFile, `${logFile}.1`).catch(ignoreMissing);
   const log = await open(logFile, 'a', 0o600);
   const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawn(program, ['-D', cluster, '-p', String(port), ...settings], {
-    ...user,
-    // A group of its own: Ctrl-C is for us, who stop the server when nobody needs it any more.
-    detached: true,
-    // A file, not a pipe: the server outlives a killed parent and must not choke on its messages.
-    stdio: ['ignore', log.fd, log.fd],
-    env: { LC_ALL: 'C', TZ: 'UTC' },
-  });
-  await log.close();
-  const ended = endOf(child);
-  // For exits that skip every shutdown; a kill -9 of us is the next start's to clean up.
-  const stopAtExit = () => child.kill('SIGINT');
-  process.once('exit', stopAtExit);
-  const stop = async () => {
-    if (child.pid !== undefined) await stopPostmaster(child.pid);
-    await ended;
-  };
-  void ended.then(() => process.off('exit', stopAtExit));
   try {
-    await ready(options, child, ended);
-  } catch (error) {
-    await stop();
-    throw error;
+    return spawn(program, ['-D', cluster, '-p', String(port), ...settings], {
+      ...user,
+      // A group of its own: Ctrl-C is for this process, which stops the server after its clients.
+      detached: true,
+      // A file, not a pipe: the server outlives a killed parent, and a write to a broken pipe ends it.
+      stdio: ['ignore', log.fd, log.fd],
+      env: { LC_ALL: 'C', TZ: 'UTC' },
+    });
+  } finally {
+    await log.close();
   }
-  return { pid: child.pid as number, ended, stop };
 }
 
-async function endOf(child: ChildProcess): Promise<void> {
-  // A program that could not be started has an error instead of an end; `ready` tells of it.
-  await once(child, 'exit').catch(() => undefined);
-}
-
-async function ready(
-  { adminUrl, logFile, port }: ServerOptions,
-  child: ChildProcess,
-  ended: Promise<void>,
-): Promise<void> {
-  const deadline = Date.now() + READY_WITHIN_MS;
-  while (Date.now() < deadline) {
-    if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) {
-      const output = await readFile(logFile, 'utf8');
-      throw errorFromOutput(output, `PostgreSQL could not start on port ${port}`);
-    }
-    try {
-      // Where the port is another's, that one may never answer; our server has ended long before.
-      if (await Promise.race([canConnect(adminUrl), ended.then(() => false)])) return;
-    } catch (cause) {
-      if (!isDatabaseUnavailable(cause)) {
-        throw new EmbeddedPostgresError(
-          'password_mismatch',
-          'PostgreSQL refuses the password: its data directory was made with another one.',
-          cause,
-        );
-      }
-    }
-    await delay(POLL_MS);
+/** Where another program has the port, the probe may take 5 s; the server itself has ended before. */
+async function probeServer(adminUrl: string): Promise<true | string> {
+  const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined); // `connect` and `end` report what matters.
+  try {
+    await client.connect();
+    await client.end();
+    return true;
+  } catch (cause) {
+    if (isDatabaseUnavailable(cause)) return String(cause);
+    throw new EmbeddedPostgresError(
+      'password_mismatch',
+      'PostgreSQL refuses the password: its data directory was made with another one.',
+      cause,
+    );
   }
-  throw new EmbeddedPostgresError('failed', `PostgreSQL was not ready in time; see ${logFile}.`);
-}
-
-async function canConnect(url: string): Promise<true> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  client.on('error', () => undefined); // It ends anyway; connect and end report what matters.
-  await client.connect();
-  await client.end();
-  return true;
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

@@ -15,7 +15,7 @@ import {
 
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'creditlane-marks-'));
+  folder = await mkdtemp(join(tmpdir(), 'creditlane-pid-files-'));
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -26,22 +26,22 @@ function startSleeper() {
 
 test('a process is running until it has ended', async () => {
   const { pid, ended } = startSleeper();
-  const mark = await identifyProcess(pid);
-  expect(await isRunning(mark)).toBe(true);
-  expect(await exitsWithin(mark, 0)).toBe(false);
+  const identity = await identifyProcess(pid);
+  expect(await isRunning(identity)).toBe(true);
+  expect(await exitsWithin(identity, 0)).toBe(false);
   process.kill(pid);
   await ended;
-  expect(await exitsWithin(mark, 0)).toBe(true);
+  expect(await exitsWithin(identity, 0)).toBe(true);
 });
 
-test('a later process with the same pid is another one', async () => {
-  const mark = await identifyProcess(process.pid);
-  expect(await isRunning(mark)).toBe(true);
-  expect(await isRunning({ ...mark, startTime: `${mark.startTime}0` })).toBe(false);
+test('a later process with the same pid is a different process', async () => {
+  const identity = await identifyProcess(process.pid);
+  expect(await isRunning(identity)).toBe(true);
+  expect(await isRunning({ ...identity, startTime: `${identity.startTime}0` })).toBe(false);
 });
 
-test('a marked process is ended by whoever finds the mark, and the mark goes with it', async () => {
-  const file = join(folder, 'mark');
+test('a process named by a pid file is killed from it, and the file is deleted', async () => {
+  const file = join(folder, 'process');
   const { pid, ended } = startSleeper();
   await writePidFile(file, pid);
   await killFromPidFile(file);
@@ -49,8 +49,15 @@ test('a marked process is ended by whoever finds the mark, and the mark goes wit
   expect(await readPidFile(file)).toBeUndefined();
 });
 
-test('a mark that says nothing, or of whom nobody knows, harms nobody', async () => {
-  const file = join(folder, 'mark');
+test('a pid file of an earlier version names its process', async () => {
+  const file = join(folder, 'earlier');
+  const { pid, startTime } = await identifyProcess(process.pid);
+  await writeFile(file, JSON.stringify({ pid, born: startTime }));
+  expect(await readPidFile(file)).toEqual({ pid, startTime });
+});
+
+test('a pid file that is missing, incomplete or without a start time kills no process', async () => {
+  const file = join(folder, 'process');
   await killFromPidFile(file);
   await writeFile(file, '{"pid":');
   await killFromPidFile(file);

@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readPidFile } from './pid-file.ts';
+import { SupervisedProcess, type SupervisedProcessOptions } from './supervised-process.ts';
+
+let folder: string;
+let supervised: SupervisedProcess[];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'creditlane-supervised-'));
+  supervised = [];
+});
+afterEach(async () => {
+  await Promise.all(supervised.map((it) => it.stop([])));
+  await rm(folder, { recursive: true });
+});
+
+/** Writes the file `ready` after its start, and then runs until it is stopped. */
+const SERVING = `touch ready; exec sleep 60`;
+
+function start(script: string, options: Partial<SupervisedProcessOptions> = {}) {
+  const process = new SupervisedProcess({
+    name: 'a test process',
+    spawn: (): ChildProcess => spawn('sh', ['-c', script], { cwd: folder, detached: true }),
+    probe: async () => existsSync(join(folder, 'ready')) || 'no file "ready"',
+    readyWithinMs: 10_000,
+    startError: (missing) => new Error(missing ?? 'the process ended'),
+    restart: { baseMs: 10, capMs: 50 },
+    stopSignals: [{ signal: 'SIGTERM', waitMs: 5_000 }],
+    ...options,
+  });
+  supervised.push(process);
+  return process;
+}
+
+test('a process is ready once its probe is true, and its pid file names it', async () => {
+  const pidFile = join(folder, 'pid');
+  const process = start(SERVING, { pidFile });
+  await process.ready();
+  expect(process.readyPid).toBe(process.pid);
+  expect(await readPidFile(pidFile)).toMatchObject({ pid: process.pid });
+});
+
+test('a process that ends by itself is started again under another pid', async () => {
+  const restarts: string[] = [];
+  const pidFile = join(folder, 'pid');
+  const supervisor = start(SERVING, { pidFile, onRestart: () => restarts.push('restart') });
+  await supervisor.ready();
+  const first = supervisor.pid;
+  process.kill(first, 'SIGKILL');
+  await expect.poll(() => supervisor.readyPid).not.toBe(first);
+  expect(supervisor.readyPid).toBe(supervisor.pid);
+  expect(restarts).toHaveLength(1);
+  expect(await readPidFile(pidFile)).toMatchObject({ pid: supervisor.pid });
+});
+
+test('a process that ends before it is ready rejects with the reason and is tried again', async () => {
+  const supervisor = start('[ -e fixed ] || exit 3; touch ready; exec sleep 60');
+  await expect(supervisor.ready()).rejects.toThrow('the process ended');
+  await writeFile(join(folder, 'fixed'), '');
+  await expect.poll(() => supervisor.readyPid).not.toBe(0);
+});
+
+test('a process that is not ready in time rejects with what is missing', async () => {
+  await expect(start('exec sleep 60', { readyWithinMs: 100 }).ready()).rejects.toThrow(
+    'no file "ready"',
+  );
+});
+
+test('a probe that rejects makes the start fail with its error', async () => {
+  const probe = () => Promise.reject(new Error('the password is refused'));
+  await expect(start(SERVING, { probe }).ready()).rejects.toThrow('the password is refused');
+});
+
+test('a program that does not exist rejects', async () => {
+  const nothing = () => spawn(join(folder, 'nothing'));
+  const supervisor = start('', { spawn: nothing });
+  await expect(supervisor.ready()).rejects.toThrow('the process ended');
+  expect(supervisor.pid).toBe(0);
+});
+
+test('a stopped process ends by the first signal and is not started again', async () => {
+  const supervisor = start(`trap 'touch stopped; exit 0' TERM; touch ready; sleep 60 & wait`);
+  await supervisor.ready();
+  const { pid } = supervisor;
+  await supervisor.stop();
+  expect(existsSync(join(folder, 'stopped'))).toBe(true);
+  expect(supervisor.pid).toBe(pid);
+});
+
+test('a process that ignores the signals is killed after the last deadline', async () => {
+  const supervisor = start(`trap '' TERM; touch ready; while true; do sleep 0.05; done`, {
+    stopSignals: [{ signal: 'SIGTERM', waitMs: 100 }],
+  });
+  await supervisor.ready();
+  await supervisor.stop();
+  expect(() => process.kill(supervisor.pid, 0)).toThrow('ESRCH');
+});
+
+test('a process that is stopped while it waits for its restart does not start', async () => {
+  const restart = { baseMs: 60_000, capMs: 60_000 };
+  const supervisor = start('exit 1', { restart });
+  await expect(supervisor.ready()).rejects.toThrow('the process ended');
+  const { pid } = supervisor;
+  await supervisor.stop();
+  expect(supervisor.pid).toBe(pid);
+});

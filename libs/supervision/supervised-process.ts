@@ -1,0 +1,186 @@
+/**
+ * Runs a program for as long as its owner needs it: a process that ends by itself is started again.
+ * PostgreSQL, Kafka's brokers and the services of `npm run up` are run this way.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { type BackoffBounds, backoffMs } from '@creditlane/runtime/concurrency/backoff';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import { writePidFile } from './pid-file.ts';
+
+export interface SupervisedProcessOptions {
+  /** Names the process in log entries. */
+  name: string;
+  /** Starts the program; called again for each restart. The child should be `detached`: see `stop`. */
+  spawn(): ChildProcess | Promise<ChildProcess>;
+  /** Called repeatedly after each start. True once the process serves, else what is still missing. */
+  probe(): Promise<true | string>;
+  /** How long the probe may take to give true. */
+  readyWithinMs: number;
+  /**
+   * The error with which `ready` rejects: `missing` is the last answer of `probe`, or undefined when
+   * the process ended.
+   */
+  startError(missing: string | undefined): Error | Promise<Error>;
+  /** The wait before a restart; it grows with each process that ends soon after its start. */
+  restart: BackoffBounds;
+  /** Sent in this order to stop the process, each with the time it has before the next; then SIGKILL. */
+  stopSignals: readonly StopSignal[];
+  /** Sent when this process exits without having called `stop`, as it does after an uncaught error. */
+  exitSignal?: NodeJS.Signals;
+  /** Written for each start; see `killFromPidFile`. */
+  pidFile?: string;
+  log?: Log | undefined;
+  /** Called when the process was started again, with another pid. */
+  onRestart?(): void;
+}
+
+export interface StopSignal {
+  signal: NodeJS.Signals;
+  waitMs: number;
+}
+
+/** A process that ran for this long did not fail at its start: the next restart comes soon. */
+const STABLE_MS = 30_000;
+const PROBE_EVERY_MS = 25;
+
+export class SupervisedProcess {
+  readonly #options: SupervisedProcessOptions;
+  readonly #stopping = new AbortController();
+  readonly #firstStart = Promise.withResolvers<void>();
+  readonly #supervision: Promise<void>;
+  #child: ChildProcess | undefined;
+  #readyPid = 0;
+  #hasFailed = false;
+
+  /** Starts the program at once; see `ready`. */
+  constructor(options: SupervisedProcessOptions) {
+    this.#options = options;
+    // Whoever does not await `ready` learns of a failed start from the log.
+    this.#firstStart.promise.catch(() => undefined);
+    this.#supervision = this.#supervise();
+  }
+
+  /** The process's id at present; 0 when the program could not be started. */
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  /** The id of the last process that became ready: changes only once a restarted process serves. */
+  get readyPid(): number {
+    return this.#readyPid;
+  }
+
+  /**
+   * Resolves once the first process serves. Rejects with `startError` when it ends before or is not
+   * ready in time, and with whatever `probe` rejects with. The caller then calls `stop`.
+   */
+  ready(): Promise<void> {
+    return this.#firstStart.promise;
+  }
+
+  /**
+   * Stops the process and resolves once it has ended; it is not started again. Ctrl-C reaches the
+   * whole process group of a terminal, so a child that is to end in order belongs to a group of its own.
+   */
+  async stop(signals = this.#options.stopSignals): Promise<void> {
+    this.#stopping.abort();
+    const deadlines = new AbortController();
+    const escalation = this.#escalate(signals, deadlines.signal);
+    await this.#supervision;
+    deadlines.abort();
+    await escalation;
+  }
+
+  async #escalate(signals: readonly StopSignal[], ended: AbortSignal): Promise<void> {
+    const pause = new WakeSignal();
+    for (const { signal, waitMs } of signals) {
+      if (ended.aborted) return;
+      this.#child?.kill(signal);
+      await pause.wait(waitMs, ended);
+    }
+    if (!ended.aborted) this.#child?.kill('SIGKILL');
+  }
+
+  async #supervise(): Promise<void> {
+    const { name, log, restart, onRestart } = this.#options;
+    const stop = this.#stopping.signal;
+    const pause = new WakeSignal();
+    for (let failures = 0; !stop.aborted; ) {
+      const startedMs = performance.now();
+      const ending = await this.#run(failures > 0 ? onRestart : undefined);
+      if (stop.aborted) return;
+      failures = performance.now() - startedMs > STABLE_MS ? 1 : failures + 1;
+      const waitMs = backoffMs(failures, restart);
+      log?.warn(`${name} ended ${ending}; it starts again in ${waitMs} ms`);
+      await pause.wait(waitMs, stop);
+    }
+  }
+
+  /** Starts the program, resolves once it has ended, and says how it ended. */
+  async #run(onStarted?: () => void): Promise<string> {
+    const { spawn, pidFile, exitSignal } = this.#options;
+    const ended = new AbortController();
+    let ending = '';
+    const sendExitSignal = () => this.#child?.kill(exitSignal);
+    try {
+      const child = await spawn();
+      const exit = once(child, 'exit');
+      this.#child = child;
+      if (exitSignal !== undefined) process.once('exit', sendExitSignal);
+      // Stopped during `spawn`: there was no process yet that `stop` could have signalled.
+      if (this.#stopping.signal.aborted) child.kill('SIGKILL');
+      if (pidFile !== undefined && child.pid !== undefined) await writePidFile(pidFile, child.pid);
+      onStarted?.();
+      void this.#waitUntilReady(this.pid, ended.signal);
+      const [code, signal] = await exit;
+      ending = signal === null ? `with code ${code}` : `by ${signal}`;
+    } catch (error) {
+      // The program could not be started: there is no process to wait for.
+      ending = `before it ran (${(error as NodeJS.ErrnoException).code ?? error})`;
+    }
+    process.off('exit', sendExitSignal);
+    ended.abort();
+    await this.#failFirstStart(undefined);
+    return ending;
+  }
+
+  /** Makes `ready` reject; without effect once it has resolved or rejected. */
+  async #failFirstStart(missing: string | undefined): Promise<void> {
+    if (this.#readyPid !== 0 || this.#hasFailed) return;
+    this.#hasFailed = true;
+    try {
+      this.#firstStart.reject(await this.#options.startError(missing));
+    } catch (error) {
+      this.#firstStart.reject(error);
+    }
+  }
+
+  /**
+   * Probes the process until it serves, ends or is late. A restarted process that is late is left
+   * running: what it waits for, such as another broker, may come back later.
+   */
+  async #waitUntilReady(pid: number, ended: AbortSignal): Promise<void> {
+    const { name, log, probe, readyWithinMs } = this.#options;
+    const untilMs = performance.now() + readyWithinMs;
+    const pause = new WakeSignal();
+    try {
+      for (;;) {
+        const state = await probe();
+        if (ended.aborted) return;
+        if (state === true) break;
+        if (performance.now() > untilMs) {
+          log?.error(`${name} is not ready after ${readyWithinMs} ms: ${state}`);
+          return await this.#failFirstStart(state);
+        }
+        await pause.wait(PROBE_EVERY_MS, ended);
+        if (ended.aborted) return;
+      }
+      this.#readyPid = pid;
+      this.#firstStart.resolve();
+    } catch (error) {
+      if (!ended.aborted) this.#firstStart.reject(error);
+    }
+  }
+}
