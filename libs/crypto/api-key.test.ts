@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { digestApiKey, generateApiKey, isWellFormedApiKey } from './api-key.ts';
 
-test('a key tells whether it is live, and is well formed', () => {
+test('a generated key has the prefix of its kind and is well formed', () => {
   expect(generateApiKey(true)).toMatch(/^cl_live_[0-9A-Za-z]{38}$/);
   expect(generateApiKey(false)).toMatch(/^cl_test_[0-9A-Za-z]{38}$/);
   fc.assert(fc.property(fc.boolean(), (live) => isWellFormedApiKey(generateApiKey(live))));
 });
 
-test('keys do not repeat, and use the whole alphabet', () => {
+test('keys are unique and use the whole alphabet', () => {
   const keys = Array.from({ length: 500 }, () => generateApiKey(true));
   expect(new Set(keys).size).toBe(keys.length);
   const characters = new Set(keys.map((key) => key.slice(8, 40)).join(''));
@@ -28,11 +28,11 @@ test('a key with one character mistyped is not well formed', () => {
   );
 });
 
-test('a live key does not become a test key by its name', () => {
+test('a live key with the prefix of a test key is not well formed', () => {
   expect(isWellFormedApiKey(generateApiKey(true).replace('cl_live_', 'cl_test_'))).toBe(false);
 });
 
-test('nothing else is well formed', () => {
+test('other texts are not well formed', () => {
   const key = generateApiKey(true);
   for (const text of [
     '',

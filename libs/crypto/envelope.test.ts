@@ -35,7 +35,7 @@ function failureOf(use: () => unknown): SealFailure | undefined {
   return undefined;
 }
 
-test('what was sealed opens in its place', () => {
+test('a sealed field is unsealed in its place', () => {
   fc.assert(
     fc.property(plaintexts(), contexts(), (plaintext, context) => {
       const sealed = seal(OLD_RING, plaintext, context);
@@ -44,7 +44,7 @@ test('what was sealed opens in its place', () => {
   );
 });
 
-test('it opens nowhere else, neither in another table, column or row nor for another tenant', () => {
+test('in another table, column, row or tenant: not_authentic', () => {
   const sealed = seal(OLD_RING, PLAINTEXT, CONTEXT);
   for (const part of ['table', 'column', 'row', 'tenant'] as const) {
     const elsewhere = { ...CONTEXT, [part]: 'other' };
@@ -53,7 +53,7 @@ test('it opens nowhere else, neither in another table, column or row nor for ano
   }
 });
 
-test('no two places are taken for one, however their parts are cut', () => {
+test('in a place whose parts concatenate to the same text: not_authentic', () => {
   fc.assert(
     fc.property(contexts(), contexts(), (one, other) => {
       fc.pre(JSON.stringify(one) !== JSON.stringify(other));
@@ -66,7 +66,7 @@ test('no two places are taken for one, however their parts are cut', () => {
   expect(failureOf(() => unseal(OLD_RING, sealed, recut))).toBe('not_authentic');
 });
 
-test('with any one bit flipped, anywhere, it does not open', () => {
+test('with any single bit flipped, unseal throws', () => {
   const sealed = seal(BOTH_RING, PLAINTEXT, CONTEXT);
   for (let bit = 0; bit < sealed.length * 8; bit += 1) {
     const flipped = Buffer.from(sealed);
@@ -79,7 +79,7 @@ test('with any one bit flipped, anywhere, it does not open', () => {
   }
 });
 
-test('with its end cut off, by whatever length, it does not open', () => {
+test('truncated to any length, unseal throws', () => {
   const sealed = seal(OLD_RING, PLAINTEXT, CONTEXT);
   for (let length = 0; length < sealed.length; length += 1) {
     const cut = sealed.subarray(0, length);
@@ -90,7 +90,7 @@ test('with its end cut off, by whatever length, it does not open', () => {
   }
 });
 
-test('a tag shortened to what AES-GCM would still allow does not open', () => {
+test('a shorter tag that AES-GCM allows: malformed', () => {
   const sealed = seal(OLD_RING, Buffer.alloc(0), CONTEXT);
   for (const tagBytes of [4, 8, 12, 13, 14, 15]) {
     const shortened = sealed.subarray(0, sealed.length - 16 + tagBytes);
@@ -100,12 +100,12 @@ test('a tag shortened to what AES-GCM would still allow does not open', () => {
   expect(failureOf(() => unseal(OLD_RING, long.subarray(0, -12), CONTEXT))).toBeDefined();
 });
 
-test('with anything appended it does not open', () => {
+test('with a byte appended: not_authentic', () => {
   const sealed = Buffer.concat([seal(OLD_RING, PLAINTEXT, CONTEXT), Buffer.from([0])]);
   expect(failureOf(() => unseal(OLD_RING, sealed, CONTEXT))).toBe('not_authentic');
 });
 
-test('the data key of one record does not open another, even in the same place', () => {
+test('with the data key of another record of the same place: not_authentic', () => {
   const one = seal(OLD_RING, PLAINTEXT, CONTEXT);
   const other = seal(OLD_RING, PLAINTEXT, CONTEXT);
   const fieldAt = one.length - PLAINTEXT.length - 28;
@@ -113,19 +113,19 @@ test('the data key of one record does not open another, even in the same place',
   expect(failureOf(() => unseal(OLD_RING, spliced, CONTEXT))).toBe('not_authentic');
 });
 
-test('a key the ring does not hold is named as the reason', () => {
+test('with a key that the ring lacks: unknown_key', () => {
   const sealed = seal(NEW_RING, PLAINTEXT, CONTEXT);
   expect(failureOf(() => unseal(OLD_RING, sealed, CONTEXT))).toBe('unknown_key');
   expect(failureOf(() => rewrap(OLD_RING, sealed, CONTEXT))).toBe('unknown_key');
 });
 
-test('another key under the same id does not open', () => {
+test('with another key under the same id: not_authentic', () => {
   const sealed = seal(OLD_RING, PLAINTEXT, CONTEXT);
   const impostor = KeyRing.parse(`k1:${randomBytes(32).toString('base64')}`);
   expect(failureOf(() => unseal(impostor, sealed, CONTEXT))).toBe('not_authentic');
 });
 
-test('what was never sealed is refused as such, whatever it is', () => {
+test('unseal of bytes that were never sealed throws', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       expect(failureOf(() => unseal(OLD_RING, bytes, CONTEXT))).toBeDefined();
@@ -136,7 +136,7 @@ test('what was never sealed is refused as such, whatever it is', () => {
   }
 });
 
-test('two seals of one plaintext share nothing that tells', () => {
+test('two seals of one plaintext differ after the key id, and do not contain the plaintext', () => {
   const one = seal(OLD_RING, PLAINTEXT, CONTEXT);
   const other = seal(OLD_RING, PLAINTEXT, CONTEXT);
   const headBytes = 2 + 'k1'.length;
@@ -144,7 +144,7 @@ test('two seals of one plaintext share nothing that tells', () => {
   expect(one.includes(PLAINTEXT)).toBe(false);
 });
 
-test('rewrapping names the new key, keeps the plaintext, and lets the old key go', () => {
+test('rewrap changes the key id, keeps the plaintext, and no longer needs the old key', () => {
   fc.assert(
     fc.property(plaintexts(), contexts(), (plaintext, context) => {
       const sealed = seal(OLD_RING, plaintext, context);
@@ -156,7 +156,7 @@ test('rewrapping names the new key, keeps the plaintext, and lets the old key go
   );
 });
 
-test('rewrapping does not mend what was tampered with', () => {
+test('a changed field is still not_authentic after rewrap', () => {
   const sealed = seal(OLD_RING, PLAINTEXT, CONTEXT);
   const last = sealed.length - 1;
   sealed.writeUInt8(sealed.readUInt8(last) ^ 1, last);
@@ -164,7 +164,7 @@ test('rewrapping does not mend what was tampered with', () => {
   expect(failureOf(() => unseal(NEW_RING, rewrapped, CONTEXT))).toBe('not_authentic');
 });
 
-test('bytes that are a window into a larger buffer, as drivers give them, open too', () => {
+test('a view of a larger buffer, as database drivers return it, is unsealed', () => {
   const sealed = seal(OLD_RING, PLAINTEXT, CONTEXT);
   const around = new Uint8Array(sealed.length + 10);
   around.set(sealed, 7);
@@ -172,8 +172,8 @@ test('bytes that are a window into a larger buffer, as drivers give them, open t
   expect(unseal(OLD_RING, window, CONTEXT)).toEqual(PLAINTEXT);
 });
 
-/** Written once with version 1: whoever changes the format must still open what is stored. */
-test('what earlier releases sealed still opens', () => {
+/** Sealed with version 1. Every later format must still unseal this value. */
+test('a field that an earlier release sealed is unsealed', () => {
   const ring = KeyRing.parse(`2026-01:${Buffer.alloc(32, 7).toString('base64')}`);
   const sealed = Buffer.from(
     'AQcyMDI2LTAxym1L07aXFTey5fjN+nUc1Qyr6JueWenvKNs0v6vjzBDWQbGMpN33rDHIIuV/aqgzSP45twpdXsr/H8Q3DkfxRcUhpztTZY43FZRZ/EfyLALW8AoxGZt3FiG75v6wfV/KFw==',

@@ -1,7 +1,7 @@
 /**
- * Envelope encryption of one record's field: a data key of its own for each record, wrapped by a
- * key-encryption key from the ring. Both layers are AES-256-GCM and both are bound to the place the
- * record lives in, so a ciphertext copied to another row or tenant does not open there.
+ * Envelope encryption of one field of a record: each record has a data key of its own, which is wrapped
+ * by a key-encryption key of the key ring. Both layers are AES-256-GCM, and both are bound to the place of
+ * the record, so that a ciphertext cannot be decrypted after it is copied to another row or tenant.
  *
  * Version 1, in bytes:
  *
@@ -10,8 +10,8 @@
  *     wrapped data key (60): nonce (12) ‖ encrypted key (32) ‖ tag (16)
  *     sealed field:          nonce (12) ‖ ciphertext         ‖ tag (16)
  *
- * Associated data are, each after its length in 4 bytes: the layer's name, table, column, row and
- * tenant; for the wrapped key also its key id.
+ * The associated data are the name of the layer, table, column, row and tenant, for the wrapped key also
+ * its key id, each after its length in 4 bytes.
  */
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { decrypt, encrypt, OVERHEAD_BYTES } from './aes-gcm.ts';
@@ -21,7 +21,7 @@ const VERSION = 1;
 const DATA_KEY_BYTES = 32;
 const WRAPPED_KEY_BYTES = DATA_KEY_BYTES + OVERHEAD_BYTES;
 
-/** The place a sealed field lives in. It opens nowhere else. */
+/** The place of a sealed field. A field can be unsealed in this place only. */
 export interface SealContext {
   table: string;
   column: string;
@@ -29,28 +29,28 @@ export interface SealContext {
   tenant: string;
 }
 
-/** Why something sealed does not open. */
+/** Why a sealed field cannot be unsealed. */
 export type SealFailure = 'malformed' | 'unknown_key' | 'not_authentic';
 
 const FAILURE_TEXT: Record<SealFailure, string> = {
-  malformed: 'it is not in a known format',
-  unknown_key: 'the key ring lacks its key',
+  malformed: 'the format is unknown',
+  unknown_key: 'the key ring does not contain the key',
   not_authentic: 'it was changed, or sealed for another place or with another key',
 };
 
-/** Something sealed does not open; nothing of it is in the message. */
+/** A sealed field cannot be unsealed. The message contains nothing of its contents. */
 export class SealError extends Error {
   override readonly name = 'SealError';
   readonly loggable = true;
   readonly failure: SealFailure;
 
   constructor(failure: SealFailure) {
-    super(`cannot open what was sealed: ${FAILURE_TEXT[failure]}`);
+    super(`cannot unseal the field: ${FAILURE_TEXT[failure]}`);
     this.failure = failure;
   }
 }
 
-/** Encrypts `plaintext` for this one place, under a new data key. */
+/** Encrypts `plaintext` for this place, with a new data key. */
 export function seal(ring: KeyRing, plaintext: Uint8Array, context: SealContext): Buffer {
   const dataKey = randomBytes(DATA_KEY_BYTES);
   try {
@@ -62,8 +62,9 @@ export function seal(ring: KeyRing, plaintext: Uint8Array, context: SealContext)
 }
 
 /**
- * Gives back what was sealed.
- * @throws {SealError} unless it is unchanged, from this place, and its key is on the ring.
+ * Decrypts a sealed field.
+ * @throws {SealError} unless the field is unchanged, was sealed for this place, and the key ring contains
+ *   its key.
  */
 export function unseal(ring: KeyRing, sealed: Uint8Array, context: SealContext): Buffer {
   const { wrappedKey, field } = read(sealed);
@@ -78,9 +79,9 @@ export function unseal(ring: KeyRing, sealed: Uint8Array, context: SealContext):
 }
 
 /**
- * Wraps the data key again with the ring's current key. The field itself stays as it is, so a
- * rotation reads no plaintext.
- * @throws {SealError} as `open` does, except that a changed field goes unnoticed until it is opened.
+ * Wraps the data key again, with the current key of the ring. The encrypted field itself is not touched,
+ * so a rotation decrypts no plaintext.
+ * @throws {SealError} as `unseal` does, but not for a changed field, which only `unseal` detects.
  */
 export function rewrap(ring: KeyRing, sealed: Uint8Array, context: SealContext): Buffer {
   const { wrappedKey, field } = read(sealed);
@@ -93,14 +94,14 @@ export function rewrap(ring: KeyRing, sealed: Uint8Array, context: SealContext):
 }
 
 /**
- * The id of the key that wraps this record's data key.
- * @throws {SealError} when it is not in a known format.
+ * The id of the key that wraps the data key of a sealed field.
+ * @throws {SealError} when the format is unknown.
  */
 export function readKeyId(sealed: Uint8Array): string {
   return read(sealed).wrappedKey.keyId;
 }
 
-/** The bytes with which all begins that was sealed with this key, and nothing else: to find it by. */
+/** The first bytes of every field whose data key this key wraps, and of no other: for a query by prefix. */
 export function sealedPrefix(keyId: string): Buffer {
   return Buffer.concat([Buffer.from([VERSION, keyId.length]), Buffer.from(keyId, 'ascii')]);
 }
@@ -143,7 +144,7 @@ function keyAad({ table, column, row, tenant }: SealContext, keyId: string): Buf
   return associatedData('key', table, column, row, tenant, keyId);
 }
 
-/** Lengths make the encoding unambiguous: no two lists of parts share it. */
+/** The lengths make the encoding unambiguous: two different lists of parts never have the same bytes. */
 function associatedData(...parts: string[]): Buffer {
   return Buffer.concat(
     parts.flatMap((part) => {

@@ -17,7 +17,7 @@ test('the first key wraps, and every key unwraps', () => {
   expect(rotated.unwrap(rotated.wrap(DATA_KEY, AAD), AAD)).toEqual(DATA_KEY);
 });
 
-test('a wrapped key gives itself up only under its own id and associated data', () => {
+test('a wrapped key is unwrapped only with its own id and associated data', () => {
   const ring = KeyRing.parse(`k2:${OTHER_KEY},k1:${KEY}`);
   const wrappedKey = ring.wrap(DATA_KEY, AAD);
   expect(ring.unwrap(wrappedKey, Buffer.from('other place'))).toBeUndefined();
@@ -32,13 +32,13 @@ test.each([
   [`k 1:${KEY}`, 'entry 1 does not start with an id and a colon'],
   [`k1:${Buffer.alloc(16).toString('base64')}`, 'key k1 is not 32 bytes of base64'],
   [`k1:${'a'.repeat(64)}`, 'key k1 is not 32 bytes of base64'],
-  [`k1:${KEY},k1:${OTHER_KEY}`, 'the id k1 is there twice'],
+  [`k1:${KEY},k1:${OTHER_KEY}`, 'the id k1 is listed twice'],
   [`k1:${KEY},k2:${KEY}`, 'k1 and k2 are the same key'],
-])('the ring "%s" is refused, and the refusal quotes no key', (text, message) => {
+])('the ring "%s" is not valid, and the error quotes no key', (text, message) => {
   expect(() => KeyRing.parse(text)).toThrow(new KeyRingError(message));
 });
 
-test('a ring that is printed shows no key', () => {
+test('a printed ring shows no key', () => {
   const ring = KeyRing.parse(`k1:${KEY}`);
   const printed = inspect(ring, { depth: null, showHidden: true }) + JSON.stringify(ring);
   expect(printed).not.toContain(KEY);

@@ -5,21 +5,21 @@ export const KEY_BYTES = 32;
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const BASE64 = /^[A-Za-z0-9+/]{43}=$/;
 
-/** A data key as it is stored: encrypted by the key-encryption key of that id. */
+/** A data key in stored form: encrypted with the key-encryption key `keyId`. */
 export interface WrappedKey {
   keyId: string;
   wrapped: Buffer;
 }
 
-/** The text of a key ring is not usable; the message never quotes key material. */
+/** The text of a key ring is not valid. The message never quotes key material. */
 export class KeyRingError extends Error {
   override readonly name = 'KeyRingError';
   readonly loggable = true;
 }
 
 /**
- * Key-encryption keys by id. The first wraps; all of them unwrap, so that a rotation puts a new key
- * in front, wraps every record again, and only then takes the old key away.
+ * Key-encryption keys by id. The first key wraps, and all keys unwrap. A rotation adds a new first key,
+ * wraps every record again, and then removes the old key.
  */
 export class KeyRing {
   readonly currentId: string;
@@ -40,14 +40,14 @@ export class KeyRing {
     const keys = new Map<string, KeyObject>();
     const entries = text.split(',').map((entry, at) => parseEntry(entry.trim(), at + 1));
     for (const { id, key } of entries) {
-      if (keys.has(id)) throw new KeyRingError(`the id ${id} is there twice`);
+      if (keys.has(id)) throw new KeyRingError(`the id ${id} is listed twice`);
       for (const [other, known] of keys) {
         if (known.equals(key)) throw new KeyRingError(`${other} and ${id} are the same key`);
       }
       keys.set(id, key);
     }
     const [first] = entries;
-    if (first === undefined) throw new KeyRingError('there is no key');
+    if (first === undefined) throw new KeyRingError('the ring has no key');
     return new KeyRing(keys, first.id, first.key);
   }
 
@@ -56,12 +56,12 @@ export class KeyRing {
     return { keyId: this.currentId, wrapped: encrypt(this.#current, dataKey, aad) };
   }
 
-  /** Whether the ring holds the key of that id. */
+  /** Whether the ring contains the key `keyId`. */
   has(keyId: string): boolean {
     return this.#keys.has(keyId);
   }
 
-  /** Decrypts a data key; undefined when the ring lacks its key, or key or `aad` do not fit. */
+  /** Decrypts a data key; undefined when the ring lacks the key, or when the key or `aad` is wrong. */
   unwrap({ keyId, wrapped }: WrappedKey, aad: Uint8Array): Buffer | undefined {
     const key = this.#keys.get(keyId);
     return key && decrypt(key, wrapped, aad);

@@ -1,29 +1,29 @@
 import { rewrap, type SealContext } from './envelope.ts';
 import type { KeyRing } from './key-ring.ts';
 
-/** Records looked at in one go: few enough to be in memory, enough to make the trip worth it. */
-const SLICE_ROWS = 200;
+/** Records per query: a bound on memory, and enough rows to make the round trip worthwhile. */
+const BATCH_ROWS = 200;
 
-/** A sealed field as its table has it. */
+/** A sealed field with its place. */
 export interface SealedRecord {
   context: SealContext;
   sealed: Buffer;
 }
 
-/** A table with a sealed field, which can tell by what key each one is wrapped. */
+/** A table with a sealed field, which can find records by the key that wraps them. */
 export interface SealedTable<R extends SealedRecord> {
-  /** At most `limit` records that are wrapped with another key than `keyId`. */
+  /** Finds up to `limit` records that are wrapped with another key than `keyId`. */
   findSealedWithOtherKey(keyId: string, limit: number): Promise<R[]>;
-  /** Puts `sealed` in the place of the record's field, unless that changed since it was read. */
+  /** Replaces the sealed field of the record, unless the field has changed since it was read. */
   replaceSealed(record: R, sealed: Buffer, keyId: string): Promise<void>;
 }
 
 /**
- * Wraps every record that names another key with the ring's current one, slice by slice, and gives
- * their number. Several processes may do it at once: a record that another was faster with is just
- * not found again.
+ * Wraps all records of a table with the current key of the ring, batch by batch, and returns how many
+ * were wrapped with another key. Several processes may run at the same time: a record that another
+ * process has rewrapped is not found again.
  *
- * @throws {SealError} when the ring lacks a record's key: it was taken away too early.
+ * @throws {SealError} when the ring lacks the key of a record, because it was removed too early.
  */
 export async function rewrapTable<R extends SealedRecord>(
   ring: KeyRing,
@@ -31,11 +31,11 @@ export async function rewrapTable<R extends SealedRecord>(
 ): Promise<number> {
   const keyId = ring.currentId;
   for (let count = 0; ; ) {
-    const slice = await table.findSealedWithOtherKey(keyId, SLICE_ROWS);
-    if (slice.length === 0) return count;
-    for (const record of slice) {
+    const batch = await table.findSealedWithOtherKey(keyId, BATCH_ROWS);
+    if (batch.length === 0) return count;
+    for (const record of batch) {
       await table.replaceSealed(record, rewrap(ring, record.sealed, record.context), keyId);
     }
-    count += slice.length;
+    count += batch.length;
   }
 }

@@ -4,22 +4,22 @@ import { buildEventUrl, checkEgressUrl } from './destination-url.ts';
 const strict = { allowHttp: false, allowLoopback: false, ports: [443, 8443] };
 const local = { allowHttp: true, allowLoopback: true, ports: [443, 8443] };
 
-describe('the address of an event', () => {
+describe('the URL of an event', () => {
   it.each([
     ['https://hooks.example.com', 'https://hooks.example.com/application-booked'],
     ['https://hooks.example.com/', 'https://hooks.example.com/application-booked'],
     ['https://hooks.example.com/a/b//', 'https://hooks.example.com/a/b/application-booked'],
     ['https://hooks.example.com/a?k=v', 'https://hooks.example.com/a/application-booked?k=v'],
-  ])('is appended to %s', (destination, expected) => {
+  ])('appends the event’s path to %s', (destination, expected) => {
     expect(buildEventUrl(destination, '/application-booked').href).toBe(expected);
   });
 
-  it('cannot be appended to what is no URL', () => {
+  it('of a malformed destination: url_malformed', () => {
     expect(() => buildEventUrl('hooks.example.com', '/x')).toThrow('url_malformed');
   });
 });
 
-describe('the guard on URLs', () => {
+describe('checkEgressUrl', () => {
   it.each([
     ['http://hooks.example.com/', 'scheme_not_allowed'],
     ['ftp://hooks.example.com/', 'scheme_not_allowed'],
@@ -47,7 +47,7 @@ describe('the guard on URLs', () => {
     ['https://[::1]/', 'address_not_public'],
     ['https://[::ffff:169.254.169.254]/', 'address_not_public'],
     ['https://[64:ff9b::a9fe:a9fe]/', 'address_not_public'],
-  ])('refuses %s as %s', (url, code) => {
+  ])('%s: %s', (url, code) => {
     expect(() => checkEgressUrl(new URL(url), strict)).toThrow(code);
   });
 
@@ -57,19 +57,19 @@ describe('the guard on URLs', () => {
     'https://hooks.example.com./',
     'https://1.1.1.1/',
     'https://[2606:4700:4700::1111]/',
-  ])('lets %s pass', (url) => {
+  ])('%s is allowed', (url) => {
     expect(() => checkEgressUrl(new URL(url), strict)).not.toThrow();
   });
 
   it.each(['http://127.0.0.1:4000/', 'http://localhost:4000/', 'https://[::1]:4000/'])(
-    'lets %s pass where the settings allow http and loopback',
+    '%s is allowed with allowHttp and allowLoopback',
     (url) => {
       expect(() => checkEgressUrl(new URL(url), local)).not.toThrow();
     },
   );
 
   it.each(['http://10.0.0.1:443/', 'http://169.254.169.254:443/', 'http://[::ffff:7f00:1]:443/'])(
-    'refuses %s all the same',
+    '%s is not allowed with allowHttp and allowLoopback',
     (url) => {
       expect(() => checkEgressUrl(new URL(url), local)).toThrow('address_not_public');
     },

@@ -1,31 +1,31 @@
 /**
- * The rules of the way out: which URLs and addresses beyond the platform webhooks may go to. Here a
- * URL is judged by itself; what its name leads to is for whoever dials it to look up and judge.
+ * The rules for outgoing requests: which URLs and addresses webhooks may be sent to. This file checks a
+ * URL by itself. The addresses that its host name resolves to are checked when the connection is made.
  */
 import { isIP } from 'node:net';
 import { isLoopbackAddress, isPublicAddress } from './public-address.ts';
 
-/** What the platform's settings allow. Both allowances are for local development and tests. */
+/** The egress settings. `allowHttp` and `allowLoopback` are for development and tests. */
 export interface EgressPolicy {
   readonly allowHttp: boolean;
-  /** Lets through this machine's own addresses, at any port. */
+  /** Allows the addresses of this machine, with any port. */
   readonly allowLoopback: boolean;
-  /** The ports of https (and of http where allowed) that may be dialled. */
+  /** The allowed ports of https, and of http where http is allowed. */
   readonly ports: readonly number[];
 }
 
-/** A request that was never sent because of where it would have gone. `code` is a stable word. */
+/** A request was not sent because its destination is not allowed. `code` is a stable name of the reason. */
 export class EgressDeniedError extends Error {
   override name = 'EgressDeniedError';
   readonly loggable = true;
   readonly code: string;
   constructor(code: string) {
-    super(`refused to send: ${code}`);
+    super(`the destination is not allowed: ${code}`);
     this.code = code;
   }
 }
 
-// Names that only mean something inside a cluster, a company or a house.
+// Suffixes of names that resolve only inside a cluster, a company or a private network.
 const INTERNAL_SUFFIXES = [
   'local',
   'localhost',
@@ -43,26 +43,30 @@ const INTERNAL_SUFFIXES = [
   'arpa',
 ];
 
-/** Where an event is posted: the destination's URL with the event's relative address appended. */
-export function buildEventUrl(destination: string, address: string): URL {
+/**
+ * The URL of an event: the destination's URL with the event's path appended.
+ * Throws EgressDeniedError when the destination's URL is malformed.
+ */
+export function buildEventUrl(destination: string, eventPath: string): URL {
   const url = URL.parse(destination);
   if (url === null) throw new EgressDeniedError('url_malformed');
-  url.pathname = url.pathname.replace(/\/+$/, '') + address;
+  url.pathname = url.pathname.replace(/\/+$/, '') + eventPath;
   return url;
 }
 
-/** Throws EgressDeniedError unless the URL is one that a webhook may be posted to. */
+/** Throws EgressDeniedError unless webhooks may be sent to the URL. */
 export function checkEgressUrl(url: URL, policy: EgressPolicy): void {
   const host = bareHost(url);
-  const atHome = policy.allowLoopback && (host === 'localhost' || isLoopbackAddress(host));
+  const isAllowedLoopback =
+    policy.allowLoopback && (host === 'localhost' || isLoopbackAddress(host));
   if (url.protocol !== 'https:' && !(policy.allowHttp && url.protocol === 'http:')) {
     throw new EgressDeniedError('scheme_not_allowed');
   }
   if (url.username !== '' || url.password !== '') throw new EgressDeniedError('credentials_in_url');
-  if (atHome) return;
+  if (isAllowedLoopback) return;
   if (!policy.ports.includes(portOf(url))) throw new EgressDeniedError('port_not_allowed');
-  // Node asks no lookup about IP literals, so they are judged here. The URL parser has already
-  // turned spellings such as 0x7f.1 into dotted form.
+  // Node does not look IP literals up, so they are checked here. The URL parser has already converted
+  // forms such as 0x7f.1 to four decimal numbers.
   if (isIP(host) !== 0) {
     if (!isPublicAddress(host)) throw new EgressDeniedError('address_not_public');
     return;
@@ -70,7 +74,7 @@ export function checkEgressUrl(url: URL, policy: EgressPolicy): void {
   if (isInternalName(host)) throw new EgressDeniedError('host_not_public');
 }
 
-/** The host as dialled and looked up: IPv6 without brackets, names without the root's dot. */
+/** The host as it is looked up: IPv6 without brackets, names without the final dot. */
 function bareHost(url: URL): string {
   const host = url.hostname;
   if (host.startsWith('[')) return host.slice(1, -1);

@@ -68,7 +68,7 @@ describe('a public address', () => {
     '0x7f000001',
     '8.8.8.8 ',
     '8.8.8.8.8',
-  ])('is not %j', (address) => {
+  ])('%j is not public', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
@@ -94,11 +94,11 @@ describe('a public address', () => {
     '2606:4700:4700::1111',
     '2a00:1450:4009:80b::200e',
     '3ffe::1',
-  ])('is %s', (address) => {
+  ])('%s is public', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 
-  it('is never an IPv4 address dressed up as IPv6', () => {
+  it('an IPv4 address in any IPv6 notation is not public', () => {
     fc.assert(
       fc.property(fc.ipV4(), (ipv4) => {
         const hex = ipv4
@@ -132,7 +132,7 @@ describe('a loopback address', () => {
     ['10.0.0.1', false],
     ['::', false],
     ['localhost', false],
-  ])('%s: %s', (address, expected) => {
+  ])('%s is a loopback address: %s', (address, expected) => {
     expect(isLoopbackAddress(address)).toBe(expected);
   });
 });
