@@ -13,7 +13,7 @@ import type { LoanTerms, PaymentFrequency } from "../../common/v1/terms_pb.js";
 export declare const file_creditlane_applications_v1_application: GenFile;
 
 /**
- * A retailer's request for credit, by one person or two.
+ * A retailer's request for credit, for one or two applicants.
  *
  * @generated from message creditlane.applications.v1.Application
  */
@@ -39,7 +39,7 @@ export declare type Application = Message<"creditlane.applications.v1.Applicatio
   status: ApplicationStatus;
 
   /**
-   * The caller's own id, unique per retailer; empty when not given.
+   * The caller's own id of the application, unique for each retailer; empty when the caller set none.
    *
    * @generated from field: string reference_number = 5;
    */
@@ -56,7 +56,7 @@ export declare type Application = Message<"creditlane.applications.v1.Applicatio
   coApplicant?: Applicant | undefined;
 
   /**
-   * Of the co-applicant to the primary applicant.
+   * The relationship of the co-applicant to the primary applicant.
    *
    * @generated from field: creditlane.applications.v1.Relationship relationship = 8;
    */
@@ -80,13 +80,13 @@ export declare type Application = Message<"creditlane.applications.v1.Applicatio
 export declare const ApplicationSchema: GenMessage<Application>;
 
 /**
- * A person who applies. Everything but the id is sealed at rest; nothing of it is ever logged.
+ * A person who applies for credit. All fields but the id are stored sealed and never logged.
  *
  * @generated from message creditlane.applications.v1.Applicant
  */
 export declare type Applicant = Message<"creditlane.applications.v1.Applicant"> & {
   /**
-   * Given by the platform; ignored on create.
+   * Set by the platform; ignored on create.
    *
    * @generated from field: string applicant_id = 1;
    */
@@ -103,7 +103,7 @@ export declare type Applicant = Message<"creditlane.applications.v1.Applicant"> 
   lastName: string;
 
   /**
-   * Nine digits; empty when the applicant gave none. An answer shows the last three only: "***-***-123".
+   * Nine digits; empty when unknown. An answer has the last three digits only: "***-***-123".
    *
    * @generated from field: string sin = 4;
    */
@@ -168,7 +168,7 @@ export declare type Address = Message<"creditlane.applications.v1.Address"> & {
   streetType: string;
 
   /**
-   * N, NE, E, SE, S, SW, W or NW; empty when there is none.
+   * N, NE, E, SE, S, SW, W or NW; empty without a direction.
    *
    * @generated from field: string direction = 5;
    */
@@ -199,7 +199,7 @@ export declare type Address = Message<"creditlane.applications.v1.Address"> & {
   residenceType: string;
 
   /**
-   * Canadian dollars a month.
+   * Canadian dollars per month.
    *
    * @generated from field: optional double monthly_rent_or_mortgage = 10;
    */
@@ -285,7 +285,7 @@ export declare type Employment = Message<"creditlane.applications.v1.Employment"
 export declare const EmploymentSchema: GenMessage<Employment>;
 
 /**
- * One application in front of one creditor.
+ * The submission of an application to one creditor.
  *
  * @generated from message creditlane.applications.v1.Submission
  */
@@ -313,7 +313,7 @@ export declare type Submission = Message<"creditlane.applications.v1.Submission"
 export declare const SubmissionSchema: GenMessage<Submission>;
 
 /**
- * What the retailer proposes for the deal. Amounts are Canadian dollars.
+ * The deal that the retailer proposes. Amounts are Canadian dollars.
  *
  * @generated from message creditlane.applications.v1.Worksheet
  */

@@ -13,7 +13,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_creditlane_applications_v1_applications_events: GenFile;
 
 /**
- * An application is in front of a creditor. Topic creditlane.applications.v1, keyed by application.
+ * An application was submitted to a creditor. Topic creditlane.applications.v1, keyed by application.
  *
  * @generated from message creditlane.applications.v1.ApplicationSubmitted
  */

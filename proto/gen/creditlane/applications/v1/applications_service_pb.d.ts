@@ -111,7 +111,7 @@ export declare type SubmitApplicationRequest = Message<"creditlane.applications.
   applicationId: string;
 
   /**
-   * The retailer's user who submits; must be active and belong to the retailer or its group.
+   * The user who submits. The user must be active and belong to the retailer or to its group.
    *
    * @generated from field: string submitted_by_user_id = 2;
    */
@@ -123,14 +123,14 @@ export declare type SubmitApplicationRequest = Message<"creditlane.applications.
   creditorIds: string[];
 
   /**
-   * One for each applicant of the application.
+   * One consent for each applicant of the application.
    *
    * @generated from field: repeated creditlane.applications.v1.Consent consents = 4;
    */
   consents: Consent[];
 
   /**
-   * Must hold firstPaymentDate, interestRate and frequency.
+   * firstPaymentDate, interestRate and frequency are required.
    *
    * @generated from field: creditlane.applications.v1.Worksheet worksheet = 5;
    */
@@ -144,7 +144,7 @@ export declare type SubmitApplicationRequest = Message<"creditlane.applications.
 export declare const SubmitApplicationRequestSchema: GenMessage<SubmitApplicationRequest>;
 
 /**
- * An applicant's explicit agreement that credit information about them is asked for and shared.
+ * An applicant's explicit consent that the applicant's credit information is requested and shared.
  *
  * @generated from message creditlane.applications.v1.Consent
  */
@@ -192,7 +192,7 @@ export declare type LocateApplicationRequest = Message<"creditlane.applications.
   applicationId: string;
 
   /**
-   * The retailer that the call is made for; empty when it names none.
+   * The retailer in whose context the request is made; empty without one.
    *
    * @generated from field: string context_retailer_id = 2;
    */
@@ -210,14 +210,14 @@ export declare const LocateApplicationRequestSchema: GenMessage<LocateApplicatio
  */
 export declare type LocateApplicationResponse = Message<"creditlane.applications.v1.LocateApplicationResponse"> & {
   /**
-   * Empty when there is no such application.
+   * Empty when the application does not exist.
    *
    * @generated from field: string retailer_id = 1;
    */
   retailerId: string;
 
   /**
-   * Whether the application belongs to the retailer asked for, or to another one of its group.
+   * Whether the application belongs to the context retailer, or to another retailer of its group.
    *
    * @generated from field: bool in_context = 2;
    */
@@ -282,15 +282,15 @@ export declare const GetSubmissionResponseSchema: GenMessage<GetSubmissionRespon
 /**
  * The system of record for applications and their submissions to creditors.
  *
- * An integration's call sees the applications of the retailer that its identity token names; any
- * other is NOT_FOUND with code "application_not_found".
+ * A call of an integration sees the applications of the retailer in the scope of its identity token. For
+ * any other application the error is NOT_FOUND with code "application_not_found".
  *
  * @generated from service creditlane.applications.v1.ApplicationsService
  */
 export declare const ApplicationsService: GenService<{
   /**
-   * A reference number that the retailer has used already is ALREADY_EXISTS with code
-   * "reference_number_taken"; the message holds the existing id.
+   * Creates an application. When the retailer has used the reference number before, the error is
+   * ALREADY_EXISTS with code "reference_number_taken"; its message contains the existing id.
    *
    * @generated from rpc creditlane.applications.v1.ApplicationsService.CreateApplication
    */
@@ -308,7 +308,7 @@ export declare const ApplicationsService: GenService<{
     output: typeof GetApplicationResponseSchema;
   },
   /**
-   * Puts an application in front of one or more creditors, all of them or none.
+   * Submits an application to one or more creditors: to all of them or, on an error, to none.
    *
    * @generated from rpc creditlane.applications.v1.ApplicationsService.SubmitApplication
    */
@@ -318,8 +318,8 @@ export declare const ApplicationsService: GenService<{
     output: typeof SubmitApplicationResponseSchema;
   },
   /**
-   * Which retailer an application belongs to, and whether another has access to it: how the gateway
-   * finds the grant that a call needs.
+   * Returns the retailer of an application, and whether another retailer may access it. The gateway finds
+   * the grant that a request requires by this.
    *
    * @generated from rpc creditlane.applications.v1.ApplicationsService.LocateApplication
    */
@@ -329,7 +329,7 @@ export declare const ApplicationsService: GenService<{
     output: typeof LocateApplicationResponseSchema;
   },
   /**
-   * A submission as the decisions service needs it, for when its event has not arrived yet.
+   * Returns a submission to the decisions service, when its event has not arrived there yet.
    *
    * @generated from rpc creditlane.applications.v1.ApplicationsService.GetSubmission
    */

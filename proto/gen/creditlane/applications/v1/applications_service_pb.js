@@ -95,8 +95,8 @@ export const GetSubmissionResponseSchema = /*@__PURE__*/
 /**
  * The system of record for applications and their submissions to creditors.
  *
- * An integration's call sees the applications of the retailer that its identity token names; any
- * other is NOT_FOUND with code "application_not_found".
+ * A call of an integration sees the applications of the retailer in the scope of its identity token. For
+ * any other application the error is NOT_FOUND with code "application_not_found".
  *
  * @generated from service creditlane.applications.v1.ApplicationsService
  */

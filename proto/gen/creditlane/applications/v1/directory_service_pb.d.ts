@@ -25,7 +25,7 @@ export declare type Retailer = Message<"creditlane.applications.v1.Retailer"> & 
   name: string;
 
   /**
-   * Empty when it belongs to no group.
+   * Empty when the retailer belongs to no group.
    *
    * @generated from field: string retailer_group_id = 3;
    */
@@ -60,7 +60,7 @@ export declare type RetailerGroup = Message<"creditlane.applications.v1.Retailer
 export declare const RetailerGroupSchema: GenMessage<RetailerGroup>;
 
 /**
- * Somebody who works for a retailer, or for a group of them.
+ * A person who works for retailers or retailer groups.
  *
  * @generated from message creditlane.applications.v1.User
  */
@@ -241,9 +241,9 @@ export declare type RegisterCreditorResponse = Message<"creditlane.applications.
 export declare const RegisterCreditorResponseSchema: GenMessage<RegisterCreditorResponse>;
 
 /**
- * The retailers, their groups and users, and the creditors. The platform's administration keeps it.
- * Every Register call takes the id the record shall have (made by the caller, so that a repeated
- * call has one effect) and replaces an earlier record of that id.
+ * Retailers, their groups and users, and creditors. The administration of the platform maintains them.
+ * The caller chooses the id of a record, so that a repeated Register call has one effect. A Register call
+ * replaces an existing record with the same id.
  *
  * @generated from service creditlane.applications.v1.DirectoryService
  */

@@ -97,9 +97,9 @@ export const RegisterCreditorResponseSchema = /*@__PURE__*/
   messageDesc(file_creditlane_applications_v1_directory_service, 11);
 
 /**
- * The retailers, their groups and users, and the creditors. The platform's administration keeps it.
- * Every Register call takes the id the record shall have (made by the caller, so that a repeated
- * call has one effect) and replaces an earlier record of that id.
+ * Retailers, their groups and users, and creditors. The administration of the platform maintains them.
+ * The caller chooses the id of a record, so that a repeated Register call has one effect. A Register call
+ * replaces an existing record with the same id.
  *
  * @generated from service creditlane.applications.v1.DirectoryService
  */

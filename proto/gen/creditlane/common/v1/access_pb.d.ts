@@ -12,27 +12,27 @@ import type { MethodOptions } from "@bufbuild/protobuf/wkt";
 export declare const file_creditlane_common_v1_access: GenFile;
 
 /**
- * Who may call a method. A method that does not say so is refused to everyone.
+ * Who may call a method. A method without this option admits no caller.
  *
  * @generated from message creditlane.common.v1.Access
  */
 export declare type Access = Message<"creditlane.common.v1.Access"> & {
   /**
-   * The kinds of outside caller that the gateway may bring to this method.
+   * The kinds of external caller for which the gateway may call the method.
    *
    * @generated from field: repeated creditlane.common.v1.Caller callers = 1;
    */
   callers: Caller[];
 
   /**
-   * The services that may call it in their own name.
+   * The services that may call the method in their own name.
    *
    * @generated from field: repeated string peers = 2;
    */
   peers: string[];
 
   /**
-   * A permission the caller must hold besides; empty when none is asked.
+   * A permission that the caller must have as well; empty when the method requires none.
    *
    * @generated from field: string permission = 3;
    */
@@ -55,14 +55,14 @@ export enum Caller {
   UNSPECIFIED = 0,
 
   /**
-   * An integration, acting for a retailer or a creditor.
+   * An integration, which acts for a retailer or a creditor.
    *
    * @generated from enum value: CALLER_INTEGRATION = 1;
    */
   INTEGRATION = 1,
 
   /**
-   * The platform's own administration.
+   * The administration of the platform, with a platform key.
    *
    * @generated from enum value: CALLER_PLATFORM = 2;
    */

@@ -11,27 +11,27 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_creditlane_common_v1_fault: GenFile;
 
 /**
- * The detail that every refused call carries: what was wrong, in words a program can act on.
+ * The detail of every failed call: what was wrong, in a form that programs can use.
  *
  * @generated from message creditlane.common.v1.FaultInfo
  */
 export declare type FaultInfo = Message<"creditlane.common.v1.FaultInfo"> & {
   /**
-   * A stable word such as "submission_not_found".
+   * A stable name such as "submission_not_found".
    *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
-   * The request's fields that were refused.
+   * The fields of the request that are not valid.
    *
    * @generated from field: repeated creditlane.common.v1.FieldFault fields = 2;
    */
   fields: FieldFault[];
 
   /**
-   * Seconds to wait before the call may succeed; 0 when waiting does not help.
+   * Seconds after which a retry may succeed; 0 when a retry cannot help.
    *
    * @generated from field: uint32 retry_after_s = 3;
    */

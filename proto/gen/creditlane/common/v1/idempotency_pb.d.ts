@@ -11,18 +11,19 @@ import type { MethodOptions } from "@bufbuild/protobuf/wkt";
 export declare const file_creditlane_common_v1_idempotency: GenFile;
 
 /**
- * The method honours the call's idempotency key: a call repeated under its key has one effect and
- * gets the answer of the first. With a key, such a call may be sent again where nobody knows
- * whether it arrived. Methods that are idempotent by nature say so by idempotency_level instead.
+ * The method honours the idempotency key of a call: a call that is repeated with its key has one effect
+ * and gets the stored answer of the first. So a client may retry a call with a key when it is unknown
+ * whether the service processed the call. Methods that are idempotent without a key declare
+ * idempotency_level instead.
  *
  * @generated from extension: bool honours_idempotency_key = 50002;
  */
 export declare const honours_idempotency_key: GenExtension<MethodOptions, boolean>;
 
 /**
- * Without a key, the method honours the call's id, a UUID that all attempts at one call share: those
- * after the first have no effect of their own and get the same answer. Where a method does not,
- * a call without a key gets one that its client draws.
+ * For a call without an idempotency key, the method honours the retry token in the metadata "call-id",
+ * a UUID that all attempts of one call share: attempts after the first have no effect and get the
+ * same answer. For a method without this option, the client generates an idempotency key instead.
  *
  * @generated from extension: bool honours_call_id = 50003;
  */

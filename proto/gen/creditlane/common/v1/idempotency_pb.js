@@ -12,9 +12,10 @@ export const file_creditlane_common_v1_idempotency = /*@__PURE__*/
   fileDesc("CiZjcmVkaXRsYW5lL2NvbW1vbi92MS9pZGVtcG90ZW5jeS5wcm90bxIUY3JlZGl0bGFuZS5jb21tb24udjE6WAoXaG9ub3Vyc19pZGVtcG90ZW5jeV9rZXkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjShgMgASgIUhVob25vdXJzSWRlbXBvdGVuY3lLZXk6SAoPaG9ub3Vyc19jYWxsX2lkEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY04YDIAEoCFINaG9ub3Vyc0NhbGxJZGIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
- * The method honours the call's idempotency key: a call repeated under its key has one effect and
- * gets the answer of the first. With a key, such a call may be sent again where nobody knows
- * whether it arrived. Methods that are idempotent by nature say so by idempotency_level instead.
+ * The method honours the idempotency key of a call: a call that is repeated with its key has one effect
+ * and gets the stored answer of the first. So a client may retry a call with a key when it is unknown
+ * whether the service processed the call. Methods that are idempotent without a key declare
+ * idempotency_level instead.
  *
  * @generated from extension: bool honours_idempotency_key = 50002;
  */
@@ -22,9 +23,9 @@ export const honours_idempotency_key = /*@__PURE__*/
   extDesc(file_creditlane_common_v1_idempotency, 0);
 
 /**
- * Without a key, the method honours the call's id, a UUID that all attempts at one call share: those
- * after the first have no effect of their own and get the same answer. Where a method does not,
- * a call without a key gets one that its client draws.
+ * For a call without an idempotency key, the method honours the retry token in the metadata "call-id",
+ * a UUID that all attempts of one call share: attempts after the first have no effect and get the
+ * same answer. For a method without this option, the client generates an idempotency key instead.
  *
  * @generated from extension: bool honours_call_id = 50003;
  */

@@ -11,13 +11,13 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_creditlane_common_v1_terms: GenFile;
 
 /**
- * The terms of a loan as far as they are known.
+ * The known terms of a loan.
  *
  * @generated from message creditlane.common.v1.LoanTerms
  */
 export declare type LoanTerms = Message<"creditlane.common.v1.LoanTerms"> & {
   /**
-   * yyyy-MM-dd; empty when not known.
+   * yyyy-MM-dd; empty when unknown.
    *
    * @generated from field: string first_payment_date = 1;
    */

@@ -12,7 +12,7 @@ import type { PaymentFrequency } from "../../common/v1/terms_pb.js";
 export declare const file_creditlane_decisions_v1_decision: GenFile;
 
 /**
- * What a creditor decided, in the figures it gave. Amounts are Canadian dollars.
+ * A creditor's decision with its figures. Amounts are Canadian dollars.
  *
  * @generated from message creditlane.decisions.v1.Decision
  */
@@ -23,7 +23,7 @@ export declare type Decision = Message<"creditlane.decisions.v1.Decision"> & {
   decision: DecisionValue;
 
   /**
-   * Dates are yyyy-MM-dd; empty when not given.
+   * Dates are yyyy-MM-dd; empty when the creditor set none.
    *
    * @generated from field: optional string first_payment_date = 2;
    */
@@ -158,7 +158,7 @@ export declare type Decision = Message<"creditlane.decisions.v1.Decision"> & {
   taxProvince?: string | undefined;
 
   /**
-   * The highest payment the creditor would accept; set by the platform's own callers only.
+   * The highest payment that the creditor accepts. Only the platform's own callers set it.
    *
    * @generated from field: optional double max_payment = 27;
    */

@@ -14,7 +14,8 @@ import type { LoanTerms } from "../../common/v1/terms_pb.js";
 export declare const file_creditlane_decisions_v1_decisions_events: GenFile;
 
 /**
- * A submission has its next decision. Topic creditlane.decisions.v1, keyed by application.
+ * A creditor's next decision on a submission was recorded. Topic creditlane.decisions.v1, keyed by
+ * application.
  *
  * @generated from message creditlane.decisions.v1.DecisionRecorded
  */
@@ -35,7 +36,7 @@ export declare type DecisionRecorded = Message<"creditlane.decisions.v1.Decision
   retailerId: string;
 
   /**
-   * 1, 2, 3 … per submission, without gap.
+   * 1, 2, 3 … for each submission, without gaps.
    *
    * @generated from field: int64 sequence = 4;
    */
@@ -52,15 +53,15 @@ export declare type DecisionRecorded = Message<"creditlane.decisions.v1.Decision
   decision?: Decision | undefined;
 
   /**
-   * What holds after this decision: its own terms, else those of the latest decision that gave
-   * them, else the worksheet's.
+   * The terms after this decision. Each term is the decision's own, or that of the latest decision that
+   * set the term, or the worksheet's.
    *
    * @generated from field: creditlane.common.v1.LoanTerms terms = 7;
    */
   terms?: LoanTerms | undefined;
 
   /**
-   * What the retailer asked for.
+   * The terms that the retailer proposed.
    *
    * @generated from field: creditlane.common.v1.LoanTerms worksheet = 8;
    */

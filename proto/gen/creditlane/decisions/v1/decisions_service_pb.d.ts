@@ -111,7 +111,7 @@ export declare type ListDecisionsRequest = Message<"creditlane.decisions.v1.List
   limit: number;
 
   /**
-   * From an earlier answer's next_cursor; empty for the first page.
+   * The next_cursor of an earlier answer; empty for the first page.
    *
    * @generated from field: string cursor = 4;
    */
@@ -134,7 +134,7 @@ export declare type ListDecisionsResponse = Message<"creditlane.decisions.v1.Lis
   decisions: RecordedDecision[];
 
   /**
-   * Empty when this was the last page.
+   * Empty on the last page.
    *
    * @generated from field: string next_cursor = 2;
    */
@@ -152,7 +152,7 @@ export declare const ListDecisionsResponseSchema: GenMessage<ListDecisionsRespon
  */
 export declare type RecordedDecision = Message<"creditlane.decisions.v1.RecordedDecision"> & {
   /**
-   * 1, 2, 3 … per submission.
+   * 1, 2, 3 … for each submission.
    *
    * @generated from field: int64 sequence = 1;
    */
@@ -169,7 +169,8 @@ export declare type RecordedDecision = Message<"creditlane.decisions.v1.Recorded
   recordedAt?: Timestamp | undefined;
 
   /**
-   * The integration that recorded it; empty where the platform did, as at submission.
+   * The integration that recorded the decision; empty for a decision that the platform recorded itself,
+   * for example at submission.
    *
    * @generated from field: string integration_id = 4;
    */
@@ -183,16 +184,16 @@ export declare type RecordedDecision = Message<"creditlane.decisions.v1.Recorded
 export declare const RecordedDecisionSchema: GenMessage<RecordedDecision>;
 
 /**
- * The record of what each creditor decided on each application submitted to it.
+ * The decisions of each creditor on each application that was submitted to it.
  *
- * A call sees the submissions of the creditor, or of the retailer, that its identity token names;
- * any other is NOT_FOUND with code "submission_not_found".
+ * A call sees the submissions of the creditor or retailer in the scope of its identity token. For any
+ * other submission the error is NOT_FOUND with code "submission_not_found".
  *
  * @generated from service creditlane.decisions.v1.DecisionsService
  */
 export declare const DecisionsService: GenService<{
   /**
-   * Records the next decision of a submission. Any value may follow any value, and none is lost.
+   * Records the next decision on a submission. Any decision may follow any other, and all are kept.
    *
    * @generated from rpc creditlane.decisions.v1.DecisionsService.RecordDecision
    */
@@ -202,7 +203,7 @@ export declare const DecisionsService: GenService<{
     output: typeof RecordDecisionResponseSchema;
   },
   /**
-   * The latest decision.
+   * Returns the latest decision on a submission.
    *
    * @generated from rpc creditlane.decisions.v1.DecisionsService.GetDecision
    */
@@ -212,7 +213,7 @@ export declare const DecisionsService: GenService<{
     output: typeof GetDecisionResponseSchema;
   },
   /**
-   * All decisions of a submission, newest first.
+   * Returns the decisions on a submission, newest first.
    *
    * @generated from rpc creditlane.decisions.v1.DecisionsService.ListDecisions
    */

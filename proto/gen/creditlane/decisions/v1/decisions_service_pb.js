@@ -65,10 +65,10 @@ export const RecordedDecisionSchema = /*@__PURE__*/
   messageDesc(file_creditlane_decisions_v1_decisions_service, 6);
 
 /**
- * The record of what each creditor decided on each application submitted to it.
+ * The decisions of each creditor on each application that was submitted to it.
  *
- * A call sees the submissions of the creditor, or of the retailer, that its identity token names;
- * any other is NOT_FOUND with code "submission_not_found".
+ * A call sees the submissions of the creditor or retailer in the scope of its identity token. For any
+ * other submission the error is NOT_FOUND with code "submission_not_found".
  *
  * @generated from service creditlane.decisions.v1.DecisionsService
  */

@@ -16,7 +16,7 @@ export declare const file_creditlane_integrations_v1_integrations_service: GenFi
  */
 export declare type RegisterIntegrationRequest = Message<"creditlane.integrations.v1.RegisterIntegrationRequest"> & {
   /**
-   * Empty: a new one is made.
+   * Empty: the service generates an id.
    *
    * @generated from field: string integration_id = 1;
    */
@@ -65,7 +65,7 @@ export declare type IssueKeyRequest = Message<"creditlane.integrations.v1.IssueK
   integrationId: string;
 
   /**
-   * A test key begins with cl_test_, a live one with cl_live_. Both open the same.
+   * A test key starts with cl_test_, a live key with cl_live_. Both give the same access.
    *
    * @generated from field: bool live = 2;
    */
@@ -147,7 +147,7 @@ export declare type GrantRetailerRequest = Message<"creditlane.integrations.v1.G
   retailerId: string;
 
   /**
-   * False takes the grant away.
+   * False revokes the grant.
    *
    * @generated from field: bool granted = 3;
    */
@@ -187,7 +187,7 @@ export declare type GrantCreditorRequest = Message<"creditlane.integrations.v1.G
   creditorId: string;
 
   /**
-   * False takes the grant away.
+   * False revokes the grant.
    *
    * @generated from field: bool granted = 3;
    */
@@ -243,7 +243,7 @@ export declare type SetDestinationResponse = Message<"creditlane.integrations.v1
   destinationId: string;
 
   /**
-   * whsec_ and base64 of 32 bytes; empty when the destination had one already.
+   * whsec_ and the base64 of 32 bytes; empty when the destination existed before.
    *
    * @generated from field: string secret = 2;
    */
@@ -279,7 +279,7 @@ export declare const AuthenticateRequestSchema: GenMessage<AuthenticateRequest>;
  */
 export declare type AuthenticateResponse = Message<"creditlane.integrations.v1.AuthenticateResponse"> & {
   /**
-   * The integration's id, or for a platform key the key's own.
+   * The id of the integration; for a platform key, the id of the key.
    *
    * @generated from field: string caller_id = 1;
    */
@@ -312,7 +312,7 @@ export declare type CheckGrantsRequest = Message<"creditlane.integrations.v1.Che
   integrationId: string;
 
   /**
-   * Empty: not asked for.
+   * Empty: the grant is not checked.
    *
    * @generated from field: string retailer_id = 2;
    */
@@ -340,7 +340,7 @@ export declare type CheckGrantsResponse = Message<"creditlane.integrations.v1.Ch
   retailer: boolean;
 
   /**
-   * False too while the integration is disabled for the creditor.
+   * False also while the integration is disabled for the creditor.
    *
    * @generated from field: bool creditor = 2;
    */
@@ -373,14 +373,14 @@ export declare type Destination = Message<"creditlane.integrations.v1.Destinatio
   url: string;
 
   /**
-   * The secrets that sign, 32 bytes each, newest first.
+   * The signing secrets of 32 bytes each, newest first.
    *
    * @generated from field: repeated bytes secrets = 4;
    */
   secrets: Uint8Array[];
 
   /**
-   * 1, 2, 3 … with each time that it is set.
+   * 1, 2, 3 …: increases with each SetDestination.
    *
    * @generated from field: uint32 revision = 5;
    */
@@ -435,7 +435,7 @@ export declare const FindRecipientsRequest_PairSchema: GenMessage<FindRecipients
  */
 export declare type FindRecipientsResponse = Message<"creditlane.integrations.v1.FindRecipientsResponse"> & {
   /**
-   * One for each pair, in their order.
+   * One entry for each pair, in the order of the pairs.
    *
    * @generated from field: repeated creditlane.integrations.v1.FindRecipientsResponse.Recipients by_pair = 1;
    */
@@ -458,7 +458,7 @@ export declare type FindRecipientsResponse_Recipient = Message<"creditlane.integ
   destinationId: string;
 
   /**
-   * As in Destination.
+   * See Destination.revision.
    *
    * @generated from field: uint32 revision = 2;
    */
@@ -540,14 +540,15 @@ export enum Permission {
 export declare const PermissionSchema: GenEnum<Permission>;
 
 /**
- * Integrations, their keys, permissions, grants and webhook destinations. The platform keeps them.
+ * Integrations with their keys, permissions, grants and webhook destinations. The administration of the
+ * platform maintains them.
  *
  * @generated from service creditlane.integrations.v1.IntegrationsService
  */
 export declare const IntegrationsService: GenService<{
   /**
-   * Takes the id the integration shall have, or makes one. Where there is an integration of that id,
-   * its name and permissions are replaced.
+   * Registers an integration under the given or a generated id. The name and permissions of an existing
+   * integration with that id are replaced.
    *
    * @generated from rpc creditlane.integrations.v1.IntegrationsService.RegisterIntegration
    */
@@ -557,8 +558,8 @@ export declare const IntegrationsService: GenService<{
     output: typeof RegisterIntegrationResponseSchema;
   },
   /**
-   * Makes a key. Only its digest is kept, and, for a call with an idempotency key, its caller's or one
-   * that its client drew, for its day the sealed answer.
+   * Generates a key, of which only the digest is stored. For a call with an idempotency key, which its
+   * client may have generated, the sealed answer is stored for a day.
    *
    * @generated from rpc creditlane.integrations.v1.IntegrationsService.IssueKey
    */
@@ -568,7 +569,7 @@ export declare const IntegrationsService: GenService<{
     output: typeof IssueKeyResponseSchema;
   },
   /**
-   * From at most five seconds after the answer on, the key opens nothing.
+   * Revokes a key. At most five seconds after the answer, calls with the key fail.
    *
    * @generated from rpc creditlane.integrations.v1.IntegrationsService.RevokeKey
    */
@@ -594,10 +595,9 @@ export declare const IntegrationsService: GenService<{
     output: typeof GrantCreditorResponseSchema;
   },
   /**
-   * Sets where the integration's webhooks go. A new destination gets a new secret, which the answer
-   * holds this once; changing the URL of an existing one keeps its secret and answers with none.
-   * Each call makes a new revision of the destination, also one that repeats its URL: what was
-   * disabled is sent to again.
+   * Sets the URL of the integration's webhooks. A new destination gets a new secret, which only this
+   * answer contains. A change of the URL keeps the secret, and the answer contains none. Each call makes
+   * a new revision of the destination, also with the same URL, and enables a disabled destination.
    *
    * @generated from rpc creditlane.integrations.v1.IntegrationsService.SetDestination
    */
@@ -609,13 +609,13 @@ export declare const IntegrationsService: GenService<{
 }>;
 
 /**
- * Who is calling, and what may they touch: the questions that every request begins with.
+ * Authentication and grants, which the gateway checks for every request.
  *
  * @generated from service creditlane.integrations.v1.AccessService
  */
 export declare const AccessService: GenService<{
   /**
-   * Finds the caller that a key belongs to. Nobody: UNAUTHENTICATED.
+   * Returns the caller of a key. For an unknown or revoked key the error is UNAUTHENTICATED.
    *
    * @generated from rpc creditlane.integrations.v1.AccessService.Authenticate
    */
@@ -625,7 +625,7 @@ export declare const AccessService: GenService<{
     output: typeof AuthenticateResponseSchema;
   },
   /**
-   * Whether an integration holds live grants on a retailer and a creditor.
+   * Returns whether an integration has active grants on a retailer and on a creditor.
    *
    * @generated from rpc creditlane.integrations.v1.AccessService.CheckGrants
    */
@@ -637,14 +637,14 @@ export declare const AccessService: GenService<{
 }>;
 
 /**
- * Where events go.
+ * Webhook destinations, for the webhook dispatcher.
  *
  * @generated from service creditlane.integrations.v1.DestinationsService
  */
 export declare const DestinationsService: GenService<{
   /**
-   * For each pair of a retailer and a creditor, the live destinations of every integration with a
-   * live grant on either.
+   * Returns, for each pair of a retailer and a creditor, the destinations of all integrations that have an
+   * active grant on either.
    *
    * @generated from rpc creditlane.integrations.v1.DestinationsService.FindRecipients
    */
@@ -654,7 +654,7 @@ export declare const DestinationsService: GenService<{
     output: typeof FindRecipientsResponseSchema;
   },
   /**
-   * The named destinations with their secrets, as signing needs them. Unknown ids are left out.
+   * Returns destinations with the secrets that sign their webhooks. Unknown ids are left out.
    *
    * @generated from rpc creditlane.integrations.v1.DestinationsService.GetDestinations
    */

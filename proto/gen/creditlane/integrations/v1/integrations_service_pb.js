@@ -194,7 +194,8 @@ export const Permission = /*@__PURE__*/
   tsEnum(PermissionSchema);
 
 /**
- * Integrations, their keys, permissions, grants and webhook destinations. The platform keeps them.
+ * Integrations with their keys, permissions, grants and webhook destinations. The administration of the
+ * platform maintains them.
  *
  * @generated from service creditlane.integrations.v1.IntegrationsService
  */
@@ -202,7 +203,7 @@ export const IntegrationsService = /*@__PURE__*/
   serviceDesc(file_creditlane_integrations_v1_integrations_service, 0);
 
 /**
- * Who is calling, and what may they touch: the questions that every request begins with.
+ * Authentication and grants, which the gateway checks for every request.
  *
  * @generated from service creditlane.integrations.v1.AccessService
  */
@@ -210,7 +211,7 @@ export const AccessService = /*@__PURE__*/
   serviceDesc(file_creditlane_integrations_v1_integrations_service, 1);
 
 /**
- * Where events go.
+ * Webhook destinations, for the webhook dispatcher.
  *
  * @generated from service creditlane.integrations.v1.DestinationsService
  */

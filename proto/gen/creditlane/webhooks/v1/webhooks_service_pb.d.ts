@@ -12,13 +12,13 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_creditlane_webhooks_v1_webhooks_service: GenFile;
 
 /**
- * One event on its way to one destination.
+ * The delivery of one event to one destination.
  *
  * @generated from message creditlane.webhooks.v1.Delivery
  */
 export declare type Delivery = Message<"creditlane.webhooks.v1.Delivery"> & {
   /**
-   * The webhook-id that the receiver sees.
+   * The header webhook-id that the receiver gets.
    *
    * @generated from field: string delivery_id = 1;
    */
@@ -45,14 +45,14 @@ export declare type Delivery = Message<"creditlane.webhooks.v1.Delivery"> & {
   creditorId: string;
 
   /**
-   * The event's name, such as "applicationBooked".
+   * The name of the event type, such as "applicationBooked".
    *
    * @generated from field: string event = 6;
    */
   event: string;
 
   /**
-   * The webhook-sequence; 0 for one that was never to be sent.
+   * The header webhook-sequence; 0 for a delivery that cannot be sent.
    *
    * @generated from field: int64 sequence = 7;
    */
@@ -64,7 +64,7 @@ export declare type Delivery = Message<"creditlane.webhooks.v1.Delivery"> & {
   state: DeliveryState;
 
   /**
-   * Why it is DEAD, beginning with a stable word such as "payload_unfit".
+   * Why the delivery is DEAD; starts with a stable name such as "payload_unfit".
    *
    * @generated from field: string reason = 9;
    */
@@ -76,7 +76,7 @@ export declare type Delivery = Message<"creditlane.webhooks.v1.Delivery"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Only while it is DUE.
+   * Set only while the delivery is DUE.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 11;
    */
@@ -90,8 +90,8 @@ export declare type Delivery = Message<"creditlane.webhooks.v1.Delivery"> & {
   attempts: Attempt[];
 
   /**
-   * Why the destination gets nothing more until it is set anew, such as "gone" or "no_success"; empty
-   * while it is sent to.
+   * Why the destination is disabled until the next SetDestination, such as "gone" or "no_success"; empty
+   * while the destination is enabled.
    *
    * @generated from field: string destination_disabled_reason = 13;
    */
@@ -119,14 +119,14 @@ export declare type Attempt = Message<"creditlane.webhooks.v1.Attempt"> & {
   durationMs: number;
 
   /**
-   * The status of the receiver's answer; 0 when no whole answer came.
+   * The HTTP status of the receiver's answer; 0 without a complete answer.
    *
    * @generated from field: uint32 status = 3;
    */
   status: number;
 
   /**
-   * Why no answer came, such as "deadline"; empty when one did.
+   * Why there is no complete answer, such as "deadline"; empty with an answer.
    *
    * @generated from field: string failure = 4;
    */
@@ -144,14 +144,14 @@ export declare const AttemptSchema: GenMessage<Attempt>;
  */
 export declare type ListDeliveriesRequest = Message<"creditlane.webhooks.v1.ListDeliveriesRequest"> & {
   /**
-   * Empty: of all applications.
+   * Empty: deliveries of all applications.
    *
    * @generated from field: string application_id = 1;
    */
   applicationId: string;
 
   /**
-   * Unspecified: in any state.
+   * Unspecified: deliveries in any state.
    *
    * @generated from field: creditlane.webhooks.v1.DeliveryState state = 2;
    */
@@ -163,7 +163,7 @@ export declare type ListDeliveriesRequest = Message<"creditlane.webhooks.v1.List
   limit: number;
 
   /**
-   * From an earlier answer's next_cursor; empty for the first page.
+   * The next_cursor of an earlier answer; empty for the first page.
    *
    * @generated from field: string cursor = 4;
    */
@@ -186,7 +186,7 @@ export declare type ListDeliveriesResponse = Message<"creditlane.webhooks.v1.Lis
   deliveries: Delivery[];
 
   /**
-   * Empty when this was the last page.
+   * Empty on the last page.
    *
    * @generated from field: string next_cursor = 2;
    */
@@ -209,14 +209,14 @@ export enum DeliveryState {
   UNSPECIFIED = 0,
 
   /**
-   * Held back by an earlier delivery of the same application to the same destination.
+   * An earlier delivery of the same application to the same destination is not finished.
    *
    * @generated from enum value: DELIVERY_STATE_WAITING = 1;
    */
   WAITING = 1,
 
   /**
-   * Under way, or to be tried at next_attempt_at.
+   * Being sent now, or to be sent at next_attempt_at.
    *
    * @generated from enum value: DELIVERY_STATE_DUE = 2;
    */
@@ -228,7 +228,7 @@ export enum DeliveryState {
   DELIVERED = 3,
 
   /**
-   * Given up, or never fit to be sent.
+   * All attempts failed, or the delivery cannot be sent at all.
    *
    * @generated from enum value: DELIVERY_STATE_DEAD = 4;
    */
@@ -241,14 +241,14 @@ export enum DeliveryState {
 export declare const DeliveryStateSchema: GenEnum<DeliveryState>;
 
 /**
- * What became of the webhooks: for the platform's operators.
+ * The deliveries of webhooks, for the operators of the platform.
  *
  * @generated from service creditlane.webhooks.v1.WebhooksService
  */
 export declare const WebhooksService: GenService<{
   /**
-   * The deliveries of an application, or in a state, newest first. A delivery that was parked is DEAD
-   * and says why.
+   * Returns the deliveries of an application, in a state, or both, newest first. A delivery that cannot
+   * be sent is DEAD and has a reason.
    *
    * @generated from rpc creditlane.webhooks.v1.WebhooksService.ListDeliveries
    */

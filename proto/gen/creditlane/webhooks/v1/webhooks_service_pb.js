@@ -54,7 +54,7 @@ export const DeliveryState = /*@__PURE__*/
   tsEnum(DeliveryStateSchema);
 
 /**
- * What became of the webhooks: for the platform's operators.
+ * The deliveries of webhooks, for the operators of the platform.
  *
  * @generated from service creditlane.webhooks.v1.WebhooksService
  */
