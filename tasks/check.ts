@@ -1,4 +1,4 @@
-// `npm run check`: the checks alone.
+// `npm run check`: the static checks without the tests.
 import { runChecks } from './checks.ts';
 
 const { failed } = await runChecks();

@@ -1,7 +1,7 @@
-// The checks that need no running code: lint and format, types, contracts.
+// The static checks: lint and format, types, contracts.
 import { spawn } from 'node:child_process';
 
-/** A command that succeeds when what it checks is in order. */
+/** A command that exits with 0 when the check passes. */
 interface Check {
   name: string;
   command: string;
@@ -9,7 +9,7 @@ interface Check {
   folder?: string;
 }
 
-/** How many went well and how many did not. */
+/** Numbers of passed and failed checks or tests. */
 export interface Tally {
   passed: number;
   failed: number;
@@ -21,7 +21,7 @@ const CHECKS: Check[] = [
   { name: 'contracts', command: 'buf', args: ['lint'], folder: 'proto' },
 ];
 
-/** Runs every check, each to its end, and counts how they went. */
+/** Runs all checks, also after a failed one. */
 export async function runChecks(): Promise<Tally> {
   const tally = { passed: 0, failed: 0 };
   for (const { name, command, args, folder } of CHECKS) {
@@ -32,7 +32,7 @@ export async function runChecks(): Promise<Tally> {
   return tally;
 }
 
-/** Runs a tool of node_modules/.bin in the open; true when it exits with 0. */
+/** Runs a tool of node_modules/.bin with visible output; returns whether it exits with 0. */
 export async function runTool(command: string, args: string[], folder = '.'): Promise<boolean> {
   const child = spawn(command, args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] });
   const exit = Promise.withResolvers<number | null>();

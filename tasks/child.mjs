@@ -1,6 +1,6 @@
 // @ts-check
-// Child processes of the launcher: each in a process group of its own, so that a signal reaches
-// it exactly once and nothing outlives the launcher.
+// Child processes of the launcher. Each has a process group of its own, so that a signal reaches the child
+// exactly once and no process outlives the launcher.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -8,19 +8,19 @@ import { delimiter, dirname, join } from 'node:path';
 const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * One Ctrl-C arrives twice under npm: from the terminal, and again from npm, which passes it on.
- * A repeat within this time is the same one; a later one is a person insisting.
+ * Under npm, the launcher gets one Ctrl-C twice: from the terminal and from npm, which passes it on. A
+ * signal that is repeated within this time counts once; a later one is a second Ctrl-C.
  */
 const REPEAT_MS = 400;
 
 /**
- * Waits for a child that leads its own process group, passing signals on to it.
+ * Waits for a child that leads its own process group, and passes signals on to the child.
  * @param {import('node:child_process').ChildProcess} child spawned with `detached: true`
- * @param {boolean} leaderOnly signal the child alone, because it stops its own children in order;
- *   otherwise the whole group, as a terminal would
- * @returns {Promise<number>} its exit code, 128 + n when signal n ended it
+ * @param {boolean} leaderOnly whether to signal the child only, which then stops its own children in
+ *   order; otherwise the whole group gets the signal, as from a terminal
+ * @returns {Promise<number>} the child's exit code; 128 + n when signal n ended the child
  */
-export function finished(child, leaderOnly) {
+export function waitForExit(child, leaderOnly) {
   /** @type {Map<NodeJS.Signals, number>} */
   const passedAt = new Map();
   const pass = (/** @type {NodeJS.Signals} */ signal) => {
@@ -28,10 +28,10 @@ export function finished(child, leaderOnly) {
     if (child.pid === undefined || now - (passedAt.get(signal) ?? -REPEAT_MS) < REPEAT_MS) return;
     passedAt.set(signal, now);
     try {
-      // A closed terminal asks for the same orderly end as SIGTERM.
+      // SIGHUP, the signal of a closed terminal, becomes SIGTERM, which tasks handle.
       process.kill(leaderOnly ? child.pid : -child.pid, signal === 'SIGHUP' ? 'SIGTERM' : signal);
     } catch (error) {
-      // The child is gone already: its exit is on its way here.
+      // ESRCH: the child has exited, and its `close` event follows.
       if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH') throw error;
     }
   };
@@ -46,13 +46,13 @@ export function finished(child, leaderOnly) {
 }
 
 /**
- * Runs a file under the given Node with the repository's tools on the PATH.
+ * Runs a file under the given Node, with the tools of node_modules/.bin on the PATH.
  * @param {string} node the Node binary
- * @param {string} file what to run
- * @param {string[]} args its arguments
- * @param {string} root the repository, where it runs
- * @param {boolean} leaderOnly see `finished`
- * @returns {Promise<number>} its exit code
+ * @param {string} file the file to run
+ * @param {string[]} args the arguments of the file
+ * @param {string} root the repository, which becomes the working directory
+ * @param {boolean} leaderOnly see `waitForExit`
+ * @returns {Promise<number>} the exit code
  */
 export function launch(node, file, args, root, leaderOnly) {
   const path = [dirname(node), join(root, 'node_modules', '.bin'), process.env.PATH];
@@ -64,5 +64,5 @@ export function launch(node, file, args, root, leaderOnly) {
     detached: true,
     env: { ...process.env, PATH: path.join(delimiter), CREDITLANE_LAUNCHER: String(process.pid) },
   });
-  return finished(child, leaderOnly);
+  return waitForExit(child, leaderOnly);
 }

@@ -1,18 +1,18 @@
 // @ts-check
-// Installs the dependencies when they are out of step with the lockfile; a stamp beside them says
-// what they were installed from, so that a warm start neither calls npx nor waits.
+// Installs the dependencies when they do not match the lockfile. A stamp file in node_modules contains the
+// digest of the installed state, so that an unchanged repository starts without npx.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { finished } from './child.mjs';
+import { waitForExit } from './child.mjs';
 
 const PNPM = 'pnpm@12.21.0';
 const INSTALL = ['-y', PNPM, 'install', '--frozen-lockfile', '--reporter=append-only'];
 
 /**
  * @param {string} root the repository
- * @returns {Promise<string | undefined>} why it failed, in one line
+ * @returns {Promise<string | undefined>} why the installation failed, in one line; undefined on success
  */
 export async function installDependencies(root) {
   const stampFile = join(root, 'node_modules', '.creditlane-installed');
@@ -22,14 +22,14 @@ export async function installDependencies(root) {
   process.stderr.write(`Installing dependencies with ${PNPM} ...\n`);
   const startedAt = performance.now();
   const { code, output } = await runNpx(root);
-  if (code !== 0) return `could not install the dependencies: ${reasonIn(output, code)}`;
+  if (code !== 0) return `the dependencies cannot be installed: ${reasonIn(output, code)}`;
   writeFileSync(stampFile, wanted);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  process.stderr.write(`Dependencies are in place after ${seconds} s.\n`);
+  process.stderr.write(`Dependencies installed in ${seconds} s.\n`);
   return undefined;
 }
 
-/** A digest of everything that decides what is installed. */
+/** A digest of all files that determine what is installed. */
 function fingerprint(/** @type {string} */ root) {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}`);
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests(root)]) {
@@ -38,7 +38,7 @@ function fingerprint(/** @type {string} */ root) {
   return hash.digest('hex');
 }
 
-/** The package.json of every package that pnpm-workspace.yaml names. */
+/** The package.json of each package in pnpm-workspace.yaml. */
 function manifests(/** @type {string} */ root) {
   const workspace = readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8');
   const patterns = [...workspace.matchAll(/^ {2}- ["']?([^"'\s]+)/gm)].map(([, name = '']) => name);
@@ -54,10 +54,10 @@ function manifests(/** @type {string} */ root) {
   return files.filter((file) => existsSync(join(root, file)));
 }
 
-/** Runs the pinned pnpm and gives its exit code and all it said. */
+/** Runs the pinned pnpm; returns its exit code and its output. */
 async function runNpx(/** @type {string} */ root) {
   let output = '';
-  // CI makes pnpm ask no questions; NODE_ENV=production would leave the tools out.
+  // CI keeps pnpm from prompting. With NODE_ENV=production it would not install devDependencies.
   const env = { ...process.env, CI: 'true', NODE_ENV: 'development' };
   const child = spawn('npx', INSTALL, {
     cwd: root,
@@ -71,17 +71,17 @@ async function runNpx(/** @type {string} */ root) {
     });
   }
   try {
-    return { code: await finished(child, false), output };
+    return { code: await waitForExit(child, false), output };
   } catch (error) {
     return { code: 1, output: `${error instanceof Error ? error.message : error}` };
   }
 }
 
-/** The line of the output that says why, and how to see the rest. */
+/** The line of the output with the error, and the command that shows all output. */
 function reasonIn(/** @type {string} */ output, /** @type {number} */ code) {
   const lines = output.split('\n').map((line) => line.trim());
-  const telling =
+  const errorLine =
     lines.find((line) => /ERR_|\berror\b|ENOENT/i.test(line)) ?? lines.findLast(Boolean);
-  const again = `npx ${INSTALL.slice(0, -1).join(' ')}`;
-  return `${telling ?? `exit code ${code}`} (\`${again}\` shows everything)`;
+  const command = `npx ${INSTALL.slice(0, -1).join(' ')}`;
+  return `${errorLine ?? `exit code ${code}`} (run \`${command}\` to see all output)`;
 }

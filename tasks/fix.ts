@@ -1,4 +1,4 @@
-// `npm run fix`: formats everything and applies the lint fixes that cannot change behaviour.
+// `npm run fix`: formats all files and applies the safe lint fixes.
 import { runTool } from './checks.ts';
 
 const source = await runTool('biome', ['check', '--write', '.']);

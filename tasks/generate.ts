@@ -1,4 +1,4 @@
-// `npm run generate`: the code of the contracts, from proto/creditlane into proto/gen.
+// `npm run generate`: generates proto/gen from the contracts in proto/creditlane.
 import { runTool } from './checks.ts';
 
 process.exitCode = (await runTool('buf', ['generate'], 'proto')) ? 0 : 1;

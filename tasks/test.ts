@@ -1,10 +1,10 @@
-// `npm test`: the checks, then every test; with arguments, only the tests these choose.
-// The last line is always `N passed, N failed`.
+// `npm test`: the static checks and all tests; with arguments, the selected tests only. The last line is
+// always `N passed, N failed`.
 import type { TestModule, Vitest } from 'vitest/node';
 import { parseCLI, startVitest } from 'vitest/node';
 import { runChecks, type Tally } from './checks.ts';
 
-/** Counts the tests, and with the failed ones everything that kept a test from running. */
+/** Counts the tests. Errors that kept tests from running count as failed tests. */
 function tallyOf(vitest: Vitest): Tally & { skipped: string[] } {
   const tally = { passed: 0, failed: 0, skipped: [] as string[] };
   for (const module of vitest.state.getTestModules()) {
@@ -19,7 +19,7 @@ function tallyOf(vitest: Vitest): Tally & { skipped: string[] } {
   return tally;
 }
 
-/** Errors of imports and of hooks, which belong to no test. */
+/** The number of errors in imports and hooks, which belong to no test. */
 function errorsOutsideTests(module: TestModule): number {
   const suites = [...module.children.allSuites()];
   return [module, ...suites].reduce((sum, suite) => sum + suite.errors().length, 0);
@@ -33,7 +33,7 @@ const vitest = await startVitest(filter, { ...options, run: true, watch: false }
 await vitest.close();
 
 const tests = tallyOf(vitest);
-// Nothing to run is a mistake in the pattern, not a success.
+// A pattern that selects no test fails, because it is probably misspelt.
 if (tests.passed + tests.failed === 0) tests.failed = 1;
 for (const title of tests.skipped) process.stdout.write(`skipped: ${title}\n`);
 const failed = checks.failed + tests.failed;
