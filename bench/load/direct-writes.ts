@@ -1,6 +1,6 @@
 /** What PostgreSQL itself can do: the decision write as one prepared statement, and nothing around it. */
 import { create } from '@bufbuild/protobuf';
-import { recordDecision } from '@creditlane/decisions/decision-store';
+import { insertDecision } from '@creditlane/decisions/record-decision/insert-decision';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import { DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
@@ -74,13 +74,12 @@ async function writesOf(
     paymentFrequency: PaymentFrequency[DECISION.paymentFrequency],
   });
   for (const applicationId of applicationIds) {
-    await recordDecision(catcher as unknown as Queryable, {
+    await insertDecision(catcher as unknown as Queryable, {
       submission: { applicationId, creditorId },
-      scope: { creditorId, retailerId: undefined },
       decision,
       recordedAt: new Date(),
       integrationId: creditorId,
-      callId: CALL_ID,
+      retryToken: CALL_ID,
     });
   }
   const place = caught[0]?.values.indexOf(CALL_ID) ?? -1;

@@ -2,151 +2,196 @@ import { randomUUID } from 'node:crypto';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { CallIdempotency } from '@creditlane/rpc/call';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { markInProgress } from './duplicate-requests.ts';
 import {
-  announceRequest,
   answerOnce,
   createIdempotencySql,
-  findReplay,
-  type Idempotency,
+  findStoredAnswer,
+  hasNoStoredAnswerSql,
+  insertStoredAnswerSql,
   isDuplicateRequest,
-  rememberAnswer,
+  storeAnswer,
+  writeFirst,
 } from './stored-answers.ts';
+import { ageStoredAnswers } from './test-stored-answers.ts';
 
-let db: OpenTestDatabase;
-let idem: Idempotency;
+let database: OpenTestDatabase;
+let pool: OpenTestDatabase['pool'];
+let idempotency: CallIdempotency;
 
 beforeAll(async () => {
-  db = await openTestDatabase('idempotency', createIdempotencySql);
-  await db.pool.query('CREATE TABLE effects (what text)');
+  database = await openTestDatabase('idempotency', createIdempotencySql);
+  pool = database.pool;
+  await pool.query('CREATE TABLE effects (effect text)');
 });
-afterAll(() => db.close());
+afterAll(() => database.close());
 beforeEach(async () => {
-  await db.pool.query('TRUNCATE effects');
+  await pool.query('TRUNCATE effects');
   const requestDigest = Buffer.from('digest');
-  idem = { callerId: randomUUID(), operation: 'record', key: 'k', requestDigest };
+  idempotency = { callerId: randomUUID(), operation: 'record', key: 'k', requestDigest };
 });
 
-/** A write with an effect, which stores its answer beside it. */
+/** A write with an effect, which stores its answer in the same transaction. */
 const write = (answer: string) => () =>
-  inTransaction(db.pool, async (tx) => {
+  inTransaction(pool, async (tx) => {
     await tx.query('INSERT INTO effects VALUES ($1)', [answer]);
-    await rememberAnswer(tx, idem, Buffer.from(answer));
-    return Buffer.from(answer);
+    await storeAnswer(tx, idempotency, Buffer.from(answer));
+    return answer;
   });
+
+/** The same in one statement, as a service writes it that embeds the library's SQL. */
+const writeInOneStatement = (answer: string) => async () => {
+  const { callerId, operation, key, requestDigest } = idempotency;
+  const { rows } = await pool.query(
+    `WITH effect AS (
+       INSERT INTO effects SELECT $1 WHERE ${hasNoStoredAnswerSql('$2::text', '$3::text', '$4::text')}
+       RETURNING effect
+     ), stored AS (
+       ${insertStoredAnswerSql} SELECT $2::text, $3::text, $4::text, $5::bytea, $6::bytea FROM effect
+     )
+     SELECT effect FROM effect`,
+    [answer, callerId, operation, key, requestDigest, Buffer.from(answer)],
+  );
+  return rows[0]?.effect as string | undefined;
+};
 
 async function effects(): Promise<string[]> {
-  const { rows } = await db.pool.query<{ what: string }>('SELECT what FROM effects');
-  return rows.map(({ what }) => what);
+  const { rows } = await pool.query<{ effect: string }>('SELECT effect FROM effects');
+  return rows.map(({ effect }) => effect);
 }
 
-test('a repeat has no effect and gets the first answer', async () => {
-  const first = await answerOnce(db.pool, idem, write('first'));
-  const second = await answerOnce(db.pool, idem, write('second'));
-  expect(first).toMatchObject({ replayed: false });
-  expect(second).toEqual({ response: Buffer.from('first'), replayed: true });
-  expect(await effects()).toEqual(['first']);
-});
+const firstAnswer = { replayed: true, answer: Buffer.from('first') };
 
-test('twins at once have one effect and one answer', async () => {
-  const twins = Array.from({ length: 8 }, (_, index) =>
-    answerOnce(db.pool, idem, write(`twin ${index}`)),
-  );
-  const answers = await Promise.all(twins);
-  const [effect, ...others] = await effects();
-  expect(others).toEqual([]);
-  expect(answers.map(({ response }) => String(response))).toEqual(answers.map(() => effect));
-  expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
-});
-
-test('a twin waits for the other, and writes when that one is rolled back', async () => {
-  let second: Promise<unknown> | undefined;
-  const first = inTransaction(db.pool, async (tx) => {
-    await rememberAnswer(tx, idem, Buffer.from('first'));
-    second = answerOnce(db.pool, idem, write('second'));
-    await expect.poll(waitingForALock).toBe(1);
-    throw new Error('rolled back');
+describe('a request with an idempotency key', () => {
+  test('repeated has no second effect and gets the first answer', async () => {
+    const outcome = await answerOnce(pool, idempotency, write('first'));
+    const repeated = await answerOnce(pool, idempotency, write('second'));
+    expect(outcome).toMatchObject({ replayed: false });
+    expect(repeated).toEqual(firstAnswer);
+    expect(await effects()).toEqual(['first']);
   });
-  await expect(first).rejects.toThrow('rolled back');
-  expect(await second).toEqual({ response: Buffer.from('second'), replayed: false });
+
+  test('repeated in one statement that checks the key gets the first answer', async () => {
+    const outcome = await writeFirst(pool, idempotency, writeInOneStatement('first'));
+    expect(outcome).toEqual({ replayed: false, answer: 'first' });
+    expect(await writeFirst(pool, idempotency, writeInOneStatement('second'))).toEqual(firstAnswer);
+    expect(await effects()).toEqual(['first']);
+  });
+
+  test('with an expired answer has a second effect in one statement that checks the key', async () => {
+    await writeFirst(pool, idempotency, writeInOneStatement('first'));
+    await ageStoredAnswers(pool, 25);
+    const outcome = await writeFirst(pool, idempotency, writeInOneStatement('second'));
+    expect(outcome).toEqual({ replayed: false, answer: 'second' });
+  });
+
+  test('that wrote nothing and has no stored answer gets undefined', async () => {
+    expect(await writeFirst(pool, idempotency, async () => undefined)).toBeUndefined();
+  });
+
+  test('sent eight times at once has one effect and one answer', async () => {
+    const duplicates = Array.from({ length: 8 }, (_, index) =>
+      answerOnce(pool, idempotency, write(`duplicate ${index}`)),
+    );
+    const outcomes = await Promise.all(duplicates);
+    const [effect, ...others] = await effects();
+    expect(others).toEqual([]);
+    const answers = outcomes.map((it) => String(it.answer));
+    expect(answers).toEqual(answers.map(() => effect));
+    expect(outcomes.filter(({ replayed }) => !replayed)).toHaveLength(1);
+  });
+
+  test('whose duplicate is rolled back has its own effect and answer', async () => {
+    let second: Promise<unknown> | undefined;
+    const rolledBack = inTransaction(pool, async (tx) => {
+      await storeAnswer(tx, idempotency, Buffer.from('first'));
+      second = answerOnce(pool, idempotency, write('second'));
+      await expect.poll(countLockWaiters).toBe(1);
+      throw new Error('rolled back');
+    });
+    await expect(rolledBack).rejects.toThrow('rolled back');
+    expect(await second).toEqual({ replayed: false, answer: 'second' });
+  });
+
+  test('gets an answer of 23 hours ago; an answer of 25 hours ago is replaced, purged or not', async () => {
+    await answerOnce(pool, idempotency, write('first'));
+    await ageStoredAnswers(pool, 23);
+    expect(await answerOnce(pool, idempotency, write('second'))).toMatchObject({ replayed: true });
+    await ageStoredAnswers(pool, 25);
+    idempotency = { ...idempotency, requestDigest: Buffer.from('another') };
+    const next = await answerOnce(pool, idempotency, write('third'));
+    expect(next).toEqual({ replayed: false, answer: 'third' });
+    expect(await answerOnce(pool, idempotency, write('fourth'))).toEqual({
+      replayed: true,
+      answer: Buffer.from('third'),
+    });
+    expect(await effects()).toEqual(['first', 'third']);
+  });
+
+  test('with the key of a different request is refused with idempotency_key_reused', async () => {
+    await answerOnce(pool, idempotency, write('first'));
+    const other = { ...idempotency, requestDigest: Buffer.from('another') };
+    const refusal = { kind: 'invalid', code: 'idempotency_key_reused' };
+    await expect(findStoredAnswer(pool, other)).rejects.toMatchObject(refusal);
+    await expect(answerOnce(pool, other, write('second'))).rejects.toMatchObject(refusal);
+    expect(await effects()).toEqual(['first']);
+  });
+
+  test('with the key of another caller or operation has no stored answer', async () => {
+    await answerOnce(pool, idempotency, write('first'));
+    const others = [{ callerId: randomUUID() }, { operation: 'submit' }];
+    for (const other of others) {
+      expect(await findStoredAnswer(pool, { ...idempotency, ...other })).toBeUndefined();
+    }
+  });
+
+  test('whose write fails for another reason than a duplicate gets that error', async () => {
+    const failing = answerOnce(pool, idempotency, () => Promise.reject(new Error('broken')));
+    await expect(failing).rejects.toThrow('broken');
+    expect(isDuplicateRequest(new Error('broken'))).toBe(false);
+  });
 });
 
-async function waitingForALock(): Promise<number> {
-  const { rows } = await db.pool.query(
-    `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+async function countLockWaiters(): Promise<number> {
+  const { rows } = await pool.query(
+    `SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock'
        AND datname = current_database()`,
   );
   return rows[0].count;
 }
 
-test('a write is told of a twin that keeps it waiting, and not of a stranger', async () => {
-  const busy = Object.assign(new Error('lock timeout'), { code: '55P03' });
-  const waitInVain = () => answerOnce(db.pool, idem, () => Promise.reject(busy));
+test('a lock timeout beside a duplicate request is idempotency_in_progress, and otherwise the timeout', async () => {
+  const lockTimeout = Object.assign(new Error('lock timeout'), { code: '55P03' });
+  const timeOut = () => answerOnce(pool, idempotency, () => Promise.reject(lockTimeout));
   const inProgress = { kind: 'conflict', code: 'idempotency_in_progress' };
-  await expect(waitInVain()).rejects.toBe(busy);
-  for (const twin of [
-    (tx: Queryable) => announceRequest(tx, idem),
-    (tx: Queryable) => rememberAnswer(tx, idem, Buffer.from('')),
+  await expect(timeOut()).rejects.toBe(lockTimeout);
+  for (const duplicate of [
+    (tx: Queryable) => markInProgress(tx, idempotency),
+    (tx: Queryable) => storeAnswer(tx, idempotency, Buffer.from('')),
   ]) {
-    const rolledBack = inTransaction(db.pool, async (tx) => {
-      await twin(tx);
-      await expect(waitInVain()).rejects.toMatchObject(inProgress);
-      await expect(waitInVain()).rejects.toMatchObject(inProgress);
+    const rolledBack = inTransaction(pool, async (tx) => {
+      await duplicate(tx);
+      await expect(timeOut()).rejects.toMatchObject(inProgress);
+      await expect(timeOut()).rejects.toMatchObject(inProgress);
       throw new Error('rolled back');
     });
     await expect(rolledBack).rejects.toThrow('rolled back');
-    await expect(waitInVain()).rejects.toBe(busy);
+    await expect(timeOut()).rejects.toBe(lockTimeout);
   }
-  const stranger = inTransaction(db.pool, async (tx) => {
-    await announceRequest(tx, { ...idem, operation: 'submit' });
-    await expect(waitInVain()).rejects.toBe(busy);
+  await inTransaction(pool, async (tx) => {
+    await markInProgress(tx, { ...idempotency, operation: 'submit' });
+    await expect(timeOut()).rejects.toBe(lockTimeout);
   });
-  await stranger;
 });
 
-test('an answer counts for a day, purged or not, and then makes room for another', async () => {
-  const age = (hours: number) =>
-    db.pool.query('UPDATE idempotency SET created_at = now() - make_interval(hours => $1)', [
-      hours,
-    ]);
-  await answerOnce(db.pool, idem, write('first'));
-  await age(23);
-  expect(await answerOnce(db.pool, idem, write('second'))).toMatchObject({ replayed: true });
-  await age(25);
-  idem.requestDigest = Buffer.from('another');
-  const next = await answerOnce(db.pool, idem, write('third'));
-  expect(next).toEqual({ response: Buffer.from('third'), replayed: false });
-  expect((await answerOnce(db.pool, idem, write('fourth'))).response).toEqual(next.response);
-  expect(await effects()).toEqual(['first', 'third']);
-});
-
-test('a key used for another request is refused', async () => {
-  await answerOnce(db.pool, idem, write('first'));
-  const other = { ...idem, requestDigest: Buffer.from('another') };
-  const refusal = { kind: 'invalid', code: 'idempotency_key_reused' };
-  await expect(findReplay(db.pool, other)).rejects.toMatchObject(refusal);
-  await expect(answerOnce(db.pool, other, write('second'))).rejects.toMatchObject(refusal);
-  expect(await effects()).toEqual(['first']);
-});
-
-test('the same key of another caller or for another operation is another key', async () => {
-  await answerOnce(db.pool, idem, write('first'));
-  expect(await findReplay(db.pool, { ...idem, callerId: randomUUID() })).toBeUndefined();
-  expect(await findReplay(db.pool, { ...idem, operation: 'submit' })).toBeUndefined();
-});
-
-test('without a key every write has its effect', async () => {
-  const plain = (what: string) => async () => {
-    await db.pool.query('INSERT INTO effects VALUES ($1)', [what]);
-    return Buffer.from(what);
+test('two requests without a key have an effect each', async () => {
+  const insert = (effect: string) => async () => {
+    await pool.query('INSERT INTO effects VALUES ($1)', [effect]);
+    return effect;
   };
-  await answerOnce(db.pool, undefined, plain('one'));
-  await answerOnce(db.pool, undefined, plain('two'));
+  await answerOnce(pool, undefined, insert('one'));
+  await answerOnce(pool, undefined, insert('two'));
   expect(await effects()).toEqual(['one', 'two']);
-});
-
-test('another failure than a twin is reported as it is', async () => {
-  const failing = answerOnce(db.pool, idem, () => Promise.reject(new Error('broken')));
-  await expect(failing).rejects.toThrow('broken');
-  expect(isDuplicateRequest(new Error('broken'))).toBe(false);
 });

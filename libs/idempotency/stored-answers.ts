@@ -1,12 +1,19 @@
-/** Idempotency keys: a write repeated with its key has one effect and gives its first answer again. */
-
-import { isLockTimeout } from '@creditlane/postgres/error-classes';
+/**
+ * Stored answers: a request repeated with its idempotency key has one effect and gets its first answer again.
+ *
+ * A write stores its answer in the transaction of its effect. Of two duplicate requests, the second
+ * violates the table's primary key, is rolled back, and gets the answer that the first has stored.
+ */
+import { isUniqueViolation } from '@creditlane/postgres/error-classes';
 import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import { conflict, invalid } from '@creditlane/rpc/fault';
-import type pg from 'pg';
+import type { CallIdempotency } from '@creditlane/rpc/call';
+import { invalid } from '@creditlane/rpc/fault';
+import { markInProgressSql, refuseDuplicateInProgress } from './duplicate-requests.ts';
 
-/** The SQL of a migration that creates the table of answers. */
+const PRIMARY_KEY = 'idempotency_key';
+
+/** The SQL of a migration that creates the table of stored answers. */
 export const createIdempotencySql: readonly string[] = [
   `CREATE TABLE idempotency (
     caller_id text NOT NULL,
@@ -15,176 +22,153 @@ export const createIdempotencySql: readonly string[] = [
     request_digest bytea NOT NULL,
     response bytea NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT idempotency_key PRIMARY KEY (caller_id, operation, key)
+    CONSTRAINT ${PRIMARY_KEY} PRIMARY KEY (caller_id, operation, key)
   )`,
-  // Costs a write next to nothing, and finds the day-old rows, which lie together.
+  // A BRIN index adds next to nothing to the cost of a write, and finds expired rows, which are adjacent.
   'CREATE INDEX idempotency_age ON idempotency USING brin (created_at)',
 ];
 
 export const dropIdempotencySql: readonly string[] = ['DROP TABLE idempotency'];
 
-/** How long an answer is kept, as PostgreSQL writes intervals. */
-const STORED_ANSWER_LIFETIME = '24 hours';
+/** How long an answer is stored, as a PostgreSQL interval. */
+const LIFETIME = '24 hours';
 
-/** SQL that says of a row of answers whether it still counts; the purge may be a while behind. */
-export const ANSWER_IS_LIVE = `created_at > now() - interval '${STORED_ANSWER_LIFETIME}'`;
+/** SQL condition on a stored answer: it has not expired. The purge deletes expired answers later. */
+export const ANSWER_IS_LIVE = `created_at > now() - interval '${LIFETIME}'`;
 
 export const purgeIdempotency = definePurge(
   'idempotency_purge',
-  deleteOlderThanSql('idempotency', 'created_at', STORED_ANSWER_LIFETIME),
+  deleteOlderThanSql('idempotency', 'created_at', LIFETIME),
 );
 
-/** Names one write of one caller. `requestDigest` tells a repeat from another request under its key. */
-export interface Idempotency {
-  callerId: string;
-  operation: string;
-  key: string;
-  requestDigest: Uint8Array;
+/**
+ * The head of an INSERT, for a service's own statement that stores an answer together with its effect:
+ * one round trip instead of two. A SELECT of these five columns must follow.
+ */
+export const insertStoredAnswerSql =
+  'INSERT INTO idempotency (caller_id, operation, key, request_digest, response)';
+
+/**
+ * SQL condition for the same statement: true where `key` is null or has no live answer. It also marks
+ * the request as in progress, so it belongs where the statement has not waited for a row lock yet.
+ * The arguments are SQL expressions of type text: parameters in one statement, columns in another,
+ * so this condition cannot be a constant.
+ */
+export function hasNoStoredAnswerSql(callerId: string, operation: string, key: string): string {
+  return `NOT EXISTS (
+      SELECT FROM idempotency WHERE caller_id = ${callerId}
+        AND operation = ${operation} AND key = ${key} AND ${ANSWER_IS_LIVE}
+    )
+    AND (${key} IS NULL OR ${markInProgressSql(callerId, operation, key)})`;
 }
 
-/** The answer that the first of the twins got. */
-export interface Replay {
-  response: Buffer;
-}
-
-const selectAnswer = defineStatement<{ request_digest: Buffer; response: Buffer; counts: boolean }>(
+const selectAnswer = defineStatement<{ request_digest: Buffer; response: Buffer; live: boolean }>(
   'idempotency_find',
-  `SELECT request_digest, response, ${ANSWER_IS_LIVE} AS counts FROM idempotency
+  `SELECT request_digest, response, ${ANSWER_IS_LIVE} AS live FROM idempotency
    WHERE caller_id = $1 AND operation = $2 AND key = $3`,
 );
 
-const deleteOutlived = defineStatement(
-  'idempotency_delete_outlived',
+const deleteExpired = defineStatement(
+  'idempotency_delete_expired',
   `DELETE FROM idempotency
    WHERE caller_id = $1 AND operation = $2 AND key = $3 AND NOT ${ANSWER_IS_LIVE}`,
 );
 
 const insertAnswer = defineStatement(
-  'idempotency_remember',
-  `INSERT INTO idempotency (caller_id, operation, key, request_digest, response)
-   SELECT $1, $2, $3, $4, $5 WHERE ${announceRequestSql('$1', '$2', '$3')}`,
-);
-
-const announceCall = defineStatement(
-  'idempotency_announce',
-  `SELECT WHERE ${announceRequestSql('$1', '$2', '$3')}`,
-);
-
-const findDuplicate = defineStatement<{ found: boolean }>(
-  'idempotency_look_for_twin',
-  `SELECT NOT pg_try_advisory_xact_lock(${lockOf('$1', '$2', '$3')}) AS found`,
+  'idempotency_store',
+  `${insertStoredAnswerSql}
+   SELECT $1, $2, $3, $4, $5 WHERE ${markInProgressSql('$1', '$2', '$3')}`,
 );
 
 /**
- * The answer given before under this key, if any. One that has outlived its day is none, and is
- * cleared out of the way of the next. Throws the fault `idempotency_key_reused` when the answer was
- * given to another request.
+ * The live answer stored under this key, or undefined. An expired answer is deleted, so that the next
+ * one can be stored. Throws the fault `idempotency_key_reused` when the answer belongs to a different
+ * request.
  */
-export async function findReplay(db: Queryable, idem: Idempotency): Promise<Replay | undefined> {
-  const [row] = await selectAnswer.run(db, named(idem));
+export async function findStoredAnswer(
+  db: Queryable,
+  idempotency: CallIdempotency,
+): Promise<Buffer | undefined> {
+  const { callerId, operation, key, requestDigest } = idempotency;
+  const [row] = await selectAnswer.run(db, [callerId, operation, key]);
   if (!row) return undefined;
-  if (!row.counts) {
-    await deleteOutlived.run(db, named(idem));
+  if (!row.live) {
+    await deleteExpired.run(db, [callerId, operation, key]);
     return undefined;
   }
-  assertSameRequest(idem, row.request_digest);
-  return { response: row.response };
-}
-
-function assertSameRequest(idem: Idempotency, storedDigest: Uint8Array): void {
-  if (Buffer.compare(idem.requestDigest, storedDigest) === 0) return;
-  throw invalid(
-    'idempotency_key_reused',
-    'This Idempotency-Key was used before with a different request.',
-  );
+  if (!requestDigest.equals(row.request_digest)) {
+    throw invalid(
+      'idempotency_key_reused',
+      'This Idempotency-Key was used before with a different request.',
+    );
+  }
+  return row.response;
 }
 
 /**
- * Keeps the answer in the transaction that makes it true. Waits for a twin in its own transaction
- * and rejects (`isDuplicateRequest`) once that one commits.
+ * Stores the answer in the transaction of its effect. While a duplicate request's transaction has
+ * stored an answer and not ended, this call waits; once that transaction commits, this call rejects
+ * with an `isDuplicateRequest` error.
  */
-export async function rememberAnswer(
+export async function storeAnswer(
   tx: Queryable,
-  idem: Idempotency,
+  { callerId, operation, key, requestDigest }: CallIdempotency,
   response: Uint8Array,
 ): Promise<void> {
-  await insertAnswer.run(tx, [...named(idem), idem.requestDigest, response]);
+  await insertAnswer.run(tx, [callerId, operation, key, requestDigest, response]);
 }
 
-/**
- * SQL for a WHERE: always true, waits for nobody, and shows until the transaction ends that a call
- * with this key is under way. `rememberAnswer` does as much. A statement that waits for a row before
- * the answer is kept says so here; then a wait in vain can be told from a twin (`refuseWhileDuplicateRuns`).
- * The arguments are SQL.
- */
-export function announceRequestSql(callerId: string, operation: string, key: string): string {
-  // False to a call that comes in the moment in which another looks for its twin: it is not null.
-  return `pg_try_advisory_xact_lock_shared(${lockOf(callerId, operation, key)}) IS NOT NULL`;
-}
-
-function lockOf(callerId: string, operation: string, key: string): string {
-  const name = [callerId, operation, key].map((part) => `${part}::text`).join(" || E'\\n' || ");
-  return `hashtextextended(${name}, 0)`;
-}
-
-/** The same as a statement of its own, for a transaction of several. */
-export async function announceRequest(tx: Queryable, idem: Idempotency | undefined): Promise<void> {
-  if (idem) await announceCall.run(tx, named(idem));
-}
-
-/**
- * For a write that failed with `error`, and whose transaction is over. Throws the fault
- * `idempotency_in_progress` when it waited for a lock in vain while another call with its key is
- * under way; nothing of this one was written.
- */
-export async function refuseWhileDuplicateRuns(
-  db: Queryable,
-  idem: Idempotency,
-  error: unknown,
-): Promise<void> {
-  if (!isLockTimeout(error)) return;
-  const [twin] = await findDuplicate.run(db, named(idem));
-  if (!twin?.found) return;
-  throw conflict(
-    'idempotency_in_progress',
-    'An earlier request with this Idempotency-Key is still under way.',
-  );
-}
-
-function named({ callerId, operation, key }: Idempotency): string[] {
-  return [callerId, operation, key];
-}
-
-/** Whether a write failed because its twin came first. */
+/** Whether a write was refused because an answer is stored under its key already, live or expired. */
 export function isDuplicateRequest(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'constraint' in error &&
-    error.constraint === 'idempotency_key' &&
-    'code' in error &&
-    error.code === '23505'
-  );
+  return isUniqueViolation(error, PRIMARY_KEY);
+}
+
+/** The answer of a write that has just run, or the stored answer of a write that ran before. */
+export type Outcome<T> = { replayed: false; answer: T } | { replayed: true; answer: Buffer };
+
+/**
+ * Runs a write at most once per key. `write` must store its answer in the transaction of its effect;
+ * a request whose answer is stored already, or is stored by a faster duplicate, gets that answer.
+ * Without `idempotency`, `write` just runs. Throws the faults of `findStoredAnswer` and
+ * `refuseDuplicateInProgress`, and what `write` throws.
+ */
+export async function answerOnce<T extends NonNullable<unknown>>(
+  db: Queryable,
+  idempotency: CallIdempotency | undefined,
+  write: () => Promise<T>,
+): Promise<Outcome<T>> {
+  const storedAnswer = idempotency && (await findStoredAnswer(db, idempotency));
+  if (storedAnswer) return { replayed: true, answer: storedAnswer };
+  // There is an outcome, since `write` never resolves to undefined.
+  return writeFirst(db, idempotency, write) as Promise<Outcome<T>>;
 }
 
 /**
- * Answers a write once per key: with the answer of before, or with that of `write`, which must store
- * it (`rememberAnswer`, or a statement of its own) in the transaction of its effect. A twin that was
- * faster gives the answer. Without `idem` it just writes.
+ * As `answerOnce`, for a write whose statement checks `hasNoStoredAnswerSql` itself: only a repeated
+ * request pays for the query of the stored answer. `write` resolves to undefined where it wrote
+ * nothing. Undefined where `write` wrote nothing and no answer is stored.
  */
-export async function answerOnce(
-  pool: pg.Pool,
-  idem: Idempotency | undefined,
-  write: () => Promise<Uint8Array>,
-): Promise<{ response: Uint8Array; replayed: boolean }> {
-  if (!idem) return { response: await write(), replayed: false };
-  const before = await findReplay(pool, idem);
-  if (before) return { ...before, replayed: true };
+export async function writeFirst<T extends NonNullable<unknown>>(
+  db: Queryable,
+  idempotency: CallIdempotency | undefined,
+  write: () => Promise<T | undefined>,
+): Promise<Outcome<T> | undefined> {
+  const attempt = async (): Promise<Outcome<T> | undefined> => {
+    const answer = await write();
+    return answer === undefined ? undefined : { replayed: false, answer };
+  };
+  if (!idempotency) return attempt();
+  let isDuplicate = false;
   try {
-    return { response: await write(), replayed: false };
+    const written = await attempt();
+    if (written) return written;
   } catch (error) {
-    await refuseWhileDuplicateRuns(pool, idem, error);
-    const twin = isDuplicateRequest(error) ? await findReplay(pool, idem) : undefined;
-    if (!twin) throw error;
-    return { ...twin, replayed: true };
+    await refuseDuplicateInProgress(db, idempotency, error);
+    if (!isDuplicateRequest(error)) throw error;
+    isDuplicate = true;
   }
+  const storedAnswer = await findStoredAnswer(db, idempotency);
+  if (storedAnswer) return { replayed: true, answer: storedAnswer };
+  // The write collided with an expired answer, which `findStoredAnswer` has deleted.
+  return isDuplicate ? attempt() : undefined;
 }

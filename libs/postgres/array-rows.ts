@@ -18,7 +18,7 @@ const FEW = 128;
  * unnests, which for many columns costs several times what a statement about a few rows does. But a
  * look into a list of texts, or with NULLs, walks it from its beginning.
  */
-export const fewRowsFromArrays: RowsFromArrays = (columns, first = 1) => {
+const fewRowsFromArrays: RowsFromArrays = (columns, first = 1) => {
   const [[key, keyType], ...others] = columns as readonly [Column, ...Column[]];
   const values = others.map(
     ([name, type], n) => `($${first + 1 + n}::${type}[])[place] AS ${name}`,

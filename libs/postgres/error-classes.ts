@@ -72,3 +72,14 @@ export function isContentionError(error: unknown): boolean {
 export function isTransientError(error: unknown): boolean {
   return isDatabaseUnavailable(error) || isContentionError(error);
 }
+
+/** Whether a statement was refused because a row has the same value in this unique constraint or index. */
+export function isUniqueViolation(error: unknown, constraint: string): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    error.code === '23505' &&
+    'constraint' in error &&
+    error.constraint === constraint
+  );
+}

@@ -9,20 +9,20 @@ import { newId } from '@creditlane/runtime/ids';
 import { directoryRoutes } from './directory-rpc.ts';
 import { applicationsRoutes } from './rpc.ts';
 import type { ApplicationsContext } from './service.ts';
-import { Store } from './store.ts';
+import { SealedApplicants } from './store/applicants.ts';
 
 const NAME = 'applications';
 
-/** The running service. It ends with the process's closers. */
+/** The running service, which the process's closers stop. */
 export interface Applications {
   routes: ServiceRoutes[];
   relay: Relay;
-  /** Resolves once every event written so far is published. */
+  /** Resolves once every event written by now is published. */
   settled(): Promise<void>;
 }
 
 /**
- * Wraps every applicant with the key ring's current key, starts to publish events, and returns the
+ * Wraps every applicant with the key ring's current key, starts publishing events, and returns the
  * routes to mount.
  */
 export async function startApplications({
@@ -35,8 +35,7 @@ export async function startApplications({
   const { log, metrics, closers } = process;
   const { keyRing, digestKey } = settings;
 
-  const store = new Store(database, keyRing);
-  const rewrapped = await rewrapTable(keyRing, store);
+  const rewrapped = await rewrapTable(keyRing, new SealedApplicants(database));
   if (rewrapped > 0) log.info({ rewrapped }, 'applicants wrapped with the current key');
 
   const { pool } = database;
@@ -47,8 +46,8 @@ export async function startApplications({
 
   const wakeRelay = () => relay.wake();
   const routes = [
-    applicationsRoutes({ store, digestKey, clock, newId, wakeRelay }),
-    directoryRoutes(store),
+    applicationsRoutes({ database, keyRing, digestKey, clock, newId, wakeRelay }),
+    directoryRoutes(database),
   ];
   return { routes, relay, settled: () => relay.settled() };
 }

@@ -8,7 +8,7 @@ import {
 import type { FieldFaults } from '@creditlane/rpc/field-faults';
 import { maskSin, parseSin } from './sin.ts';
 
-// The closed lists are the contract's; the wire carries them as text.
+// The REST interface closes these lists; the proto has their values as text.
 const list = (values: string) => new Set(values.split(' '));
 const DIRECTIONS = list('N NE E SE S SW W NW');
 const PROVINCES = list('AB BC MB NB NL NS NT NU ON PE QC SK YT');
@@ -24,41 +24,42 @@ const EMPLOYMENT_TYPES = list(
     'SELF_EMPLOYED SERVICE STUDENT TRADES UNEMPLOYED',
 );
 
-/** No living applicant was born before it; a date before it is a slip of the pen. */
+/** No living applicant was born earlier, so an earlier date is a typing error. */
 const EARLIEST_BIRTH = '1900-01-01';
 
 /**
- * Gives an applicant as it is kept, under a new id and with the number's bare digits. What is wrong
- * goes to `faults`, by pointers that begin with `at`; no message repeats a value.
+ * Makes the applicant that a request describes, with a new id and the bare digits of the social
+ * insurance number. Adds wrong fields to `faults`, by pointers that begin with `at`; no message repeats
+ * a value.
  *
  * @param today yyyy-MM-dd
  */
 export function newApplicant(
-  given: Applicant,
+  input: Applicant,
   id: string,
   at: string,
   today: string,
   faults: FieldFaults,
 ): Applicant {
-  const sin = given.sin === '' ? '' : parseSin(given.sin);
+  const sin = input.sin === '' ? '' : parseSin(input.sin);
   if (sin === undefined) faults.add(`${at}/sin`, 'must be a valid social insurance number');
   for (const name of ['firstName', 'lastName'] as const) {
-    if (given[name].trim() === '') faults.add(`${at}/${name}`, 'must not be blank');
+    if (input[name].trim() === '') faults.add(`${at}/${name}`, 'must not be blank');
   }
-  checkDateOfBirth(given.dateOfBirth, `${at}/dateOfBirth`, today, faults);
-  if (given.email !== '' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(given.email)) {
+  checkDateOfBirth(input.dateOfBirth, `${at}/dateOfBirth`, today, faults);
+  if (input.email !== '' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(input.email)) {
     faults.add(`${at}/email`, 'must be an e-mail address');
   }
-  for (const [index, address] of given.addressHistory.entries()) {
+  for (const [index, address] of input.addressHistory.entries()) {
     checkAddress(address, `${at}/addressHistory/${index}`, faults);
   }
-  for (const [index, employment] of given.employmentHistory.entries()) {
+  for (const [index, employment] of input.employmentHistory.entries()) {
     checkEmployment(employment, `${at}/employmentHistory/${index}`, faults);
   }
-  return create(ApplicantSchema, { ...given, applicantId: id, sin: sin ?? '' });
+  return create(ApplicantSchema, { ...input, applicantId: id, sin: sin ?? '' });
 }
 
-/** An applicant as an answer shows it: everything but the social insurance number in full. */
+/** An applicant as answers show it: only the last digits of the social insurance number. */
 export function maskedApplicant(applicant: Applicant): Applicant {
   return create(ApplicantSchema, { ...applicant, sin: maskSin(applicant.sin) });
 }

@@ -8,36 +8,36 @@ import {
 import { CreateApplicationRequestSchema } from '@creditlane/proto/applications/v1/applications_service';
 import { Fault } from '@creditlane/rpc/fault';
 import { describe, expect, test } from 'vitest';
-import { newApplication, shownApplication } from './application.ts';
+import { maskedApplication, newApplication } from './application.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 
 type Request = typeof CreateApplicationRequestSchema;
-type Given = Exclude<MessageInitShape<Request>, MessageShape<Request>>;
-type GivenApplicant = MessageInitShape<typeof ApplicantSchema>;
+type RequestInit = Exclude<MessageInitShape<Request>, MessageShape<Request>>;
+type ApplicantInit = MessageInitShape<typeof ApplicantSchema>;
 
-const maya: GivenApplicant = {
-  applicantId: 'of the caller’s making',
+const maya: ApplicantInit = {
+  applicantId: 'chosen by the caller',
   firstName: 'Maya',
   lastName: 'Tremblay',
   sin: '046-454-286',
   dateOfBirth: '1988-07-14',
 };
 
-function make(given: Given = {}) {
+function make(init: RequestInit = {}) {
   let ids = 0;
   const request = create(CreateApplicationRequestSchema, {
     retailerId: 'retailer',
     type: ApplicationType.APPROVAL,
     primaryApplicant: maya,
-    ...given,
+    ...init,
   });
   return newApplication(request, NOW, () => `id-${++ids}`);
 }
 
-function refusedFields(given: Given): string[] {
+function refusedFields(init: RequestInit): string[] {
   try {
-    make(given);
+    make(init);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     return error.fields.map(({ pointer }) => pointer);
@@ -46,7 +46,7 @@ function refusedFields(given: Given): string[] {
 }
 
 describe('a new application', () => {
-  test('is saved, under ids of the platform’s making, with the number’s bare digits', () => {
+  test('is SAVED, with new ids and the bare digits of the social insurance number', () => {
     const application = make({ referenceNumber: 'DEAL-1' });
     expect(application).toMatchObject({
       status: ApplicationStatus.SAVED,
@@ -58,12 +58,12 @@ describe('a new application', () => {
     expect(application.primaryApplicant?.applicantId).not.toBe(application.applicationId);
   });
 
-  test('needs no social insurance number', () => {
+  test('without a social insurance number is accepted', () => {
     expect(make({ primaryApplicant: { ...maya, sin: '' } }).primaryApplicant?.sin).toBe('');
   });
 
-  test('names all that is wrong with it at once, for each applicant', () => {
-    const bad: GivenApplicant = {
+  test('with several faults is refused with all of them, for each applicant', () => {
+    const bad: ApplicantInit = {
       ...maya,
       lastName: ' ',
       sin: '123456789',
@@ -87,33 +87,35 @@ describe('a new application', () => {
     ]);
   });
 
-  test.each(['2026-03-01', '2026-03-02', '1899-12-31'])('refuses %s as a date of birth', (date) =>
-    expect(refusedFields({ primaryApplicant: { ...maya, dateOfBirth: date } })).toEqual([
-      '/primaryApplicant/dateOfBirth',
-    ]),
+  test.each(['2026-03-01', '2026-03-02', '1899-12-31'])(
+    'with the date of birth %s is refused',
+    (date) =>
+      expect(refusedFields({ primaryApplicant: { ...maya, dateOfBirth: date } })).toEqual([
+        '/primaryApplicant/dateOfBirth',
+      ]),
   );
 
-  test('never says a refused number', () => {
-    const given = { primaryApplicant: { ...maya, sin: '123-456-789' } };
-    expect(() => make(given)).toThrow(/primaryApplicant\/sin must be/);
-    expect(() => make(given)).not.toThrow(/123/);
+  test('with an invalid social insurance number is refused without repeating the number', () => {
+    const init = { primaryApplicant: { ...maya, sin: '123-456-789' } };
+    expect(() => make(init)).toThrow(/primaryApplicant\/sin must be/);
+    expect(() => make(init)).not.toThrow(/123/);
   });
 
-  test('has no relationship without a co-applicant', () => {
+  test('with a relationship and no co-applicant is refused', () => {
     const relationship = Relationship.SPOUSE;
     expect(refusedFields({ relationship })).toEqual(['/relationship']);
     expect(refusedFields({ relationship, coApplicant: maya })).toEqual([]);
   });
 
-  test('takes no control characters in its reference number', () => {
+  test('with a control character in its reference number is refused', () => {
     expect(refusedFields({ referenceNumber: 'DEAL\u00001' })).toEqual(['/referenceNumber']);
   });
 });
 
-test('an application is shown with the last three digits of each number', () => {
+test('a masked application has the last three digits of each social insurance number', () => {
   const application = make({ coApplicant: { ...maya, sin: '' } });
-  const shown = shownApplication(application);
-  expect(shown.primaryApplicant?.sin).toBe('***-***-286');
-  expect(shown.coApplicant?.sin).toBe('');
+  const masked = maskedApplication(application);
+  expect(masked.primaryApplicant?.sin).toBe('***-***-286');
+  expect(masked.coApplicant?.sin).toBe('');
   expect(application.primaryApplicant?.sin).toBe('046454286');
 });

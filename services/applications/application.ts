@@ -12,10 +12,10 @@ import { calendarDate } from '@creditlane/runtime/calendar-date';
 import { maskedApplicant, newApplicant } from './applicant.ts';
 
 /**
- * Makes the application that a request describes. Its applicants are all that it needs before it can
- * be submitted, so it begins as SAVED.
+ * Makes the application that a request describes. With its applicants the application is complete
+ * enough to be submitted, so its first status is SAVED.
  *
- * @throws Fault invalid, naming every field that is wrong
+ * @throws Fault `invalid_application`, which names every wrong field
  */
 export function newApplication(
   request: CreateApplicationRequest,
@@ -25,8 +25,8 @@ export function newApplication(
   const faults = new FieldFaults();
   const today = calendarDate(now);
   const applicant = (name: 'primaryApplicant' | 'coApplicant') => {
-    const given = request[name];
-    return given && newApplicant(given, newId(), `/${name}`, today, faults);
+    const input = request[name];
+    return input && newApplicant(input, newId(), `/${name}`, today, faults);
   };
   const application = create(ApplicationSchema, {
     applicationId: newId(),
@@ -47,8 +47,8 @@ export function newApplication(
   return application;
 }
 
-/** An application as an answer shows it. */
-export function shownApplication(application: Application): Application {
+/** An application as answers show it: with masked applicants. */
+export function maskedApplication(application: Application): Application {
   const { primaryApplicant, coApplicant } = application;
   return create(ApplicationSchema, {
     ...application,

@@ -11,30 +11,30 @@ import {
   asGateway,
   asIntegration,
   asPlatform,
-  created,
-  type Directory,
-  furnish,
-  startWorld,
-  type World,
+  createTestApplication,
+  registerTenant,
+  startTestApplications,
+  type Tenant,
+  type TestApplications,
 } from './test-applications.ts';
 
-let world: World;
-let directory: Directory;
+let fixture: TestApplications;
+let tenant: Tenant;
 beforeAll(async () => {
-  world = await startWorld();
+  fixture = await startTestApplications();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 beforeEach(async () => {
-  directory = await furnish(world);
+  tenant = await registerTenant(fixture);
 });
 
-const count = async () =>
-  (await world.sql.query('SELECT count(*)::int AS rows FROM applications')).rows[0].rows;
+const countApplications = async () =>
+  (await fixture.sql.query('SELECT count(*)::int AS rows FROM applications')).rows[0].rows;
 
 describe('an application', () => {
-  test('is kept as it was given, but for the number, of which three digits are shown', async () => {
-    const { retailerId } = directory;
-    const application = await created(world, retailerId, {
+  test('is read as it was created, with a masked social insurance number', async () => {
+    const { retailerId } = tenant;
+    const application = await createTestApplication(fixture, retailerId, {
       type: ApplicationType.PRE_APPROVAL,
       referenceNumber: 'DEAL-1',
       coApplicant: { ...anApplicant(), firstName: 'Leo', sin: '' },
@@ -56,7 +56,7 @@ describe('an application', () => {
       submissions: [],
     });
     const { applicationId } = application;
-    const { applications } = world.service;
+    const { applications } = fixture.service;
     const read = await applications.getApplication({ applicationId }, asIntegration(retailerId));
     expect(read.application).toEqual(application);
     expect(await applications.locateApplication({ applicationId }, asGateway)).toMatchObject({
@@ -64,106 +64,108 @@ describe('an application', () => {
     });
   });
 
-  test('of another retailer looks exactly like one that does not exist', async () => {
-    const { applicationId } = await created(world, directory.retailerId);
-    const other = await furnish(world);
+  test('of another retailer is refused like an application that does not exist', async () => {
+    const { applicationId } = await createTestApplication(fixture, tenant.retailerId);
+    const otherTenant = await registerTenant(fixture);
     const get = (id: string, retailerId: string) =>
-      world.service.applications
+      fixture.service.applications
         .getApplication({ applicationId: id }, asIntegration(retailerId))
         .then(String, ({ kind, code, message }) => ({ kind, code, message }));
-    const foreign = await get(applicationId, other.retailerId);
+    const foreign = await get(applicationId, otherTenant.retailerId);
     expect(foreign).toMatchObject({ kind: 'not_found', code: 'application_not_found' });
-    expect(foreign).toEqual(await get(randomUUID(), other.retailerId));
+    expect(foreign).toEqual(await get(randomUUID(), otherTenant.retailerId));
     const withoutScope = { ...asIntegration('').identity, retailerId: undefined };
     await expect(
-      world.service.applications.getApplication({ applicationId }, { identity: withoutScope }),
+      fixture.service.applications.getApplication({ applicationId }, { identity: withoutScope }),
     ).rejects.toMatchObject(foreign as object);
   });
 
-  test('that nobody made belongs to no retailer', async () => {
+  test('that does not exist belongs to no retailer', async () => {
     const request = { applicationId: randomUUID() };
-    const { retailerId } = await world.service.applications.locateApplication(request, asGateway);
+    const { retailerId } = await fixture.service.applications.locateApplication(request, asGateway);
     expect(retailerId).toBe('');
   });
 
-  test('is within reach of the retailers of its group, and of no others', async () => {
-    const { retailerId, retailerGroupId } = directory;
-    const { applicationId } = await created(world, retailerId);
-    const stranger = await furnish(world);
-    const ungrouped = await created(world, await aRetailer(''));
-    const sibling = await aRetailer(retailerGroupId);
+  test('is in the context of its retailer and the retailers of its group, and of no others', async () => {
+    const { retailerId, retailerGroupId } = tenant;
+    const { applicationId } = await createTestApplication(fixture, retailerId);
+    const otherTenant = await registerTenant(fixture);
+    const ungrouped = await createTestApplication(fixture, await registerRetailer(''));
+    const sibling = await registerRetailer(retailerGroupId);
     const inContext = async (id: string, contextRetailerId: string) => {
-      const asked = { applicationId: id, contextRetailerId };
-      return (await world.service.applications.locateApplication(asked, asGateway)).inContext;
+      const request = { applicationId: id, contextRetailerId };
+      return (await fixture.service.applications.locateApplication(request, asGateway)).inContext;
     };
     for (const context of [retailerId, retailerId.toUpperCase(), sibling]) {
       expect(await inContext(applicationId, context)).toBe(true);
     }
-    for (const context of [stranger.retailerId, await aRetailer(''), randomUUID(), '']) {
+    for (const context of [otherTenant.retailerId, await registerRetailer(''), randomUUID(), '']) {
       expect(await inContext(applicationId, context)).toBe(false);
-      // To belong to no group is nothing in common.
+      // Two retailers without a group are not of the same group.
       expect(await inContext(ungrouped.applicationId, context)).toBe(false);
     }
     expect(await inContext(ungrouped.applicationId, ungrouped.retailerId)).toBe(true);
     expect(await inContext(randomUUID(), retailerId)).toBe(false);
   });
 
-  test('is made for the retailer of the call only, and for one that exists', async () => {
-    const { applications } = world.service;
-    const other = await furnish(world);
-    const foreign = anApplication(other.retailerId);
+  test('for a retailer outside the call’s scope, or one that does not exist, is refused', async () => {
+    const { applications } = fixture.service;
+    const otherTenant = await registerTenant(fixture);
+    const foreign = anApplication(otherTenant.retailerId);
     await expect(
-      applications.createApplication(foreign, asIntegration(directory.retailerId)),
+      applications.createApplication(foreign, asIntegration(tenant.retailerId)),
     ).rejects.toMatchObject({ kind: 'not_found', code: 'retailer_not_found' });
-    const nobody = randomUUID();
+    const unknown = randomUUID();
     await expect(
-      applications.createApplication(anApplication(nobody), asIntegration(nobody)),
+      applications.createApplication(anApplication(unknown), asIntegration(unknown)),
     ).rejects.toMatchObject({ kind: 'not_found', code: 'retailer_not_found' });
   });
 });
 
 describe('a reference number', () => {
-  test('is taken once per retailer, and the refusal names who has it', async () => {
-    const { retailerId } = directory;
-    const { applicationId } = await created(world, retailerId, { referenceNumber: 'R-1' });
-    const again = created(world, retailerId, { referenceNumber: 'R-1' });
+  test('used twice by one retailer is refused with the id of its application', async () => {
+    const { retailerId } = tenant;
+    const { applicationId } = await createTestApplication(fixture, retailerId, {
+      referenceNumber: 'R-1',
+    });
+    const again = createTestApplication(fixture, retailerId, { referenceNumber: 'R-1' });
     await expect(again).rejects.toMatchObject({
       kind: 'conflict',
       code: 'reference_number_taken',
       message: expect.stringContaining(applicationId),
     });
-    const other = await furnish(world);
+    const otherTenant = await registerTenant(fixture);
     await expect(
-      created(world, other.retailerId, { referenceNumber: 'R-1' }),
+      createTestApplication(fixture, otherTenant.retailerId, { referenceNumber: 'R-1' }),
     ).resolves.toBeDefined();
   });
 
-  test('goes to one of several who ask for it at once', async () => {
+  test('used by several requests at once is accepted once', async () => {
     const calls = [1, 2, 3, 4].map(() =>
-      created(world, directory.retailerId, { referenceNumber: 'R-2' }),
+      createTestApplication(fixture, tenant.retailerId, { referenceNumber: 'R-2' }),
     );
     const results = await Promise.allSettled(calls);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  test('may be missing as often as one likes', async () => {
-    await created(world, directory.retailerId);
-    await expect(created(world, directory.retailerId)).resolves.toBeDefined();
+  test('may be absent from any number of applications', async () => {
+    await createTestApplication(fixture, tenant.retailerId);
+    await expect(createTestApplication(fixture, tenant.retailerId)).resolves.toBeDefined();
   });
 });
 
-describe('with an idempotency key', () => {
+describe('with an idempotency key,', () => {
   const create = async (key: string, request: { referenceNumber?: string; sin?: string } = {}) => {
     const { referenceNumber = '', sin = '' } = request;
     let replayed = false;
-    const { application } = await world.service.applications.createApplication(
+    const { application } = await fixture.service.applications.createApplication(
       {
-        ...anApplication(directory.retailerId),
+        ...anApplication(tenant.retailerId),
         referenceNumber,
         primaryApplicant: { ...anApplicant(), sin },
       },
       {
-        ...asIntegration(directory.retailerId, key),
+        ...asIntegration(tenant.retailerId, key),
         onReplayed() {
           replayed = true;
         },
@@ -172,27 +174,27 @@ describe('with an idempotency key', () => {
     return { application, replayed };
   };
 
-  test('a repeated create has one effect and one answer', async () => {
+  test('a repeated request has one effect and one answer', async () => {
     const key = randomUUID();
     const first = await create(key, { referenceNumber: 'I-1' });
-    const before = await count();
+    const before = await countApplications();
     const again = await create(key, { referenceNumber: 'I-1' });
     expect(again).toEqual({ application: first.application, replayed: true });
-    expect(await count()).toBe(before);
+    expect(await countApplications()).toBe(before);
   });
 
-  test('twins at once have one effect and one answer, reference number or not', async () => {
-    const before = await count();
+  test('duplicate requests at once with a reference number have one effect and one answer', async () => {
+    const before = await countApplications();
     const key = randomUUID();
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => create(key, { referenceNumber: 'I-2' })),
     );
-    expect(await count()).toBe(before + 1);
+    expect(await countApplications()).toBe(before + 1);
     expect(new Set(answers.map(({ application }) => application?.applicationId)).size).toBe(1);
     expect(answers.filter(({ replayed }) => replayed)).toHaveLength(5);
   });
 
-  test('another request under the key is refused, were it by one digit', async () => {
+  test('a different request with the same key is refused', async () => {
     const key = randomUUID();
     await create(key, { sin: '046-454-286' });
     await expect(create(key, { sin: '130692544' })).rejects.toMatchObject({
@@ -201,9 +203,9 @@ describe('with an idempotency key', () => {
     });
   });
 
-  test('a refused create does not consume the key', async () => {
+  test('a key whose request was refused can be used again', async () => {
     const key = randomUUID();
-    await created(world, directory.retailerId, { referenceNumber: 'I-3' });
+    await createTestApplication(fixture, tenant.retailerId, { referenceNumber: 'I-3' });
     await expect(create(key, { referenceNumber: 'I-3' })).rejects.toMatchObject({
       kind: 'conflict',
     });
@@ -211,10 +213,10 @@ describe('with an idempotency key', () => {
   });
 });
 
-/** A retailer of the group, or of none; gives its id. */
-async function aRetailer(retailerGroupId: string): Promise<string> {
+/** Registers a retailer of the group, or of none; resolves to its id. */
+async function registerRetailer(retailerGroupId: string): Promise<string> {
   const retailerId = randomUUID();
   const retailer = { retailerId, name: 'Harbour Trucks', retailerGroupId };
-  await world.service.directory.registerRetailer({ retailer }, asPlatform);
+  await fixture.service.directory.registerRetailer({ retailer }, asPlatform);
   return retailerId;
 }

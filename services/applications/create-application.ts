@@ -1,36 +1,73 @@
-import { type Idempotency, rememberAnswer } from '@creditlane/idempotency/stored-answers';
+/** Creates an application: checks the request, writes the application once, and answers a repetition. */
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
+import type { Database } from '@creditlane/postgres/database';
+import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Application } from '@creditlane/proto/applications/v1/application';
+import type { CreateApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
+import type { Call } from '@creditlane/rpc/call';
 import { conflict, type Fault, notFound } from '@creditlane/rpc/fault';
-import { answerOutline } from './answer.ts';
-import type { Store } from './store.ts';
+import type { Clock } from '@creditlane/runtime/clock';
+import { newApplication } from './application.ts';
+import { retailerOf } from './scope.ts';
+import { insertApplication } from './store/applications.ts';
+import { retailerExists } from './store/directory.ts';
+import { encodeStoredAnswer, loadStoredAnswer, withKeyedDigest } from './stored-application.ts';
 
-/** The same for a retailer that is out of the caller's reach and for one that never was. */
-export function retailerNotFound(): Fault {
-  return notFound('retailer_not_found', 'retailerId names no retailer that you may act for.');
+export interface CreateApplicationDeps {
+  database: Database;
+  /** Seals the applicants. */
+  keyRing: KeyRing;
+  /** The HMAC key for the digests of requests that have an idempotency key. */
+  digestKey: Uint8Array;
+  clock: Clock;
+  newId: () => string;
 }
 
 /**
- * Writes a new application, whole or not at all, and gives its answer's outline.
+ * Writes a new application, whole or not at all. A request repeated with its idempotency key writes
+ * nothing and gets the first answer.
  *
- * @throws Fault when there is no such retailer, or it has used the reference number before
+ * @param request with its retailer's id in lower case
+ * @throws Fault when the application is invalid, its retailer does not exist or is outside the caller's
+ * scope, or the retailer has used the reference number before
  */
-export function createApplication(
-  store: Store,
-  application: Application,
-  idempotency: Idempotency | undefined,
-): Promise<Uint8Array> {
-  const outline = answerOutline(application);
-  return store.inTransaction(async (tx) => {
-    // First, so that a twin waits for the other's answer here, and not for a reference number taken.
-    if (idempotency) await rememberAnswer(tx, idempotency, outline);
-    if (!(await store.retailerExists(tx, application.retailerId))) throw retailerNotFound();
-    const { takenBy } = await store.add(tx, application);
-    if (takenBy !== undefined) {
-      throw conflict(
-        'reference_number_taken',
-        `The retailer has used this referenceNumber for application ${takenBy}.`,
-      );
-    }
-    return outline;
-  });
+export async function createApplication(
+  deps: CreateApplicationDeps,
+  request: CreateApplicationRequest,
+  call: Call,
+): Promise<Application> {
+  const { keyRing } = deps;
+  const { pool } = deps.database;
+  const retailerId = retailerOf(call.identity);
+  if (request.retailerId !== retailerId) throw retailerNotFound();
+  const application = newApplication(request, deps.clock(), deps.newId);
+
+  const idempotency = withKeyedDigest(call.idempotency, deps.digestKey);
+  const outcome = await answerOnce(pool, idempotency, () =>
+    inTransaction(pool, async (tx) => {
+      const answer = encodeStoredAnswer(application);
+      // The answer is stored first, so that a duplicate request waits here for the stored answer. Later
+      // it would be refused because its reference number is taken.
+      if (idempotency) await storeAnswer(tx, idempotency, answer);
+      if (!(await retailerExists(tx, retailerId))) throw retailerNotFound();
+      const { takenBy } = await insertApplication(tx, keyRing, application);
+      if (takenBy !== undefined) throw referenceNumberTaken(takenBy);
+      return answer;
+    }),
+  );
+  if (outcome.replayed) call.markReplayed();
+  return loadStoredAnswer(deps, retailerId, outcome.answer);
+}
+
+/** The same fault for a retailer outside the caller's scope and for one that does not exist. */
+function retailerNotFound(): Fault {
+  return notFound('retailer_not_found', 'retailerId names no retailer that you may act for.');
+}
+
+function referenceNumberTaken(applicationId: string): Fault {
+  return conflict(
+    'reference_number_taken',
+    `The retailer has used this referenceNumber for application ${applicationId}.`,
+  );
 }

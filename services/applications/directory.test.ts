@@ -1,19 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { asIntegration, asPlatform, aUser, startWorld, type World } from './test-applications.ts';
+import {
+  asIntegration,
+  asPlatform,
+  aUser,
+  startTestApplications,
+  type TestApplications,
+} from './test-applications.ts';
 
-let world: World;
+let fixture: TestApplications;
 beforeAll(async () => {
-  world = await startWorld();
+  fixture = await startTestApplications();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 const stored = async (table: string, id: string) =>
-  (await world.sql.query(`SELECT * FROM ${table} WHERE id = $1`, [id])).rows;
+  (await fixture.sql.query(`SELECT * FROM ${table} WHERE id = $1`, [id])).rows;
 
 describe('the directory', () => {
-  test('keeps a record as it was put last', async () => {
-    const { directory } = world.service;
+  test('has each record as it was registered last', async () => {
+    const { directory } = fixture.service;
     const [retailerGroupId, retailerId] = [randomUUID(), randomUUID()];
     const group = { retailerGroupId, name: 'Harbour Group' };
     await directory.registerRetailerGroup({ retailerGroup: group }, asPlatform);
@@ -39,16 +45,16 @@ describe('the directory', () => {
     ]);
   });
 
-  test('takes nobody into a retailer or a group that there is not', async () => {
-    const { directory } = world.service;
+  test('refuses a record that names an unknown retailer or group', async () => {
+    const { directory } = fixture.service;
     const retailer = { retailerId: randomUUID(), name: 'Harbour' };
-    const homeless = { ...retailer, retailerGroupId: randomUUID() };
+    const inUnknownGroup = { ...retailer, retailerGroupId: randomUUID() };
     await expect(
-      directory.registerRetailer({ retailer: homeless }, asPlatform),
+      directory.registerRetailer({ retailer: inUnknownGroup }, asPlatform),
     ).rejects.toMatchObject({ kind: 'invalid', fields: [{ pointer: '/retailerGroupId' }] });
-    const nameless = { ...retailer, retailerGroupId: 'G-1' };
+    const inInvalidGroup = { ...retailer, retailerGroupId: 'G-1' };
     await expect(
-      directory.registerRetailer({ retailer: nameless }, asPlatform),
+      directory.registerRetailer({ retailer: inInvalidGroup }, asPlatform),
     ).rejects.toMatchObject({ kind: 'invalid', fields: [{ pointer: '/retailerGroupId' }] });
     await directory.registerRetailer({ retailer }, asPlatform);
     const user = {
@@ -62,16 +68,16 @@ describe('the directory', () => {
     expect(await stored('users', user.userId)).toEqual([]);
   });
 
-  test('takes no name that PostgreSQL cannot keep', async () => {
+  test('refuses a name that PostgreSQL cannot store', async () => {
     const creditor = { creditorId: randomUUID(), name: 'Prairie\0' };
     await expect(
-      world.service.directory.registerCreditor({ creditor }, asPlatform),
+      fixture.service.directory.registerCreditor({ creditor }, asPlatform),
     ).rejects.toMatchObject({ kind: 'invalid', fields: [{ pointer: '/name' }] });
   });
 
-  test('is the platform’s to keep, and only with the permission for it', async () => {
+  test('refuses every caller but the platform with the permission MANAGE_DIRECTORY', async () => {
     const creditor = { creditorId: randomUUID(), name: 'Prairie' };
-    const { directory } = world.service;
+    const { directory } = fixture.service;
     const asRetailer = asIntegration(randomUUID());
     await expect(directory.registerCreditor({ creditor }, asRetailer)).rejects.toMatchObject({
       kind: 'forbidden',

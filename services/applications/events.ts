@@ -1,11 +1,11 @@
-/** What the applications service tells the others. */
+/** The events that the applications service publishes. */
 import { create, toJson } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { OutboxEvent } from '@creditlane/messaging/outbox';
 import type { Worksheet } from '@creditlane/proto/applications/v1/application';
 import { ApplicationSubmittedSchema } from '@creditlane/proto/applications/v1/applications_events';
 
-export interface Submitted {
+export interface SubmittedApplication {
   applicationId: string;
   retailerId: string;
   creditorIds: readonly string[];
@@ -13,9 +13,9 @@ export interface Submitted {
   submittedAt: Date;
 }
 
-/** An ApplicationSubmitted for each creditor. Of the worksheet it carries the terms alone. */
+/** An ApplicationSubmitted for each creditor. The event carries only the terms of the worksheet. */
 export function applicationSubmitted(
-  { applicationId, retailerId, creditorIds, worksheet, submittedAt }: Submitted,
+  { applicationId, retailerId, creditorIds, worksheet, submittedAt }: SubmittedApplication,
   traceparent: string | undefined,
 ): OutboxEvent[] {
   return creditorIds.map((creditorId) => ({

@@ -1,6 +1,5 @@
 /** ApplicationsService as its proto states it. */
 import { create } from '@bufbuild/protobuf';
-import type { Idempotency } from '@creditlane/idempotency/stored-answers';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import {
   ApplicationsService,
@@ -8,74 +7,61 @@ import {
   type SubmitApplicationRequest,
   SubmitApplicationRequestSchema,
 } from '@creditlane/proto/applications/v1/applications_service';
-import type { Call } from '@creditlane/rpc/call';
 import { notFound } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
-import type { Clock } from '@creditlane/runtime/clock';
-import { asOutlined, keyedIdempotency, outlinedId } from './answer.ts';
-import { newApplication, shownApplication } from './application.ts';
-import { createApplication, retailerNotFound } from './create-application.ts';
-import { applicationNotFound, retailerScope } from './scope.ts';
-import type { Store } from './store.ts';
-import { submitApplication } from './submit-application.ts';
+import { maskedApplication } from './application.ts';
+import { type CreateApplicationDeps, createApplication } from './create-application.ts';
+import { applicationNotFound, retailerOf } from './scope.ts';
+import { findApplication, locateApplication } from './store/applications.ts';
+import { findSubmission } from './store/submissions.ts';
+import { type SubmitApplicationDeps, submitApplication } from './submit-application.ts';
 
-export interface RpcDeps {
-  store: Store;
-  /** Keys the digests of requests that are remembered. */
-  digestKey: Uint8Array;
-  clock: Clock;
-  newId: () => string;
-  /** Tells the relay of an event to publish. */
-  wakeRelay(): void;
-}
+export type RpcDeps = CreateApplicationDeps & SubmitApplicationDeps;
 
-/** What is to be mounted for applications. */
+/**
+ * The routes of ApplicationsService to mount. Ids may arrive in either case; tables and comparisons
+ * have them in lower case.
+ */
 export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
-  const { store, clock, newId, wakeRelay } = deps;
+  const { database, keyRing } = deps;
   return implement(
     ApplicationsService,
     translateDatabaseErrors({
       async createApplication(request, call) {
-        const retailerId = retailerScope(call.identity);
-        if (request.retailerId.toLowerCase() !== retailerId) throw retailerNotFound();
-        const given = create(CreateApplicationRequestSchema, { ...request, retailerId });
-        const application = newApplication(given, clock(), newId);
-        return answerOnce(deps, call, (idempotency) =>
-          createApplication(store, application, idempotency),
-        );
+        const retailerId = request.retailerId.toLowerCase();
+        const lowerCased = create(CreateApplicationRequestSchema, { ...request, retailerId });
+        const application = await createApplication(deps, lowerCased, call);
+        return { application: maskedApplication(application) };
       },
 
       async getApplication({ applicationId }, { identity }) {
-        const application = await store.find(applicationId, retailerScope(identity));
+        const id = applicationId.toLowerCase();
+        const application = await findApplication(database, keyRing, id, retailerOf(identity));
         if (!application) throw applicationNotFound();
-        return { application: shownApplication(application) };
+        return { application: maskedApplication(application) };
       },
 
       async submitApplication(request, call) {
-        const { identity, traceparent } = call;
-        const retailerId = retailerScope(identity);
-        const integrationId = identity.subject;
-        const given = withLowerCaseIds(request);
-        const now = clock();
-        const answer = await answerOnce(deps, call, (idempotency) =>
-          submitApplication(store, given, {
-            integrationId,
-            retailerId,
-            idempotency,
-            traceparent,
-            now,
-          }),
-        );
-        wakeRelay();
-        return answer;
+        const application = await submitApplication(deps, lowerCaseIds(request), call);
+        return { application: maskedApplication(application) };
       },
 
       async locateApplication({ applicationId, contextRetailerId }) {
-        return (await store.locate(applicationId, contextRetailerId || null)) ?? {};
+        const context = contextRetailerId.toLowerCase() || null;
+        const location = await locateApplication(
+          database.pool,
+          applicationId.toLowerCase(),
+          context,
+        );
+        return location ?? {};
       },
 
       async getSubmission({ applicationId, creditorId }) {
-        const submission = await store.findSubmission(applicationId, creditorId);
+        const submission = await findSubmission(
+          database.pool,
+          applicationId.toLowerCase(),
+          creditorId.toLowerCase(),
+        );
         if (!submission) throw notFound('submission_not_found', 'There is no such submission.');
         const { retailerId, worksheet, submittedAt } = submission;
         return { retailerId, worksheet: worksheet.terms, submittedAt: submittedAt.toISOString() };
@@ -84,22 +70,8 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
   );
 }
 
-/** Answers with the application that `write` gives the outline of, or that an earlier twin gave. */
-async function answerOnce(
-  { store, digestKey }: RpcDeps,
-  call: Call,
-  write: (idempotency: Idempotency | undefined) => Promise<Uint8Array>,
-) {
-  const idempotency = keyedIdempotency(call.idempotency, digestKey);
-  const { response, replayed } = await store.answerOnce(idempotency, () => write(idempotency));
-  if (replayed) call.markReplayed();
-  const application = await store.find(outlinedId(response), retailerScope(call.identity));
-  if (!application) throw applicationNotFound();
-  return { application: shownApplication(asOutlined(application, response)) };
-}
-
-// As PostgreSQL writes ids, by which they are compared; a creditor named twice is named once.
-function withLowerCaseIds(request: SubmitApplicationRequest): SubmitApplicationRequest {
+// A creditor that the request names twice gets the application once.
+function lowerCaseIds(request: SubmitApplicationRequest): SubmitApplicationRequest {
   return create(SubmitApplicationRequestSchema, {
     ...request,
     applicationId: request.applicationId.toLowerCase(),

@@ -3,7 +3,7 @@ import { maskSin, parseSin } from './sin.ts';
 
 describe('a social insurance number', () => {
   test.each(['046454286', '046-454-286', '046 454 286', ' 046454286 '])(
-    'may be written %j',
+    'written as %j is accepted',
     (text) => expect(parseSin(text)).toBe('046454286'),
   );
 
@@ -11,14 +11,14 @@ describe('a social insurance number', () => {
     ['a digit too few', '04645428'],
     ['a digit too many', '0464542860'],
     ['a wrong check digit', '046454287'],
-    ['two digits changed about', '064454286'],
+    ['two digits swapped', '064454286'],
     ['letters', '04645428A'],
     ['digits of another script', '٠٤٦٤٥٤٢٨٦'],
     ['zeros', '000000000'],
-    ['nothing', ''],
-  ])('may not be %s', (_, text) => expect(parseSin(text)).toBeUndefined());
+    ['no digits', ''],
+  ])('with %s is refused', (_, text) => expect(parseSin(text)).toBeUndefined());
 
-  test('shows its last three digits and no more', () => {
+  test('is masked to its last three digits', () => {
     expect(maskSin('046454286')).toBe('***-***-286');
     expect(maskSin('')).toBe('');
   });

@@ -1,6 +1,6 @@
 /**
- * Brings a social insurance number to its nine digits, or gives nothing when it is not one. Dashes and
- * spaces may separate the digits; the last digit is Luhn's check digit (ISO/IEC 7812-1, annex B).
+ * The nine digits of a social insurance number, or undefined when the text is none. Dashes and spaces
+ * may separate the digits; the last digit is Luhn's check digit (ISO/IEC 7812-1, annex B).
  */
 export function parseSin(text: string): string | undefined {
   const digits = text.replace(/[- ]/g, '');
@@ -8,12 +8,12 @@ export function parseSin(text: string): string | undefined {
   return luhnSum(digits) % 10 === 0 ? digits : undefined;
 }
 
-/** What may be shown of a number: its last three digits. An empty number stays empty. */
+/** A number with all but its last three digits masked. An empty number stays empty. */
 export function maskSin(sin: string): string {
   return sin === '' ? '' : `***-***-${sin.slice(-3)}`;
 }
 
-// Of nine digits the check digit is the last, so those at odd indexes are doubled.
+// The check digit is the last of nine, so the digits at odd indexes are doubled.
 function luhnSum(digits: string): number {
   let sum = 0;
   for (const [index, digit] of [...digits].entries()) {

@@ -6,7 +6,7 @@ import { FieldFaults } from '@creditlane/rpc/field-faults';
 import { mayActFor, type Retailer, type RetailerUser } from './user.ts';
 import { checkWorksheet } from './worksheet.ts';
 
-/** What a submission is judged against, as it stands under the application's lock. */
+/** What the rules need to know, read while the application is locked. */
 export interface SubmissionFacts {
   archived: boolean;
   retailer: Retailer;
@@ -17,11 +17,11 @@ export interface SubmissionFacts {
 }
 
 /**
- * Judges a submission: all of its creditors, or none. A creditor that has the application already
- * refuses the whole of it, for a second worksheet would else be dropped without a word; a caller that
- * repeats a request whose answer got lost has the idempotency key for it.
+ * Refuses a submission to all of its creditors if one of them cannot receive it. A creditor that has
+ * the application already is such a reason: its second worksheet would otherwise be dropped silently.
+ * A caller that lost an answer repeats the request with its idempotency key.
  *
- * @throws Fault that says why it may not be made
+ * @throws Fault `invalid_submission`, `application_archived`, `creditor_not_found` or `already_submitted`
  */
 export function checkSubmission(request: SubmitApplicationRequest, facts: SubmissionFacts): void {
   const faults = new FieldFaults();
@@ -44,7 +44,7 @@ export function checkSubmission(request: SubmitApplicationRequest, facts: Submis
   }
 }
 
-// A consent is explicit and personal: one for every applicant, and none for anybody else.
+// A consent is explicit and personal: exactly one for each applicant, and none for any other person.
 function checkConsents(
   request: SubmitApplicationRequest,
   applicantIds: readonly string[],

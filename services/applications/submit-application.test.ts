@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { announceRequest } from '@creditlane/idempotency/stored-answers';
+import { markInProgress } from '@creditlane/idempotency/duplicate-requests';
 import { type Application, ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -9,36 +9,38 @@ import {
   asIntegration,
   asPlatform,
   aUser,
-  created,
-  type Directory,
-  furnish,
-  startWorld,
-  type World,
+  createTestApplication,
+  registerTenant,
+  startTestApplications,
+  type Tenant,
+  type TestApplications,
 } from './test-applications.ts';
 
-let world: World;
-let directory: Directory;
+let fixture: TestApplications;
+let tenant: Tenant;
 let application: Application;
-let other: string;
+let otherCreditorId: string;
 beforeAll(async () => {
-  world = await startWorld();
+  fixture = await startTestApplications();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 beforeEach(async () => {
-  directory = await furnish(world);
-  application = await created(world, directory.retailerId, { coApplicant: anApplicant() });
-  other = (await furnish(world)).creditorId;
-  world.service.events.length = 0;
+  tenant = await registerTenant(fixture);
+  application = await createTestApplication(fixture, tenant.retailerId, {
+    coApplicant: anApplicant(),
+  });
+  otherCreditorId = (await registerTenant(fixture)).creditorId;
+  fixture.service.events.length = 0;
 });
 
 type Request = ReturnType<typeof aSubmission>;
 
 async function submit(change: Partial<Request> = {}, key?: string) {
   let replayed = false;
-  const answer = await world.service.applications.submitApplication(
-    { ...aSubmission(application, directory, [directory.creditorId]), ...change },
+  const answer = await fixture.service.applications.submitApplication(
+    { ...aSubmission(application, tenant, [tenant.creditorId]), ...change },
     {
-      ...asIntegration(directory.retailerId, key),
+      ...asIntegration(tenant.retailerId, key),
       onReplayed() {
         replayed = true;
       },
@@ -48,20 +50,20 @@ async function submit(change: Partial<Request> = {}, key?: string) {
 }
 
 const published = async () => {
-  await world.service.settled();
-  return world.service.events.map(({ event }) => event);
+  await fixture.service.settled();
+  return fixture.service.events.map(({ event }) => event);
 };
 
 const submissionOf = (creditorId: string) =>
-  world.service.forDecisions.getSubmission(
+  fixture.service.forDecisions.getSubmission(
     { applicationId: application.applicationId, creditorId },
     asDecisions,
   );
 
-/** Nothing of a refused submission is there: no row, no consent, no event, no other status. */
+/** Expects no row, consent, event or change of status from a refused submission. */
 async function expectNothingSubmitted() {
   expect(await published()).toEqual([]);
-  const { rows } = await world.sql.query(
+  const { rows } = await fixture.sql.query(
     `SELECT status,
        (SELECT count(*)::int FROM submissions WHERE application_id = id) AS submissions,
        (SELECT count(*)::int FROM consents JOIN applicants ON applicants.id = applicant_id
@@ -73,8 +75,8 @@ async function expectNothingSubmitted() {
 }
 
 describe('a submitted application', () => {
-  test('is in front of every creditor, with its worksheet, and tells it in an event for each', async () => {
-    const creditorIds = [directory.creditorId, other];
+  test('has a submission with its worksheet, and an event, for every creditor', async () => {
+    const creditorIds = [tenant.creditorId, otherCreditorId];
     const answer = await submit({ creditorIds });
     expect(answer.application?.status).toBe(ApplicationStatus.SUBMITTED);
     const submitted = answer.application?.submissions ?? [];
@@ -86,64 +88,66 @@ describe('a submitted application', () => {
     expect(await published()).toMatchObject(
       creditorIds.map((creditorId) => ({
         applicationId: application.applicationId,
-        retailerId: directory.retailerId,
+        retailerId: tenant.retailerId,
         creditorId,
         worksheet: { firstPaymentDate: '2027-01-15', interestRate: 7.49, term: 60 },
       })),
     );
   });
 
-  test('is what the decisions service gets to read', async () => {
+  test('can be read by the decisions service', async () => {
     const answer = await submit();
     const { seconds } = answer.application?.submissions[0]?.submittedAt ?? { seconds: 0n };
-    const submission = await submissionOf(directory.creditorId);
+    const submission = await submissionOf(tenant.creditorId);
     expect(submission).toMatchObject({
-      retailerId: directory.retailerId,
+      retailerId: tenant.retailerId,
       worksheet: { firstPaymentDate: '2027-01-15', interestRate: 7.49, term: 60 },
     });
     expect(BigInt(Math.floor(Date.parse(submission.submittedAt) / 1000))).toBe(seconds);
-    await expect(submissionOf(other)).rejects.toMatchObject({ code: 'submission_not_found' });
+    await expect(submissionOf(otherCreditorId)).rejects.toMatchObject({
+      code: 'submission_not_found',
+    });
   });
 
-  test('has each applicant’s consent on record, with who said so and when', async () => {
+  test('has each applicant’s consent, with its user, integration and time', async () => {
     await submit();
-    const { rows } = await world.sql.query(
+    const { rows } = await fixture.sql.query(
       `SELECT applicant_id, recorded_by_user_id, consents.integration_id, consented_at = submissions.submitted_at AS together
        FROM consents JOIN applicants ON applicants.id = applicant_id
          JOIN submissions USING (application_id) WHERE application_id = $1 ORDER BY applicant_id`,
       [application.applicationId],
     );
     const integration_id = asIntegration('').identity.subject;
-    const consent = { recorded_by_user_id: directory.userId, integration_id, together: true };
+    const consent = { recorded_by_user_id: tenant.userId, integration_id, together: true };
     const { primaryApplicant, coApplicant } = application;
     const ids = [primaryApplicant?.applicantId, coApplicant?.applicantId].sort();
     expect(rows).toEqual(ids.map((applicant_id) => ({ applicant_id, ...consent })));
   });
 
-  test('can be put in front of another creditor later', async () => {
+  test('can be submitted to another creditor later', async () => {
     await submit();
-    const { application } = await submit({ creditorIds: [other] });
+    const { application } = await submit({ creditorIds: [otherCreditorId] });
     expect(application?.submissions).toHaveLength(2);
     expect(await published()).toHaveLength(2);
   });
 
-  test('goes to a creditor named twice once', async () => {
-    const creditorIds = [directory.creditorId, directory.creditorId.toUpperCase()];
+  test('has one submission to a creditor named twice', async () => {
+    const creditorIds = [tenant.creditorId, tenant.creditorId.toUpperCase()];
     const { application } = await submit({ creditorIds });
     expect(application?.submissions).toHaveLength(1);
   });
 
-  test('may be submitted by a user of the retailer’s group', async () => {
+  test('can be submitted by a user of the retailer’s group', async () => {
     const userId = randomUUID();
-    const user = { ...aUser(userId), retailerGroupIds: [directory.retailerGroupId] };
-    await world.service.directory.registerUser({ user }, asPlatform);
+    const user = { ...aUser(userId), retailerGroupIds: [tenant.retailerGroupId] };
+    await fixture.service.directory.registerUser({ user }, asPlatform);
     await expect(submit({ submittedByUserId: userId })).resolves.toBeDefined();
   });
 });
 
 describe('all or nothing:', () => {
-  test('an unknown creditor among known ones refuses them all', async () => {
-    const creditorIds = [directory.creditorId, randomUUID()];
+  test('a submission with one unknown creditor is refused for all creditors', async () => {
+    const creditorIds = [tenant.creditorId, randomUUID()];
     await expect(submit({ creditorIds })).rejects.toMatchObject({
       kind: 'not_found',
       code: 'creditor_not_found',
@@ -151,35 +155,35 @@ describe('all or nothing:', () => {
     await expectNothingSubmitted();
   });
 
-  test('a creditor that has it already refuses the new ones beside it', async () => {
+  test('a submission with one creditor that has the application is refused for all creditors', async () => {
     await submit();
-    const creditorIds = [other, directory.creditorId];
+    const creditorIds = [otherCreditorId, tenant.creditorId];
     await expect(submit({ creditorIds })).rejects.toMatchObject({
       kind: 'conflict',
       code: 'already_submitted',
     });
     expect(await published()).toHaveLength(1);
-    await expect(submissionOf(other)).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(submissionOf(otherCreditorId)).rejects.toMatchObject({ kind: 'not_found' });
   });
 
-  test('a user who was made inactive submits nothing', async () => {
-    const user = { ...aUser(directory.userId), active: false, retailerIds: [directory.retailerId] };
-    await world.service.directory.registerUser({ user }, asPlatform);
+  test('a submission by an inactive user is refused', async () => {
+    const user = { ...aUser(tenant.userId), active: false, retailerIds: [tenant.retailerId] };
+    await fixture.service.directory.registerUser({ user }, asPlatform);
     await expect(submit()).rejects.toMatchObject({ fields: [{ pointer: '/submittedByUserId' }] });
     await expectNothingSubmitted();
   });
 
-  test('one consent for two applicants is not enough', async () => {
-    const { consents } = aSubmission(application, directory, []);
+  test('a submission with one consent for two applicants is refused', async () => {
+    const { consents } = aSubmission(application, tenant, []);
     await expect(submit({ consents: consents.slice(1) })).rejects.toMatchObject({
       fields: [{ pointer: '/consents' }],
     });
     await expectNothingSubmitted();
   });
 
-  test('an archived application takes no submission', async () => {
+  test('a submission of an archived application is refused', async () => {
     const { applicationId } = application;
-    await world.sql.query("UPDATE applications SET status = 'ARCHIVED' WHERE id = $1", [
+    await fixture.sql.query("UPDATE applications SET status = 'ARCHIVED' WHERE id = $1", [
       applicationId,
     ]);
     await expect(submit()).rejects.toMatchObject({
@@ -189,21 +193,21 @@ describe('all or nothing:', () => {
     expect(await published()).toEqual([]);
   });
 
-  test('of two at once for the same creditor one is made', async () => {
+  test('of several submissions to one creditor at once, one is made', async () => {
     const results = await Promise.allSettled([submit(), submit(), submit()]);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await published()).toHaveLength(1);
   });
 });
 
-describe('tenants', () => {
-  test('a foreign application is refused exactly like one that does not exist', async () => {
-    const tenant = await furnish(world);
+describe('the scope of a call', () => {
+  test('an application of another retailer is refused like one that does not exist', async () => {
+    const otherTenant = await registerTenant(fixture);
     const call = (applicationId: string) =>
-      world.service.applications
+      fixture.service.applications
         .submitApplication(
-          { ...aSubmission(application, tenant, [tenant.creditorId]), applicationId },
-          asIntegration(tenant.retailerId),
+          { ...aSubmission(application, otherTenant, [otherTenant.creditorId]), applicationId },
+          asIntegration(otherTenant.retailerId),
         )
         .then(String, ({ kind, code, message, fields }) => ({ kind, code, message, fields }));
     const foreign = await call(application.applicationId);
@@ -212,32 +216,32 @@ describe('tenants', () => {
     await expectNothingSubmitted();
   });
 
-  test('only the decisions service reads submissions, and no integration locates applications', async () => {
+  test('only the decisions service reads submissions, and only the gateway locates applications', async () => {
     await submit();
     const { applicationId } = application;
-    const { applications, forDecisions } = world.service;
-    const asking = { applicationId, creditorId: directory.creditorId };
-    const asRetailer = asIntegration(directory.retailerId);
-    await expect(applications.getSubmission(asking, asRetailer)).rejects.toMatchObject({
+    const { applications, forDecisions } = fixture.service;
+    const request = { applicationId, creditorId: tenant.creditorId };
+    const asRetailer = asIntegration(tenant.retailerId);
+    await expect(applications.getSubmission(request, asRetailer)).rejects.toMatchObject({
       kind: 'forbidden',
     });
-    await expect(forDecisions.locateApplication(asking, asDecisions)).rejects.toMatchObject({
+    await expect(forDecisions.locateApplication(request, asDecisions)).rejects.toMatchObject({
       kind: 'forbidden',
     });
   });
 });
 
-describe('with an idempotency key', () => {
-  test('a repeated submit has one effect and one answer, whatever came between', async () => {
+describe('with an idempotency key,', () => {
+  test('a repeated request has one effect and the first answer, also after otherCreditorId submissions', async () => {
     const key = randomUUID();
     const first = await submit({}, key);
-    await submit({ creditorIds: [other] });
+    await submit({ creditorIds: [otherCreditorId] });
     const again = await submit({}, key);
     expect(again).toEqual({ application: first.application, replayed: true });
     expect(await published()).toHaveLength(2);
   });
 
-  test('twins at once have one effect and one answer', async () => {
+  test('duplicate requests at once have one effect and one answer', async () => {
     const key = randomUUID();
     const answers = await Promise.all(Array.from({ length: 6 }, () => submit({}, key)));
     expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
@@ -245,22 +249,22 @@ describe('with an idempotency key', () => {
     expect(await published()).toHaveLength(1);
   });
 
-  test('a refused submit does not consume the key', async () => {
+  test('a key whose request was refused can be used again', async () => {
     const key = randomUUID();
     await expect(submit({ consents: [] }, key)).rejects.toMatchObject({ kind: 'invalid' });
     expect((await submit({}, key)).replayed).toBe(false);
   });
 
-  test('a submit that waits in vain is told of its twin, and of nobody else', async () => {
+  test('a lock timeout is a conflict beside a duplicate request, and otherwise unavailable', async () => {
     const key = randomUUID();
     const operation = 'creditlane.applications.v1.ApplicationsService/SubmitApplication';
     const callerId = asIntegration('').identity.subject;
     const { applicationId } = application;
-    await world.sql.query('BEGIN');
+    await fixture.sql.query('BEGIN');
     try {
-      await world.sql.query('SELECT FROM applications WHERE id = $1 FOR UPDATE', [applicationId]);
+      await fixture.sql.query('SELECT FROM applications WHERE id = $1 FOR UPDATE', [applicationId]);
       await expect(submit({}, key)).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 });
-      await announceRequest(world.sql, {
+      await markInProgress(fixture.sql, {
         callerId,
         operation,
         key,
@@ -268,7 +272,7 @@ describe('with an idempotency key', () => {
       });
       await expect(submit({}, key)).rejects.toMatchObject({ code: 'idempotency_in_progress' });
     } finally {
-      await world.sql.query('ROLLBACK');
+      await fixture.sql.query('ROLLBACK');
     }
     expect((await submit({}, key)).replayed).toBe(false);
   });

@@ -1,59 +1,85 @@
+/** Submits an application to creditors: checks the request, writes the submissions once, and answers a repetition. */
 import { create } from '@bufbuild/protobuf';
-import {
-  announceRequest,
-  type Idempotency,
-  rememberAnswer,
-} from '@creditlane/idempotency/stored-answers';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import { markInProgress } from '@creditlane/idempotency/duplicate-requests';
+import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
 import { appendToOutbox } from '@creditlane/messaging/outbox';
-import { ApplicationStatus, WorksheetSchema } from '@creditlane/proto/applications/v1/application';
+import type { Database } from '@creditlane/postgres/database';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import {
+  type Application,
+  ApplicationStatus,
+  WorksheetSchema,
+} from '@creditlane/proto/applications/v1/application';
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
-import { answerOutline } from './answer.ts';
+import type { Call } from '@creditlane/rpc/call';
+import type { Clock } from '@creditlane/runtime/clock';
 import { applicationSubmitted } from './events.ts';
-import { applicationNotFound } from './scope.ts';
-import type { Store } from './store.ts';
+import { applicationNotFound, retailerOf } from './scope.ts';
+import { lockApplication } from './store/applications.ts';
+import { insertSubmissions, readSubmissionFacts } from './store/submissions.ts';
+import { encodeStoredAnswer, loadStoredAnswer, withKeyedDigest } from './stored-application.ts';
 import { checkSubmission } from './submission.ts';
 
-/** On whose behalf an application is submitted, and when. */
-export interface Submitter {
-  integrationId: string;
-  retailerId: string;
-  idempotency: Idempotency | undefined;
-  traceparent: string | undefined;
-  now: Date;
+export interface SubmitApplicationDeps {
+  database: Database;
+  /** Opens the sealed applicants of the answer. */
+  keyRing: KeyRing;
+  /** The HMAC key for the digests of requests that have an idempotency key. */
+  digestKey: Uint8Array;
+  clock: Clock;
+  /** Makes the relay publish the events without waiting for its next poll. */
+  wakeRelay(): void;
 }
 
 /**
- * Puts an application in front of creditors, all of them or none, with an event for each, and gives
- * the answer's outline.
+ * Submits an application to creditors, all of them or none, with an event for each. A request repeated
+ * with its idempotency key writes nothing and gets the first answer.
  *
- * @param request with its ids in lower case
- * @throws Fault that says why it may not be
+ * @param request with its ids in lower case, and each creditor once
+ * @throws Fault `application_not_found`, or a fault of `checkSubmission`
  */
-export function submitApplication(
-  store: Store,
+export async function submitApplication(
+  deps: SubmitApplicationDeps,
   request: SubmitApplicationRequest,
-  { integrationId, retailerId, idempotency, traceparent, now }: Submitter,
-): Promise<Uint8Array> {
+  call: Call,
+): Promise<Application> {
+  const { pool } = deps.database;
   const { applicationId, creditorIds, submittedByUserId: userId } = request;
   const { worksheet = create(WorksheetSchema) } = request;
-  return store.inTransaction(async (tx) => {
-    // Before it waits for the application, so that a twin that holds it up is known for one.
-    await announceRequest(tx, idempotency);
-    const locked = await store.lock(tx, applicationId, retailerId);
-    if (!locked) throw applicationNotFound();
-    const facts = await store.readFacts(tx, applicationId, userId, creditorIds);
-    const outline = answerOutline({ applicationId, status: ApplicationStatus.SUBMITTED }, [
-      ...facts.submittedCreditorIds,
-      ...creditorIds,
-    ]);
-    // Before the rules: a twin of one that was faster gets its answer, and not that it is done already.
-    if (idempotency) await rememberAnswer(tx, idempotency, outline);
-    checkSubmission(request, { ...facts, ...locked });
+  const retailerId = retailerOf(call.identity);
+  const submittedAt = deps.clock();
 
-    const { applicantIds } = facts;
-    const submission = { applicationId, creditorIds, worksheet, submittedAt: now };
-    await store.addSubmissions(tx, { ...submission, applicantIds, userId, integrationId });
-    await appendToOutbox(tx, applicationSubmitted({ ...submission, retailerId }, traceparent));
-    return outline;
-  });
+  const idempotency = withKeyedDigest(call.idempotency, deps.digestKey);
+  const outcome = await answerOnce(pool, idempotency, () =>
+    inTransaction(pool, async (tx) => {
+      // The request is marked before it waits for the application's lock, so that a duplicate request
+      // whose own wait times out recognises this one.
+      await markInProgress(tx, idempotency);
+      const locked = await lockApplication(tx, applicationId, retailerId);
+      if (!locked) throw applicationNotFound();
+      const facts = await readSubmissionFacts(tx, applicationId, userId, creditorIds);
+      const submitted = { applicationId, status: ApplicationStatus.SUBMITTED };
+      const allCreditorIds = [...facts.submittedCreditorIds, ...creditorIds];
+      const answer = encodeStoredAnswer(submitted, allCreditorIds);
+      // The answer is stored before the rules are checked, so that a duplicate request gets the stored
+      // answer. Later it would be refused because the application is submitted already.
+      if (idempotency) await storeAnswer(tx, idempotency, answer);
+      checkSubmission(request, { ...facts, ...locked });
+
+      const submission = { applicationId, creditorIds, worksheet, submittedAt };
+      await insertSubmissions(tx, {
+        ...submission,
+        applicantIds: facts.applicantIds,
+        userId,
+        integrationId: call.identity.subject,
+      });
+      const events = applicationSubmitted({ ...submission, retailerId }, call.traceparent);
+      await appendToOutbox(tx, events);
+      return answer;
+    }),
+  );
+  if (outcome.replayed) call.markReplayed();
+  deps.wakeRelay();
+  return loadStoredAnswer(deps, retailerId, outcome.answer);
 }

@@ -1,4 +1,4 @@
-/** The tables of the applications service, as far as they are read and written through TypeORM. */
+/** The tables of the applications service that TypeORM reads and writes. */
 import { EntitySchema } from 'typeorm';
 
 export interface RetailerGroupRow {
@@ -59,7 +59,7 @@ export interface SubmissionRow {
   application: ApplicationRow;
 }
 
-/** Retailers under one roof: the group's users may act for each of them. */
+/** A group of retailers; the group's users may act for each of its retailers. */
 export const retailerGroups = new EntitySchema<RetailerGroupRow>({
   name: 'retailer_groups',
   columns: {
@@ -115,7 +115,7 @@ export const applications = new EntitySchema<ApplicationRow>({
   },
 });
 
-/** Who applies; everything about them is in `sealed`, an encrypted Applicant message. */
+/** Applicants; all their data is in `sealed`, an encrypted Applicant message. */
 export const applicants = new EntitySchema<ApplicantRow>({
   name: 'applicants',
   columns: {
@@ -134,7 +134,7 @@ export const applicants = new EntitySchema<ApplicantRow>({
   },
 });
 
-/** One application in front of one creditor, with the worksheet that it was submitted with. */
+/** One application submitted to one creditor, with the worksheet of the submission. */
 const submissions = new EntitySchema<SubmissionRow>({
   name: 'submissions',
   columns: {
@@ -152,7 +152,7 @@ const submissions = new EntitySchema<SubmissionRow>({
   },
 });
 
-/** All of them, for the data source. */
+/** All tables, for the data source. */
 export const TABLES = [
   retailerGroups,
   retailers,

@@ -1,4 +1,4 @@
-/** The applications service for its tests: on a database of its own, called with real tokens. */
+/** The applications service on a database of its own, called with real tokens. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
@@ -29,7 +29,7 @@ import { startService } from '@creditlane/service/start-service';
 import pg from 'pg';
 import { applications } from './service.ts';
 
-export type World = Awaited<ReturnType<typeof startWorld>>;
+export type TestApplications = Awaited<ReturnType<typeof startTestApplications>>;
 
 export const asPlatform: CallContext = {
   identity: { kind: 'platform', subject: 'platform', permissions: ['MANAGE_DIRECTORY'] },
@@ -37,10 +37,10 @@ export const asPlatform: CallContext = {
 export const asGateway: CallContext = { identity: serviceIdentity('gateway') };
 export const asDecisions: CallContext = { identity: serviceIdentity('decisions') };
 
-/** The ring that the service starts with unless told otherwise. */
+/** The key ring that the service starts with. */
 export const KEYS = `k1:${randomBytes(32).toString('base64')}`;
 
-export async function startWorld() {
+export async function startTestApplications() {
   const database = await createTestDatabase('applications');
   const log: string[] = [];
   const sql = new pg.Client({ connectionString: database.url });
@@ -89,7 +89,7 @@ export async function startWorld() {
     get service() {
       return running;
     },
-    /** Ends the service and starts it again on the same database. */
+    /** Stops the service and starts it again on the same database, with another key ring. */
     async restart(keys: string) {
       await running.stop();
       running = await start(keys);
@@ -102,8 +102,8 @@ export async function startWorld() {
   };
 }
 
-/** A retailer with a user, and a creditor, each new in the directory. */
-export async function furnish({ service: { directory } }: World) {
+/** Registers a new retailer with a group and a user, and a new creditor. */
+export async function registerTenant({ service: { directory } }: TestApplications) {
   const [retailerId, retailerGroupId] = [randomUUID(), randomUUID()];
   const [userId, creditorId] = [randomUUID(), randomUUID()];
   const retailerGroup = { retailerGroupId, name: 'Harbour Group' };
@@ -116,7 +116,7 @@ export async function furnish({ service: { directory } }: World) {
   return { retailerId, retailerGroupId, userId, creditorId };
 }
 
-export type Directory = Awaited<ReturnType<typeof furnish>>;
+export type Tenant = Awaited<ReturnType<typeof registerTenant>>;
 
 export function aUser(userId: string) {
   return {
@@ -128,7 +128,7 @@ export function aUser(userId: string) {
   } satisfies MessageInitShape<typeof UserSchema>;
 }
 
-/** An integration's call for a retailer. */
+/** The context of an integration's call for a retailer. */
 export function asIntegration(retailerId: string, idempotencyKey?: string): CallContext {
   const identity: Identity = {
     kind: 'integration',
@@ -166,8 +166,8 @@ type NewApplication = Exclude<
   MessageShape<typeof CreateApplicationRequestSchema>
 >;
 
-export async function created(
-  { service }: World,
+export async function createTestApplication(
+  { service }: TestApplications,
   retailerId: string,
   request: NewApplication = {},
 ): Promise<Application> {
@@ -179,12 +179,8 @@ export async function created(
   return application;
 }
 
-/** The request that submits an application to creditors, with every applicant's consent. */
-export function aSubmission(
-  application: Application,
-  { userId }: Directory,
-  creditorIds: string[],
-) {
+/** A request that submits an application to creditors, with every applicant's consent. */
+export function aSubmission(application: Application, { userId }: Tenant, creditorIds: string[]) {
   const { primaryApplicant, coApplicant, applicationId } = application;
   const applicants = [primaryApplicant, coApplicant].filter((applicant) => !!applicant);
   return {

@@ -7,8 +7,8 @@ const VEHICLE_STATUSES = new Set(['NEW', 'USED']);
 const AMOUNTS = ['salePrice', 'cashDown', 'rebate', 'totalFinancedAmount'] as const;
 
 /**
- * Checks the worksheet of a submission. The three terms that a creditor's decision may leave out are
- * required here: three events carry them on, from the worksheet when nothing later has them.
+ * Checks the worksheet of a submission. The three terms that a decision may leave out are required
+ * here: until a decision sets a term, events carry the worksheet's.
  */
 export function checkWorksheet(worksheet: Worksheet, at: string, faults: FieldFaults): void {
   const { terms } = worksheet;

@@ -9,24 +9,24 @@ import { ApplicationsService } from '@creditlane/proto/applications/v1/applicati
 import { connect } from '@creditlane/rpc/client';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
-import { APPLICATIONS_TOPIC, type SubmissionHeard, submissionsHeard } from './events.ts';
-import { recordingTogether } from './recording.ts';
+import { APPLICATIONS_TOPIC, type ReceivedSubmission, receivedSubmissions } from './events.ts';
+import { createBatchedInsert } from './record-decision/batched-insert.ts';
 import { decisionsRoutes } from './rpc.ts';
 import type { DecisionsContext } from './service.ts';
-import { startingSubmissions } from './store.ts';
+import { insertSubmissionsQuery } from './store/submissions.ts';
 
-/** The name by which the service signs its calls, consumes events and sends its own. */
+/** The service's consumer group, and the source of its events. */
 const NAME = 'decisions';
 
-/** The running service. It ends with the process's closers. */
+/** The running service, which the process's closers stop. */
 export interface Decisions {
   routes: ServiceRoutes[];
   relay: Relay;
-  /** Resolves once every event written so far is published. */
+  /** Resolves once every event written by now is published. */
   settled(): Promise<void>;
 }
 
-/** Starts to consume and to publish events, and returns the routes to mount. */
+/** Starts consuming and publishing events, and returns the routes to mount. */
 export async function startDecisions({
   process,
   database,
@@ -48,7 +48,7 @@ export async function startDecisions({
     log,
     metrics,
     planWrites: (events) => ({
-      writes: [startingSubmissions(submissionsHeard(events))],
+      writes: [insertSubmissionsQuery(receivedSubmissions(events))],
       result: undefined,
     }),
   });
@@ -66,17 +66,18 @@ export async function startDecisions({
     signer,
     audience: 'applications',
     closers,
-    // Asked only for what has not been heard of by an event yet.
+    // The decisions service works without applications, which it calls only for a submission whose
+    // event has not arrived.
     health: health.optional,
     metrics,
   });
   const wakeRelay = () => relay.wake();
-  const startSubmission = async (heard: SubmissionHeard) => {
-    await runQuery(pool, startingSubmissions([heard]));
+  const insertSubmission = async (received: ReceivedSubmission) => {
+    await runQuery(pool, insertSubmissionsQuery([received]));
     wakeRelay();
   };
-  const recordDecision = recordingTogether(pool, log);
-  const deps = { db: pool, recordDecision, clock, applications, startSubmission, wakeRelay };
+  const insertDecision = createBatchedInsert(pool, log);
+  const deps = { db: pool, insertDecision, clock, applications, insertSubmission, wakeRelay };
   const routes = [decisionsRoutes(deps)];
   return { routes, relay, settled: () => relay.settled() };
 }

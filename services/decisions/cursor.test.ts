@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import { cursorAfter, seqBefore } from './cursor.ts';
 
-test.each([1, 25, 2 ** 31 - 1])('a cursor brings the sequence %i back', (seq) => {
-  expect(seqBefore(cursorAfter(seq))).toBe(seq);
-});
+test.each([1, 25, 2 ** 31 - 1])(
+  'a cursor after sequence %i leads to the sequences under it',
+  (seq) => {
+    expect(seqBefore(cursorAfter(seq))).toBe(seq);
+  },
+);
 
-test('an empty cursor starts with the newest', () => {
+test('an empty cursor leads to the newest decisions', () => {
   expect(seqBefore('')).toBeGreaterThan(2 ** 31 - 1);
 });
 
@@ -19,7 +22,7 @@ test.each([
   encoded('seq:-1'),
   encoded('seq:9999999999'),
   encoded('seq:1 OR true'),
-])('a cursor that was never given out is refused (%s)', (cursor) => {
+])('a cursor that the service did not make is refused (%s)', (cursor) => {
   expect(() => seqBefore(cursor)).toThrow(
     expect.objectContaining({ kind: 'invalid', code: 'invalid_cursor' }),
   );

@@ -2,24 +2,24 @@ import { create, equals, ScalarType } from '@bufbuild/protobuf';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import { DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { expect, test } from 'vitest';
-import { decisionCells, decisionFromRow } from './decision-row.ts';
+import { decisionFromRow, decisionValues } from './decision-row.ts';
 import { DECISION_COLUMNS } from './tables.ts';
 
-const rowOf = (cells: unknown[]) =>
-  Object.fromEntries(DECISION_COLUMNS.map(({ column }, index) => [column, cells[index]]));
+const rowFrom = (values: unknown[]) =>
+  Object.fromEntries(DECISION_COLUMNS.map(({ column }, index) => [column, values[index]]));
 
-test('every field of a decision has a column of its own name', () => {
+test('each field of a decision has a column of the same name', () => {
   const fields = DecisionSchema.fields.map(({ name, localName }) => [name, localName]);
   expect(DECISION_COLUMNS.map(({ column, field }) => [column, field])).toEqual(fields);
 });
 
-test('every amount is exact', () => {
+test('each amount has a numeric column, which is exact', () => {
   const doubles = DecisionSchema.fields.filter(({ scalar }) => scalar === ScalarType.DOUBLE);
   const numerics = DECISION_COLUMNS.filter(({ type }) => type === 'numeric');
   expect(numerics.map(({ column }) => column)).toEqual(doubles.map(({ name }) => name));
 });
 
-test('a decision comes back from its row as it was, with nothing added', () => {
+test('a decision read from its row equals the decision written', () => {
   const decision = create(DecisionSchema, {
     decision: DecisionValue.CONDITIONALLY_APPROVED,
     firstPaymentDate: '2026-03-01',
@@ -29,15 +29,15 @@ test('a decision comes back from its row as it was, with nothing added', () => {
     conditions: '',
     taxProvince: 'ON',
   });
-  const cells = decisionCells(decision);
-  expect(cells.slice(0, 4)).toEqual(['CONDITIONALLY_APPROVED', '2026-03-01', 'BI_WEEKLY', 6.99]);
-  expect(equals(DecisionSchema, decisionFromRow(rowOf(cells)), decision)).toBe(true);
+  const values = decisionValues(decision);
+  expect(values.slice(0, 4)).toEqual(['CONDITIONALLY_APPROVED', '2026-03-01', 'BI_WEEKLY', 6.99]);
+  expect(equals(DecisionSchema, decisionFromRow(rowFrom(values)), decision)).toBe(true);
 });
 
-test('what a decision does not give is null in its row and not there when it comes back', () => {
+test('an absent field is null in the row and absent when the row is read', () => {
   const decision = create(DecisionSchema, { decision: DecisionValue.DECLINED });
-  const [value, ...others] = decisionCells(decision);
+  const [value, ...others] = decisionValues(decision);
   expect(value).toBe('DECLINED');
   expect(new Set(others)).toEqual(new Set([null]));
-  expect(decisionFromRow(rowOf([value, ...others]))).toEqual(decision);
+  expect(decisionFromRow(rowFrom([value, ...others]))).toEqual(decision);
 });

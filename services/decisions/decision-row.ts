@@ -1,4 +1,4 @@
-/** A decision as the columns of its row, and back. */
+/** Converts a decision to the columns of its row, and back. */
 import { create } from '@bufbuild/protobuf';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import {
@@ -8,31 +8,31 @@ import {
 } from '@creditlane/proto/decisions/v1/decision';
 import { type ColumnType, DECISION_COLUMNS } from './tables.ts';
 
-/** What a column of a decision holds. Enum values stand by name, so that a row can be read. */
-type Cell = string | number | null;
+/** The value of a decision's column. Enum values are stored by name, so that people can read a row. */
+type ColumnValue = string | number | null;
 
-/** The decision's cells in the order of DECISION_COLUMNS; what was not given is null. */
-export function decisionCells(decision: Decision): Cell[] {
-  return DECISION_COLUMNS.map(({ field, type }) => toCell(type, decision[field]));
+/** The decision's column values in the order of DECISION_COLUMNS; an absent field is null. */
+export function decisionValues(decision: Decision): ColumnValue[] {
+  return DECISION_COLUMNS.map(({ field, type }) => toColumn(type, decision[field]));
 }
 
 /** The decision that a row of the decisions table holds. */
 export function decisionFromRow(row: Readonly<Record<string, unknown>>): Decision {
   const fields = DECISION_COLUMNS.flatMap(({ column, field, type }) => {
-    const cell = row[column] as Cell;
-    return cell === null ? [] : [[field, fromCell(type, cell)]];
+    const value = row[column] as ColumnValue;
+    return value === null ? [] : [[field, fromColumn(type, value)]];
   });
   return create(DecisionSchema, Object.fromEntries(fields));
 }
 
-function toCell(type: ColumnType, value: string | number | undefined): Cell {
+function toColumn(type: ColumnType, value: string | number | undefined): ColumnValue {
   if (type === 'value') return DecisionValue[value as DecisionValue];
   if (type === 'frequency') return value ? PaymentFrequency[value as PaymentFrequency] : null;
   return value ?? null;
 }
 
-function fromCell(type: ColumnType, cell: string | number): string | number {
-  if (type === 'value') return DecisionValue[cell as keyof typeof DecisionValue];
-  if (type === 'frequency') return PaymentFrequency[cell as keyof typeof PaymentFrequency];
-  return cell;
+function fromColumn(type: ColumnType, value: string | number): string | number {
+  if (type === 'value') return DecisionValue[value as keyof typeof DecisionValue];
+  if (type === 'frequency') return PaymentFrequency[value as keyof typeof PaymentFrequency];
+  return value;
 }

@@ -2,12 +2,12 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { Fault } from '@creditlane/rpc/fault';
 import { describe, expect, test } from 'vitest';
-import { checkWritable } from './decision.ts';
+import { checkDecision } from './decision.ts';
 
-/** The pointers of the fields refused; none when the decision may be recorded. */
-function refused(given: MessageInitShape<typeof DecisionSchema>): string[] {
+/** The pointers of the refused fields; none when the decision may be recorded. */
+function refusedFields(change: MessageInitShape<typeof DecisionSchema>): string[] {
   try {
-    checkWritable(create(DecisionSchema, { decision: DecisionValue.APPROVED, ...given }));
+    checkDecision(create(DecisionSchema, { decision: DecisionValue.APPROVED, ...change }));
     return [];
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
@@ -16,7 +16,7 @@ function refused(given: MessageInitShape<typeof DecisionSchema>): string[] {
   }
 }
 
-describe('a decision to be recorded', () => {
+describe('a decision', () => {
   test.each([
     DecisionValue.BOOKED,
     DecisionValue.DOCUMENTS_INCOMPLETE,
@@ -26,42 +26,42 @@ describe('a decision to be recorded', () => {
     DecisionValue.DECLINED,
     DecisionValue.INCOMPLETE,
     DecisionValue.PENDING_BANK_CONNECTION,
-  ])('may have the value %#', (decision) => {
-    expect(refused({ decision })).toEqual([]);
+  ])('with the value %# is accepted', (decision) => {
+    expect(refusedFields({ decision })).toEqual([]);
   });
 
   test.each([DecisionValue.AWAITING_DECISION, DecisionValue.DRAFT])(
-    'may not have a value that only the platform gives (%#)',
+    'with a value that only the platform gives is refused (%#)',
     (decision) => {
-      expect(refused({ decision })).toEqual(['/decision']);
+      expect(refusedFields({ decision })).toEqual(['/decision']);
     },
   );
 
   test.each(['2026-02-30', '2026-13-01', '0000-01-01', '20260101ab', '2026-1-001'])(
-    'may not be dated %s',
+    'dated %s is refused',
     (date) => {
-      expect(refused({ firstPaymentDate: date, deliveryDate: date })).toEqual([
+      expect(refusedFields({ firstPaymentDate: date, deliveryDate: date })).toEqual([
         '/firstPaymentDate',
         '/deliveryDate',
       ]);
     },
   );
 
-  test('may be dated on a leap day', () => {
-    expect(refused({ firstPaymentDate: '2028-02-29' })).toEqual([]);
+  test('dated on a leap day is accepted', () => {
+    expect(refusedFields({ firstPaymentDate: '2028-02-29' })).toEqual([]);
   });
 
-  test('may have conditions of several lines, but no character that cannot be stored', () => {
-    expect(refused({ conditions: 'Proof of income\n\tTwo pay stubs' })).toEqual([]);
-    expect(refused({ conditions: 'a\0b', program: 'a\0b', tier: 'a\nb' })).toEqual([
+  test('with conditions of several lines is accepted, and with a NUL is refused', () => {
+    expect(refusedFields({ conditions: 'Proof of income\n\tTwo pay stubs' })).toEqual([]);
+    expect(refusedFields({ conditions: 'a\0b', program: 'a\0b', tier: 'a\nb' })).toEqual([
       '/program',
       '/tier',
       '/conditions',
     ]);
   });
 
-  test('is refused with every fault at once', () => {
-    const given = { decision: DecisionValue.DRAFT, deliveryDate: '2026-02-30' };
-    expect(refused(given)).toEqual(['/decision', '/deliveryDate']);
+  test('with several faults is refused with all of them', () => {
+    const change = { decision: DecisionValue.DRAFT, deliveryDate: '2026-02-30' };
+    expect(refusedFields(change)).toEqual(['/decision', '/deliveryDate']);
   });
 });

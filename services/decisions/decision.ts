@@ -2,18 +2,18 @@
 import { type Decision, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 
-/** The platform's own values: a submission may start with one of them, and nobody writes them. */
-const NOT_WRITABLE = new Set([DecisionValue.AWAITING_DECISION, DecisionValue.DRAFT]);
+/** Values that only the platform gives; a submission may start with one of them. */
+const PLATFORM_VALUES = new Set([DecisionValue.AWAITING_DECISION, DecisionValue.DRAFT]);
 
 /**
- * Refuses a decision that cannot be recorded. The message is valid by its proto constraints
- * already; these are the rules they cannot say.
+ * Refuses a decision that a creditor cannot record. The message has passed the constraints of its
+ * proto; these are the rules that a proto cannot express.
  *
- * @throws a Fault `invalid_decision` that names every refused field by its JSON pointer
+ * @throws Fault `invalid_decision`, which names every refused field by its JSON pointer
  */
-export function checkWritable(decision: Decision): void {
+export function checkDecision(decision: Decision): void {
   const faults = new FieldFaults();
-  if (NOT_WRITABLE.has(decision.decision)) {
+  if (PLATFORM_VALUES.has(decision.decision)) {
     faults.add('/decision', `${DecisionValue[decision.decision]} cannot be written`);
   }
   for (const field of ['firstPaymentDate', 'deliveryDate'] as const) {
@@ -22,7 +22,7 @@ export function checkWritable(decision: Decision): void {
   }
   faults.checkPrintable('/program', decision.program ?? '');
   faults.checkPrintable('/tier', decision.tier ?? '');
-  // Free text of any lines; this one character PostgreSQL cannot keep.
+  // Conditions are free text of several lines; NUL is the one character that PostgreSQL cannot store.
   if (decision.conditions?.includes('\0')) faults.add('/conditions', 'must not hold a NUL');
   faults.throwIfAny('invalid_decision');
 }

@@ -2,60 +2,60 @@ import { randomUUID } from 'node:crypto';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { describe, expect, test } from 'vitest';
-import { asIntegration, withSubmissionToDecide } from './test-decisions.ts';
+import { asIntegration, useSubmission } from './test-decisions.ts';
 
 const INTEGRATION = randomUUID();
 
-const world = withSubmissionToDecide();
+const fixture = useSubmission();
 
-type Side = { creditorId?: string; retailerId?: string };
+type Scope = { creditorId?: string; retailerId?: string };
 const ids = () => ({
-  applicationId: world.submission.applicationId,
-  creditorId: world.submission.creditorId,
+  applicationId: fixture.submission.applicationId,
+  creditorId: fixture.submission.creditorId,
 });
-const creditorSide = (): Side => ({ creditorId: world.submission.creditorId });
-const retailerSide = (): Side => ({ retailerId: world.submission.retailerId });
+const creditorScope = (): Scope => ({ creditorId: fixture.submission.creditorId });
+const retailerScope = (): Scope => ({ retailerId: fixture.submission.retailerId });
 
 const decide = (term: number) =>
-  world.service.client.recordDecision(
+  fixture.service.client.recordDecision(
     { ...ids(), decision: { decision: DecisionValue.APPROVED, term } },
-    asIntegration(creditorSide(), { subject: INTEGRATION }),
+    asIntegration(creditorScope(), { subject: INTEGRATION }),
   );
-const latest = async (side: Side) =>
-  (await world.service.client.getDecision(ids(), asIntegration(side))).decision;
-const page = (side: Side, limit: number, cursor = '') =>
-  world.service.client.listDecisions({ ...ids(), limit, cursor }, asIntegration(side));
+const latest = async (scope: Scope) =>
+  (await fixture.service.client.getDecision(ids(), asIntegration(scope))).decision;
+const page = (scope: Scope, limit: number, cursor = '') =>
+  fixture.service.client.listDecisions({ ...ids(), limit, cursor }, asIntegration(scope));
 
 describe('the latest decision', () => {
-  test('is AWAITING_DECISION from the submission on', async () => {
-    expect(await latest(creditorSide())).toMatchObject({
+  test('of a new submission is AWAITING_DECISION', async () => {
+    expect(await latest(creditorScope())).toMatchObject({
       decision: DecisionValue.AWAITING_DECISION,
     });
   });
 
-  test('is the one recorded last, with its own figures and no other’s', async () => {
+  test('is the decision recorded last, without figures of earlier decisions', async () => {
     await decide(60);
-    await world.service.client.recordDecision(
+    await fixture.service.client.recordDecision(
       { ...ids(), decision: { decision: DecisionValue.WITHDRAWN } },
-      asIntegration(creditorSide()),
+      asIntegration(creditorScope()),
     );
-    const decision = await latest(creditorSide());
+    const decision = await latest(creditorScope());
     expect(decision?.decision).toBe(DecisionValue.WITHDRAWN);
     expect(decision?.term).toBeUndefined();
   });
 
-  test('is the same to the creditor and to the retailer', async () => {
+  test('is the same for the creditor and for the retailer', async () => {
     await decide(72);
-    expect(await latest(retailerSide())).toEqual(await latest(creditorSide()));
+    expect(await latest(retailerScope())).toEqual(await latest(creditorScope()));
   });
 });
 
 describe('the history', () => {
-  test('is all decisions, newest first, each with who recorded it and when', async () => {
+  test('holds all decisions, newest first, each with its integration and time', async () => {
     await decide(1);
     await decide(2);
-    for (const side of [creditorSide(), retailerSide()]) {
-      const { decisions, nextCursor } = await page(side, 100);
+    for (const scope of [creditorScope(), retailerScope()]) {
+      const { decisions, nextCursor } = await page(scope, 100);
       expect(decisions.map(({ sequence, decision }) => [sequence, decision?.term])).toEqual([
         [3n, 2],
         [2n, 1],
@@ -74,12 +74,12 @@ describe('the history', () => {
     }
   });
 
-  test('comes in pages that neither repeat nor miss a decision, also while more are made', async () => {
+  test('has pages that neither repeat nor miss a decision while decisions are recorded', async () => {
     for (let term = 2; term <= 5; term += 1) await decide(term);
-    const first = await page(creditorSide(), 2);
+    const first = await page(creditorScope(), 2);
     await decide(6);
-    const second = await page(creditorSide(), 2, first.nextCursor);
-    const third = await page(creditorSide(), 2, second.nextCursor);
+    const second = await page(creditorScope(), 2, first.nextCursor);
+    const third = await page(creditorScope(), 2, second.nextCursor);
     const sequences = [first, second, third].map(({ decisions }) =>
       decisions.map(({ sequence }) => Number(sequence)),
     );
@@ -87,20 +87,20 @@ describe('the history', () => {
     expect(third.nextCursor).toBe('');
   });
 
-  test('ends with its last page, also when that one is full', async () => {
+  test('ends with its last page, also when that page is full', async () => {
     await decide(2);
-    const only = await page(creditorSide(), 2);
+    const only = await page(creditorScope(), 2);
     expect(only.decisions).toHaveLength(2);
     expect(only.nextCursor).toBe('');
   });
 
-  test('refuses a cursor that it never gave, and a page of no or too many decisions', async () => {
-    await expect(page(creditorSide(), 2, 'elsewhere')).rejects.toMatchObject({
+  test('with a cursor that the service did not make, or a limit out of range, is refused', async () => {
+    await expect(page(creditorScope(), 2, 'elsewhere')).rejects.toMatchObject({
       kind: 'invalid',
       fields: [{ pointer: '/cursor' }],
     });
     for (const limit of [0, 101]) {
-      await expect(page(creditorSide(), limit)).rejects.toMatchObject({
+      await expect(page(creditorScope(), limit)).rejects.toMatchObject({
         kind: 'invalid',
         fields: [{ pointer: '/limit' }],
       });
@@ -108,10 +108,10 @@ describe('the history', () => {
   });
 });
 
-test('another creditor, another retailer and a caller without scope see no submission', async () => {
-  const missing = { kind: 'not_found', code: 'submission_not_found' };
-  for (const side of [{ creditorId: randomUUID() }, { retailerId: randomUUID() }, {}]) {
-    await expect(latest(side)).rejects.toMatchObject(missing);
-    await expect(page(side, 25)).rejects.toMatchObject(missing);
+test('another creditor, another retailer and a caller without scope find no submission', async () => {
+  const notFound = { kind: 'not_found', code: 'submission_not_found' };
+  for (const scope of [{ creditorId: randomUUID() }, { retailerId: randomUUID() }, {}]) {
+    await expect(latest(scope)).rejects.toMatchObject(notFound);
+    await expect(page(scope, 25)).rejects.toMatchObject(notFound);
   }
 });

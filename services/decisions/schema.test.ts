@@ -7,7 +7,7 @@ import { submissionsAndDecisions1763700000000 } from './migrations/0001-submissi
 import { decisionCalls1763900000000 } from './migrations/0002-decision-calls.ts';
 import { decisions, submissions } from './tables.ts';
 
-test('the migrations make the tables that the entities describe, and can be undone', async () => {
+test('the migrations create the tables that the entities describe, and can be reverted', async () => {
   const { url, drop } = await createTestDatabase('decisions_schema');
   const database = await openDatabase({
     url,

@@ -5,13 +5,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   asIntegration,
   newSubmission,
-  type Submitted,
   startTestDecisions,
   type TestDecisions,
+  type TestSubmission,
 } from './test-decisions.ts';
 
 let service: TestDecisions;
-let submission: Submitted;
+let submission: TestSubmission;
 beforeAll(async () => {
   service = await startTestDecisions();
 });
@@ -36,8 +36,8 @@ const latest = async (scope: { creditorId?: string; retailerId?: string }) => {
   );
   return answer.decision?.decision;
 };
-/** The decisions that the events of the submission tell, and the sequences they have. */
-const told = async () => {
+/** The sequence and decision of each event of the submission. */
+const published = async () => {
   await service.settled();
   return service.events
     .filter(({ applicationId }) => applicationId === submission.applicationId)
@@ -45,26 +45,26 @@ const told = async () => {
 };
 const { AWAITING_DECISION, APPROVED } = DecisionValue;
 
-describe('a submission that is told of', () => {
+describe('a submission whose event arrives', () => {
   test('starts with AWAITING_DECISION and its event', async () => {
     await service.submit(submission);
-    expect(await told()).toEqual([[1, AWAITING_DECISION]]);
+    expect(await published()).toEqual([[1, AWAITING_DECISION]]);
     expect(await latest({ creditorId: submission.creditorId })).toBe(AWAITING_DECISION);
   });
 
-  test('starts once, however often the event comes and under whatever id', async () => {
+  test('starts once, however often the event arrives and under any id', async () => {
     const eventId = randomUUID();
     await service.submit(submission, eventId);
     await decide();
     await service.submit(submission, eventId);
     await service.submit(submission);
-    expect(await told()).toEqual([
+    expect(await published()).toEqual([
       [1, AWAITING_DECISION],
       [2, APPROVED],
     ]);
   });
 
-  test('starts once when many are told of at once and some twice', async () => {
+  test('starts once when many events arrive at once, each twice', async () => {
     const many = Array.from({ length: 20 }, newSubmission);
     await Promise.all([...many, ...many.toReversed()].map((each) => service.submit(each)));
     await service.settled();
@@ -84,31 +84,31 @@ describe('a submission that is told of', () => {
     expect(await latest({ creditorId: second.creditorId })).toBe(AWAITING_DECISION);
   });
 
-  test('without terms on its worksheet starts all the same', async () => {
+  test('starts without terms on its worksheet', async () => {
     const { worksheet: _, ...bare } = submission;
     await service.submit(bare);
-    expect(await told()).toEqual([[1, AWAITING_DECISION]]);
+    expect(await published()).toEqual([[1, AWAITING_DECISION]]);
   });
 });
 
 describe('a submission whose event has not arrived', () => {
   beforeEach(() => service.applications.submissions.push(submission));
 
-  test('can be decided at once, and the event that comes later changes nothing', async () => {
+  test('can be decided at once, and its later event changes nothing', async () => {
     await decide();
     await service.submit(submission);
     await decide();
-    expect(await told()).toEqual([
+    expect(await published()).toEqual([
       [1, AWAITING_DECISION],
       [2, APPROVED],
       [3, APPROVED],
     ]);
   });
 
-  test('starts once when many ask for it at once while its event arrives', async () => {
+  test('starts once when many decisions on it are recorded while its event arrives', async () => {
     const writes = Array.from({ length: 10 }, decide);
     await Promise.all([...writes, service.submit(submission)]);
-    expect((await told()).map(([sequence]) => sequence)).toEqual(
+    expect((await published()).map(([sequence]) => sequence)).toEqual(
       Array.from({ length: 11 }, (_, index) => index + 1),
     );
   });
@@ -118,42 +118,42 @@ describe('a submission whose event has not arrived', () => {
     expect(await latest({ creditorId: submission.creditorId })).toBe(AWAITING_DECISION);
   });
 
-  test('is none to another retailer, and leaves no trace of the question', async () => {
+  test('is not found by another retailer, whose request inserts nothing', async () => {
     await expect(latest({ retailerId: randomUUID() })).rejects.toMatchObject({
       kind: 'not_found',
       code: 'submission_not_found',
     });
-    expect(await told()).toEqual([]);
+    expect(await published()).toEqual([]);
   });
 
-  test('is asked for once', async () => {
-    const askedBefore = service.applications.asked;
+  test('is fetched once from the applications service', async () => {
+    const callCount = service.applications.callCount;
     await decide();
     await decide();
-    expect(service.applications.asked).toBe(askedBefore + 1);
+    expect(service.applications.callCount).toBe(callCount + 1);
   });
 });
 
-describe('a submission that is not known here', () => {
-  test('nor to the applications service is not found', async () => {
+describe('a submission that this service does not have', () => {
+  test('and the applications service does not have is not found', async () => {
     await expect(decide()).rejects.toMatchObject({
       kind: 'not_found',
       code: 'submission_not_found',
     });
   });
 
-  test('is worth another try while the applications service is away', async () => {
-    service.applications.failure = unavailable('away', 7);
+  test('is unavailable while the applications service is', async () => {
+    service.applications.failure = unavailable('unavailable', 7);
     await expect(decide()).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 7 });
   });
 
-  test('is our failure when the applications service does not understand us', async () => {
-    service.applications.failure = invalid('invalid_request', 'the ids are no ids');
+  test('is an internal error when the applications service refuses the request as invalid', async () => {
+    service.applications.failure = invalid('invalid_request', 'the ids are not UUIDs');
     await expect(decide()).rejects.toMatchObject({ kind: 'internal' });
   });
 });
 
-test('an event that cannot be handled is put aside and does not hold up the next', async () => {
+test('an event that cannot be handled becomes a dead letter and delays no later event', async () => {
   const broken = { ...submission, retailerId: 'no uuid' };
   await service.submit(broken);
   const next = newSubmission();

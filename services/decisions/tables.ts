@@ -1,12 +1,12 @@
-/** What the decisions service keeps: a row per submission, and every decision ever made on it. */
+/** The tables of the decisions service: a row per submission, and every decision recorded on it. */
 import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
 
 /** How a column of the decisions table holds its field of the Decision message. */
 export type ColumnType = 'value' | 'frequency' | 'date' | 'numeric' | 'text' | 'integer';
 
 /**
- * The columns that hold a Decision message, each named as its field. The statements, the entity
- * and the mapQueryResult of rows all go by this list, so a new figure is one line here and a migration.
+ * The columns that hold a Decision message, each named as its field. A new figure is a line here, a
+ * migration, and a column in each written-out statement; tests fail until all of them agree.
  */
 export const DECISION_COLUMNS = [
   { column: 'decision', field: 'decision', type: 'value' },
@@ -38,7 +38,7 @@ export const DECISION_COLUMNS = [
   { column: 'max_payment', field: 'maxPayment', type: 'numeric' },
 ] as const satisfies readonly { column: string; field: string; type: ColumnType }[];
 
-/** The PostgreSQL type of each column type. Amounts are exact: numeric without a scale keeps every digit given. */
+/** The PostgreSQL type of each column type. Amounts are exact: numeric without a scale keeps every digit. */
 export const SQL_TYPE = {
   value: 'text',
   frequency: 'text',
@@ -54,9 +54,9 @@ const optional = (type: EntitySchemaColumnOptions['type']): EntitySchemaColumnOp
   nullable: true,
 });
 /**
- * One application in front of one creditor. `last_seq` names its latest decision. `worksheet` is
- * what the retailer asked for and `terms` is what holds after the latest decision, both as the
- * protobuf JSON of LoanTerms, which is how the events carry them.
+ * One application submitted to one creditor. `last_seq` is the sequence of the latest decision.
+ * `worksheet` holds the terms that the retailer asked for and `terms` those that hold after the latest
+ * decision, both as the protobuf JSON of LoanTerms, as in the events.
  */
 export const submissions = new EntitySchema({
   name: 'submissions',
@@ -71,7 +71,7 @@ export const submissions = new EntitySchema({
   },
 });
 
-/** Every decision on a submission, 1, 2, 3 … by `seq`; rows are only ever added. */
+/** Every decision on a submission, numbered 1, 2, 3 … by `seq`; rows are never changed or deleted. */
 export const decisions = new EntitySchema({
   name: 'decisions',
   columns: {

@@ -2,12 +2,12 @@ import { create } from '@bufbuild/protobuf';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import { DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { expect, test } from 'vitest';
-import { givenTerms, termsJson } from './terms.ts';
+import { termsJson, termsOf } from './terms.ts';
 
 const decision = DecisionValue.APPROVED;
 
-test('the terms of a decision are those it gives', () => {
-  const given = create(DecisionSchema, {
+test('the terms of a decision are the terms that it sets', () => {
+  const approved = create(DecisionSchema, {
     decision,
     firstPaymentDate: '2026-03-01',
     paymentFrequency: PaymentFrequency.WEEKLY,
@@ -15,7 +15,7 @@ test('the terms of a decision are those it gives', () => {
     term: 60,
     paymentAmount: 400,
   });
-  expect(givenTerms(given)).toEqual({
+  expect(termsOf(approved)).toEqual({
     firstPaymentDate: '2026-03-01',
     frequency: 'PAYMENT_FREQUENCY_WEEKLY',
     interestRate: 0,
@@ -23,7 +23,7 @@ test('the terms of a decision are those it gives', () => {
   });
 });
 
-test('terms that are not given or not known are left out', () => {
-  expect(givenTerms(create(DecisionSchema, { decision }))).toEqual({});
+test('terms that a decision does not set, and unknown terms, are absent', () => {
+  expect(termsOf(create(DecisionSchema, { decision }))).toEqual({});
   expect(termsJson(undefined)).toEqual({});
 });

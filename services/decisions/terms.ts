@@ -1,13 +1,13 @@
-/** The terms of a loan as they are carried from decision to decision. */
+/** The terms of a loan, which hold from decision to decision until a decision changes them. */
 import { create, type JsonObject, toJson } from '@bufbuild/protobuf';
 import { type LoanTerms, LoanTermsSchema } from '@creditlane/proto/common/v1/terms';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 
 /**
- * The terms that a decision gives, as protobuf JSON. What it does not give is left out, so that
- * laying them over the terms that held before keeps the rest of those.
+ * The terms that a decision sets, as protobuf JSON. Terms that the decision does not set are absent, so
+ * that merging the result over the earlier terms keeps them.
  */
-export function givenTerms(decision: Decision): JsonObject {
+export function termsOf(decision: Decision): JsonObject {
   const { firstPaymentDate = '', paymentFrequency: frequency, interestRate, term } = decision;
   return termsJson(
     create(LoanTermsSchema, {
@@ -19,7 +19,7 @@ export function givenTerms(decision: Decision): JsonObject {
   );
 }
 
-/** Terms as protobuf JSON, in which what is not known is left out. */
+/** Terms as protobuf JSON, without the unknown ones. */
 export function termsJson(terms: LoanTerms | undefined): JsonObject {
   return terms === undefined ? {} : (toJson(LoanTermsSchema, terms) as JsonObject);
 }

@@ -1,4 +1,4 @@
-/** The decisions service on a database of its own, with the neighbours that a test speaks through. */
+/** The decisions service on a database of its own, between a fake applications service and a fake consumer. */
 import { randomUUID } from 'node:crypto';
 import { create, type MessageInitShape, toJson } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
@@ -20,10 +20,10 @@ import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { decisions } from './service.ts';
-import { type ApplicationsStandIn, standInForApplications } from './test-applications.ts';
+import { type FakeApplications, startFakeApplications } from './test-applications.ts';
 
-/** A submission as the applications service has it. */
-export type Submitted = MessageInitShape<typeof ApplicationSubmittedSchema> & {
+/** A submission as the applications service stores it. */
+export type TestSubmission = MessageInitShape<typeof ApplicationSubmittedSchema> & {
   applicationId: string;
   creditorId: string;
   retailerId: string;
@@ -38,25 +38,25 @@ export const WORKSHEET = {
 
 export interface TestDecisions {
   client: Client<typeof DecisionsService>;
-  /** A client by another way than straight. */
-  by(way: TransportWrapper): Client<typeof DecisionsService>;
-  applications: ApplicationsStandIn;
-  /** Every DecisionRecorded that was published, in that order. */
+  /** A client whose calls pass through the wrapper. */
+  clientThrough(wrapper: TransportWrapper): Client<typeof DecisionsService>;
+  applications: FakeApplications;
+  /** Every published DecisionRecorded, in the order of publication. */
   events: DecisionRecorded[];
   sql: TestDatabase['sql'];
-  /** Does the work while somebody else holds the submission's row locked. */
-  whileHeld(submission: Submitted, work: () => Promise<unknown>): Promise<void>;
-  /** The processes of the database that wait for a lock. */
+  /** Runs the work while another transaction holds the lock on the submission's row. */
+  whileLocked(submission: TestSubmission, work: () => Promise<unknown>): Promise<void>;
+  /** The ids of the database's processes that wait for a lock. */
   lockWaiters(): Promise<number[]>;
   /** Publishes ApplicationSubmitted and waits until the service has handled it. */
-  submit(submission: Submitted, eventId?: string): Promise<void>;
+  submit(submission: TestSubmission, eventId?: string): Promise<void>;
   /** Waits until every event of the service has been published. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A submission nobody has heard of, to a creditor of its own. */
-export function newSubmission(): Submitted {
+/** A new submission to a new creditor; no service has it. */
+export function newSubmission(): TestSubmission {
   return {
     applicationId: randomUUID(),
     creditorId: randomUUID(),
@@ -76,25 +76,24 @@ export function asIntegration(
   return { identity, ...others };
 }
 
-/** What a test has at hand. */
-export interface TestWorld {
+export interface DecisionsFixture {
   service: TestDecisions;
-  /** Another one in each test. */
-  submission: Submitted;
+  /** A new submission in each test. */
+  submission: TestSubmission;
 }
 
-/** Starts the service for the tests of a file, each of which finds a submission just told of. */
-export function withSubmissionToDecide(settings: Record<string, string> = {}): TestWorld {
-  const world = {} as TestWorld;
+/** Starts the service for the tests of a file, and submits a new submission before each test. */
+export function useSubmission(settings: Record<string, string> = {}): DecisionsFixture {
+  const fixture = {} as DecisionsFixture;
   beforeAll(async () => {
-    world.service = await startTestDecisions(settings);
+    fixture.service = await startTestDecisions(settings);
   });
-  afterAll(() => world.service.close());
+  afterAll(() => fixture.service.close());
   beforeEach(async () => {
-    world.submission = newSubmission();
-    await world.service.submit(world.submission);
+    fixture.submission = newSubmission();
+    await fixture.service.submit(fixture.submission);
   });
-  return world;
+  return fixture;
 }
 
 /** Starts the service; the caller closes it. */
@@ -114,19 +113,19 @@ export async function startTestDecisions(
   closers.add('bus', () => bus.close());
   const events = await collectEvents(bus);
 
-  const { applications, ...neighbours } = standInForApplications(process);
+  const { applications, ...peers } = startFakeApplications(process);
   const env = { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '8', ...settings };
   const values = readSettings(env, localSettings(decisions));
-  const service = await startService(decisions, values, { process, bus, ...neighbours });
+  const service = await startService(decisions, values, { process, bus, ...peers });
 
   const mount = mountForTest('decisions', service.routes, ['gateway'], process);
   return {
     client: mount(DecisionsService, 'gateway'),
-    by: (way) => mount(DecisionsService, 'gateway', way),
+    clientThrough: (wrapper) => mount(DecisionsService, 'gateway', wrapper),
     applications,
     events,
     sql,
-    async whileHeld({ applicationId }, work) {
+    async whileLocked({ applicationId }, work) {
       const holder = await sql.connect();
       try {
         await holder.query('BEGIN');
@@ -152,7 +151,7 @@ export async function startTestDecisions(
   };
 }
 
-/** Stands in for the webhook dispatcher, without which the bus takes no event. */
+/** Consumes in the place of the webhook dispatcher: the bus needs a consumer to publish to. */
 async function collectEvents(bus: EventBus): Promise<DecisionRecorded[]> {
   const events: DecisionRecorded[] = [];
   await bus.subscribe({
@@ -167,7 +166,7 @@ async function collectEvents(bus: EventBus): Promise<DecisionRecorded[]> {
   return events;
 }
 
-function submittedEvent(submission: Submitted, id: string) {
+function submittedEvent(submission: TestSubmission, id: string) {
   return {
     id,
     topic: 'creditlane.applications.v1',

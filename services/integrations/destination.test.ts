@@ -10,7 +10,7 @@ describe('the URL of a destination', () => {
     'https://hooks.example.com',
     'https://hooks.example.com:8443/creditlane?tenant=7',
     'https://[2606:4700:4700::1111]/',
-  ])('may be %s', (url) => expect(() => checkDestinationUrl(url, strict)).not.toThrow());
+  ])('%s is accepted', (url) => expect(() => checkDestinationUrl(url, strict)).not.toThrow());
 
   test.each([
     ['hooks.example.com', 'must be an absolute URL'],
@@ -32,12 +32,12 @@ describe('the URL of a destination', () => {
     ['https://localhost/', 'must lead to a public name or address'],
     ['https://receiver/', 'must lead to a public name or address'],
     ['https://db.default.svc.cluster.local/', 'must lead to a public name or address'],
-  ])('may not be %j', (url, message) => {
+  ])('%j is refused', (url, message) => {
     const refused = expect(() => checkDestinationUrl(url, strict));
     refused.toThrow(expect.objectContaining({ fields: [{ pointer: '/url', message }] }));
   });
 
-  test('may be on this machine where the settings allow it, and nowhere else within', () => {
+  test('may have a loopback address where the settings allow it, but no other private address', () => {
     for (const url of ['http://127.0.0.1:8080/inbox', 'http://localhost:4000/']) {
       expect(() => checkDestinationUrl(url, local)).not.toThrow();
     }
@@ -45,7 +45,7 @@ describe('the URL of a destination', () => {
   });
 });
 
-test('a signing secret is 32 bytes, shown in the form of Standard Webhooks, and never the same', () => {
+test('a signing secret is 32 new bytes in the form of Standard Webhooks', () => {
   const secret = makeSigningSecret();
   expect(secret.bytes).toHaveLength(32);
   expect(Buffer.from(secret.text.replace(/^whsec_/, ''), 'base64')).toEqual(secret.bytes);

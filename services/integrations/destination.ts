@@ -10,7 +10,7 @@ import { invalid } from '@creditlane/rpc/fault';
 /** Bytes of a signing secret, which are its HMAC key. */
 const SECRET_BYTES = 32;
 
-/** A new signing secret: the key itself, and the form that its owner is shown once. */
+/** A new signing secret: the key itself, and the text that the integration gets once. */
 export interface SigningSecret {
   bytes: Buffer;
   text: string;
@@ -22,7 +22,7 @@ export function makeSigningSecret(): SigningSecret {
   return { bytes, text: `whsec_${bytes.toString('base64')}` };
 }
 
-/** The place that a destination's secret is sealed for. */
+/** The table, column, row and tenant that a destination's ciphertext is bound to; ids in lower case. */
 export function secretContext(destinationId: string, integrationId: string): SealContext {
   return {
     table: 'destinations',
@@ -33,10 +33,10 @@ export function secretContext(destinationId: string, integrationId: string): Sea
 }
 
 /**
- * Refuses a URL that the sender would never post to. What its name leads to is judged at each attempt:
- * a name that is public today may not be tomorrow.
+ * Refuses a URL that the webhook dispatcher would never post to. The dispatcher resolves the host name
+ * at each attempt, because a name that resolves to a public address today may not tomorrow.
  *
- * @throws Fault `invalid_destination`, which does not repeat the URL: it may hold a password
+ * @throws Fault `invalid_destination`, which does not repeat the URL, since a URL may hold a password
  */
 export function checkDestinationUrl(text: string, policy: EgressPolicy): void {
   const message = urlFault(text, policy);
@@ -45,11 +45,12 @@ export function checkDestinationUrl(text: string, policy: EgressPolicy): void {
 }
 
 function urlFault(text: string, policy: EgressPolicy): string | undefined {
-  // The parser would drop these without a word, and the owner would be shown another URL.
+  // URL.parse drops these characters silently, so the integration would see another URL.
   if (/[\s\p{Cc}]/u.test(text)) return 'must not hold spaces or control characters';
   const url = URL.parse(text);
   if (!url) return 'must be an absolute URL';
-  // Behind even a bare "#" the event's address would be lost; URL.hash is empty for that one.
+  // The event's path is appended to the URL, and would be lost in a fragment. URL.hash is empty for a
+  // bare "#".
   if (text.includes('#')) return 'must not hold a fragment';
   try {
     checkEgressUrl(url, policy);

@@ -1,21 +1,36 @@
+/** Issues an API key to an integration. */
 import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
+import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
+import type { Database } from '@creditlane/postgres/database';
 import {
   type IssueKeyRequest,
   type IssueKeyResponse,
   IssueKeyResponseSchema,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Call } from '@creditlane/rpc/call';
-import type { RpcDeps } from './rpc.ts';
+import type { Clock } from '@creditlane/runtime/clock';
+import { requireIntegration } from './integration.ts';
+import { insertKey } from './store/keys.ts';
+
+export interface IssueKeyDeps {
+  database: Database;
+  answers: SealedAnswers;
+  clock: Clock;
+  newId: () => string;
+}
 
 /**
- * Makes a key and keeps its digest. A call repeated under its idempotency key gets the same key again:
- * for that day, and only then, the answer is kept, sealed.
+ * Stores the digest of a new key and resolves to the key. Only the sealed stored answer holds the key
+ * itself, for a day, so that a request repeated with its idempotency key gets the same key.
+ *
+ * @throws Fault `integration_not_found`, or a fault of the idempotency key
  */
-export function issueKey(
-  { store, answers, clock, newId }: RpcDeps,
+export async function issueKey(
+  { database, answers, clock, newId }: IssueKeyDeps,
   { integrationId, live }: IssueKeyRequest,
   call: Call,
 ): Promise<IssueKeyResponse> {
+  await requireIntegration(database, integrationId);
   const answer = { keyId: newId(), key: generateApiKey(live) };
   const row = {
     id: answer.keyId,
@@ -24,5 +39,5 @@ export function issueKey(
     createdAt: clock(),
     revokedAt: null,
   };
-  return answers.once(call, IssueKeyResponseSchema, answer, (tx) => store.addKey(tx, row));
+  return answers.answerOnce(call, IssueKeyResponseSchema, answer, (tx) => insertKey(tx, row));
 }

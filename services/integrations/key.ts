@@ -1,6 +1,6 @@
 import { PLATFORM_PERMISSIONS } from './permission.ts';
 
-/** Who a key belongs to, and what it opens. */
+/** The owner of a key, with its permissions. */
 export interface KeyOwner {
   kind: 'integration' | 'platform';
   /** The integration's id; for a platform key an id of its own. */
@@ -11,17 +11,17 @@ export interface KeyOwner {
 /** The owners of the platform's keys, by the lower-case hex of each key's SHA-256. */
 export type PlatformKeys = ReadonlyMap<string, KeyOwner>;
 
-/** The list of platform keys holds something that is no SHA-256. */
+/** The list of platform keys has an entry that is not a SHA-256 digest. */
 export class KeyDigestError extends Error {
   override readonly name = 'KeyDigestError';
   readonly loggable = true;
 }
 
 /**
- * Reads the platform's keys from the hex of their digests, separated by commas. This list is their
- * only home: a digest that it no longer names opens nothing from the next start on.
+ * Reads the platform's keys from the hex of their digests, separated by commas. Platform keys are
+ * stored nowhere else: a key whose digest is removed from the list is refused from the next start on.
  *
- * @throws {KeyDigestError} on an entry that is no SHA-256 in hex
+ * @throws {KeyDigestError} on an entry that is not a SHA-256 digest in hex
  */
 export function parsePlatformKeys(text: string): PlatformKeys {
   const entries = text.split(',').map((entry) => entry.trim().toLowerCase());
@@ -35,8 +35,8 @@ export function parsePlatformKeys(text: string): PlatformKeys {
   );
 }
 
-// A platform key's id says in logs and records which key acted, the same on every replica. It is cut
-// from the digest, which tells nothing of the key, and marked as a UUID of version 8 (RFC 9562).
+// A platform key's id names the key in logs and records, and is the same on every replica: it is cut
+// from the digest, which does not reveal the key, and marked as a UUID of version 8 (RFC 9562).
 function platformOwner(digest: string): KeyOwner {
   const groups = [
     digest.slice(0, 8),

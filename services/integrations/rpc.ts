@@ -1,169 +1,61 @@
-import { seal, unseal } from '@creditlane/crypto/envelope';
-import type { KeyRing } from '@creditlane/crypto/key-ring';
-import type { EgressPolicy } from '@creditlane/egress-rules/destination-url';
+/** IntegrationsService as its proto states it: how the platform administers integrations. */
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
-import { Caller } from '@creditlane/proto/common/v1/access';
-import {
-  AccessService,
-  DestinationsService,
-  IntegrationsService,
-  RegisterIntegrationResponseSchema,
-} from '@creditlane/proto/integrations/v1/integrations_service';
-import { type Fault, notFound, unauthenticated } from '@creditlane/rpc/fault';
-import { FieldFaults } from '@creditlane/rpc/field-faults';
+import { IntegrationsService } from '@creditlane/proto/integrations/v1/integrations_service';
+import { notFound } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
-import type { Clock } from '@creditlane/runtime/clock';
-import { isUuid } from '@creditlane/runtime/ids';
-import { checkDestinationUrl, makeSigningSecret, secretContext } from './destination.ts';
-import type { GrantSide } from './grant.ts';
-import { issueKey } from './issue-key.ts';
-import type { KeptAnswers } from './kept-answers.ts';
-import type { PlatformKeys } from './key.ts';
-import { permissionNames } from './permission.ts';
-import type { RecipientRow, Store } from './store.ts';
+import { requireIntegration } from './integration.ts';
+import { type IssueKeyDeps, issueKey } from './issue-key.ts';
+import { type RegisterIntegrationDeps, registerIntegration } from './register-integration.ts';
+import { type SetDestinationDeps, setDestination } from './set-destination.ts';
+import { type GrantSide, revokeGrant, saveGrant } from './store/grants.ts';
+import { revokeKey } from './store/keys.ts';
 
-export interface RpcDeps {
-  store: Store;
-  answers: KeptAnswers;
-  keyRing: KeyRing;
-  platformKeys: PlatformKeys;
-  /** Where webhooks may go. */
-  destinations: EgressPolicy;
-  clock: Clock;
-  newId: () => string;
-}
+export type RpcDeps = RegisterIntegrationDeps & IssueKeyDeps & SetDestinationDeps;
 
-/** How the platform keeps the integrations. */
+/**
+ * The routes of IntegrationsService to mount. Ids may arrive in either case; tables and sealed records
+ * have them in lower case.
+ */
 export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
-  const { store, answers, keyRing, destinations, clock, newId } = deps;
-  const requireIntegration = async (integrationId: string) => {
-    if (!(await store.integrationExists(integrationId))) throw unknownIntegration();
-  };
-
+  const { database, clock } = deps;
   const setGrant = async (
     side: GrantSide,
-    integrationId: string,
+    { integrationId, granted }: { integrationId: string; granted: boolean },
     id: string,
-    granted: boolean,
   ): Promise<object> => {
-    await requireIntegration(integrationId);
-    if (granted) await store.grant(side, integrationId, id, clock());
-    else await store.revokeGrant(side, integrationId, id, clock());
+    await requireIntegration(database, integrationId);
+    const change = granted ? saveGrant : revokeGrant;
+    await change(database, side, integrationId, id.toLowerCase(), clock());
     return {};
   };
 
   return implement(
     IntegrationsService,
     translateDatabaseErrors({
-      async registerIntegration({ integrationId, name, permissions }, call) {
-        const faults = new FieldFaults();
-        faults.checkPrintable('/name', name);
-        faults.throwIfAny('invalid_integration');
-        const row = {
-          id: integrationId.toLowerCase() || newId(),
-          name,
-          permissions: permissionNames(permissions),
-          createdAt: clock(),
-        };
-        return answers.once(
-          call,
-          RegisterIntegrationResponseSchema,
-          { integrationId: row.id },
-          (tx) => store.saveIntegration(tx, row),
-        );
-      },
+      registerIntegration: (request, call) =>
+        registerIntegration(deps, lowerCaseIntegrationId(request), call),
 
-      async issueKey(request, call) {
-        await requireIntegration(request.integrationId);
-        return issueKey(deps, request, call);
-      },
+      issueKey: (request, call) => issueKey(deps, lowerCaseIntegrationId(request), call),
 
-      async revokeKey({ integrationId, keyId }) {
-        await requireIntegration(integrationId);
-        const known = await store.revokeKey(integrationId, keyId, clock());
-        if (!known) throw notFound('key_not_found', 'The integration has no such key.');
+      async revokeKey(request) {
+        const { integrationId, keyId } = lowerCaseIntegrationId(request);
+        await requireIntegration(database, integrationId);
+        const exists = await revokeKey(database, integrationId, keyId.toLowerCase(), clock());
+        if (!exists) throw notFound('key_not_found', 'The integration has no such key.');
         return {};
       },
 
-      grantRetailer: ({ integrationId, retailerId, granted }) =>
-        setGrant('retailer', integrationId, retailerId, granted),
+      grantRetailer: (request) =>
+        setGrant('retailer', lowerCaseIntegrationId(request), request.retailerId),
 
-      grantCreditor: ({ integrationId, creditorId, granted }) =>
-        setGrant('creditor', integrationId, creditorId, granted),
+      grantCreditor: (request) =>
+        setGrant('creditor', lowerCaseIntegrationId(request), request.creditorId),
 
-      async setDestination({ integrationId, url }) {
-        checkDestinationUrl(url, destinations);
-        await requireIntegration(integrationId);
-        const secret = makeSigningSecret();
-        const id = newId();
-        const saved = await store.saveDestination({
-          id,
-          integrationId,
-          url,
-          sealedSecret: seal(keyRing, secret.bytes, secretContext(id, integrationId.toLowerCase())),
-          sealedWith: keyRing.currentId,
-          createdAt: clock(),
-        });
-        return { destinationId: saved.id, secret: saved.isNew ? secret.text : '' };
-      },
+      setDestination: (request) => setDestination(deps, lowerCaseIntegrationId(request)),
     }),
   );
 }
 
-/** The questions that every request begins with. */
-export function accessRoutes({ store, platformKeys }: RpcDeps): ServiceRoutes {
-  return implement(
-    AccessService,
-    translateDatabaseErrors({
-      async authenticate({ keyDigest: digest }) {
-        const owner =
-          platformKeys.get(Buffer.from(digest).toString('hex')) ??
-          (await store.findKeyOwner(digest));
-        if (!owner) throw unauthenticated('key_unknown', 'The key belongs to nobody.');
-        const caller = owner.kind === 'platform' ? Caller.PLATFORM : Caller.INTEGRATION;
-        return { callerId: owner.callerId, caller, permissions: [...owner.permissions] };
-      },
-
-      checkGrants: ({ integrationId, retailerId, creditorId }) =>
-        store.checkGrants(integrationId, heldId(retailerId), heldId(creditorId)),
-    }),
-  );
-}
-
-/** Where events go, and with what they are signed. */
-export function destinationsRoutes({ store, keyRing }: RpcDeps): ServiceRoutes {
-  return implement(
-    DestinationsService,
-    translateDatabaseErrors({
-      async findRecipients({ pairs }) {
-        const byPair = await store.findRecipients(pairs);
-        return { byPair: byPair.map((rows) => ({ recipients: rows.map(toRecipient) })) };
-      },
-
-      async getDestinations({ destinationIds }) {
-        const rows = await store.getDestinations(destinationIds);
-        const destinations = rows.map(({ id, integrationId, url, sealedSecret, revision }) => ({
-          destinationId: id,
-          integrationId,
-          url,
-          revision,
-          secrets: [unseal(keyRing, sealedSecret, secretContext(id, integrationId))],
-        }));
-        return { destinations };
-      },
-    }),
-  );
-}
-
-function toRecipient({ destination_id, revision }: RecipientRow) {
-  return { destinationId: destination_id, revision };
-}
-
-// Empty was not asked for, and a text that is no UUID names nobody: neither can be granted.
-function heldId(id: string): string | null {
-  return isUuid(id) ? id : null;
-}
-
-function unknownIntegration(): Fault {
-  return notFound('integration_not_found', 'There is no such integration.');
+function lowerCaseIntegrationId<R extends { integrationId: string }>(request: R): R {
+  return { ...request, integrationId: request.integrationId.toLowerCase() };
 }

@@ -13,14 +13,14 @@ const env = {
   PLATFORM_KEY_DIGESTS: ` ${digest}, ${'0'.repeat(64)}`,
 };
 
-test('platform keys are known by their digests, whatever the case', () => {
+test('platform keys are read from their digests in either case', () => {
   const { platformKeys } = read(env);
   expect([...platformKeys.keys()]).toEqual([digest.toLowerCase(), '0'.repeat(64)]);
   const ids = [...platformKeys.values()].map(({ callerId }) => callerId);
   expect(ids[0]).toBe('abababab-abab-8aba-8bab-abababababab');
 });
 
-test('destinations are public ones behind https, unless told so', () => {
+test('without settings, destinations must be public and have https', () => {
   const strict = { allowHttp: false, allowLoopback: false, ports: [443, 8443] };
   expect(read(env).destinations).toEqual(strict);
   const local = { DESTINATIONS_ALLOW_HTTP: 'true', DESTINATIONS_ALLOW_LOOPBACK: 'true' };
@@ -31,7 +31,7 @@ test('destinations are public ones behind https, unless told so', () => {
   });
 });
 
-test('all that is wrong is told at once, and no value with it', () => {
+test('all faults are reported at once, without the values', () => {
   const wrong = { KEY_RING: 'k1:c2hvcnQ=', PLATFORM_KEY_DIGESTS: `${digest},cl_live_secret` };
   expect(() => read(wrong)).toThrow(
     /DATABASE_URL: missing.*KEY_RING: .*PLATFORM_KEY_DIGESTS: entry 2/s,

@@ -38,7 +38,7 @@ export interface DestinationRow {
   sealedSecret: Buffer;
   sealedWith: string;
   createdAt: Date;
-  /** Counts how often it was set. */
+  /** How many times the destination was set. */
   revision: number;
 }
 
@@ -48,7 +48,7 @@ const integrationId = {
   foreignKey: { target: 'integrations' },
 } as const;
 
-/** An outside program that acts for retailers and creditors. */
+/** Programs of third parties that act for retailers and creditors. */
 export const integrations = new EntitySchema<IntegrationRow>({
   name: 'integrations',
   columns: {
@@ -59,7 +59,7 @@ export const integrations = new EntitySchema<IntegrationRow>({
   },
 });
 
-/** An integration's API keys, known by their SHA-256 alone. */
+/** API keys of integrations, of which only the SHA-256 digest is stored. */
 export const keys = new EntitySchema<KeyRow>({
   name: 'keys',
   columns: {
@@ -75,7 +75,7 @@ export const keys = new EntitySchema<KeyRow>({
   ],
 });
 
-/** Which retailers an integration may act for. A grant that was taken away keeps its row. */
+/** The retailers that integrations may act for. A revoked grant keeps its row. */
 export const retailerGrants = new EntitySchema<RetailerGrantRow>({
   name: 'retailer_grants',
   columns: {
@@ -88,8 +88,8 @@ export const retailerGrants = new EntitySchema<RetailerGrantRow>({
 });
 
 /**
- * Which creditors an integration may act for. `disabledAt` is the creditor's own switch: it outlives
- * a grant that is taken away and given again, and while it is set the grant opens nothing.
+ * The creditors that integrations may act for. While `disabledAt` is set, by the creditor, the grant
+ * does not hold; revoking the grant and granting again leaves `disabledAt` set.
  */
 export const creditorGrants = new EntitySchema<CreditorGrantRow>({
   name: 'creditor_grants',
@@ -109,7 +109,7 @@ export const creditorGrants = new EntitySchema<CreditorGrantRow>({
   ],
 });
 
-/** Where an integration's webhooks go, one for each, and the sealed secret that signs them. */
+/** The webhook destination of each integration, with the sealed secret that signs its webhooks. */
 export const destinations = new EntitySchema<DestinationRow>({
   name: 'destinations',
   columns: {
@@ -127,5 +127,5 @@ export const destinations = new EntitySchema<DestinationRow>({
   ],
 });
 
-/** All of them, for the data source. */
+/** All tables, for the data source. */
 export const TABLES = [integrations, keys, retailerGrants, creditorGrants, destinations];

@@ -21,8 +21,8 @@ const LIBRARIES: Boundary[] = [
   {
     pattern: /^typeorm$/,
     allowedIn:
-      /^(libs\/(postgres|messaging)\/|services\/[^/]+\/(tables|store)\.ts|services\/[^/]+\/migrations\/)/,
-    instead: 'keep TypeORM to tables.ts, store.ts and migrations/',
+      /^(libs\/(postgres|messaging)\/|services\/[^/]+\/(tables\.ts|store\/)|services\/[^/]+\/migrations\/)/,
+    instead: 'keep TypeORM to tables.ts, store/ and migrations/',
   },
   {
     pattern: /^pg$/,

@@ -13,7 +13,7 @@ const CREATE = [
     retailer_group_id uuid REFERENCES retailer_groups
   )`,
   'CREATE INDEX retailers_group ON retailers (retailer_group_id)',
-  // Retailers and groups are never deleted, so ids in the arrays cannot come to name nothing.
+  // Retailers and groups are never deleted, so the ids in the arrays always name existing rows.
   `CREATE TABLE users (
     id uuid PRIMARY KEY,
     first_name text NOT NULL,
@@ -38,7 +38,7 @@ const CREATE = [
     relationship text,
     created_at timestamptz NOT NULL
   )`,
-  // An application without a reference number collides with none: nulls are distinct.
+  // Applications without a reference number do not conflict: nulls are distinct.
   'CREATE UNIQUE INDEX applications_reference ON applications (retailer_id, reference_number)',
   `CREATE TABLE applicants (
     id uuid PRIMARY KEY,
@@ -58,7 +58,7 @@ const CREATE = [
     submitted_at timestamptz NOT NULL,
     PRIMARY KEY (application_id, creditor_id)
   )`,
-  // Evidence: each time an applicant agreed, and who said so. Rows are only ever added.
+  // Evidence of each consent and of the user who recorded it. Rows are never changed or deleted.
   `CREATE TABLE consents (
     id uuid PRIMARY KEY,
     applicant_id uuid NOT NULL REFERENCES applicants,

@@ -5,8 +5,8 @@ import { createInboxSql, dropInboxSql } from '@creditlane/messaging/transactiona
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 const CREATE = [
-  // A decision rewrites its submission's row in place: no index holds what it changes, and the free
-  // tenth of each page keeps the new version beside the old (a HOT update).
+  // A decision updates its submission's row in place (a HOT update): no index covers the changed
+  // columns, and the fillfactor leaves room on the page for the new version.
   `CREATE TABLE submissions (
     application_id uuid NOT NULL,
     creditor_id uuid NOT NULL,
@@ -17,8 +17,8 @@ const CREATE = [
     worksheet jsonb NOT NULL,
     PRIMARY KEY (application_id, creditor_id)
   ) WITH (fillfactor = 90)`,
-  // No foreign key to submissions: the only two statements that insert here take the key from the
-  // submission's row that they hold locked, and checking it again costs each write a query.
+  // No foreign key to submissions: every statement that inserts here takes the key from a submission's
+  // row that it has inserted or locked, and checking the key again would cost each write a query.
   `CREATE TABLE decisions (
     application_id uuid NOT NULL,
     creditor_id uuid NOT NULL,
@@ -69,7 +69,7 @@ const DROP = [
   'DROP TABLE submissions',
 ];
 
-/** Submissions with their decisions, and what carries events in and out. */
+/** Submissions with their decisions, the outbox, the transactional inbox, and stored answers. */
 export const submissionsAndDecisions1763700000000 = sqlMigration(
   'SubmissionsAndDecisions1763700000000',
   CREATE,

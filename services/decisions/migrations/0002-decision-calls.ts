@@ -1,9 +1,9 @@
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /**
- * The call that recorded a decision, so that no attempt at it records another. The index costs a
- * write less than its noise: ids of calls rise with time, so it grows at its end. Built over a column
- * that is still empty, it holds writes up for as long as mapQueryResult the table takes.
+ * The call that recorded a decision, so that a repeated attempt at the call records no second one. The
+ * index adds no measurable cost to a write: call ids rise with time, so the index grows at its end.
+ * Building the index over the empty column blocks writes for as long as one scan of the table takes.
  */
 export const decisionCalls1763900000000 = sqlMigration(
   'DecisionCalls1763900000000',

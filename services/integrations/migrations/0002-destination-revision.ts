@@ -1,6 +1,6 @@
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
-/** Which setting of a destination is the present one, so that what is known of an earlier one ends. */
+/** The revision of a destination, by which the webhook dispatcher recognises an outdated copy. */
 export const destinationRevision1763800000000 = sqlMigration(
   'DestinationRevision1763800000000',
   ['ALTER TABLE destinations ADD COLUMN revision integer NOT NULL DEFAULT 1'],

@@ -1,28 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { announceRequest } from '@creditlane/idempotency/stored-answers';
+import { markInProgress } from '@creditlane/idempotency/duplicate-requests';
+import { ageStoredAnswers } from '@creditlane/idempotency/test-stored-answers';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { asIntegration, newSubmission, withSubmissionToDecide } from './test-decisions.ts';
+import { asIntegration, newSubmission, useSubmission } from '../test-decisions.ts';
 
 let subject: string;
-/** How the service names a write to its idempotency keys. */
-const named = {
+/** A request to record a decision, as its idempotency key identifies it. */
+const REQUEST = {
   operation: 'creditlane.decisions.v1.DecisionsService/RecordDecision',
   requestDigest: Buffer.alloc(32),
 };
-const world = withSubmissionToDecide({ LOCK_TIMEOUT: '1s' });
+const fixture = useSubmission({ LOCK_TIMEOUT: '1s' });
 beforeEach(() => {
   subject = randomUUID();
 });
 
-/** Writes with a key (or none) and tells what came back, and whether it had before. */
+/** Records a decision; returns the answer's term, and whether the answer was a stored one. */
 async function decide(idempotencyKey: string | undefined, term = 60, caller = subject) {
-  const { applicationId, creditorId } = world.submission;
+  const { applicationId, creditorId } = fixture.submission;
   let replayed = false;
   const onReplayed = () => {
     replayed = true;
   };
-  const answer = await world.service.client.recordDecision(
+  const answer = await fixture.service.client.recordDecision(
     { applicationId, creditorId, decision: { decision: DecisionValue.APPROVED, term } },
     asIntegration({ creditorId }, { subject: caller, idempotencyKey, onReplayed }),
   );
@@ -30,47 +31,47 @@ async function decide(idempotencyKey: string | undefined, term = 60, caller = su
 }
 
 const recorded = async () => {
-  const { rows } = await world.service.sql.query(
+  const { rows } = await fixture.service.sql.query(
     'SELECT seq, term FROM decisions WHERE application_id = $1 AND seq > 1 ORDER BY seq',
-    [world.submission.applicationId],
+    [fixture.submission.applicationId],
   );
-  await world.service.settled();
-  const { applicationId } = world.submission;
-  const events = world.service.events.filter((event) => event.applicationId === applicationId);
-  // The history and the events never tell different stories.
+  await fixture.service.settled();
+  const { applicationId } = fixture.submission;
+  const events = fixture.service.events.filter((event) => event.applicationId === applicationId);
+  // The history and the events always agree.
   expect(events.slice(1).map(({ decision }) => decision?.term)).toEqual(
     rows.map(({ term }) => term),
   );
   return rows.map(({ term }) => term);
 };
 
-test('a repeat has no effect and gets the stored answer', async () => {
+test('a repeated request has no effect and gets the stored answer', async () => {
   expect(await decide('key')).toEqual({ term: 60, replayed: false });
   await decide('another key', 72);
   expect(await decide('key')).toEqual({ term: 60, replayed: true });
   expect(await recorded()).toEqual([60, 72]);
 });
 
-test('twenty twins at once have one effect and one answer', async () => {
+test('twenty duplicate requests at once have one effect and one answer', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => decide('key')));
   expect(answers.map(({ term }) => term)).toEqual(Array(20).fill(60));
   expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
   expect(await recorded()).toEqual([60]);
 });
 
-test('twins that wait for one and the same row have one effect and one answer', async () => {
-  let twins: ReturnType<typeof decide>[] = [];
-  await world.service.whileHeld(world.submission, async () => {
-    twins = Array.from({ length: 4 }, () => decide('key'));
-    await expect.poll(world.service.lockWaiters, { interval: 10 }).toHaveLength(4);
+test('duplicate requests that wait for one row lock have one effect and one answer', async () => {
+  let duplicates: ReturnType<typeof decide>[] = [];
+  await fixture.service.whileLocked(fixture.submission, async () => {
+    duplicates = Array.from({ length: 4 }, () => decide('key'));
+    await expect.poll(fixture.service.lockWaiters, { interval: 10 }).toHaveLength(4);
   });
-  const answers = await Promise.all(twins);
+  const answers = await Promise.all(duplicates);
   expect(answers.map(({ term }) => term)).toEqual(Array(4).fill(60));
   expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
   expect(await recorded()).toEqual([60]);
 });
 
-test('twins of different bodies at once have one effect, and the others are refused', async () => {
+test('of requests with one key and different bodies at once, one has an effect and the others are refused', async () => {
   const outcomes = await Promise.allSettled(
     Array.from({ length: 8 }, (_, index) => decide('key', index)),
   );
@@ -82,11 +83,11 @@ test('twins of different bodies at once have one effect, and the others are refu
   expect(await recorded()).toHaveLength(1);
 });
 
-test('one key for two submissions at once has one effect', async () => {
+test('one key for two submissions at once has one effect, and the other request is refused', async () => {
   const other = newSubmission();
-  await world.service.submit(other);
+  await fixture.service.submit(other);
   const { applicationId, creditorId } = other;
-  const elsewhere = world.service.client.recordDecision(
+  const elsewhere = fixture.service.client.recordDecision(
     { applicationId, creditorId, decision: { decision: DecisionValue.APPROVED } },
     asIntegration({ creditorId }, { subject, idempotencyKey: 'key' }),
   );
@@ -97,7 +98,7 @@ test('one key for two submissions at once has one effect', async () => {
   });
 });
 
-test('the key with another body is refused and changes nothing', async () => {
+test('a key with another body is refused and changes nothing', async () => {
   await decide('key', 60);
   await expect(decide('key', 61)).rejects.toMatchObject({
     kind: 'invalid',
@@ -106,20 +107,17 @@ test('the key with another body is refused and changes nothing', async () => {
   expect(await recorded()).toEqual([60]);
 });
 
-test('an answer that has outlived its day is as if it had never been, purged or not', async () => {
+test('a request whose answer has expired records a second decision, purged or not', async () => {
   await decide('key', 60);
-  await world.service.sql.query(
-    "UPDATE idempotency SET created_at = now() - interval '25 hours' WHERE caller_id = $1",
-    [subject],
-  );
-  const asked = world.service.applications.asked;
+  await ageStoredAnswers(fixture.service.sql, 25, subject);
+  const callCount = fixture.service.applications.callCount;
   expect(await decide('key', 61)).toEqual({ term: 61, replayed: false });
   expect(await decide('key', 61)).toEqual({ term: 61, replayed: true });
   expect(await recorded()).toEqual([60, 61]);
-  expect(world.service.applications.asked).toBe(asked);
+  expect(fixture.service.applications.callCount).toBe(callCount);
 });
 
-test('a key is its caller’s own, and no key is no repeat', async () => {
+test('the key of another caller, and no key, repeat nothing', async () => {
   await decide('key', 1);
   await decide('key', 2, randomUUID());
   await decide(undefined, 3);
@@ -127,9 +125,9 @@ test('a key is its caller’s own, and no key is no repeat', async () => {
   expect(await recorded()).toEqual([1, 2, 3, 3]);
 });
 
-test('a refused write does not use the key up', async () => {
-  const { applicationId, creditorId } = world.submission;
-  const refusal = world.service.client.recordDecision(
+test('a key whose request was refused can be used again', async () => {
+  const { applicationId, creditorId } = fixture.submission;
+  const refusal = fixture.service.client.recordDecision(
     { applicationId, creditorId, decision: { decision: DecisionValue.DRAFT } },
     asIntegration({ creditorId }, { subject, idempotencyKey: 'key' }),
   );
@@ -137,9 +135,9 @@ test('a refused write does not use the key up', async () => {
   expect(await decide('key')).toEqual({ term: 60, replayed: false });
 });
 
-test('a kept answer is not given to a caller who lost the creditor', async () => {
+test('a caller that has lost its creditor does not get the stored answer', async () => {
   await decide('key');
-  const { applicationId, creditorId } = world.submission;
+  const { applicationId, creditorId } = fixture.submission;
   const request = {
     applicationId,
     creditorId,
@@ -148,9 +146,9 @@ test('a kept answer is not given to a caller who lost the creditor', async () =>
   for (const scope of [
     {},
     { creditorId: randomUUID() },
-    { retailerId: world.submission.retailerId },
+    { retailerId: fixture.submission.retailerId },
   ]) {
-    const repeat = world.service.client.recordDecision(
+    const repeat = fixture.service.client.recordDecision(
       request,
       asIntegration(scope, { subject, idempotencyKey: 'key' }),
     );
@@ -158,30 +156,33 @@ test('a kept answer is not given to a caller who lost the creditor', async () =>
   }
 });
 
-describe('while another write holds the submission for too long', () => {
-  const whileHeld = (work: () => Promise<unknown>) =>
-    world.service.whileHeld(world.submission, work);
+describe('while another transaction holds the submission’s lock for longer than the lock timeout', () => {
+  const whileLocked = (work: () => Promise<unknown>) =>
+    fixture.service.whileLocked(fixture.submission, work);
 
-  test.each([undefined, 'key'])('a write with the key %s is told to come again', async (key) => {
-    await whileHeld(() =>
-      expect(decide(key)).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 }),
-    );
-    expect(await recorded()).toEqual([]);
-    expect(await decide(key)).toEqual({ term: 60, replayed: false });
-  });
+  test.each([undefined, 'key'])(
+    'a request with the key %s is unavailable, with a time to retry after',
+    async (key) => {
+      await whileLocked(() =>
+        expect(decide(key)).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 }),
+      );
+      expect(await recorded()).toEqual([]);
+      expect(await decide(key)).toEqual({ term: 60, replayed: false });
+    },
+  );
 
-  test('a write whose twin is one of those who wait is told so', async () => {
+  test('a request with a duplicate in progress is a conflict', async () => {
     const inProgress = { kind: 'conflict', code: 'idempotency_in_progress' };
-    await whileHeld(async () => {
-      const twin = await world.service.sql.connect();
+    await whileLocked(async () => {
+      const duplicate = await fixture.service.sql.connect();
       try {
-        await twin.query('BEGIN');
-        await announceRequest(twin, { ...named, callerId: subject, key: 'key' });
+        await duplicate.query('BEGIN');
+        await markInProgress(duplicate, { ...REQUEST, callerId: subject, key: 'key' });
         await expect(decide('key')).rejects.toMatchObject(inProgress);
         await expect(decide('another')).rejects.toMatchObject({ kind: 'unavailable' });
       } finally {
-        await twin.query('ROLLBACK');
-        twin.release();
+        await duplicate.query('ROLLBACK');
+        duplicate.release();
       }
     });
     expect(await recorded()).toEqual([]);

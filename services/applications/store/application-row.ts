@@ -1,4 +1,4 @@
-/** Rows as messages: what the tables hold, in the contract's words. */
+/** Converts the rows of an application to its message. */
 import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
@@ -11,10 +11,10 @@ import {
   type Worksheet,
   WorksheetSchema,
 } from '@creditlane/proto/applications/v1/application';
-import { openApplicant } from './sealed-applicant.ts';
-import type { ApplicantRole, ApplicationRow } from './tables.ts';
+import { openApplicant } from '../sealed-applicant.ts';
+import type { ApplicantRole, ApplicationRow } from '../tables.ts';
 
-/** An application with its applicants in the clear: nothing to show or log as it is. */
+/** An application with its applicants' data in the clear. */
 export function applicationFromRow(row: ApplicationRow, keyRing: KeyRing): Application {
   const applicant = (role: ApplicantRole) => {
     const found = row.applicants.find((applicant) => applicant.role === role);
@@ -44,14 +44,14 @@ export function applicationFromRow(row: ApplicationRow, keyRing: KeyRing): Appli
   });
 }
 
-/** A stored worksheet. One that a newer version wrote may hold more than this one knows. */
+/** A stored worksheet. Fields that a newer version of the service has written are ignored. */
 export function worksheetFromJson(json: object): Worksheet {
   return fromJson(WorksheetSchema, json as JsonValue, { ignoreUnknownFields: true });
 }
 
-// The database keeps an enum's value by its name, which says what it means in any tool.
+// The database stores an enum value by its name, which people can read.
 function enumValue<E extends Record<string, string | number>>(names: E, name: string): E[keyof E] {
   const value = names[name as keyof E];
-  if (typeof value !== 'number') throw new Error(`the database holds the unknown value ${name}`);
+  if (typeof value !== 'number') throw new Error(`the database has the unknown enum value ${name}`);
   return value;
 }

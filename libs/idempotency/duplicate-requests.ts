@@ -1,0 +1,68 @@
+/**
+ * Duplicate requests: requests with the same idempotency key at the same time.
+ *
+ * Until its transaction ends, a request in progress holds a shared advisory lock that is named after
+ * its key. A request that timed out on a row lock finds out by that advisory lock whether a duplicate
+ * request is in progress, or whether an unrelated write holds the row.
+ */
+import { isLockTimeout } from '@creditlane/postgres/error-classes';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import type { CallIdempotency } from '@creditlane/rpc/call';
+import { conflict } from '@creditlane/rpc/fault';
+
+/**
+ * SQL condition that is always true, never waits, and marks the request as in progress until the
+ * transaction ends. The arguments are SQL expressions: parameters in one statement, columns in another.
+ */
+export function markInProgressSql(callerId: string, operation: string, key: string): string {
+  // pg_try_advisory_xact_lock_shared returns false, not null, while refuseDuplicateInProgress holds the
+  // exclusive lock, so IS NOT NULL is always true and only takes the lock.
+  return `pg_try_advisory_xact_lock_shared(${lockIdSql(callerId, operation, key)}) IS NOT NULL`;
+}
+
+function lockIdSql(callerId: string, operation: string, key: string): string {
+  const name = [callerId, operation, key].map((part) => `${part}::text`).join(" || E'\\n' || ");
+  return `hashtextextended(${name}, 0)`;
+}
+
+const selectMark = defineStatement(
+  'idempotency_mark_in_progress',
+  `SELECT WHERE ${markInProgressSql('$1', '$2', '$3')}`,
+);
+
+/**
+ * Marks the request as in progress, in a transaction that waits for a row lock before it stores its
+ * answer. `storeAnswer` marks the request as well. Without `idempotency` nothing happens.
+ */
+export async function markInProgress(
+  tx: Queryable,
+  idempotency: CallIdempotency | undefined,
+): Promise<void> {
+  if (!idempotency) return;
+  const { callerId, operation, key } = idempotency;
+  await selectMark.run(tx, [callerId, operation, key]);
+}
+
+const selectDuplicate = defineStatement<{ in_progress: boolean }>(
+  'idempotency_find_duplicate',
+  `SELECT NOT pg_try_advisory_xact_lock(${lockIdSql('$1', '$2', '$3')}) AS in_progress`,
+);
+
+/**
+ * For a write that failed with `error` and whose transaction is over. Throws the fault
+ * `idempotency_in_progress` when the write timed out on a lock while a duplicate request is in
+ * progress; the write itself changed nothing.
+ */
+export async function refuseDuplicateInProgress(
+  db: Queryable,
+  { callerId, operation, key }: CallIdempotency,
+  error: unknown,
+): Promise<void> {
+  if (!isLockTimeout(error)) return;
+  const [duplicate] = await selectDuplicate.run(db, [callerId, operation, key]);
+  if (!duplicate?.in_progress) return;
+  throw conflict(
+    'idempotency_in_progress',
+    'An earlier request with this Idempotency-Key is still under way.',
+  );
+}

@@ -1,0 +1,115 @@
+/** Reads and writes applications, each with its applicants. */
+import { timestampDate } from '@bufbuild/protobuf/wkt';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { Database } from '@creditlane/postgres/database';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import {
+  type Application,
+  ApplicationStatus,
+  ApplicationType,
+  Relationship,
+} from '@creditlane/proto/applications/v1/application';
+import { applications } from '../tables.ts';
+import { insertApplicant } from './applicants.ts';
+import { applicationFromRow } from './application-row.ts';
+
+/**
+ * A retailer's application with the applicants' data in the clear, which no answer and no log may show
+ * unmasked.
+ */
+export async function findApplication(
+  { dataSource }: Database,
+  keyRing: KeyRing,
+  applicationId: string,
+  retailerId: string,
+): Promise<Application | undefined> {
+  const row = await dataSource.getRepository(applications).findOne({
+    where: { id: applicationId, retailerId },
+    relations: { applicants: true, submissions: true },
+    // Three queries: one join would return every pair of a submission and an applicant.
+    relationLoadStrategy: 'query',
+  });
+  return row ? applicationFromRow(row, keyRing) : undefined;
+}
+
+const selectLocation = defineStatement<{ retailer_id: string; in_context: boolean | null }>(
+  'application_locate',
+  `SELECT owner.id AS retailer_id,
+     (owner.id = context.id OR owner.retailer_group_id = context.retailer_group_id) AS in_context
+   FROM applications JOIN retailers AS owner ON owner.id = applications.retailer_id
+   LEFT JOIN retailers AS context ON context.id = $2
+   WHERE applications.id = $1`,
+);
+
+/**
+ * The retailer that an application belongs to, and whether the context retailer, which may be null, is
+ * the same one or of its group.
+ */
+export async function locateApplication(
+  db: Queryable,
+  applicationId: string,
+  contextRetailerId: string | null,
+): Promise<{ retailerId: string; inContext: boolean } | undefined> {
+  const [row] = await selectLocation.run(db, [applicationId, contextRetailerId]);
+  return row && { retailerId: row.retailer_id, inContext: row.in_context === true };
+}
+
+const insertRow = defineStatement<{ id: string }>(
+  'application_insert',
+  `INSERT INTO applications
+     (id, retailer_id, type, status, reference_number, relationship, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7)
+   ON CONFLICT (retailer_id, reference_number) DO NOTHING
+   RETURNING id`,
+);
+
+const selectByReference = defineStatement<{ id: string }>(
+  'application_by_reference',
+  'SELECT id FROM applications WHERE retailer_id = $1 AND reference_number = $2',
+);
+
+/**
+ * Inserts an application with its applicants. Where another application has its reference number,
+ * inserts nothing and resolves to that application's id as `takenBy`.
+ */
+export async function insertApplication(
+  tx: Queryable,
+  keyRing: KeyRing,
+  application: Application,
+): Promise<{ takenBy?: string }> {
+  const { applicationId, retailerId, referenceNumber, relationship, createdAt } = application;
+  const inserted = await insertRow.run(tx, [
+    applicationId,
+    retailerId,
+    ApplicationType[application.type],
+    ApplicationStatus[application.status],
+    referenceNumber || null,
+    relationship === Relationship.UNSPECIFIED ? null : Relationship[relationship],
+    createdAt && timestampDate(createdAt),
+  ]);
+  if (inserted.length === 0) {
+    const [other] = await selectByReference.run(tx, [retailerId, referenceNumber]);
+    return { takenBy: other?.id ?? '' };
+  }
+  const { primaryApplicant, coApplicant } = application;
+  if (primaryApplicant) {
+    await insertApplicant(tx, keyRing, application, 'PRIMARY', primaryApplicant);
+  }
+  if (coApplicant) await insertApplicant(tx, keyRing, application, 'CO', coApplicant);
+  return {};
+}
+
+const lockRow = defineStatement<{ status: string }>(
+  'application_lock',
+  'SELECT status FROM applications WHERE id = $1 AND retailer_id = $2 FOR UPDATE',
+);
+
+/** Locks a retailer's application until `tx` ends; undefined where the retailer has no such application. */
+export async function lockApplication(
+  tx: Queryable,
+  applicationId: string,
+  retailerId: string,
+): Promise<{ archived: boolean } | undefined> {
+  const [row] = await lockRow.run(tx, [applicationId, retailerId]);
+  return row && { archived: row.status === ApplicationStatus[ApplicationStatus.ARCHIVED] };
+}

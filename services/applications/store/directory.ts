@@ -1,0 +1,33 @@
+/** Reads and writes the directory: retailers with their groups and users, and creditors. */
+import type { Database } from '@creditlane/postgres/database';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import { isUuid } from '@creditlane/runtime/ids';
+import { type EntitySchema, In } from 'typeorm';
+
+/** Inserts a row, or replaces the row that has its id. */
+export async function saveRow<Row extends { id: string }>(
+  { dataSource }: Database,
+  table: EntitySchema<Row>,
+  row: Row,
+): Promise<void> {
+  await dataSource.getRepository<{ id: string }>(table).upsert(row, ['id']);
+}
+
+/** Those of the ids that the table has. */
+export async function findExistingIds(
+  { dataSource }: Database,
+  table: EntitySchema<{ id: string }>,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const rows = await dataSource.getRepository(table).findBy({ id: In(ids.filter(isUuid)) });
+  return new Set(rows.map(({ id }) => id));
+}
+
+const selectRetailer = defineStatement<{ id: string }>(
+  'retailer_find',
+  'SELECT id FROM retailers WHERE id = $1',
+);
+
+export async function retailerExists(tx: Queryable, retailerId: string): Promise<boolean> {
+  return (await selectRetailer.run(tx, [retailerId])).length > 0;
+}

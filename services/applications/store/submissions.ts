@@ -1,0 +1,122 @@
+/** Reads and writes submissions, and the applicants' consents to them. */
+import { toJson } from '@bufbuild/protobuf';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import {
+  ApplicationStatus,
+  type Worksheet,
+  WorksheetSchema,
+} from '@creditlane/proto/applications/v1/application';
+import type { SubmissionFacts } from '../submission.ts';
+import type { RetailerUser } from '../user.ts';
+import { worksheetFromJson } from './application-row.ts';
+
+/** A submission as the decisions service reads it. */
+export interface SubmissionRecord {
+  retailerId: string;
+  worksheet: Worksheet;
+  submittedAt: Date;
+}
+
+const selectSubmission = defineStatement<{
+  retailer_id: string;
+  worksheet: object;
+  submitted_at: Date;
+}>(
+  'submission_find',
+  `SELECT applications.retailer_id, submissions.worksheet, submissions.submitted_at
+   FROM submissions JOIN applications ON applications.id = submissions.application_id
+   WHERE submissions.application_id = $1 AND submissions.creditor_id = $2`,
+);
+
+export async function findSubmission(
+  db: Queryable,
+  applicationId: string,
+  creditorId: string,
+): Promise<SubmissionRecord | undefined> {
+  const [row] = await selectSubmission.run(db, [applicationId, creditorId]);
+  return (
+    row && {
+      retailerId: row.retailer_id,
+      worksheet: worksheetFromJson(row.worksheet),
+      submittedAt: row.submitted_at,
+    }
+  );
+}
+
+const selectFacts = defineStatement<{
+  retailer_id: string;
+  retailer_group_id: string | null;
+  applicant_ids: string[];
+  submitter: RetailerUser | null;
+  known_creditor_ids: string[];
+  submitted_creditor_ids: string[];
+}>(
+  'submission_facts',
+  `SELECT retailers.id AS retailer_id, retailers.retailer_group_id,
+     ARRAY(SELECT id FROM applicants WHERE application_id = $1) AS applicant_ids,
+     (SELECT jsonb_build_object('active', active, 'retailerIds', retailer_ids,
+        'retailerGroupIds', retailer_group_ids) FROM users WHERE id = $2) AS submitter,
+     ARRAY(SELECT id FROM creditors WHERE id = ANY ($3::uuid[])) AS known_creditor_ids,
+     ARRAY(SELECT creditor_id FROM submissions WHERE application_id = $1)
+       AS submitted_creditor_ids
+   FROM applications JOIN retailers ON retailers.id = applications.retailer_id
+   WHERE applications.id = $1`,
+);
+
+/** The facts that the rules for a submission of a locked application need. */
+export async function readSubmissionFacts(
+  tx: Queryable,
+  applicationId: string,
+  userId: string,
+  creditorIds: readonly string[],
+): Promise<Omit<SubmissionFacts, 'archived'>> {
+  const [row] = await selectFacts.run(tx, [applicationId, userId, creditorIds]);
+  if (!row) throw new Error('a locked application has disappeared');
+  return {
+    retailer: { id: row.retailer_id, retailerGroupId: row.retailer_group_id },
+    applicantIds: row.applicant_ids,
+    user: row.submitter ?? undefined,
+    knownCreditorIds: new Set(row.known_creditor_ids),
+    submittedCreditorIds: new Set(row.submitted_creditor_ids),
+  };
+}
+
+/** The submissions of one application to several creditors, equal but for the creditor. */
+export interface NewSubmissions {
+  applicationId: string;
+  creditorIds: readonly string[];
+  applicantIds: readonly string[];
+  userId: string;
+  integrationId: string;
+  worksheet: Worksheet;
+  submittedAt: Date;
+}
+
+const insertRows = defineStatement(
+  'submissions_insert',
+  `INSERT INTO submissions (application_id, creditor_id, submitted_by_user_id, integration_id,
+     worksheet, submitted_at)
+   SELECT $1, creditor_id, $3, $4, $5, $6 FROM unnest($2::uuid[]) AS creditor_id`,
+);
+
+const insertConsents = defineStatement(
+  'consents_insert',
+  `INSERT INTO consents (id, applicant_id, recorded_by_user_id, integration_id, consented_at)
+   SELECT gen_random_uuid(), applicant_id, $2, $3, $4 FROM unnest($1::uuid[]) AS applicant_id`,
+);
+
+const updateStatus = defineStatement(
+  'application_set_status',
+  'UPDATE applications SET status = $2 WHERE id = $1',
+);
+
+/** Inserts the submissions of a locked application with each applicant's consent, and sets its status. */
+export async function insertSubmissions(tx: Queryable, rows: NewSubmissions): Promise<void> {
+  const { applicationId, creditorIds, userId, integrationId, submittedAt } = rows;
+  const worksheet = JSON.stringify(toJson(WorksheetSchema, rows.worksheet));
+  const values = [applicationId, creditorIds, userId, integrationId, worksheet, submittedAt];
+  await insertRows.run(tx, values);
+  await insertConsents.run(tx, [rows.applicantIds, userId, integrationId, submittedAt]);
+  const status = ApplicationStatus[ApplicationStatus.SUBMITTED];
+  await updateStatus.run(tx, [applicationId, status]);
+}

@@ -1,0 +1,41 @@
+/** Reads the latest decision of a submission, and the history of its decisions page by page. */
+import type { Queryable } from '@creditlane/postgres/statement';
+import type { Decision } from '@creditlane/proto/decisions/v1/decision';
+import { runOnSubmission, type SubmissionCall, type SubmissionDeps } from './run-on-submission.ts';
+import { type DecisionRecord, findDecisions, findLatestDecision } from './store/decisions.ts';
+
+export interface ReadDecisionsDeps extends SubmissionDeps {
+  db: Queryable;
+}
+
+/** The latest decision. Throws as `runOnSubmission` does. */
+export function getDecision(
+  deps: ReadDecisionsDeps,
+  submissionCall: SubmissionCall,
+): Promise<Decision> {
+  const { submission, scope } = submissionCall;
+  return runOnSubmission(deps, submissionCall, () =>
+    findLatestDecision(deps.db, submission, scope),
+  );
+}
+
+/** At most `limit` decisions, newest first. `lastSeq` is the last one's sequence if more follow. */
+export interface DecisionPage {
+  records: DecisionRecord[];
+  lastSeq: number | undefined;
+}
+
+/** The page of decisions with a sequence under `before`. Throws as `runOnSubmission` does. */
+export async function listDecisions(
+  deps: ReadDecisionsDeps,
+  submissionCall: SubmissionCall,
+  { before, limit }: { before: number; limit: number },
+): Promise<DecisionPage> {
+  const { submission, scope } = submissionCall;
+  // One record more than the page holds shows whether there is a next page.
+  const found = await runOnSubmission(deps, submissionCall, () =>
+    findDecisions(deps.db, submission, scope, { before, limit: limit + 1 }),
+  );
+  const records = found.slice(0, limit);
+  return { records, lastSeq: found.length > limit ? records.at(-1)?.seq : undefined };
+}

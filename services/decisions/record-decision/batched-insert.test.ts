@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
+import { expect, test } from 'vitest';
+import {
+  asIntegration,
+  newSubmission,
+  type TestSubmission,
+  useSubmission,
+} from '../test-decisions.ts';
+
+const LOCK_TIMEOUT_MS = 4_000;
+const fixture = useSubmission({ LOCK_TIMEOUT: `${LOCK_TIMEOUT_MS}ms` });
+
+const decide = (
+  { applicationId, creditorId }: TestSubmission,
+  decision: object = {},
+  key?: string,
+) =>
+  fixture.service.client.recordDecision(
+    { applicationId, creditorId, decision: { decision: DecisionValue.APPROVED, ...decision } },
+    asIntegration({ creditorId }, { subject: SUBJECT, ...(key && { idempotencyKey: key }) }),
+  );
+const SUBJECT = randomUUID();
+
+/** New submissions that the service has received. */
+async function submitNew(count: number): Promise<TestSubmission[]> {
+  const submissions = Array.from({ length: count }, newSubmission);
+  for (const submission of submissions) await fixture.service.submit(submission);
+  return submissions;
+}
+
+/** How many transactions have written decisions. */
+const countRounds = async () => {
+  const { rows } = await fixture.service.sql.query<{ rounds: number }>(
+    'SELECT count(DISTINCT xmin::text)::int AS rounds FROM decisions WHERE seq > 1',
+  );
+  return rows[0]?.rounds ?? 0;
+};
+
+test('decisions that arrive together share statements, and each is recorded as if it were alone', async () => {
+  const submissions = await submitNew(20);
+  const before = await countRounds();
+  const answers = await Promise.all(
+    submissions.map((it, n) => decide(it, { term: n, conditions: `${n}` })),
+  );
+  expect((await countRounds()) - before).toBeLessThanOrEqual(3);
+  expect(answers.map(({ decision }) => decision?.term)).toEqual(submissions.map((_, n) => n));
+
+  await fixture.service.settled();
+  for (const [n, { applicationId, retailerId }] of submissions.entries()) {
+    const event = fixture.service.events.findLast((it) => it.applicationId === applicationId);
+    expect(event).toMatchObject({
+      sequence: 2n,
+      retailerId,
+      decision: { term: n, conditions: `${n}` },
+      terms: { term: n, interestRate: 7.5 },
+      worksheet: { term: 60 },
+    });
+  }
+});
+
+test('decisions on one submission at once get a sequence each, and their events are in order', async () => {
+  const submissions = await submitNew(5);
+  await Promise.all(
+    Array.from({ length: 50 }, (_, n) => decide(submissions[n % 5] as TestSubmission)),
+  );
+  await fixture.service.settled();
+  for (const { applicationId } of submissions) {
+    const events = fixture.service.events.filter((it) => it.applicationId === applicationId);
+    expect(events.map(({ sequence }) => Number(sequence))).toEqual(
+      Array.from({ length: 11 }, (_, n) => n + 1),
+    );
+  }
+});
+
+test('a locked submission delays no decision on another submission', async () => {
+  const [held, ...others] = (await submitNew(6)) as [TestSubmission, ...TestSubmission[]];
+  // Once their tokens are signed, all decisions arrive in the same turn of the event loop.
+  await Promise.all([held, ...others].map((it) => decide(it)));
+  let last: Promise<unknown> = Promise.resolve();
+  await fixture.service.whileLocked(held, async () => {
+    last = decide(held);
+    const startedMs = performance.now();
+    await Promise.all(others.map((it) => decide(it)));
+    expect(performance.now() - startedMs).toBeLessThan(LOCK_TIMEOUT_MS);
+    await expect.poll(fixture.service.lockWaiters).toHaveLength(1);
+  });
+  await last;
+});
+
+test('a decision that the database refuses prevents no other decision', async () => {
+  const submissions = await submitNew(6);
+  const [full] = submissions as [TestSubmission];
+  // The sequence overflows after the statement has locked and advanced the row.
+  await fixture.service.sql.query(
+    'UPDATE submissions SET last_seq = 2147483647 WHERE application_id = $1',
+    [full.applicationId],
+  );
+  const outcomes = await Promise.allSettled(submissions.map((it) => decide(it)));
+  expect(outcomes.map(({ status }) => status)).toEqual([
+    'rejected',
+    ...submissions.slice(1).fill('fulfilled' as never),
+  ]);
+});
+
+test('duplicate requests in one round have one effect, as has each other key', async () => {
+  const submissions = await submitNew(4);
+  const key = randomUUID();
+  const [first] = submissions as [TestSubmission];
+  await Promise.all([
+    decide(first, {}, key),
+    decide(first, {}, key),
+    decide(first, {}, key),
+    ...submissions.map((it) => decide(it, {}, randomUUID())),
+  ]);
+  const { rows } = await fixture.service.sql.query<{ last_seq: number }>(
+    'SELECT last_seq FROM submissions WHERE application_id = ANY ($1) ORDER BY last_seq',
+    [submissions.map(({ applicationId }) => applicationId)],
+  );
+  expect(rows.map(({ last_seq }) => last_seq)).toEqual([2, 2, 2, 3]);
+});

@@ -1,0 +1,75 @@
+/** Records a decision: checks it, finds its submission, writes it once, and answers a repetition. */
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { writeFirst } from '@creditlane/idempotency/stored-answers';
+import type { Queryable } from '@creditlane/postgres/statement';
+import type { Decision } from '@creditlane/proto/decisions/v1/decision';
+import {
+  type RecordDecisionResponse,
+  RecordDecisionResponseSchema,
+} from '@creditlane/proto/decisions/v1/decisions_service';
+import type { Clock } from '@creditlane/runtime/clock';
+import { newId } from '@creditlane/runtime/ids';
+import { checkDecision } from '../decision.ts';
+import {
+  runOnSubmission,
+  type SubmissionCall,
+  type SubmissionDeps,
+  submissionNotFound,
+} from '../run-on-submission.ts';
+import type { InsertDecision } from './batched-insert.ts';
+import { isRecorded, isRepeatedCall, type NewDecision } from './insert-decision.ts';
+
+export interface RecordDecisionDeps extends SubmissionDeps {
+  db: Queryable;
+  insertDecision: InsertDecision;
+  clock: Clock;
+  /** Makes the relay publish the event without waiting for its next poll. */
+  wakeRelay(): void;
+}
+
+/**
+ * Records the decision as the submission's next one. A request repeated with its idempotency key, and
+ * a repeated attempt at one call, record nothing and get the first answer.
+ *
+ * @throws Fault `invalid_decision`, `submission_not_found`, or a fault of the idempotency key
+ */
+export async function recordDecision(
+  deps: RecordDecisionDeps,
+  submissionCall: SubmissionCall,
+  decision: Decision,
+): Promise<RecordDecisionResponse> {
+  const { submission, scope, call } = submissionCall;
+  checkDecision(decision);
+  // Only its creditor decides on a submission; to any other caller the submission does not exist.
+  if (scope.creditorId !== submission.creditorId) throw submissionNotFound();
+
+  const { idempotency } = call;
+  const answer = create(RecordDecisionResponseSchema, { decision });
+  const row: NewDecision = {
+    submission,
+    decision,
+    recordedAt: deps.clock(),
+    integrationId: call.identity.subject,
+    retryToken: call.retryToken ?? newId(),
+    traceparent: call.traceparent,
+    stored: idempotency && {
+      idempotency,
+      answer: toBinary(RecordDecisionResponseSchema, answer),
+    },
+  };
+  try {
+    const outcome = await runOnSubmission(deps, submissionCall, () =>
+      writeFirst(deps.db, idempotency, () => deps.insertDecision(row)),
+    );
+    if (outcome.replayed) {
+      call.markReplayed();
+      return fromBinary(RecordDecisionResponseSchema, outcome.answer);
+    }
+  } catch (error) {
+    if (!isRepeatedCall(error) || !(await isRecorded(deps.db, row))) throw error;
+    // An earlier attempt at this call recorded the decision, and its process may have stopped before
+    // it woke the relay.
+  }
+  deps.wakeRelay();
+  return answer;
+}

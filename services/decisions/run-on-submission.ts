@@ -1,0 +1,76 @@
+/** Runs an operation on a submission, also when the event that announces the submission has not arrived. */
+import { create } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import {
+  type ApplicationSubmitted,
+  ApplicationSubmittedSchema,
+} from '@creditlane/proto/applications/v1/applications_events';
+import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
+import type { Call } from '@creditlane/rpc/call';
+import type { Client } from '@creditlane/rpc/client';
+import { Fault, notFound } from '@creditlane/rpc/fault';
+import { serviceIdentity } from '@creditlane/rpc/identity';
+import type { ReceivedSubmission } from './events.ts';
+import { couldBeInScope, isInScope, type Scope, type SubmissionKey } from './submission.ts';
+
+const DECISIONS = serviceIdentity('decisions');
+
+export interface SubmissionDeps {
+  applications: Client<typeof ApplicationsService>;
+  /** Inserts a submission unless it is there. */
+  insertSubmission(received: ReceivedSubmission): Promise<void>;
+}
+
+/** A call that concerns one submission, and the scope whose submissions it may act on. */
+export interface SubmissionCall {
+  submission: SubmissionKey;
+  scope: Scope;
+  call: Call;
+}
+
+/**
+ * Runs `operation`, which resolves to undefined where this service has no such submission within the
+ * scope. In that case copies the submission from the applications service, and runs `operation` once
+ * more if the submission is within the scope.
+ *
+ * @throws Fault `submission_not_found`, the same for another tenant's submission as for none at all
+ */
+export async function runOnSubmission<T>(
+  { applications, insertSubmission }: SubmissionDeps,
+  { submission: key, scope, call }: SubmissionCall,
+  operation: () => Promise<T | undefined>,
+): Promise<T> {
+  let result = await operation();
+  if (result === undefined && couldBeInScope(key, scope)) {
+    const submission = await getSubmission(applications, key, call);
+    if (submission !== undefined && isInScope(submission, scope)) {
+      await insertSubmission({ submission, traceparent: call.traceparent });
+      result = await operation();
+    }
+  }
+  if (result === undefined) throw submissionNotFound();
+  return result;
+}
+
+export function submissionNotFound(): Fault {
+  return notFound('submission_not_found', 'There is no such submission.');
+}
+
+async function getSubmission(
+  applications: SubmissionDeps['applications'],
+  key: SubmissionKey,
+  call: Call,
+): Promise<ApplicationSubmitted | undefined> {
+  try {
+    const answer = await applications.getSubmission(key, { ...call, identity: DECISIONS });
+    return create(ApplicationSubmittedSchema, {
+      ...key,
+      retailerId: answer.retailerId,
+      submittedAt: timestampFromDate(new Date(answer.submittedAt)),
+      ...(answer.worksheet && { worksheet: answer.worksheet }),
+    });
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'not_found') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+/** Reads decisions. Every statement filters by the caller's scope, so no row of another tenant is read. */
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import type { Decision } from '@creditlane/proto/decisions/v1/decision';
+import { decisionFromRow } from '../decision-row.ts';
+import type { Scope, SubmissionKey } from '../submission.ts';
+
+/** One of a submission's decisions. */
+export interface DecisionRecord {
+  seq: number;
+  recordedAt: Date;
+  /** The integration that recorded it; null where the platform did. */
+  integrationId: string | null;
+  decision: Decision;
+}
+
+// Both statements name their columns: a prepared `SELECT *` fails once a migration adds a column.
+
+export const selectLatestDecision = defineStatement<Record<string, unknown>>(
+  'decision_latest',
+  `SELECT
+    decision, first_payment_date, payment_frequency, interest_rate, payment_amount, conditions,
+    program, tier, sale_price, down_payment, rebate, dealer_admin_fee,
+    gap_insurance, extended_warranty, delivery_date, term, gps_fee, license_fee,
+    lender_admin_fee, ppsa_fee, installation_delivery_fee, life_insurance_fee, ah_insurance_fee,
+    other_non_taxable, other_taxable, tax_province, max_payment
+  FROM submissions AS submission
+  JOIN decisions ON decisions.application_id = submission.application_id
+    AND decisions.creditor_id = submission.creditor_id AND decisions.seq = submission.last_seq
+  WHERE submission.application_id = $1::uuid AND submission.creditor_id = $2::uuid
+    AND (submission.creditor_id = $3::uuid OR submission.retailer_id = $4::uuid)`,
+);
+
+/** The outer join tells an empty page, which is one row of nulls, from a submission that is not there. */
+export const selectDecisions = defineStatement<Record<string, unknown>>(
+  'decision_history',
+  `SELECT page.*
+  FROM submissions AS submission
+  LEFT JOIN LATERAL (
+    SELECT seq, recorded_at, integration_id,
+      decision, first_payment_date, payment_frequency, interest_rate, payment_amount, conditions,
+      program, tier, sale_price, down_payment, rebate, dealer_admin_fee,
+      gap_insurance, extended_warranty, delivery_date, term, gps_fee, license_fee,
+      lender_admin_fee, ppsa_fee, installation_delivery_fee, life_insurance_fee, ah_insurance_fee,
+      other_non_taxable, other_taxable, tax_province, max_payment
+    FROM decisions
+    WHERE application_id = submission.application_id AND creditor_id = submission.creditor_id
+      AND seq < $5::bigint
+    ORDER BY seq DESC LIMIT $6
+  ) AS page ON true
+  WHERE submission.application_id = $1::uuid AND submission.creditor_id = $2::uuid
+    AND (submission.creditor_id = $3::uuid OR submission.retailer_id = $4::uuid)
+  ORDER BY page.seq DESC`,
+);
+
+/** The latest decision of a submission; undefined where the scope has no such submission. */
+export async function findLatestDecision(
+  db: Queryable,
+  { applicationId, creditorId }: SubmissionKey,
+  scope: Scope,
+): Promise<Decision | undefined> {
+  const values = [applicationId, creditorId, scope.creditorId, scope.retailerId];
+  const [row] = await selectLatestDecision.run(db, values);
+  return row && decisionFromRow(row);
+}
+
+/**
+ * At most `limit` decisions of a submission with a sequence under `before`, newest first. Undefined
+ * where the scope has no such submission.
+ */
+export async function findDecisions(
+  db: Queryable,
+  { applicationId, creditorId }: SubmissionKey,
+  scope: Scope,
+  { before, limit }: { before: number; limit: number },
+): Promise<DecisionRecord[] | undefined> {
+  const values = [applicationId, creditorId, scope.creditorId, scope.retailerId, before, limit];
+  const rows = await selectDecisions.run(db, values);
+  if (rows.length === 0) return undefined;
+  return rows
+    .filter(({ seq }) => seq !== null)
+    .map((row) => ({
+      seq: row.seq as number,
+      recordedAt: row.recorded_at as Date,
+      integrationId: row.integration_id as string | null,
+      decision: decisionFromRow(row),
+    }));
+}

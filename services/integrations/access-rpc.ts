@@ -1,0 +1,42 @@
+/** AccessService as its proto states it: what the gateway asks about the caller of every request. */
+import type { Database } from '@creditlane/postgres/database';
+import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
+import { Caller } from '@creditlane/proto/common/v1/access';
+import { AccessService } from '@creditlane/proto/integrations/v1/integrations_service';
+import { unauthenticated } from '@creditlane/rpc/fault';
+import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import { isUuid } from '@creditlane/runtime/ids';
+import type { PlatformKeys } from './key.ts';
+import { checkGrants } from './store/grants.ts';
+import { findKeyOwner } from './store/keys.ts';
+
+export interface AccessDeps {
+  database: Database;
+  platformKeys: PlatformKeys;
+}
+
+/** The routes of AccessService to mount. */
+export function accessRoutes({ database, platformKeys }: AccessDeps): ServiceRoutes {
+  const { pool } = database;
+  return implement(
+    AccessService,
+    translateDatabaseErrors({
+      async authenticate({ keyDigest }) {
+        const owner =
+          platformKeys.get(Buffer.from(keyDigest).toString('hex')) ??
+          (await findKeyOwner(pool, keyDigest));
+        if (!owner) throw unauthenticated('key_unknown', 'The key is not known.');
+        const caller = owner.kind === 'platform' ? Caller.PLATFORM : Caller.INTEGRATION;
+        return { callerId: owner.callerId, caller, permissions: [...owner.permissions] };
+      },
+
+      checkGrants: ({ integrationId, retailerId, creditorId }) =>
+        checkGrants(pool, integrationId, uuidOrNull(retailerId), uuidOrNull(creditorId)),
+    }),
+  );
+}
+
+// A side that the request leaves empty, and a text that is not a UUID, cannot have a grant.
+function uuidOrNull(id: string): string | null {
+  return isUuid(id) ? id.toLowerCase() : null;
+}

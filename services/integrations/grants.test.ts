@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  asGateway,
+  asPlatform,
+  registerTestIntegration,
+  useIntegrations,
+} from './test-integrations.ts';
+
+const fixture = useIntegrations();
+
+describe('a grant', () => {
+  let integrationId: string;
+  const retailerId = randomUUID();
+  const creditorId = randomUUID();
+  beforeEach(async () => {
+    integrationId = await registerTestIntegration(fixture);
+  });
+
+  const check = (ids: { retailerId?: string; creditorId?: string }) =>
+    fixture.access.checkGrants({ integrationId, ...ids }, asGateway);
+
+  test('holds for its own integration, on its own side, until it is revoked', async () => {
+    expect(await check({ retailerId, creditorId })).toMatchObject({
+      retailer: false,
+      creditor: false,
+    });
+    const retailer = { integrationId, retailerId };
+    await fixture.integrations.grantRetailer({ ...retailer, granted: true }, asPlatform);
+    expect(await check({ retailerId, creditorId })).toMatchObject({
+      retailer: true,
+      creditor: false,
+    });
+    expect(await check({ retailerId: creditorId, creditorId: retailerId })).toMatchObject({
+      retailer: false,
+      creditor: false,
+    });
+    await fixture.integrations.grantRetailer({ ...retailer, granted: false }, asPlatform);
+    expect(await check({ retailerId })).toMatchObject({ retailer: false });
+    await fixture.integrations.grantRetailer({ ...retailer, granted: true }, asPlatform);
+    expect(await check({ retailerId: retailerId.toUpperCase() })).toMatchObject({ retailer: true });
+  });
+
+  test('made twice is one grant', async () => {
+    const creditor = { integrationId, creditorId, granted: true };
+    await fixture.integrations.grantCreditor(creditor, asPlatform);
+    await fixture.integrations.grantCreditor(creditor, asPlatform);
+    expect(await check({ creditorId })).toMatchObject({ creditor: true });
+    await fixture.integrations.grantCreditor({ ...creditor, granted: false }, asPlatform);
+    expect(await check({ creditorId })).toMatchObject({ creditor: false });
+  });
+
+  test('for a creditor that has disabled the integration does not hold, also when it is made again', async () => {
+    const creditor = { integrationId, creditorId, granted: true };
+    await fixture.integrations.grantCreditor(creditor, asPlatform);
+    await fixture.sql.query(
+      'UPDATE creditor_grants SET disabled_at = now() WHERE integration_id = $1',
+      [integrationId],
+    );
+    expect(await check({ creditorId })).toMatchObject({ creditor: false });
+    await fixture.integrations.grantCreditor({ ...creditor, granted: false }, asPlatform);
+    await fixture.integrations.grantCreditor(creditor, asPlatform);
+    expect(await check({ creditorId })).toMatchObject({ creditor: false });
+  });
+
+  test('never holds for a text that is not a UUID', async () => {
+    expect(await check({ retailerId: 'R-17', creditorId: '' })).toMatchObject({
+      retailer: false,
+      creditor: false,
+    });
+  });
+});

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { generateApiKey } from '@creditlane/crypto/api-key';
+import { Caller } from '@creditlane/proto/common/v1/access';
+import { Permission } from '@creditlane/proto/integrations/v1/integrations_service';
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  asPlatform,
+  authenticate,
+  PLATFORM_KEY,
+  registerTestIntegration,
+  useIntegrations,
+} from './test-integrations.ts';
+
+const fixture = useIntegrations();
+
+describe('a key', () => {
+  let integrationId: string;
+  beforeEach(async () => {
+    integrationId = await registerTestIntegration(fixture, [Permission.ENQUEUE_RETAILER_CHAT]);
+  });
+
+  test('has its integration’s permissions until it is revoked', async () => {
+    const { key, keyId } = await fixture.integrations.issueKey({ integrationId }, asPlatform);
+    expect(await authenticate(fixture, key)).toMatchObject({
+      callerId: integrationId,
+      caller: Caller.INTEGRATION,
+      permissions: ['ENQUEUE_RETAILER_CHAT'],
+    });
+    await fixture.integrations.revokeKey({ integrationId, keyId }, asPlatform);
+    await expect(authenticate(fixture, key)).rejects.toMatchObject({ kind: 'unauthenticated' });
+    // A second revocation changes nothing, not even the time.
+    await fixture.integrations.revokeKey({ integrationId, keyId }, asPlatform);
+  });
+
+  test('issued by a repeated request is the same key', async () => {
+    let replayed = false;
+    const context = {
+      ...asPlatform,
+      idempotencyKey: randomUUID(),
+      onReplayed: () => {
+        replayed = true;
+      },
+    };
+    const first = await fixture.integrations.issueKey({ integrationId }, context);
+    expect(replayed).toBe(false);
+    expect(await fixture.integrations.issueKey({ integrationId }, context)).toEqual(first);
+    expect(replayed).toBe(true);
+    await expect(
+      fixture.integrations.issueKey({ integrationId, live: true }, context),
+    ).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+  });
+
+  test('stays valid when another key of its integration is revoked', async () => {
+    const { key } = await fixture.integrations.issueKey({ integrationId, live: true }, asPlatform);
+    const other = await fixture.integrations.issueKey({ integrationId }, asPlatform);
+    await fixture.integrations.revokeKey({ integrationId, keyId: other.keyId }, asPlatform);
+    expect(key).toMatch(/^cl_live_/);
+    expect(await authenticate(fixture, key)).toMatchObject({ callerId: integrationId });
+  });
+
+  test('has new permissions once its integration has', async () => {
+    const { key } = await fixture.integrations.issueKey({ integrationId }, asPlatform);
+    const request = { integrationId, name: 'DealerDesk', permissions: [] };
+    await fixture.integrations.registerIntegration(request, asPlatform);
+    expect((await authenticate(fixture, key)).permissions).toEqual([]);
+  });
+
+  test('is not found by a revocation that names another integration', async () => {
+    const { key, keyId } = await fixture.integrations.issueKey({ integrationId }, asPlatform);
+    const other = { integrationId: await registerTestIntegration(fixture), keyId };
+    await expect(fixture.integrations.revokeKey(other, asPlatform)).rejects.toMatchObject({
+      kind: 'not_found',
+      code: 'key_not_found',
+    });
+    expect(await authenticate(fixture, key)).toMatchObject({ callerId: integrationId });
+  });
+
+  test('that was never issued is refused', async () => {
+    await expect(authenticate(fixture, generateApiKey(true))).rejects.toMatchObject({
+      kind: 'unauthenticated',
+    });
+  });
+
+  test('of the platform has the platform’s permissions and an id of its own', async () => {
+    const answer = await authenticate(fixture, PLATFORM_KEY);
+    expect(answer).toMatchObject({
+      caller: Caller.PLATFORM,
+      permissions: ['MANAGE_DIRECTORY', 'MANAGE_INTEGRATIONS'],
+    });
+    expect(answer.callerId).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+  });
+});

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { Identity } from '@creditlane/rpc/identity';
+import { describe, expect, test } from 'vitest';
+import { asPlatform, useIntegrations } from './test-integrations.ts';
+
+const fixture = useIntegrations();
+
+describe('a registration', () => {
+  const register = async (request: object, idempotencyKey?: string) => {
+    let replayed = false;
+    const onReplayed = () => {
+      replayed = true;
+    };
+    const context = { ...asPlatform, idempotencyKey, onReplayed };
+    const answer = await fixture.integrations.registerIntegration(
+      { name: 'DealerDesk', ...request },
+      context,
+    );
+    return { id: answer.integrationId, replayed };
+  };
+  const stored = async (id: string) =>
+    (await fixture.sql.query('SELECT name, permissions FROM integrations WHERE id = $1', [id]))
+      .rows;
+
+  test('without an id gets a new id each time', async () => {
+    const [one, two] = [await register({}), await register({})];
+    expect(await stored(one.id)).toEqual([{ name: 'DealerDesk', permissions: [] }]);
+    expect(two.id).not.toBe(one.id);
+  });
+
+  test('repeated with its idempotency key gets the same id and changes nothing', async () => {
+    const key = randomUUID();
+    const first = await register({}, key);
+    expect(first.replayed).toBe(false);
+    await register({ integrationId: first.id.toUpperCase(), name: 'Renamed' });
+    expect(await register({}, key)).toEqual({ id: first.id, replayed: true });
+    expect(await stored(first.id)).toMatchObject([{ name: 'Renamed' }]);
+    for (const other of [{ name: 'Other' }, { integrationId: first.id }]) {
+      const refusal = { kind: 'invalid', code: 'idempotency_key_reused' };
+      await expect(register(other, key)).rejects.toMatchObject(refusal);
+    }
+    expect((await register({}, randomUUID())).id).not.toBe(first.id);
+  });
+
+  test('and an API key can share an idempotency key', async () => {
+    const key = randomUUID();
+    const { id: integrationId } = await register({}, key);
+    const context = { ...asPlatform, idempotencyKey: key };
+    expect((await fixture.integrations.issueKey({ integrationId }, context)).key).toMatch(/^cl_/);
+  });
+});
+
+test('an integration that is not registered is not found by any request', async () => {
+  const integrationId = randomUUID();
+  const id = randomUUID();
+  const { integrations } = fixture;
+  const calls = [
+    integrations.issueKey({ integrationId }, asPlatform),
+    integrations.revokeKey({ integrationId, keyId: id }, asPlatform),
+    integrations.grantRetailer({ integrationId, retailerId: id, granted: true }, asPlatform),
+    integrations.grantCreditor({ integrationId, creditorId: id, granted: false }, asPlatform),
+    integrations.setDestination({ integrationId, url: 'https://a.example/' }, asPlatform),
+  ];
+  for (const result of await Promise.allSettled(calls)) {
+    expect(result).toMatchObject({
+      reason: { kind: 'not_found', code: 'integration_not_found' },
+    });
+  }
+});
+
+test('an integration, and the platform without the permission, cannot administer integrations', async () => {
+  const identity: Identity = { kind: 'integration', subject: randomUUID(), permissions: [] };
+  const request = { integrationId: identity.subject };
+  await expect(fixture.integrations.issueKey(request, { identity })).rejects.toMatchObject({
+    kind: 'forbidden',
+  });
+  const withoutPermission = { ...asPlatform.identity, permissions: ['MANAGE_DIRECTORY'] };
+  await expect(
+    fixture.integrations.issueKey(request, { identity: withoutPermission }),
+  ).rejects.toMatchObject({ kind: 'forbidden' });
+});

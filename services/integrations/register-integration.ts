@@ -1,0 +1,45 @@
+/** Registers an integration, or replaces the name and permissions of the one that has its id. */
+import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
+import {
+  type RegisterIntegrationRequest,
+  type RegisterIntegrationResponse,
+  RegisterIntegrationResponseSchema,
+} from '@creditlane/proto/integrations/v1/integrations_service';
+import type { Call } from '@creditlane/rpc/call';
+import { FieldFaults } from '@creditlane/rpc/field-faults';
+import type { Clock } from '@creditlane/runtime/clock';
+import { permissionNames } from './permission.ts';
+import { saveIntegration } from './store/integrations.ts';
+
+export interface RegisterIntegrationDeps {
+  answers: SealedAnswers;
+  clock: Clock;
+  newId: () => string;
+}
+
+/**
+ * A request without an id registers a new integration. A request repeated with its idempotency key
+ * changes nothing and gets the same id.
+ *
+ * @throws Fault `invalid_integration`, or a fault of the idempotency key
+ */
+export function registerIntegration(
+  { answers, clock, newId }: RegisterIntegrationDeps,
+  { integrationId, name, permissions }: RegisterIntegrationRequest,
+  call: Call,
+): Promise<RegisterIntegrationResponse> {
+  const faults = new FieldFaults();
+  faults.checkPrintable('/name', name);
+  faults.throwIfAny('invalid_integration');
+
+  const row = {
+    id: integrationId || newId(),
+    name,
+    permissions: permissionNames(permissions),
+    createdAt: clock(),
+  };
+  const answer = { integrationId: row.id };
+  return answers.answerOnce(call, RegisterIntegrationResponseSchema, answer, (tx) =>
+    saveIntegration(tx, row),
+  );
+}

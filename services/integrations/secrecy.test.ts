@@ -1,0 +1,82 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { digestApiKey } from '@creditlane/crypto/api-key';
+import { readKeyId } from '@creditlane/crypto/envelope';
+import { readStoredAnswers } from '@creditlane/idempotency/test-stored-answers';
+import { expect, test } from 'vitest';
+import {
+  asDispatcher,
+  asPlatform,
+  OLD_KEY_RING,
+  registerTestIntegration,
+  useIntegrations,
+} from './test-integrations.ts';
+
+const NEW_KEY_RING = `new:${randomBytes(32).toString('base64')}`;
+
+const fixture = useIntegrations();
+
+test('no API key and no webhook secret is readable in the database', async () => {
+  const integrationId = await registerTestIntegration(fixture);
+  const { key } = await fixture.integrations.issueKey(
+    { integrationId },
+    { ...asPlatform, idempotencyKey: randomUUID() },
+  );
+  const { secret } = await fixture.integrations.setDestination(
+    { integrationId, url: 'https://a.example/' },
+    asPlatform,
+  );
+  const bytes = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const tables = [
+    'integrations',
+    'keys',
+    'retailer_grants',
+    'creditor_grants',
+    'destinations',
+    'idempotency',
+  ];
+  let dump = '';
+  for (const table of tables) {
+    const { rows } = await fixture.sql.query(`SELECT t::text AS row FROM ${table} AS t`);
+    dump += rows.map(({ row }) => row).join('\n');
+  }
+  expect(dump).toContain(digestApiKey(key).toString('hex'));
+  for (const encoded of [
+    key,
+    Buffer.from(key).toString('hex'),
+    Buffer.from(key).toString('base64'),
+  ]) {
+    expect(dump).not.toContain(encoded);
+  }
+  for (const encoded of [secret, bytes.toString('hex'), bytes.toString('base64')]) {
+    expect(dump).not.toContain(encoded);
+  }
+});
+
+test('a start with a new current key seals every secret and stored answer with that key', async () => {
+  const integrationId = await registerTestIntegration(fixture);
+  const repeated = { ...asPlatform, idempotencyKey: randomUUID() };
+  const issued = await fixture.integrations.issueKey({ integrationId }, repeated);
+  const { destinationId, secret } = await fixture.integrations.setDestination(
+    { integrationId, url: 'https://a.example/' },
+    asPlatform,
+  );
+  await fixture.restart(`${NEW_KEY_RING},${OLD_KEY_RING}`);
+  const { rows } = await fixture.sql.query('SELECT sealed_secret, sealed_with FROM destinations');
+  for (const row of rows) {
+    expect(row.sealed_with).toBe('new');
+    expect(readKeyId(row.sealed_secret)).toBe('new');
+  }
+  const answers = await readStoredAnswers(fixture.sql);
+  expect(answers).not.toEqual([]);
+  for (const { response } of answers) expect(readKeyId(response)).toBe('new');
+
+  await fixture.restart(NEW_KEY_RING);
+  expect(fixture.isReady()).toBe(true);
+  const { destinations } = await fixture.destinations.getDestinations(
+    { destinationIds: [destinationId] },
+    asDispatcher,
+  );
+  const [unsealed = new Uint8Array()] = destinations[0]?.secrets ?? [];
+  expect(`whsec_${Buffer.from(unsealed).toString('base64')}`).toBe(secret);
+  expect(await fixture.integrations.issueKey({ integrationId }, repeated)).toEqual(issued);
+});

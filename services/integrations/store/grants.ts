@@ -1,0 +1,75 @@
+/** Reads and writes grants: which retailers and creditors an integration may act for. */
+import type { Database } from '@creditlane/postgres/database';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import { IsNull } from 'typeorm';
+import { creditorGrants, retailerGrants } from '../tables.ts';
+
+/** The side of an application that a grant opens to an integration. */
+export type GrantSide = 'retailer' | 'creditor';
+
+const selectGrants = defineStatement<Record<GrantSide, boolean>>(
+  'check_grants',
+  `SELECT
+     EXISTS (SELECT FROM retailer_grants
+       WHERE integration_id = $1 AND retailer_id = $2 AND revoked_at IS NULL) AS retailer,
+     EXISTS (SELECT FROM creditor_grants
+       WHERE integration_id = $1 AND creditor_id = $3
+         AND revoked_at IS NULL AND disabled_at IS NULL) AS creditor`,
+);
+
+/** Whether the integration has live grants for the retailer and for the creditor; never for null. */
+export async function checkGrants(
+  db: Queryable,
+  integrationId: string,
+  retailerId: string | null,
+  creditorId: string | null,
+): Promise<Record<GrantSide, boolean>> {
+  const [row] = await selectGrants.run(db, [integrationId, retailerId, creditorId]);
+  return row ?? { retailer: false, creditor: false };
+}
+
+const GRANTS = {
+  retailer: {
+    table: retailerGrants,
+    column: 'retailer_id',
+    row: (retailerId: string) => ({ retailerId }),
+  },
+  creditor: {
+    table: creditorGrants,
+    column: 'creditor_id',
+    row: (creditorId: string) => ({ creditorId }),
+  },
+} as const;
+
+/** Grants the integration a retailer or a creditor; a live grant keeps its time. */
+export async function saveGrant(
+  { dataSource }: Database,
+  side: GrantSide,
+  integrationId: string,
+  id: string,
+  at: Date,
+): Promise<void> {
+  const { table, column, row } = GRANTS[side];
+  await dataSource
+    .createQueryBuilder()
+    .insert()
+    .into(table)
+    .values({ integrationId, ...row(id), grantedAt: at, revokedAt: null })
+    .orUpdate(['granted_at', 'revoked_at'], ['integration_id', column], {
+      overwriteCondition: { where: `${table.options.name}.revoked_at IS NOT NULL` },
+    })
+    .execute();
+}
+
+/** Revokes a live grant; where there is none, changes nothing. */
+export async function revokeGrant(
+  { dataSource }: Database,
+  side: GrantSide,
+  integrationId: string,
+  id: string,
+  at: Date,
+): Promise<void> {
+  const { table, row } = GRANTS[side];
+  const liveGrant = { integrationId, ...row(id), revokedAt: IsNull() };
+  await dataSource.getRepository(table).update(liveGrant, { revokedAt: at });
+}

@@ -1,0 +1,50 @@
+/** Reads and writes the API keys of integrations. */
+import type { Database } from '@creditlane/postgres/database';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import { IsNull } from 'typeorm';
+import type { KeyOwner } from '../key.ts';
+import { type KeyRow, keys } from '../tables.ts';
+
+const selectKeyOwner = defineStatement<{ integration_id: string; permissions: string[] }>(
+  'find_key_owner',
+  `SELECT integrations.id AS integration_id, integrations.permissions
+   FROM keys JOIN integrations ON integrations.id = keys.integration_id
+   WHERE keys.digest = $1 AND keys.revoked_at IS NULL`,
+);
+
+/** The integration that has an unrevoked key with this digest. */
+export async function findKeyOwner(
+  db: Queryable,
+  digest: Uint8Array,
+): Promise<KeyOwner | undefined> {
+  const [row] = await selectKeyOwner.run(db, [digest]);
+  if (!row) return undefined;
+  return { kind: 'integration', callerId: row.integration_id, permissions: row.permissions };
+}
+
+const insertRow = defineStatement(
+  'insert_key',
+  'INSERT INTO keys (id, integration_id, digest, created_at) VALUES ($1, $2, $3, $4)',
+);
+
+export async function insertKey(
+  tx: Queryable,
+  { id, integrationId, digest, createdAt }: KeyRow,
+): Promise<void> {
+  await insertRow.run(tx, [id, integrationId, digest, createdAt]);
+}
+
+/**
+ * Revokes an integration's key; a key that is revoked already keeps its time of revocation. False where
+ * the integration has no such key.
+ */
+export async function revokeKey(
+  { dataSource }: Database,
+  integrationId: string,
+  id: string,
+  at: Date,
+): Promise<boolean> {
+  const repository = dataSource.getRepository(keys);
+  await repository.update({ id, integrationId, revokedAt: IsNull() }, { revokedAt: at });
+  return await repository.existsBy({ id, integrationId });
+}

@@ -1,0 +1,103 @@
+/** The integrations service on a database of its own, called with real tokens. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
+import { createTestDatabase, type TestDatabase } from '@creditlane/postgres/test-database';
+import {
+  AccessService,
+  DestinationsService,
+  IntegrationsService,
+  type Permission,
+} from '@creditlane/proto/integrations/v1/integrations_service';
+import type { CallContext, Client } from '@creditlane/rpc/client';
+import { serviceIdentity } from '@creditlane/rpc/identity';
+import { mountForTest } from '@creditlane/rpc/test-mount';
+import { readSettings } from '@creditlane/runtime/setting';
+import { createTestProcess } from '@creditlane/runtime/test-process';
+import { localSettings } from '@creditlane/service/settings';
+import { startService } from '@creditlane/service/start-service';
+import { afterAll, beforeAll } from 'vitest';
+import { integrations } from './service.ts';
+
+export const asPlatform = {
+  identity: { kind: 'platform', subject: 'platform', permissions: ['MANAGE_INTEGRATIONS'] },
+} satisfies CallContext;
+export const asGateway: CallContext = { identity: serviceIdentity('gateway') };
+export const asDispatcher: CallContext = { identity: serviceIdentity('webhook-dispatcher') };
+
+/** The API key of the platform's administration. */
+export const PLATFORM_KEY = generateApiKey(false);
+/** The key ring that the service starts with. */
+export const OLD_KEY_RING = `old:${randomBytes(32).toString('base64')}`;
+
+export interface IntegrationsFixture {
+  sql: TestDatabase['sql'];
+  integrations: Client<typeof IntegrationsService>;
+  access: Client<typeof AccessService>;
+  destinations: Client<typeof DestinationsService>;
+  isReady(): boolean;
+  /** Stops the service and starts it again on the same database, with another key ring. */
+  restart(keyRing: string): Promise<void>;
+}
+
+/** Starts the service for the tests of a file. */
+export function useIntegrations(): IntegrationsFixture {
+  const fixture = {} as IntegrationsFixture;
+  let database: TestDatabase;
+  let stop: () => Promise<void>;
+  const start = async (keyRing: string) => {
+    const { close, ...service } = await startOn(database.url, keyRing);
+    stop = close;
+    Object.assign(fixture, service);
+  };
+  beforeAll(async () => {
+    database = await createTestDatabase('integrations');
+    fixture.sql = database.sql;
+    fixture.restart = async (keyRing) => {
+      await stop();
+      await start(keyRing);
+    };
+    await start(OLD_KEY_RING);
+  });
+  afterAll(async () => {
+    await stop?.();
+    await database?.drop();
+  });
+  return fixture;
+}
+
+async function startOn(databaseUrl: string, keyRing: string) {
+  const process = createTestProcess('integrations');
+  const env = {
+    DATABASE_URL: databaseUrl,
+    DATABASE_POOL_SIZE: '4',
+    KEY_RING: keyRing,
+    PLATFORM_KEY_DIGESTS: digestApiKey(PLATFORM_KEY).toString('hex'),
+    DESTINATIONS_PORTS: '443',
+  };
+  const values = readSettings(env, localSettings(integrations));
+  const { routes = [] } = await startService(integrations, values, { process });
+  const client = mountForTest('integrations', routes, ['gateway', 'webhook-dispatcher'], process);
+  return {
+    integrations: client(IntegrationsService, 'gateway'),
+    access: client(AccessService, 'gateway'),
+    destinations: client(DestinationsService, 'webhook-dispatcher'),
+    isReady: () => process.health.ready().ready,
+    close: () => process.closers.close(),
+  };
+}
+
+/** The owner and permissions of an API key, as the gateway reads them. */
+export function authenticate({ access }: IntegrationsFixture, key: string) {
+  return access.authenticate({ keyDigest: digestApiKey(key) }, asGateway);
+}
+
+/** Registers a new integration; resolves to its id. */
+export async function registerTestIntegration(
+  { integrations }: IntegrationsFixture,
+  permissions: Permission[] = [],
+): Promise<string> {
+  const integrationId = randomUUID();
+  const request = { integrationId, name: 'DealerDesk', permissions };
+  await integrations.registerIntegration(request, asPlatform);
+  return integrationId;
+}
