@@ -2,25 +2,25 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTestWorld, sequences, type TestWorld, upTo } from './test-fixture.ts';
-import { answer, type Behaviour, hang } from './test-receiver.ts';
+import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
+import { answer, hang, type Responder } from './test-receiver.ts';
 
-let world: TestWorld;
+let fixture: TestFixture;
 beforeEach(async () => {
-  world = await createTestWorld();
+  fixture = await createTestFixture();
 });
-afterEach(() => world.close());
+afterEach(() => fixture.close());
 
 const operator = {
   identity: { kind: 'platform', subject: 'op', permissions: ['MANAGE_INTEGRATIONS'] },
 } as const;
 const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
 
-describe('a decision', () => {
-  it('arrives at every destination, signed for each', async () => {
-    const receivers = [await world.receiver(), await world.receiver()];
-    const { bus, settled } = await world.start();
-    await bus.publish([world.event({ conditions: 'preuve de revenu é' })]);
+describe('the webhook of a decision', () => {
+  it('is delivered to every destination, signed with the secret of each', async () => {
+    const receivers = [await fixture.addReceiver(), await fixture.addReceiver()];
+    const { bus, settled } = await fixture.start();
+    await bus.publish([fixture.event({ conditions: 'preuve de revenu é' })]);
     await settled();
     const ids = receivers.map(({ received: [webhook, ...others], secret }) => {
       expect(others).toEqual([]);
@@ -36,7 +36,7 @@ describe('a decision', () => {
         body,
         headers as Record<string, string>,
       );
-      const { retailerId, creditorId, applicationId } = world;
+      const { retailerId, creditorId, applicationId } = fixture;
       expect(verified).toEqual({
         retailerId,
         creditorId,
@@ -49,69 +49,69 @@ describe('a decision', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('goes to nobody when its value has no event', async () => {
-    const { received } = await world.receiver();
-    const { bus, settled } = await world.start();
-    await bus.publish([world.event({ decision: 'WITHDRAWN' }), world.event({ sequence: 2 })]);
+  it('does not exist when the decision value has no event, and the numbers show no gap', async () => {
+    const { received } = await fixture.addReceiver();
+    const { bus, settled } = await fixture.start();
+    await bus.publish([fixture.event({ decision: 'WITHDRAWN' }), fixture.event({ sequence: 2 })]);
     await settled();
     expect(received.map(({ path }) => path)).toEqual(['/application-booked']);
     expect(sequences(received)).toEqual([1]);
   });
 
-  it('arrives once, however often the event comes', async () => {
-    const { received } = await world.receiver();
-    const { bus, settled } = await world.start();
-    const event = world.event();
+  it('is delivered once when the event comes repeatedly, also under another id', async () => {
+    const { received } = await fixture.addReceiver();
+    const { bus, settled } = await fixture.start();
+    const event = fixture.event();
     await bus.publish([event, event]);
     await bus.publish([event]);
     // The same decision under another id, as after the loss of the whole broker.
-    await bus.publish([world.event()]);
+    await bus.publish([fixture.event()]);
     await settled();
     expect(received).toHaveLength(1);
   });
 
-  it('arrives at a destination that could know nothing of the one before', async () => {
-    const early = await world.receiver();
-    const { bus, settled } = await world.start({ DESTINATIONS_CACHE: '1s' });
-    await bus.publish([world.event()]);
-    const late = await world.receiver();
-    await bus.publish([world.event({ sequence: 2 })]);
+  it('is delivered to a destination that was added after the previous event, numbered from 1', async () => {
+    const early = await fixture.addReceiver();
+    const { bus, settled } = await fixture.start({ DESTINATIONS_CACHE: '1s' });
+    await bus.publish([fixture.event()]);
+    const late = await fixture.addReceiver();
+    await bus.publish([fixture.event({ sequence: 2 })]);
     await settled();
     expect(sequences(early.received)).toEqual([1, 2]);
     expect(sequences(late.received)).toEqual([1]);
   });
 
-  it('costs its peer no more questions for coming among many', async () => {
-    const { received } = await world.receiver();
-    const { bus, settled } = await world.start();
+  it('costs one call of the integrations service for a whole batch', async () => {
+    const { received } = await fixture.addReceiver();
+    const { bus, settled } = await fixture.start();
     const creditors = upTo(20).map(() => randomUUID());
-    await bus.publish(creditors.map((creditorId) => world.event({ creditorId })));
+    await bus.publish(creditors.map((creditorId) => fixture.event({ creditorId })));
     await settled();
     expect(received).toHaveLength(20);
-    expect(world.integrations.state.questions).toBe(1);
+    expect(fixture.integrations.state.findRecipientsCalls).toBe(1);
   });
 });
 
-describe('webhooks of one application', () => {
-  it('go in order while the receiver fails', async () => {
-    const { received, behave } = await world.receiver();
+describe('the webhooks of one application', () => {
+  it('are delivered in order while the receiver fails', async () => {
+    const { received, respondWith } = await fixture.addReceiver();
     const refuse = new Set([1, 3, 4, 7]);
-    behave(({ headers }, response) => {
+    respondWith(({ headers }, response) => {
       const fails = refuse.delete(Number(headers['webhook-sequence']));
       response.writeHead(fails ? 500 : 200).end();
     });
-    const { bus, settled } = await world.start();
-    await bus.publish(upTo(8).map((sequence) => world.event({ sequence })));
+    const { bus, settled } = await fixture.start();
+    await bus.publish(upTo(8).map((sequence) => fixture.event({ sequence })));
     await until(() => expect(received).toHaveLength(12));
     await settled();
     expect(sequences(received)).toEqual([1, 1, 2, 3, 3, 4, 4, 5, 6, 7, 7, 8]);
   });
 
-  it('have the same id and bytes on every attempt, and a timestamp and signature of their own', async () => {
-    const { received, behave, secret } = await world.receiver();
-    behave(answer(500));
-    const { bus } = await world.start();
-    await bus.publish([world.event({ decision: 'APPROVED' })]);
+  it('have the same id and bytes on every attempt, and a new timestamp and signature on each', async () => {
+    const { received, respondWith, secret } = await fixture.addReceiver();
+    respondWith(answer(500));
+    const { bus } = await fixture.start();
+    await bus.publish([fixture.event({ decision: 'APPROVED' })]);
     await until(() => expect(received).toHaveLength(3));
     const [first] = received;
     for (const { headers, body } of received) {
@@ -121,29 +121,29 @@ describe('webhooks of one application', () => {
     }
   });
 
-  it('are held back by a failing one no longer than the hold lasts', async () => {
-    const { received, behave } = await world.receiver();
-    behave(({ headers }, response) => {
+  it('wait for a failing one until the hold ends, and are then delivered', async () => {
+    const { received, respondWith } = await fixture.addReceiver();
+    respondWith(({ headers }, response) => {
       response.writeHead(headers['webhook-sequence'] === '1' ? 500 : 200).end();
     });
-    const { bus } = await world.start({ RETRY_DELAYS: '1h', ORDER_HOLD: '700ms' });
+    const { bus } = await fixture.start({ RETRY_DELAYS: '1h', ORDER_HOLD: '700ms' });
     const startedMs = performance.now();
-    await bus.publish(upTo(3).map((sequence) => world.event({ sequence })));
+    await bus.publish(upTo(3).map((sequence) => fixture.event({ sequence })));
     await until(() => expect(sequences(received)).toEqual([1, 2, 3]));
     expect(performance.now() - startedMs).toBeGreaterThan(700);
   });
 
-  it('hold up no other application, and no other destination', async () => {
-    const slow = await world.receiver();
-    const quick = await world.receiver();
-    slow.behave(({ body }, response) => {
-      if (!body.includes(world.applicationId)) response.end();
+  it('do not delay another application or another destination while one hangs', async () => {
+    const slow = await fixture.addReceiver();
+    const quick = await fixture.addReceiver();
+    slow.respondWith(({ body }, response) => {
+      if (!body.includes(fixture.applicationId)) response.end();
     });
-    const { bus } = await world.start();
+    const { bus } = await fixture.start();
     const other = 'b0a7c3de-0000-4000-8000-000000000001';
     await bus.publish([
-      ...upTo(3).map((sequence) => world.event({ sequence })),
-      world.event({ applicationId: other }),
+      ...upTo(3).map((sequence) => fixture.event({ sequence })),
+      fixture.event({ applicationId: other }),
     ]);
     await until(() => {
       expect(quick.received).toHaveLength(4);
@@ -152,8 +152,8 @@ describe('webhooks of one application', () => {
   });
 });
 
-describe('a receiver that misbehaves', () => {
-  it.each<[string, Behaviour, object]>([
+describe('a receiver that fails', () => {
+  it.each<[string, Responder, object]>([
     ['hangs', hang, { status: 0, failure: 'deadline' }],
     [
       'redirects',
@@ -161,55 +161,58 @@ describe('a receiver that misbehaves', () => {
       { status: 302, failure: '' },
     ],
     [
-      'cuts the line',
+      'closes the connection',
       (_, response) => void response.destroy(),
       { status: 0, failure: 'und_err_socket' },
     ],
     [
-      'drips its answer',
+      'sends its answer byte by byte',
       (_, response) => {
         const drip = setInterval(() => response.write('.'), 20);
         response.on('close', () => clearInterval(drip));
       },
       { status: 0, failure: 'deadline' },
     ],
-  ])('and %s is tried again, and given up in the end', async (_, behaviour, attempt) => {
-    const { received, behave } = await world.receiver();
-    behave(behaviour);
-    const { bus, clients } = await world.start({
-      RETRY_DELAYS: '50ms',
-      DELIVERY_DEADLINE: '200ms',
-    });
-    await bus.publish([world.event()]);
-    const webhooks = clients(WebhooksService, 'gateway');
-    const listed = await until(async () => {
-      const { deliveries } = await webhooks.listDeliveries(
-        { state: DeliveryState.DEAD, limit: 10 },
-        operator,
-      );
-      expect(deliveries).toHaveLength(1);
-      return deliveries[0];
-    });
-    expect(received).toHaveLength(2);
-    expect(listed).toMatchObject({
-      reason: 'attempts_exhausted',
-      attempts: [attempt, attempt],
-      sequence: 1n,
-    });
-  });
+  ])(
+    'because it %s is tried again, and the delivery is dead after the last attempt',
+    async (_, responder, attempt) => {
+      const { received, respondWith } = await fixture.addReceiver();
+      respondWith(responder);
+      const { bus, clients } = await fixture.start({
+        RETRY_DELAYS: '50ms',
+        DELIVERY_DEADLINE: '200ms',
+      });
+      await bus.publish([fixture.event()]);
+      const webhooks = clients(WebhooksService, 'gateway');
+      const listed = await until(async () => {
+        const { deliveries } = await webhooks.listDeliveries(
+          { state: DeliveryState.DEAD, limit: 10 },
+          operator,
+        );
+        expect(deliveries).toHaveLength(1);
+        return deliveries[0];
+      });
+      expect(received).toHaveLength(2);
+      expect(listed).toMatchObject({
+        reason: 'attempts_exhausted',
+        attempts: [attempt, attempt],
+        sequence: 1n,
+      });
+    },
+  );
 });
 
-describe('what cannot be sent', () => {
-  it('is parked with the reason, visible to operators, and does not break the numbers', async () => {
-    const { received } = await world.receiver();
-    const { bus, settled, clients, metrics } = await world.start();
+describe('an event that cannot be delivered', () => {
+  it('whose body does not match its schema is listed as dead with the reason, and the numbers show no gap', async () => {
+    const { received } = await fixture.addReceiver();
+    const { bus, settled, clients, metrics } = await fixture.start();
     await bus.publish([
-      world.event({ decision: 'APPROVED', terms: null }),
-      world.event({ sequence: 2 }),
+      fixture.event({ decision: 'APPROVED', terms: null }),
+      fixture.event({ sequence: 2 }),
     ]);
     await settled();
     expect(sequences(received)).toEqual([1]);
-    const { applicationId } = world;
+    const { applicationId } = fixture;
     const { deliveries } = await clients(WebhooksService, 'gateway').listDeliveries(
       { applicationId, limit: 10 },
       operator,
@@ -225,44 +228,44 @@ describe('what cannot be sent', () => {
     expect(await metrics()).toContain('creditlane_webhook_backlog{state="dead"} 1');
   });
 
-  it('is put aside when nobody can read it, and the rest goes on', async () => {
-    const { received } = await world.receiver();
-    const { bus, settled } = await world.start();
-    const garbage = { ...world.event({ sequence: 2 }), value: Buffer.from('not protobuf') };
-    const nonsense = world.event({ sequence: 3, decision: 'UNSPECIFIED' });
-    await bus.publish([world.event(), garbage, nonsense, world.event({ sequence: 4 })]);
+  it('because it is unreadable becomes a dead letter, and later events are delivered', async () => {
+    const { received } = await fixture.addReceiver();
+    const { bus, settled } = await fixture.start();
+    const garbage = { ...fixture.event({ sequence: 2 }), value: Buffer.from('not protobuf') };
+    const nonsense = fixture.event({ sequence: 3, decision: 'UNSPECIFIED' });
+    await bus.publish([fixture.event(), garbage, nonsense, fixture.event({ sequence: 4 })]);
     await settled();
     expect(sequences(received)).toEqual([1, 2]);
-    const { rows } = await world.sql.query('SELECT reason FROM dead_letters ORDER BY id');
+    const { rows } = await fixture.sql.query('SELECT reason FROM dead_letters ORDER BY id');
     expect(rows).toEqual([
       { reason: expect.stringContaining('UndecodableEventError') },
       { reason: expect.stringContaining('no such decision') },
     ]);
   });
 
-  it('is put aside when it names a creditor that cannot be', async () => {
-    const { received } = await world.receiver();
-    const { bus, settled } = await world.start();
-    await bus.publish([world.event({ creditorId: 'nobody' }), world.event()]);
+  it('because its creditor id is no UUID becomes a dead letter', async () => {
+    const { received } = await fixture.addReceiver();
+    const { bus, settled } = await fixture.start();
+    await bus.publish([fixture.event({ creditorId: 'nobody' }), fixture.event()]);
     await settled();
     expect(sequences(received)).toEqual([1]);
-    const { rows } = await world.sql.query('SELECT reason FROM dead_letters');
+    const { rows } = await fixture.sql.query('SELECT reason FROM dead_letters');
     expect(rows).toEqual([{ reason: expect.stringContaining('no creditor') }]);
   });
 
-  it('can be driven again once it can be read, unless a later decision was told', async () => {
-    const { received } = await world.receiver();
-    const { bus, settled } = await world.start();
+  it('is delivered when it comes again readable, unless a later decision was delivered', async () => {
+    const { received } = await fixture.addReceiver();
+    const { bus, settled } = await fixture.start();
     const [first, last] = [randomUUID(), randomUUID()];
     const unreadable = { decision: 'UNSPECIFIED' };
     await bus.publish([
-      world.event({ eventId: first, ...unreadable }),
-      world.event({ sequence: 2, decision: 'DECLINED' }),
-      world.event({ eventId: last, sequence: 3, ...unreadable }),
+      fixture.event({ eventId: first, ...unreadable }),
+      fixture.event({ sequence: 2, decision: 'DECLINED' }),
+      fixture.event({ eventId: last, sequence: 3, ...unreadable }),
     ]);
     await bus.publish([
-      world.event({ eventId: first }),
-      world.event({ eventId: last, sequence: 3 }),
+      fixture.event({ eventId: first }),
+      fixture.event({ eventId: last, sequence: 3 }),
     ]);
     await settled();
     expect(received.map(({ path }) => path)).toEqual([
@@ -272,71 +275,71 @@ describe('what cannot be sent', () => {
     expect(sequences(received)).toEqual([1, 2]);
   });
 
-  it('is dead when its destination was removed before a retry', async () => {
-    const { received, behave, destinationId } = await world.receiver();
-    behave(answer(500));
-    const { bus, settled } = await world.start({ RETRY_DELAYS: '300ms' });
-    await bus.publish([world.event()]);
+  it('because its destination was removed before a retry is dead', async () => {
+    const { received, respondWith, destinationId } = await fixture.addReceiver();
+    respondWith(answer(500));
+    const { bus, settled } = await fixture.start({ RETRY_DELAYS: '300ms' });
+    await bus.publish([fixture.event()]);
     await until(() => expect(received).toHaveLength(1));
-    world.integrations.destinations.delete(destinationId);
+    fixture.integrations.destinations.delete(destinationId);
     await until(async () => {
-      const { rows } = await world.sql.query('SELECT state, reason FROM deliveries');
+      const { rows } = await fixture.sql.query('SELECT state, reason FROM deliveries');
       expect(rows).toEqual([{ state: 'dead', reason: 'destination_removed' }]);
     });
     await settled();
   });
 });
 
-it('what arrived is not sent again when the database cannot write that down until its lease is over', async () => {
-  const { received } = await world.receiver();
-  const { bus, settled } = await world.start({ LEASE: '1s' });
-  await world.sql.query(
+it('a delivered webhook is not sent again when its result can be written only after its lease has ended', async () => {
+  const { received } = await fixture.addReceiver();
+  const { bus, settled } = await fixture.start({ LEASE: '1s' });
+  await fixture.sql.query(
     `CREATE FUNCTION stall() RETURNS trigger LANGUAGE plpgsql AS
      $$ BEGIN RAISE 'out of means' USING ERRCODE = '53000'; END $$`,
   );
-  // Leases are not prolonged and results not written, but what is due can be claimed.
-  await world.sql.query(
+  // Leases cannot be renewed and results cannot be written, but due deliveries can be claimed.
+  await fixture.sql.query(
     `CREATE TRIGGER stall BEFORE UPDATE ON deliveries FOR EACH ROW
      WHEN (NEW.fence = OLD.fence OR NEW.state <> 'due') EXECUTE FUNCTION stall()`,
   );
-  await bus.publish([world.event()]);
+  await bus.publish([fixture.event()]);
   await until(async () => {
-    const { rows } = await world.sql.query('SELECT fence >= 2 AS claimed FROM deliveries');
+    const { rows } = await fixture.sql.query('SELECT fence >= 2 AS claimed FROM deliveries');
     expect(rows).toEqual([{ claimed: true }]);
   });
-  await world.sql.query('DROP TRIGGER stall ON deliveries');
+  await fixture.sql.query('DROP TRIGGER stall ON deliveries');
   await settled();
   expect(received).toHaveLength(1);
 });
 
-describe('while the integrations service is away', () => {
-  it('an event is refused, and comes again', async () => {
-    const { received } = await world.receiver();
-    const { bus, settled } = await world.start();
-    world.integrations.state.away = true;
-    await expect(bus.publish([world.event()])).rejects.toThrow('away');
-    world.integrations.state.away = false;
-    await bus.publish([world.event()]);
+describe('while the integrations service is unavailable', () => {
+  it('the handling of an event rejects, and succeeds later', async () => {
+    const { received } = await fixture.addReceiver();
+    const { bus, settled } = await fixture.start();
+    fixture.integrations.state.isUnavailable = true;
+    await expect(bus.publish([fixture.event()])).rejects.toThrow('unavailable');
+    fixture.integrations.state.isUnavailable = false;
+    await bus.publish([fixture.event()]);
     await settled();
     expect(received).toHaveLength(1);
   });
 
-  it('a delivery waits, and loses none of its attempts', async () => {
-    const { received, behave } = await world.receiver();
-    behave(answer(500));
-    const { bus, settled } = await world.start({ RETRY_DELAYS: '300ms' });
-    await bus.publish([world.event()]);
+  it('a delivery waits, and keeps all its attempts', async () => {
+    const { received, respondWith } = await fixture.addReceiver();
+    respondWith(answer(500));
+    const { bus, settled } = await fixture.start({ RETRY_DELAYS: '300ms' });
+    await bus.publish([fixture.event()]);
     await until(() => expect(received).toHaveLength(1));
-    behave(answer(200));
-    world.integrations.state.away = true;
+    respondWith(answer(200));
+    fixture.integrations.state.isUnavailable = true;
     await until(async () => {
-      const { rows } = await world.sql.query('SELECT fence > 2 AS returned FROM deliveries');
+      const { rows } = await fixture.sql.query('SELECT fence > 2 AS returned FROM deliveries');
       expect(rows).toEqual([{ returned: true }]);
     });
-    world.integrations.state.away = false;
+    fixture.integrations.state.isUnavailable = false;
     await until(() => expect(received).toHaveLength(2));
     await settled();
-    const { rows } = await world.sql.query('SELECT state, attempts FROM deliveries');
+    const { rows } = await fixture.sql.query('SELECT state, attempts FROM deliveries');
     expect(rows).toEqual([{ state: 'delivered', attempts: 2 }]);
   });
 });

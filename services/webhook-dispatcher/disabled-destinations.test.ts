@@ -1,6 +1,6 @@
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createTestWorld, sequences, type TestWorld, upTo } from './test-fixture.ts';
+import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
 import { answer, startReceiver } from './test-receiver.ts';
 
 const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
@@ -9,36 +9,38 @@ const operator = {
 } as const;
 const DISABLED = 'creditlane_webhook_disabled_destinations';
 
-let world: TestWorld;
+let fixture: TestFixture;
 beforeEach(async () => {
-  world = await createTestWorld();
+  fixture = await createTestFixture();
 });
-afterEach(() => world.close());
+afterEach(() => fixture.close());
 
 async function fatesOfDeliveries() {
-  const { rows } = await world.sql.query('SELECT state, reason FROM deliveries ORDER BY position');
+  const { rows } = await fixture.sql.query(
+    'SELECT state, reason FROM deliveries ORDER BY position',
+  );
   return rows.map(({ state, reason }) => (reason === null ? state : `${state}: ${reason}`));
 }
 
-it('a destination that is gone (410) gets nothing more', async () => {
-  const { received, behave } = await world.receiver();
-  behave(answer(410));
-  const { bus, settled } = await world.start();
-  await bus.publish(upTo(3).map((sequence) => world.event({ sequence })));
+it('a destination that answers 410 is sent nothing more', async () => {
+  const { received, respondWith } = await fixture.addReceiver();
+  respondWith(answer(410));
+  const { bus, settled } = await fixture.start();
+  await bus.publish(upTo(3).map((sequence) => fixture.event({ sequence })));
   await settled();
-  await bus.publish([world.event({ sequence: 4 })]);
+  await bus.publish([fixture.event({ sequence: 4 })]);
   await settled();
   expect(received).toHaveLength(1);
   const disabled = 'dead: destination_disabled';
   expect(await fatesOfDeliveries()).toEqual(['dead: gone', disabled, disabled, disabled]);
 });
 
-it('that it is disabled is in the log, the metrics, and the list of deliveries', async () => {
-  const { behave, destinationId } = await world.receiver();
-  const { bus, settled, metrics, logged, clients } = await world.start();
+it('a disabled destination is in the log, the metrics and the list of deliveries', async () => {
+  const { respondWith, destinationId } = await fixture.addReceiver();
+  const { bus, settled, metrics, logged, clients } = await fixture.start();
   expect(await metrics()).toContain(`${DISABLED} 0`);
-  behave(answer(410));
-  await bus.publish([world.event()]);
+  respondWith(answer(410));
+  await bus.publish([fixture.event()]);
   await settled();
   expect(await metrics()).toContain(`${DISABLED} 1`);
   expect(logged()).toContainEqual(
@@ -53,15 +55,15 @@ it('that it is disabled is in the log, the metrics, and the list of deliveries',
   ]);
 });
 
-it('set to a new URL, it is sent to again', async () => {
-  const { behave, destinationId } = await world.receiver();
-  behave(answer(410));
-  const { bus, settled, metrics, clients } = await world.start();
-  await bus.publish([world.event()]);
+it('a disabled destination that is set to a new URL is sent to again', async () => {
+  const { respondWith, destinationId } = await fixture.addReceiver();
+  respondWith(answer(410));
+  const { bus, settled, metrics, clients } = await fixture.start();
+  await bus.publish([fixture.event()]);
   await settled();
   const moved = await startReceiver();
-  world.integrations.set(destinationId, moved.url);
-  await bus.publish([world.event({ sequence: 2 }), world.event({ sequence: 3 })]);
+  fixture.integrations.set(destinationId, moved.url);
+  await bus.publish([fixture.event({ sequence: 2 }), fixture.event({ sequence: 3 })]);
   await settled();
   expect(sequences(moved.received)).toEqual([2, 3]);
   expect(await metrics()).toContain(`${DISABLED} 0`);
@@ -73,36 +75,36 @@ it('set to a new URL, it is sent to again', async () => {
   await moved.close();
 });
 
-it('is not disabled by what an earlier URL answers after it was set to a new one', async () => {
-  const { behave, destinationId } = await world.receiver();
+it('a 410 of the earlier URL does not disable a destination that was set to a new one in the meantime', async () => {
+  const { respondWith, destinationId } = await fixture.addReceiver();
   const moved = await startReceiver();
-  behave((_, response) => {
-    world.integrations.set(destinationId, moved.url);
+  respondWith((_, response) => {
+    fixture.integrations.set(destinationId, moved.url);
     response.writeHead(410).end();
   });
-  const { bus, settled } = await world.start({ DESTINATIONS_CACHE: '1s' });
-  await bus.publish([world.event(), world.event({ sequence: 2 })]);
+  const { bus, settled } = await fixture.start({ DESTINATIONS_CACHE: '1s' });
+  await bus.publish([fixture.event(), fixture.event({ sequence: 2 })]);
   await until(() => expect(sequences(moved.received)).toEqual([1, 2]));
   await settled();
   expect(await fatesOfDeliveries()).toEqual(['delivered', 'delivered']);
   await moved.close();
 });
 
-it('without a success for too long it is disabled, and its patience begins anew when it is set', async () => {
-  const { behave, destinationId, url } = await world.receiver();
-  behave(answer(500));
-  const { bus, logged } = await world.start({
+it('a destination without a success for too long is disabled, and the time begins anew when it is set', async () => {
+  const { respondWith, destinationId, url } = await fixture.addReceiver();
+  respondWith(answer(500));
+  const { bus, logged } = await fixture.start({
     DISABLE_AFTER: '1h',
     RETRY_DELAYS: '100ms,100ms,100ms',
   });
-  await world.sql.query(
+  await fixture.sql.query(
     `INSERT INTO destination_states (destination_id, failing_since)
      VALUES ($1, now() - interval '2 hours')`,
     [destinationId],
   );
-  await bus.publish([world.event()]);
+  await bus.publish([fixture.event()]);
   const state = async () => {
-    const { rows } = await world.sql.query(
+    const { rows } = await fixture.sql.query(
       `SELECT revision, disabled_reason, failing_since > now() - interval '1 hour' AS anew
        FROM destination_states`,
     );
@@ -116,8 +118,8 @@ it('without a success for too long it is disabled, and its patience begins anew 
       expect.objectContaining({ level: 'warn', destinationId, reason: 'no_success' }),
     ),
   );
-  world.integrations.set(destinationId, url);
-  await bus.publish([world.event({ sequence: 2 })]);
+  fixture.integrations.set(destinationId, url);
+  await bus.publish([fixture.event({ sequence: 2 })]);
   await until(async () =>
     expect(await state()).toEqual([{ revision: 2, disabled_reason: null, anew: true }]),
   );

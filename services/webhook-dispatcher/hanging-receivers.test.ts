@@ -1,27 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTestWorld, type TestWorld, upTo } from './test-fixture.ts';
+import { createTestFixture, type TestFixture, upTo } from './test-fixture.ts';
 import { hang } from './test-receiver.ts';
 
-let world: TestWorld;
+let fixture: TestFixture;
 beforeEach(async () => {
-  world = await createTestWorld();
+  fixture = await createTestFixture();
 });
-afterEach(() => world.close());
+afterEach(() => fixture.close());
 
 describe('receivers that hang', () => {
-  it('keep nothing from their neighbours, though they could fill every place', async () => {
-    const hanging = await Promise.all(upTo(4).map(() => world.receiver()));
-    for (const { behave } of hanging) behave(hang);
-    const healthy = await Promise.all(upTo(4).map(() => world.receiver()));
-    const { bus, metrics } = await world.start({
+  it('do not keep deliveries from other receivers, though together they could fill all places', async () => {
+    const hanging = await Promise.all(upTo(4).map(() => fixture.addReceiver()));
+    for (const { respondWith } of hanging) respondWith(hang);
+    const healthy = await Promise.all(upTo(4).map(() => fixture.addReceiver()));
+    const { bus, metrics } = await fixture.start({
       MAX_IN_FLIGHT: '12',
       DELIVERY_DEADLINE: '30s',
-      // None ends by itself while they hang, however busy the machine.
+      // No lease ends while the receivers hang, however busy the machine is.
       LEASE: '30s',
     });
     for (const _ of upTo(4)) {
-      await bus.publish(upTo(25).map(() => world.event({ applicationId: randomUUID() })));
+      await bus.publish(upTo(25).map(() => fixture.event({ applicationId: randomUUID() })));
     }
     await vi.waitFor(
       () => {
@@ -30,11 +30,11 @@ describe('receivers that hang', () => {
       { timeout: 20_000, interval: 20 },
     );
     for (const { received } of hanging) expect(received).toHaveLength(2);
-    // What has no place stays in the database: few are held for a destination that does not answer.
-    const inHand = async () => {
+    // Few deliveries are queued for a destination that does not answer; the others stay in the database.
+    const queueSize = async () => {
       return Number(/creditlane_webhook_in_hand (\d+)/.exec(await metrics())?.[1]);
     };
-    // Those that arrived are in hand until their results are written.
-    await expect.poll(inHand).toBeLessThanOrEqual(4 * 8);
+    // Delivered ones are in the queue until their results are written.
+    await expect.poll(queueSize).toBeLessThanOrEqual(4 * 8);
   });
 });

@@ -2,36 +2,36 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID, type UUID } from 'node:crypto';
 import { generateIdentityKeys } from '@creditlane/rpc/identity';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTestWorld, sequences, type TestWorld, upTo } from './test-fixture.ts';
+import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
 import { accept, answer, type Received } from './test-receiver.ts';
 
-let world: TestWorld;
+let fixture: TestFixture;
 beforeEach(async () => {
-  world = await createTestWorld();
+  fixture = await createTestFixture();
 });
-afterEach(() => world.close());
+afterEach(() => fixture.close());
 
 const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
 const applicationOf = ({ body }: Received): UUID => JSON.parse(body).applicationId;
 
 describe('dispatchers that share a database', () => {
-  it('deliver everything once and in order, each application by whoever has it', async () => {
-    const { received, behave } = await world.receiver();
+  it('deliver everything once and in order, also when an application’s events come to both in turn', async () => {
+    const { received, respondWith } = await fixture.addReceiver();
     const delivered: Received[] = [];
     let requests = 0;
-    behave((one, response) => {
+    respondWith((one, response) => {
       requests += 1;
       if (requests % 5 === 0) return void response.writeHead(503).end();
       delivered.push(one);
       setTimeout(() => response.end(), requests % 3);
     });
-    const dispatchers = [await world.start(), await world.start()];
+    const dispatchers = [await fixture.start(), await fixture.start()];
     const applications = upTo(20).map(() => randomUUID());
     for (const sequence of upTo(6)) {
       // Each application's events come to both in turn, as after a rebalance of its partition.
       const { bus } = dispatchers[sequence % 2] ?? expect.unreachable();
       await bus.publish(
-        applications.map((applicationId) => world.event({ applicationId, sequence })),
+        applications.map((applicationId) => fixture.event({ applicationId, sequence })),
       );
     }
     await until(() => expect(delivered).toHaveLength(120));
@@ -44,15 +44,15 @@ describe('dispatchers that share a database', () => {
     }
   });
 
-  it('hand their work over when one closes', async () => {
-    const { received, behave } = await world.receiver();
-    behave(answer(503));
-    const first = await world.start({ RETRY_DELAYS: '1s,1s,1s' });
-    await first.bus.publish(upTo(3).map((sequence) => world.event({ sequence })));
+  it('continue with the deliveries of one that closes', async () => {
+    const { received, respondWith } = await fixture.addReceiver();
+    respondWith(answer(503));
+    const first = await fixture.start({ RETRY_DELAYS: '1s,1s,1s' });
+    await first.bus.publish(upTo(3).map((sequence) => fixture.event({ sequence })));
     await until(() => expect(received).toHaveLength(1));
     await first.close();
-    behave(accept);
-    const second = await world.start();
+    respondWith(accept);
+    const second = await fixture.start();
     await until(() => expect(sequences(received)).toEqual([1, 1, 2, 3]));
     await second.settled();
   });
@@ -64,15 +64,15 @@ describe('a dispatcher that is killed', () => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
   });
 
-  /** The service as the process that it is in production. */
+  /** The service as a process of its own, as in production. */
   async function spawnDispatcher(): Promise<ChildProcess> {
     const child = spawn(process.execPath, [`${import.meta.dirname}/main.ts`], {
       env: {
-        ...world.environment,
-        IDENTITY_KEY: world.identityKey,
-        INTEGRATIONS_ADDRESS: await world.integrations.serve(),
+        ...fixture.environment,
+        IDENTITY_KEY: fixture.identityKey,
+        INTEGRATIONS_ADDRESS: await fixture.integrations.serve(),
         IDENTITY_TRUST: `gateway:${generateIdentityKeys().publicKey}`,
-        // Nobody listens there: it sends what its database holds.
+        // No broker listens there: the process sends what its database holds.
         KAFKA_BROKERS: '127.0.0.1:1',
         GRPC_PORT: '0',
         HTTP_PORT: '0',
@@ -84,22 +84,22 @@ describe('a dispatcher that is killed', () => {
     return child;
   }
 
-  it('loses nothing, and repeats only what it had under way', async () => {
-    const { received, behave } = await world.receiver();
-    behave(answer(503));
-    const first = await world.start({ RETRY_DELAYS: '300ms,300ms,300ms' });
+  it('loses nothing, and its successor repeats only the requests that were under way', async () => {
+    const { received, respondWith } = await fixture.addReceiver();
+    respondWith(answer(503));
+    const first = await fixture.start({ RETRY_DELAYS: '300ms,300ms,300ms' });
     const applications = upTo(30).map(() => randomUUID());
     for (const sequence of upTo(3)) {
       await first.bus.publish(
-        applications.map((applicationId) => world.event({ applicationId, sequence })),
+        applications.map((applicationId) => fixture.event({ applicationId, sequence })),
       );
     }
     await first.close();
     received.length = 0;
 
-    // Half of the requests get their answer, the other half is left under way.
+    // Half of the requests are answered; the other half stays under way.
     const underWay: Received[] = [];
-    behave((one, response) => {
+    respondWith((one, response) => {
       if (applications.indexOf(applicationOf(one)) % 2 === 0) response.end();
       else underWay.push(one);
     });
@@ -108,21 +108,21 @@ describe('a dispatcher that is killed', () => {
     child.kill('SIGKILL');
     const unanswered = new Set(underWay.map(({ headers }) => headers['webhook-id']));
 
-    behave(accept);
-    const second = await world.start();
+    respondWith(accept);
+    const second = await fixture.start();
     await until(async () => {
-      const { rows } = await world.sql.query(`SELECT DISTINCT state FROM deliveries`);
+      const { rows } = await fixture.sql.query(`SELECT DISTINCT state FROM deliveries`);
       expect(rows).toEqual([{ state: 'delivered' }]);
     });
     await second.settled();
     const times = Map.groupBy(received, ({ headers }) => headers['webhook-id']);
     expect(times.size).toBe(90);
     const repeated = [...times].filter(([, copies]) => copies.length > 1).map(([id]) => id);
-    const { rows } = await world.sql.query(
+    const { rows } = await fixture.sql.query(
       'SELECT DISTINCT delivery_id FROM attempts WHERE status BETWEEN 200 AND 299',
     );
     expect(rows).toHaveLength(90);
-    // What was answered and not yet written down counts as under way too: at most one of each lane.
+    // An answer without a stored result counts as under way too: at most one of each lane.
     expect(repeated.length).toBeLessThanOrEqual(30);
     expect(repeated).toEqual(expect.arrayContaining([...unanswered]));
     for (const applicationId of applications) {

@@ -1,4 +1,4 @@
-/** The dispatcher's answers to the platform's operators. */
+/** The dispatcher's contract: the list of deliveries, for the platform's operators. */
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Database } from '@creditlane/postgres/database';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
@@ -25,15 +25,15 @@ export function webhooksRoutes(database: Database): ServiceRoutes {
     translateDatabaseErrors({
       async listDeliveries({ applicationId, state, limit, cursor }) {
         if (cursor !== '' && !isCanonicalUuid(cursor)) {
-          throw invalid('invalid_cursor', 'the cursor is not one of ours', [
-            { pointer: '/cursor', message: 'is not one of ours' },
+          throw invalid('invalid_cursor', 'the cursor is not from an earlier answer', [
+            { pointer: '/cursor', message: 'is not from an earlier answer' },
           ]);
         }
         const listed = await listDeliveries(database, {
           applicationId: applicationId || undefined,
           state: NAMES.get(state),
           before: cursor || undefined,
-          // One more than asked for tells whether there is another page.
+          // One more than the page, to find out whether another page follows.
           limit: limit + 1,
         });
         const page = listed.slice(0, limit);

@@ -9,7 +9,7 @@ const read = (env: Env) => readSettings(env, localSettings(webhookDispatcher)).o
 
 const needed = { DATABASE_URL: 'postgres://localhost/webhooks' };
 
-it('lets nothing but https to public addresses out, and keeps the contract’s schedule, unless told so', () => {
+it('without settings only https to public addresses is allowed, and the schedule is the contract’s', () => {
   const settings = read(needed);
   expect(settings.egress).toEqual({ allowHttp: false, allowLoopback: false, ports: [443, 8443] });
   expect(settings).toMatchObject({
@@ -19,13 +19,13 @@ it('lets nothing but https to public addresses out, and keeps the contract’s s
   });
 });
 
-it('reads a schedule of its own', () => {
+it('with RETRY_DELAYS the schedule is the given one', () => {
   expect(read({ ...needed, RETRY_DELAYS: '200ms, 5s,2h' }).retryDelaysMs).toEqual([
     200, 5_000, 7_200_000,
   ]);
 });
 
-it('tells all faults at once', () => {
+it('with several faults the error lists all of them', () => {
   const env = { RETRY_DELAYS: '5 seconds', EGRESS_PORTS: '443,http', LEASE: '1h' };
   try {
     read(env);

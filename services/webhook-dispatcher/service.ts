@@ -52,7 +52,7 @@ const declaration = declareService({
       max: '24h',
       about: 'How long a failing delivery keeps the later ones of its lane waiting.',
     }),
-    patienceMs: setting.durationMs('DISABLE_AFTER', {
+    disableAfterMs: setting.durationMs('DISABLE_AFTER', {
       default: '120h',
       min: '1s',
       about: 'How long a destination may go without a success before it is disabled.',

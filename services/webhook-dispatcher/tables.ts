@@ -1,4 +1,4 @@
-/** The tables of the dispatcher, as far as operators look at them through TypeORM. */
+/** The tables of the dispatcher that are read through TypeORM: those behind the list of deliveries. */
 import { EntitySchema } from 'typeorm';
 
 export interface MessageRow {
@@ -35,12 +35,12 @@ export interface DeliveryRow {
   createdAt: Date;
   nextAttemptAt: Date | null;
   message: MessageRow;
-  /** `null` while nothing is known of the destination. */
+  /** `null` until the first result at the destination. */
   destination: DestinationStateRow | null;
   attempts: AttemptRow[];
 }
 
-/** What an event says, once for all its destinations. */
+/** The message of an event, stored once for all its destinations. */
 const messages = new EntitySchema<MessageRow>({
   name: 'messages',
   columns: {
@@ -50,7 +50,7 @@ const messages = new EntitySchema<MessageRow>({
   },
 });
 
-/** What is known of a destination. */
+/** The state of a destination. */
 const destinationStates = new EntitySchema<DestinationStateRow>({
   name: 'destination_states',
   columns: {
@@ -59,7 +59,7 @@ const destinationStates = new EntitySchema<DestinationStateRow>({
   },
 });
 
-/** One event on its way to one destination. */
+/** One event to one destination. */
 export const deliveries = new EntitySchema<DeliveryRow>({
   name: 'deliveries',
   columns: {
@@ -107,5 +107,5 @@ const attempts = new EntitySchema<AttemptRow>({
   },
 });
 
-/** All of them, for the data source. */
+/** All entities, for the data source. */
 export const TABLES = [messages, destinationStates, deliveries, attempts];

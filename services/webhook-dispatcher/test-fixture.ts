@@ -1,4 +1,4 @@
-/** The dispatcher with all it needs, for tests: PostgreSQL, a bus, an integrations service, receivers. */
+/** A dispatcher with its surroundings, for tests: PostgreSQL, a bus, an integrations service, receivers. */
 import { randomUUID } from 'node:crypto';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import { type EventMessage, toMessage } from '@creditlane/events/message';
@@ -9,25 +9,27 @@ import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
+import { startWebhookDispatcher } from './app.ts';
 import { SERVICE } from './destinations/destinations.ts';
-import { webhookDispatcher } from './service.ts';
+import { webhookSources } from './events/webhook-sources.ts';
+import { type WebhookDispatcherContext, webhookDispatcher } from './service.ts';
 import { createTestIntegrations } from './test-integrations.ts';
 import { type Received, startReceiver } from './test-receiver.ts';
 
-/** A decision as the decisions service tells of it, in protobuf JSON. */
+/** What a test sets of a recorded decision. */
 export interface TestDecision {
   applicationId?: string;
   creditorId?: string;
   sequence?: number;
   decision?: string;
   conditions?: string;
-  /** `null`: without any terms. */
+  /** `null`: the decision has no terms. */
   terms?: object | null;
   eventId?: string;
 }
 
-/** One retailer, one creditor, one application, and whatever the test adds. */
-export async function createTestWorld() {
+/** One retailer, one creditor, one application, and the receivers that the test adds. */
+export async function createTestFixture() {
   const database = await createTestDatabase('webhooks');
   const closing: (() => Promise<unknown>)[] = [() => database.drop()];
   const ids = { retailerId: randomUUID(), creditorId: randomUUID(), applicationId: randomUUID() };
@@ -46,17 +48,22 @@ export async function createTestWorld() {
     LEASE: '1s',
   };
 
-  /** Starts a dispatcher; several may share the database. */
-  async function start(settings: Record<string, string> = {}) {
+  /** Starts a dispatcher; several may share the database. `sourcesOf` replaces the list of sources. */
+  async function start(settings: Record<string, string> = {}, sourcesOf = webhookSources) {
     const lines: string[] = [];
     const process = createTestProcess('webhook-dispatcher', {
       write: (line) => void lines.push(line),
     });
-    const bus = createInProcessBus({ consumers: { 'creditlane.decisions.v1': [SERVICE] } });
-    const values = readSettings({ ...environment, ...settings }, localSettings(webhookDispatcher));
-    const endpoints = { integrations: integrations.target };
-    const surroundings = { process, bus, endpoints, signer };
-    const dispatcher = await startService(webhookDispatcher, values, surroundings);
+    const bus = createInProcessBus({
+      consumers: { 'creditlane.decisions.v1': [SERVICE], 'creditlane.applications.v1': [SERVICE] },
+    });
+    const service = {
+      ...webhookDispatcher,
+      start: (context: WebhookDispatcherContext) => startWebhookDispatcher(context, sourcesOf),
+    };
+    const values = readSettings({ ...environment, ...settings }, localSettings(service));
+    const endpoints = { integrations: integrations.endpoint };
+    const dispatcher = await startService(service, values, { process, bus, endpoints, signer });
     let closed: Promise<void> | undefined;
     const close = () => (closed ??= bus.close().then(() => process.closers.close()));
     closing.push(close);
@@ -66,7 +73,7 @@ export async function createTestWorld() {
       bus,
       clients,
       metrics: () => process.metrics.text(),
-      /** What the log says. */
+      /** The lines of the log. */
       logged: (): object[] => lines.map((line) => JSON.parse(line)),
       close,
     };
@@ -75,14 +82,14 @@ export async function createTestWorld() {
   return {
     ...ids,
     environment,
-    /** What a dispatcher signs its calls with. */
+    /** The private key that a dispatcher signs its calls with. */
     identityKey: identity.privateKey,
     integrations,
     sql: database.sql,
     connect: database.connect,
     start,
-    /** A receiver with a destination of its own, which is told of everything. */
-    async receiver() {
+    /** Adds a receiver with a destination of its own, which receives every event. */
+    async addReceiver() {
       const receiver = await startReceiver();
       closing.push(() => receiver.close());
       return { ...receiver, ...integrations.add(receiver.url) };
@@ -95,7 +102,7 @@ export async function createTestWorld() {
   };
 }
 
-export type TestWorld = Awaited<ReturnType<typeof createTestWorld>>;
+export type TestFixture = Awaited<ReturnType<typeof createTestFixture>>;
 
 const TERMS = {
   firstPaymentDate: '2026-04-01',
@@ -140,7 +147,7 @@ function eventOf(
   );
 }
 
-/** The numbers that say in which order webhooks were sent. */
+/** The `webhook-sequence` of each request. */
 export function sequences(received: readonly Received[]): number[] {
   return received.map(({ headers }) => Number(headers['webhook-sequence']));
 }

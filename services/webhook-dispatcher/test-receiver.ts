@@ -1,4 +1,4 @@
-/** A webhook receiver for tests: a real HTTP server that does as it is told and keeps what it got. */
+/** A webhook receiver for tests: an HTTP server that keeps its requests and answers as the test says. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -8,26 +8,26 @@ export interface Received {
   readonly body: string;
 }
 
-/** Answers a request, or leaves it hanging. */
-export type Behaviour = (received: Received, response: ServerResponse) => void;
+/** Answers a request, or leaves the request without an answer. */
+export type Responder = (received: Received, response: ServerResponse) => void;
 
-export const accept: Behaviour = (_, response) => void response.writeHead(204).end();
-export const hang: Behaviour = () => {};
+export const accept: Responder = (_, response) => void response.writeHead(204).end();
+export const hang: Responder = () => {};
 export const answer =
-  (status: number, headers: Record<string, string> = {}): Behaviour =>
+  (status: number, headers: Record<string, string> = {}): Responder =>
   (_, response) =>
     void response.writeHead(status, headers).end();
 
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  behave(behaviour: Behaviour): void;
+  respondWith(responder: Responder): void;
   close(): Promise<void>;
 }
 
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
-  let behaviour = accept;
+  let responder = accept;
   const server = createServer(async (request, response) => {
     const chunks = await request.toArray();
     const one = {
@@ -36,14 +36,14 @@ export async function startReceiver(): Promise<Receiver> {
       body: Buffer.concat(chunks).toString(),
     };
     received.push(one);
-    behaviour(one, response);
+    responder(one, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
-    behave: (next) => {
-      behaviour = next;
+    respondWith: (next) => {
+      responder = next;
     },
     close: () => {
       server.closeAllConnections();

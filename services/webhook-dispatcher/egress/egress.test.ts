@@ -41,7 +41,7 @@ const post = {
 };
 
 describe('posting a webhook', () => {
-  it('sends the very bytes and headers to the event’s address', async () => {
+  it('sends exactly the given bytes and headers to the event’s path', async () => {
     const seen: unknown[] = [];
     const { url } = await receiver(async (request, response) => {
       const chunks = await request.toArray();
@@ -58,7 +58,7 @@ describe('posting a webhook', () => {
     expect(seen).toEqual([['POST', '/hook/application-booked', '1', '{"é":1}']]);
   });
 
-  it('uses connections again', async () => {
+  it('reuses connections', async () => {
     let connections = 0;
     const { server, url } = await receiver((_, response) => response.end('ok'));
     server.on('connection', () => {
@@ -80,7 +80,7 @@ describe('posting a webhook', () => {
     expect(requests).toBe(1);
   });
 
-  it('tells the pause that a receiver asks for', async () => {
+  it('returns the pause that a receiver asks for by Retry-After', async () => {
     const { url } = await receiver((_, response) =>
       response.writeHead(503, { 'retry-after': '7' }).end(),
     );
@@ -88,13 +88,13 @@ describe('posting a webhook', () => {
     expect(outcome).toEqual({ kind: 'answered', status: 503, retryAfterMs: 7_000 });
   });
 
-  it('gives up on a receiver that does not answer in time', async () => {
+  it('fails by the deadline when a receiver does not answer', async () => {
     const { url } = await receiver(() => {});
     const outcome = await egress({ deadlineMs: 150 }).post({ ...post, destinationUrl: url });
     expect(outcome).toEqual({ kind: 'failed', reason: 'deadline' });
   });
 
-  it('gives up on an answer that drips', async () => {
+  it('fails by the deadline when an answer comes byte by byte', async () => {
     const { url } = await receiver((_, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write('.'), 20);
@@ -104,7 +104,7 @@ describe('posting a webhook', () => {
     expect(outcome).toEqual({ kind: 'failed', reason: 'deadline' });
   });
 
-  it('counts the wait for a free connection, and then sends nothing', async () => {
+  it('fails by the deadline, without a request, when no connection becomes free', async () => {
     let requests = 0;
     const { url } = await receiver(() => {
       requests += 1;
@@ -118,7 +118,7 @@ describe('posting a webhook', () => {
     expect(requests).toBe(1);
   });
 
-  it('reads 64 KiB of an endless answer and takes its status', async () => {
+  it('reads 64 KiB of an endless answer and returns its status', async () => {
     let sent = 0;
     const { url } = await receiver((_, response) => {
       response.writeHead(200);
@@ -130,11 +130,11 @@ describe('posting a webhook', () => {
     });
     const outcome = await egress().post({ ...post, destinationUrl: url });
     expect(outcome).toEqual({ kind: 'answered', status: 200 });
-    // What the kernel's buffers take on both sides is not ours to count.
+    // The kernel's buffers on both sides take more than the reader reads.
     expect(sent).toBeLessThan(16 * 1_024 * 1_024);
   });
 
-  it('refuses an answer with endless headers', async () => {
+  it('fails when an answer has more than 16 KiB of headers', async () => {
     const { url } = await receiver((_, response) =>
       response.writeHead(200, { a: 'x'.repeat(20_000) }).end(),
     );
@@ -142,7 +142,7 @@ describe('posting a webhook', () => {
     expect(outcome).toEqual({ kind: 'failed', reason: 'und_err_headers_overflow' });
   });
 
-  it('says so when nobody listens', async () => {
+  it('fails with the connection’s error when no server listens', async () => {
     const { server, url } = await receiver(() => {});
     await new Promise((resolve) => server.close(resolve));
     const outcome = await egress().post({ ...post, destinationUrl: url });
@@ -185,7 +185,7 @@ describe('the guard on connections', () => {
     expect(connections).toBe(0);
   });
 
-  it('judges a name anew for each connection, so that rebinding gains nothing', async () => {
+  it('checks the addresses of a name for each connection, so that DNS rebinding has no effect', async () => {
     const answers = [['8.8.8.8', '10.0.0.1'], ['127.0.0.1']];
     const resolve = async () => answers.shift() ?? [];
     const first = await postTo('rebinding.example.com', { resolve });
@@ -199,7 +199,7 @@ describe('the guard on connections', () => {
   it.each([
     ['has no address', async () => []],
     ['cannot be looked up', async () => Promise.reject(new Error('SERVFAIL'))],
-  ])('says so when a name %s', async (_, resolve) => {
+  ])('fails with name_unknown when a name %s', async (_, resolve) => {
     const { outcome } = await postTo('nowhere.example.com', { resolve });
     expect(outcome).toEqual({ kind: 'failed', reason: 'name_unknown' });
   });

@@ -1,4 +1,4 @@
-/** The only way out to receivers: guarded URLs, guarded connections, bounded pools, bounded answers. */
+/** The egress: all requests to receivers, with checked URLs and addresses, and bounded pools and answers. */
 import {
   buildEventUrl,
   checkEgressUrl,
@@ -49,8 +49,8 @@ export class Egress {
   }
 
   /**
-   * Posts one webhook and gives how it ended, within the deadline; `undefined` when it was cut off by
-   * our own closing, which says nothing about the receiver. Never rejects.
+   * Posts one webhook and resolves to its outcome within the deadline; to `undefined` when `close` ended
+   * the exchange, which says nothing about the receiver. Never rejects.
    */
   async post({
     destinationId,
@@ -68,7 +68,7 @@ export class Egress {
       if (error instanceof EgressDeniedError) return { kind: 'failed', reason: error.code };
       throw error;
     }
-    // Redirects are answers like any other here: nothing on this way follows them.
+    // undici's dispatch does not follow redirects: they are outcomes like other statuses.
     const outcome = await exchange(
       this.#poolOf(destinationId, url.origin),
       { path: url.pathname + url.search, headers, body },
@@ -78,23 +78,23 @@ export class Egress {
     return this.#closed && outcome.kind === 'failed' ? undefined : outcome;
   }
 
-  /** Cuts all connections. Whatever is under way ends as failed. */
+  /** Closes all connections. Posts under way resolve to `undefined`. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#pools.clear();
     await Promise.all(this.#retired);
   }
 
-  /** A pool per destination, so that one cannot use up the connections of another at the same host. */
+  /** Each destination has its own pool, so that none uses the connections of another at the same host. */
   #poolOf(destinationId: string, origin: string): Pool {
     const key = `${destinationId} ${origin}`;
-    const known = this.#pools.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#pools.get(key);
+    if (existing !== undefined) return existing;
     const pool = new Pool(origin, {
       connect: this.#dial,
       connections: this.#options.connectionsPerDestination,
       maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
-      // The exchange's own deadline covers the whole; undici's timers cover parts only.
+      // The deadline of the exchange covers everything; undici's timers would cover parts of it.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveMaxTimeout: 60_000,
@@ -103,11 +103,11 @@ export class Egress {
     return pool;
   }
 
-  /** A pool that has to make room for another finishes what it has under way. */
+  /** Lets a pool that is evicted by another finish its requests. */
   #retire(pool: Pool): void {
-    const gone = (this.#closed ? pool.destroy() : pool.close()).finally(() => {
-      this.#retired.delete(gone);
+    const closing = (this.#closed ? pool.destroy() : pool.close()).finally(() => {
+      this.#retired.delete(closing);
     });
-    this.#retired.add(gone);
+    this.#retired.add(closing);
   }
 }

@@ -15,16 +15,16 @@ export interface ExchangeRequest {
 }
 
 export interface ExchangeLimits {
-  /** For everything: waiting for a connection, dialling, sending, and the whole answer. */
+  /** For the whole exchange: waiting for a connection, connecting, sending, and reading the answer. */
   readonly deadlineMs: number;
-  /** How much of the answer's body is read before the connection is given up. */
+  /** How much of the answer's body is read before the connection is closed. */
   readonly maxAnswerBytes: number;
 }
 
-/** Is told when the first byte goes out, on a connection that is there. */
+/** Called when the request's first byte is written to an open connection. */
 export type OnSent = () => void;
 
-/** Sends the request and gives how it ended; never rejects. The answer's body is read, not kept. */
+/** Sends the request and resolves to its outcome; never rejects. The answer's body is read and discarded. */
 export function exchange(
   pool: Dispatcher,
   request: ExchangeRequest,
@@ -41,9 +41,9 @@ export function exchange(
   return promise;
 }
 
-/** Why the exchange was cut short by ourselves, as the connection's error. */
-class CutShort extends Error {
-  override name = 'CutShort';
+/** The connection's error when this side ends the exchange. */
+class ExchangeAborted extends Error {
+  override name = 'ExchangeAborted';
 }
 
 class AnswerReader implements Dispatcher.DispatchHandler {
@@ -54,22 +54,22 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #outcome: Outcome = { kind: 'failed', reason: 'no_answer' };
   #answerBytes = 0;
-  #over = false;
+  #ended = false;
 
   constructor(limits: ExchangeLimits, settle: (outcome: Outcome) => void, onSent: OnSent) {
     this.#settle = settle;
     this.#onSent = onSent;
     this.#maxAnswerBytes = limits.maxAnswerBytes;
     this.#deadline = setTimeout(
-      () => this.#cutShort({ kind: 'failed', reason: 'deadline' }),
+      () => this.#abort({ kind: 'failed', reason: 'deadline' }),
       limits.deadlineMs,
     );
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // The deadline may have passed while the request waited for its connection: then nothing is sent.
-    if (this.#over) controller.abort(new CutShort());
+    // When the deadline has passed while the request waited for a connection, nothing is sent.
+    if (this.#ended) controller.abort(new ExchangeAborted());
     else this.#onSent();
   }
 
@@ -79,8 +79,8 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (status < 200) return;
-    const asked = headers['retry-after'];
-    const pauseMs = retryAfterMs(typeof asked === 'string' ? asked : undefined, new Date());
+    const header = headers['retry-after'];
+    const pauseMs = retryAfterMs(typeof header === 'string' ? header : undefined, new Date());
     this.#outcome = {
       kind: 'answered',
       status,
@@ -90,8 +90,8 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#answerBytes += chunk.length;
-    // The status says all that counts: what lies beyond the limit is not worth a failure.
-    if (this.#answerBytes > this.#maxAnswerBytes) this.#cutShort(this.#outcome);
+    // Only the status counts, so a body beyond the limit is no failure.
+    if (this.#answerBytes > this.#maxAnswerBytes) this.#abort(this.#outcome);
   }
 
   onResponseEnd(): void {
@@ -102,20 +102,20 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     this.#end({ kind: 'failed', reason: reasonOf(error) });
   }
 
-  #cutShort(outcome: Outcome): void {
+  #abort(outcome: Outcome): void {
     this.#end(outcome);
-    this.#controller?.abort(new CutShort());
+    this.#controller?.abort(new ExchangeAborted());
   }
 
   #end(outcome: Outcome): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#ended) return;
+    this.#ended = true;
     clearTimeout(this.#deadline);
     this.#settle(outcome);
   }
 }
 
-/** A stable word: never the error's own text, which may hold what the receiver sent. */
+/** A stable word, not the error's message, which may quote what the receiver sent. */
 function reasonOf(error: Error & { code?: unknown }): string {
   if (error instanceof EgressDeniedError) return error.code;
   return typeof error.code === 'string' ? error.code.toLowerCase() : 'connection_failed';

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { guardedDial, nameServers } from './guarded-dial.ts';
 
-it('cuts a connection whose other end is not public, whatever led there', async () => {
+it('a connection whose peer address is not public is closed before a byte is sent', async () => {
   let bytes = 0;
   const server = createServer((socket) => {
     socket.on('data', (chunk) => {
@@ -13,7 +13,7 @@ it('cuts a connection whose other end is not public, whatever led there', async 
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  // Node asks no lookup about a literal, so that only the look at the connection itself is left.
+  // Node calls no lookup for an IP literal, so only the check of the peer address remains.
   const dial = guardedDial({ allowLoopback: false, timeoutMs: 1_000, resolve: async () => [] });
   const target = { hostname: '127.0.0.1', port: String(port), protocol: 'http:' };
   const error = await new Promise((resolve) => dial(target, (...[refusal]) => resolve(refusal)));
@@ -22,6 +22,6 @@ it('cuts a connection whose other end is not public, whatever led there', async 
   await new Promise((resolve) => server.close(resolve));
 });
 
-it('knows this machine without asking anyone', async () => {
+it('localhost is resolved without a name server', async () => {
   expect(await nameServers()('localhost')).toEqual(['127.0.0.1', '::1']);
 });

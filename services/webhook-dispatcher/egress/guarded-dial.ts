@@ -1,11 +1,11 @@
-/** Opens connections for webhooks: to addresses that were looked up, judged and pinned, and no others. */
+/** Opens connections for webhooks: only to addresses that were resolved and checked just before. */
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
 import { isLoopbackAddress, isPublicAddress } from '@creditlane/egress-rules/public-address';
 import { buildConnector } from 'undici';
 
-/** Gives all addresses of a name. Rejects when there is none. */
+/** Resolves to all addresses of a name; rejects, or resolves to none, when the name has none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
 export interface DialOptions {
@@ -15,9 +15,9 @@ export interface DialOptions {
 }
 
 /**
- * A connector for undici. It dials only what `guardedLookup` let through, and looks once more at the
- * address that the connection really has before a byte of a request is sent. For https the TLS
- * handshake has been by then, which names the host and tells nothing else.
+ * A connector for undici. It connects only to addresses that `guardedLookup` accepted, and checks the
+ * peer address of the connection again before a byte of a request is sent. For https the TLS handshake
+ * comes before this check; the handshake discloses the host name and nothing else.
  */
 export function guardedDial(options: DialOptions): buildConnector.connector {
   const connect = buildConnector({
@@ -37,8 +37,8 @@ export function guardedDial(options: DialOptions): buildConnector.connector {
 }
 
 /**
- * A lookup for sockets. One address that is not public condemns the whole name: an answer that mixes
- * public and private addresses is an attack or a mistake, and either way not to be followed.
+ * A lookup for sockets. A name with any address that is not public is refused: an answer that mixes
+ * public and private addresses is an attack or a mistake.
  */
 function guardedLookup({ resolve, ...options }: Omit<DialOptions, 'timeoutMs'>): LookupFunction {
   return (hostname, { all }, callback) => {
@@ -63,8 +63,8 @@ function mayDial(address: string, { allowLoopback }: { allowLoopback: boolean })
 }
 
 /**
- * Asks the name servers themselves. The system's own lookup would use the few threads that the whole
- * process shares, so that a handful of names that do not answer could hold up everything.
+ * Resolves names by asking the name servers. `dns.lookup` would use libuv's thread pool, which the
+ * whole process shares, so that a few names without an answer could block everything.
  */
 export function nameServers(): Resolve {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

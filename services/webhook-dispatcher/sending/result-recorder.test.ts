@@ -4,24 +4,24 @@ import { createLog } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { LeasedDelivery } from '../queue/delivery.ts';
-import { createTestWorld, type TestWorld, upTo } from '../test-fixture.ts';
+import { createTestFixture, type TestFixture, upTo } from '../test-fixture.ts';
 import type { AttemptResult } from './attempt.ts';
 import { ResultRecorder } from './result-recorder.ts';
 
-let world: TestWorld;
+let fixture: TestFixture;
 let recorder: ResultRecorder;
 /** The ids of the promoted deliveries. */
 let promoted: string[];
 beforeEach(async () => {
   promoted = [];
-  world = await createTestWorld();
-  const { close } = await world.start();
+  fixture = await createTestFixture();
+  const { close } = await fixture.start();
   await close();
-  recorder = recorderOn(world.sql);
+  recorder = recorderOn(fixture.sql);
 });
 afterEach(async () => {
   await recorder.close();
-  await world.close();
+  await fixture.close();
 });
 
 function recorderOn(pool: pg.Pool): ResultRecorder {
@@ -41,7 +41,7 @@ function recorderOn(pool: pg.Pool): ResultRecorder {
 /** A delivery that a process has leased, or a waiting one behind it in the lane. */
 async function leased(
   lane: { orderingKey?: string; destinationId?: string } = {},
-  { db = world.sql as Queryable, state = 'due' } = {},
+  { db = fixture.sql as Queryable, state = 'due' } = {},
 ): Promise<LeasedDelivery> {
   const { orderingKey = randomUUID(), destinationId = randomUUID() } = lane;
   const [id, eventId] = [randomUUID(), randomUUID()];
@@ -80,7 +80,7 @@ function result(delivery: LeasedDelivery, status: number): AttemptResult {
 }
 
 async function rowsOf({ id }: LeasedDelivery) {
-  const { rows } = await world.sql.query(
+  const { rows } = await fixture.sql.query(
     `SELECT state, attempts, array(SELECT status FROM attempts WHERE delivery_id = id) AS statuses
      FROM deliveries WHERE id = $1`,
     [id],
@@ -102,7 +102,7 @@ it('two results of one delivery count as one, and as a success when either is a 
 
 it('a result whose attempt is stored already still changes the delivery', async () => {
   const delivery = await leased();
-  await world.sql.query(
+  await fixture.sql.query(
     'INSERT INTO attempts (delivery_id, number, started_at, duration_ms) VALUES ($1, 1, now(), 1)',
     [delivery.id],
   );
@@ -127,9 +127,9 @@ it('a result that the database refuses is not written, and the others of its bat
 });
 
 it('a result that cannot be written because of a lock is written once the lock is gone', async () => {
-  const shortWaiting = world.connect({ options: '-c lock_timeout=10ms' });
+  const shortWaiting = fixture.connect({ options: '-c lock_timeout=10ms' });
   const delivery = await leased();
-  const client = await world.sql.connect();
+  const client = await fixture.sql.connect();
   await client.query('BEGIN');
   await client.query('LOCK TABLE deliveries');
   const tries = vi.spyOn(shortWaiting, 'connect');
@@ -163,7 +163,7 @@ const dead = (delivery: LeasedDelivery): AttemptResult => ({
 it('when a destination turns out to have failed for too long, the next delivery is dead instead of promoted', async () => {
   const first = await leased();
   const second = await leased(first, { state: 'waiting' });
-  await world.sql.query(
+  await fixture.sql.query(
     "INSERT INTO destination_states (destination_id, failing_since) VALUES ($1, now() - interval '1 day')",
     [first.destinationId],
   );
@@ -176,14 +176,14 @@ it('a delivery that another replica inserts while the destination is being disab
   const tried = await leased();
   const { destinationId } = tried;
   const other = await leased({ destinationId });
-  const consumer = await world.sql.connect();
+  const consumer = await fixture.sql.connect();
   await consumer.query('BEGIN');
   await consumer.query('SELECT FROM deliveries WHERE id = $1 FOR UPDATE', [other.id]);
   const recorded = recorder.record({
     result: { ...dead(tried), reason: 'gone', disables: true },
   });
   await vi.waitFor(async () => {
-    const { rows } = await world.sql.query(
+    const { rows } = await fixture.sql.query(
       "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
     );
     expect(rows).toHaveLength(1);

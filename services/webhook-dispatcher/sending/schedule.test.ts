@@ -15,13 +15,13 @@ const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const attempt = fc.integer({ min: 1, max: RETRY_DELAYS_MS.length });
 
 describe('the retry schedule', () => {
-  it('makes ten attempts over about 75 hours', () => {
+  it('has ten attempts over about 75 hours', () => {
     expect(RETRY_DELAYS_MS).toHaveLength(9);
     const totalMs = RETRY_DELAYS_MS.reduce((sum, delayMs) => sum + delayMs, 0);
     expect(Math.floor(totalMs / HOUR_MS)).toBe(75);
   });
 
-  it('delivers on any 2xx, whichever attempt it was', () => {
+  it('on any 2xx the delivery is delivered, at any attempt', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20 }),
@@ -35,7 +35,7 @@ describe('the retry schedule', () => {
     );
   });
 
-  it('spreads every pause by at most a fifth either way', () => {
+  it('after a failure the pause is the planned one ±20 %', () => {
     fc.assert(
       fc.property(attempt, failure, chance, (n, outcome, random) => {
         const step = nextStep(n, outcome, RETRY_DELAYS_MS, () => random);
@@ -47,7 +47,7 @@ describe('the retry schedule', () => {
     );
   });
 
-  it('never comes back before Retry-After, nor waits more than 24 h for it', () => {
+  it('with Retry-After the pause is at least as long, up to 24 h', () => {
     fc.assert(
       fc.property(
         attempt,
@@ -69,7 +69,7 @@ describe('the retry schedule', () => {
     );
   });
 
-  it('gives up after the last attempt', () => {
+  it('after the last attempt the delivery is dead', () => {
     fc.assert(
       fc.property(failure, chance, (outcome, random) => {
         const step = nextStep(RETRY_DELAYS_MS.length + 1, outcome, RETRY_DELAYS_MS, () => random);
@@ -78,13 +78,13 @@ describe('the retry schedule', () => {
     );
   });
 
-  it('takes 410 as the end of the destination', () => {
+  it('on 410 the destination is disabled', () => {
     expect(nextStep(1, { kind: 'answered', status: 410 }, RETRY_DELAYS_MS, Math.random).kind).toBe(
       'disable',
     );
   });
 
-  it('counts a redirect as a failure', () => {
+  it('on a redirect the delivery is retried', () => {
     expect(nextStep(1, { kind: 'answered', status: 302 }, RETRY_DELAYS_MS, Math.random).kind).toBe(
       'retry',
     );

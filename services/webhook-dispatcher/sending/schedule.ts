@@ -1,12 +1,12 @@
-/** When a delivery is tried again, and when it is given up: a pure rule over one attempt's outcome. */
+/** When a delivery is tried again, and when it is dead: a pure rule on the outcome of one attempt. */
 import type { Outcome } from '../egress/exchange.ts';
 
-/** What becomes of the delivery. */
+/** The next step of the delivery. */
 export type Step =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly delayMs: number }
   | { readonly kind: 'dead'; readonly reason: string }
-  /** The receiver says the endpoint is gone: it gets nothing more, this delivery included. */
+  /** The receiver answered 410: nothing more is sent to the destination, this delivery included. */
   | { readonly kind: 'disable'; readonly reason: string };
 
 const SECOND_MS = 1_000;
@@ -33,8 +33,8 @@ const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
  * The step after attempt number `attempt` (from 1) ended as `outcome`.
  *
  * `delaysMs[n - 1]` is the pause after attempt n; the attempt after the last pause is the last one.
- * Each pause is spread by ±20 % with `random` in [0, 1), so that deliveries which failed together do
- * not come back together. A Retry-After makes a pause longer, never shorter, and 24 h at most.
+ * Each pause is spread by ±20 % with `random` in [0, 1), so that deliveries that failed together are
+ * not retried together. A Retry-After makes a pause longer, never shorter, and 24 h at most.
  */
 export function nextStep(
   attempt: number,

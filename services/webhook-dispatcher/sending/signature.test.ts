@@ -16,8 +16,8 @@ describe('a webhook signature', () => {
 
   it.each([
     ['newest', newest],
-    ['one being rotated out', oldest],
-  ])('verifies with the public Standard Webhooks library and the %s secret', (_, secret) => {
+    ['rotated', oldest],
+  ])('is verified by the public Standard Webhooks library with the %s secret', (_, secret) => {
     const webhook = new Webhook(`whsec_${secret.toString('base64')}`);
     expect(webhook.verify(message.body, headers)).toEqual(JSON.parse(message.body));
   });
@@ -27,12 +27,12 @@ describe('a webhook signature', () => {
     expect(() => webhook.verify(message.body.replace('2', '3'), headers)).toThrow();
   });
 
-  it('carries the lower-case hex HMAC of the exact body with the newest secret', () => {
+  it('has the lower-case hex HMAC of the exact body with the newest secret in its header', () => {
     const expected = createHmac('sha256', newest).update(Buffer.from(message.body)).digest('hex');
     expect(headers['X-SERVICE-SIGNATURE']).toBe(expected);
   });
 
-  it('is not made without a secret', () => {
+  it('throws when the destination has no live secret', () => {
     expect(() => signatureHeaders(message, [], 'X-SERVICE-SIGNATURE')).toThrow('no live secret');
   });
 });

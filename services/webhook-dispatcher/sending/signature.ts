@@ -1,7 +1,7 @@
 /** Signs a webhook: a bare hex HMAC, and the headers of Standard Webhooks 1.0.0 beside it. */
 import { createHmac, type KeyObject } from 'node:crypto';
 
-/** What is signed. `id` stays the same over all attempts; `timestampS` is the attempt's own. */
+/** The signed parts: `id` is the same on all attempts, `timestampS` is the time of the attempt. */
 export interface SignedMessage {
   readonly id: string;
   readonly timestampS: number;
@@ -11,10 +11,10 @@ export interface SignedMessage {
 /**
  * The signature headers of one attempt.
  *
- * `keys` are the destination's live secrets, newest first (as key objects, for making those takes
- * longer than signing): the header named `signatureHeader` holds
- * the hex HMAC-SHA256 of the body with the newest; `webhook-signature` holds one signature per
- * secret, so that a receiver may change over at its leisure. Throws when there is no secret at all.
+ * `keys` are the destination's live secrets, newest first; they are key objects because making one
+ * takes longer than signing. The header named `signatureHeader` holds the hex HMAC-SHA256 of the body
+ * with the newest secret; `webhook-signature` holds one signature per secret, so that a receiver can
+ * change to a new secret while both are live. Throws when there is no secret.
  *
  * Source: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */

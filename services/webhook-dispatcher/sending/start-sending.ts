@@ -66,7 +66,7 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
     queue,
     leaseMs,
     holdMs: settings.holdMs,
-    disableAfterMs: settings.patienceMs,
+    disableAfterMs: settings.disableAfterMs,
   });
   startSender({ queue, attempt, recorder });
   const leaseRenewal = new LeaseRenewal({ pool, log, queue, leaseMs });

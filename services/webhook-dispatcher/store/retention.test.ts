@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { runPurge } from '@creditlane/postgres/retention';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createTestWorld, type TestWorld } from '../test-fixture.ts';
+import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { purgeDeliveries, purgeMessages } from './retention.ts';
 
-let world: TestWorld;
+let fixture: TestFixture;
 beforeEach(async () => {
-  world = await createTestWorld();
-  const { close } = await world.start();
+  fixture = await createTestFixture();
+  const { close } = await fixture.start();
   await close();
 });
-afterEach(() => world.close());
+afterEach(() => fixture.close());
 
-/** An event with a delivery of that age, and an attempt, given up so many days ago, if at all. */
+/** Adds an event with a delivery of that age and an attempt; `settledDays` ago the delivery became dead. */
 async function addDelivery(ageDays: number, settledDays: number | null): Promise<string> {
   const [id, eventId] = [randomUUID(), randomUUID()];
   const ages = `now() - $3 * interval '1 day'`;
-  await world.sql.query(
+  await fixture.sql.query(
     `WITH message AS (
        INSERT INTO messages VALUES ($2, 'applicationBooked', $2, '{}', ${ages})
      ), attempt AS (
@@ -31,7 +31,7 @@ async function addDelivery(ageDays: number, settledDays: number | null): Promise
   return id;
 }
 
-it('a delivery stays for thirty days after it ended, with its attempts and its body', async () => {
+it('a delivery is deleted thirty days after its final state, with its attempts and its message', async () => {
   const kept = [
     await addDelivery(45, 29),
     await addDelivery(40, null),
@@ -39,14 +39,14 @@ it('a delivery stays for thirty days after it ended, with its attempts and its b
   ].sort();
   await addDelivery(31, 31);
   await addDelivery(60, 40);
-  expect(await runPurge(world.sql, purgeDeliveries)).toBe(2);
-  expect(await runPurge(world.sql, purgeMessages)).toBe(2);
-  const { rows } = await world.sql.query(
+  expect(await runPurge(fixture.sql, purgeDeliveries)).toBe(2);
+  expect(await runPurge(fixture.sql, purgeMessages)).toBe(2);
+  const { rows } = await fixture.sql.query(
     `SELECT d.id FROM deliveries AS d JOIN attempts ON delivery_id = d.id
      JOIN messages USING (event_id) ORDER BY d.id`,
   );
   expect(rows.map(({ id }) => id)).toEqual(kept);
-  const { rows: left } = await world.sql.query(
+  const { rows: left } = await fixture.sql.query(
     'SELECT (SELECT count(*)::int FROM attempts) + (SELECT count(*)::int FROM messages) AS count',
   );
   expect(left).toEqual([{ count: 6 }]);

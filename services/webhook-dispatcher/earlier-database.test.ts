@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { migrate } from '@creditlane/postgres/migrate';
+import { silentLog } from '@creditlane/runtime/test-log';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Webhooks1763700000000 } from './migrations/0001-webhooks.ts';
+import { destinationRevisions1763800000000 } from './migrations/0002-destination-revisions.ts';
+import { messageTraces1763900000000 } from './migrations/0003-message-traces.ts';
+import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
+
+let fixture: TestFixture;
+beforeEach(async () => {
+  fixture = await createTestFixture();
+});
+afterEach(() => fixture.close());
+
+/** The migrations of the last release. */
+const RELEASED = [
+  Webhooks1763700000000,
+  destinationRevisions1763800000000,
+  messageTraces1763900000000,
+];
+
+/** A pending delivery as the last release stores it: the first of its lane is due, and the others wait. */
+async function addPendingDelivery(destinationId: string, sequence: number): Promise<void> {
+  const eventId = randomUUID();
+  const { applicationId, creditorId } = fixture;
+  await fixture.sql.query(
+    `INSERT INTO messages (event_id, event, creditor_id, body, recorded_at, traceparent)
+     VALUES ($1, 'applicationBooked', $2, $3, now(), NULL)`,
+    [eventId, creditorId, JSON.stringify({ sequence })],
+  );
+  await fixture.sql.query(
+    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
+       fence, next_attempt_at)
+     VALUES ($1, $2, $3, $4, $5, CASE WHEN $5::bigint = 1 THEN 'due' ELSE 'waiting' END, false, 0,
+       CASE WHEN $5::bigint = 1 THEN now() END)`,
+    [randomUUID(), eventId, destinationId, applicationId, sequence],
+  );
+}
+
+it('pending deliveries in a database of the last release are delivered in order, and new ones after them', async () => {
+  const { received, destinationId } = await fixture.addReceiver();
+  await migrate(fixture.environment.DATABASE_URL, RELEASED, silentLog);
+  const { applicationId, creditorId } = fixture;
+  await fixture.sql.query('INSERT INTO submissions VALUES ($1, $2, 3)', [
+    applicationId,
+    creditorId,
+  ]);
+  await fixture.sql.query(
+    `INSERT INTO sequences (application_id, destination_id, creditor_id, last_sequence)
+     VALUES ($1, $2, $3, 3)`,
+    [applicationId, destinationId, creditorId],
+  );
+  for (const sequence of upTo(3)) await addPendingDelivery(destinationId, sequence);
+
+  const { bus, settled } = await fixture.start();
+  await bus.publish([fixture.event({ sequence: 3 }), fixture.event({ sequence: 4 })]);
+  await settled();
+  expect(sequences(received)).toEqual([1, 2, 3, 4]);
+  expect(received.slice(0, 3).map(({ body }) => JSON.parse(body))).toEqual(
+    upTo(3).map((sequence) => ({ sequence })),
+  );
+});
