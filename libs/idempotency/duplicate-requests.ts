@@ -12,7 +12,8 @@ import { conflict } from '@creditlane/rpc/fault';
 
 /**
  * SQL condition that is always true, never waits, and marks the request as in progress until the
- * transaction ends. The arguments are SQL expressions: parameters in one statement, columns in another.
+ * transaction ends. The arguments are SQL expressions of type text: parameters in one statement and
+ * columns in another, so this condition cannot be a constant.
  */
 export function markInProgressSql(callerId: string, operation: string, key: string): string {
   // pg_try_advisory_xact_lock_shared returns false, not null, while refuseDuplicateInProgress holds the
@@ -21,13 +22,12 @@ export function markInProgressSql(callerId: string, operation: string, key: stri
 }
 
 function lockIdSql(callerId: string, operation: string, key: string): string {
-  const name = [callerId, operation, key].map((part) => `${part}::text`).join(" || E'\\n' || ");
-  return `hashtextextended(${name}, 0)`;
+  return `hashtextextended(${callerId} || E'\\n' || ${operation} || E'\\n' || ${key}, 0)`;
 }
 
 const selectMark = defineStatement(
   'idempotency_mark_in_progress',
-  `SELECT WHERE ${markInProgressSql('$1', '$2', '$3')}`,
+  `SELECT WHERE ${markInProgressSql('$1::text', '$2::text', '$3::text')}`,
 );
 
 /**
@@ -45,7 +45,7 @@ export async function markInProgress(
 
 const selectDuplicate = defineStatement<{ in_progress: boolean }>(
   'idempotency_find_duplicate',
-  `SELECT NOT pg_try_advisory_xact_lock(${lockIdSql('$1', '$2', '$3')}) AS in_progress`,
+  `SELECT NOT pg_try_advisory_xact_lock(${lockIdSql('$1::text', '$2::text', '$3::text')}) AS in_progress`,
 );
 
 /**

@@ -49,10 +49,10 @@ export const insertStoredAnswerSql =
   'INSERT INTO idempotency (caller_id, operation, key, request_digest, response)';
 
 /**
- * SQL condition for the same statement: true where `key` is null or has no live answer. It also marks
- * the request as in progress, so it belongs where the statement has not waited for a row lock yet.
- * The arguments are SQL expressions of type text: parameters in one statement, columns in another,
- * so this condition cannot be a constant.
+ * SQL condition for the same statement, on the rows that the statement is about to lock: true where
+ * `key` is null or has no live answer. The condition also marks the request as in progress, before the
+ * statement waits for a row lock. The arguments are SQL expressions of type text: parameters in one
+ * statement and columns in another, so this condition cannot be a constant.
  */
 export function hasNoStoredAnswerSql(callerId: string, operation: string, key: string): string {
   return `NOT EXISTS (
@@ -77,7 +77,7 @@ const deleteExpired = defineStatement(
 const insertAnswer = defineStatement(
   'idempotency_store',
   `${insertStoredAnswerSql}
-   SELECT $1, $2, $3, $4, $5 WHERE ${markInProgressSql('$1', '$2', '$3')}`,
+   SELECT $1, $2, $3, $4, $5 WHERE ${markInProgressSql('$1::text', '$2::text', '$3::text')}`,
 );
 
 /**

@@ -17,9 +17,9 @@ export interface SubmissionFacts {
 }
 
 /**
- * Refuses a submission to all of its creditors if one of them cannot receive it. A creditor that has
- * the application already is such a reason: its second worksheet would otherwise be dropped silently.
- * A caller that lost an answer repeats the request with its idempotency key.
+ * Refuses a submission to all of its creditors if any creditor is unknown or has the application
+ * already: the second worksheet for that creditor would otherwise be dropped silently. A caller that
+ * lost an answer can repeat the request with its idempotency key.
  *
  * @throws Fault `invalid_submission`, `application_archived`, `creditor_not_found` or `already_submitted`
  */

@@ -1,4 +1,4 @@
-/** The rules of a decision: which ones a creditor may record, whatever was decided before. */
+/** The rules for the decisions that a creditor may record. Any value may follow any earlier value. */
 import { type Decision, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 

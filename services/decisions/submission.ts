@@ -13,7 +13,7 @@ export interface SubmissionKey {
   creditorId: string;
 }
 
-/** The one creditor and the one retailer that a call may act for, in lower case; without either, nothing. */
+/** The creditor and the retailer that a call may act for, in lower case. An empty scope covers nothing. */
 export interface Scope {
   creditorId?: string | undefined;
   retailerId?: string | undefined;

@@ -1,4 +1,4 @@
-/** The rule that a request about an integration names one that exists. */
+/** Refuses requests that name an integration which does not exist. */
 import type { Database } from '@creditlane/postgres/database';
 import { notFound } from '@creditlane/rpc/fault';
 import { integrationExists } from './store/integrations.ts';

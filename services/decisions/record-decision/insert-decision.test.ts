@@ -29,7 +29,7 @@ const FIRST_COLUMN_PARAMETER = PARAMETERS.length - COLUMNS.length + 1;
 function listsAfter(start: string, text: string): string[][] {
   const [, ...rests] = text.split(start);
   return rests.map((rest) =>
-    (rest.split(/\)|\n +FROM/)[0] ?? '').split(',').map((it) => it.trim()),
+    (rest.split(/\)|\n +FROM/)[0] ?? '').split(',').map((item) => item.trim()),
   );
 }
 
