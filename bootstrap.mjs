@@ -18,8 +18,8 @@ const TASKS = {
   up: { file: 'deploy/processes/up.ts', about: 'run the platform with one process per service' },
   down: { file: 'deploy/processes/down.ts', about: 'stop the processes that "up" started' },
   secrets: {
-    file: 'deploy/local/compose-secrets.ts',
-    about: 'generate the secrets for deploy/compose.yaml',
+    file: 'deploy/compose/secrets.ts',
+    about: 'generate the secrets for deploy/compose.yaml, or those that are missing',
   },
   test: {
     file: 'tasks/test.ts',
@@ -28,7 +28,10 @@ const TASKS = {
   faults: { file: 'tasks/faults.ts', about: 'run the long form of the fault injection tests' },
   check: { file: 'tasks/check.ts', about: 'check lint rules, format, types and contracts' },
   fix: { file: 'tasks/fix.ts', about: 'format the source and apply safe lint fixes' },
-  generate: { file: 'tasks/generate.ts', about: 'generate the code of the contracts in proto/' },
+  generate: {
+    file: 'tasks/generate.ts',
+    about: 'generate the code of proto/, deploy/compose.yaml and docs/settings.md',
+  },
   bench: { file: 'bench/main.ts', about: 'measure throughput, latency and CPU time' },
 };
 

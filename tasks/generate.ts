@@ -1,4 +1,15 @@
-// `npm run generate`: generates proto/gen from the contracts in proto/creditlane.
+// `npm run generate`: generates proto/gen from the contracts in proto/creditlane, then
+// deploy/compose.yaml and docs/settings.md from the manifests of the services.
+import { writeFile } from 'node:fs/promises';
 import { runTool } from './checks.ts';
 
-process.exitCode = (await runTool('buf', ['generate'], 'proto')) ? 0 : 1;
+if (await runTool('buf', ['generate'], 'proto')) {
+  // Imported only now, because the services import the generated code.
+  const { SERVICES } = await import('../deploy/platform/services.ts');
+  const { composeFile } = await import('../deploy/compose/compose-file.ts');
+  const { settingsPage } = await import('../deploy/platform/settings-page.ts');
+  await writeFile('deploy/compose.yaml', composeFile(SERVICES));
+  await writeFile('docs/settings.md', settingsPage(SERVICES));
+} else {
+  process.exitCode = 1;
+}

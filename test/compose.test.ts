@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { composeVariables } from '@creditlane/local/compose-variables';
-import { makeSecrets } from '@creditlane/platform/secrets';
-import { DATABASES } from '@creditlane/platform/services';
+import { composeFile } from '@creditlane/compose/compose-file';
+import { composeVariables } from '@creditlane/compose/env-file';
+import { DATABASES, SERVICES } from '@creditlane/platform/services';
+import { settingsPage } from '@creditlane/platform/settings-page';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 
@@ -14,14 +15,15 @@ interface ComposeService {
   environment: Record<string, string>;
   read_only?: boolean;
   healthcheck?: object;
+  depends_on?: Record<string, { condition: string }>;
 }
 
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '..');
-const SERVICES = readdirSync(join(ROOT, 'services'));
+const NAMES = SERVICES.map(({ name }) => name);
 const text = readFileSync(join(ROOT, 'deploy/compose.yaml'), 'utf8');
 const compose: { services: Record<string, ComposeService> } = parse(text, { merge: true });
-const variables = composeVariables(makeSecrets());
+const variables = composeVariables(SERVICES);
 
 /** A service's environment as compose gives it, with the variables filled in. */
 function environmentOf(service: string): Record<string, string> {
@@ -43,7 +45,7 @@ function check(program: string, env: Record<string, string>) {
   return run(process.execPath, [join(ROOT, program), '--check'], { env });
 }
 
-test.each(SERVICES)(
+test.each(NAMES)(
   'compose runs %s from the one image, closed up, with a configuration that it accepts',
   async (name) => {
     const program = `services/${name}/main.ts`;
@@ -64,24 +66,44 @@ test('compose makes the topics before anybody needs them', async () => {
   expect(stdout).toBe('configuration ok\n');
 });
 
-test('compose gives each service that keeps data a database of its own', () => {
-  const script = readFileSync(join(ROOT, 'deploy/compose-databases.sh'), 'utf8');
-  const known = environmentOf('postgres');
+test('compose makes the databases before the services that own them start', async () => {
+  const [program = ''] = compose.services.databases?.command ?? [];
+  const { stdout } = await check(program, environmentOf('databases'));
+  expect(stdout).toBe('configuration ok\n');
+  for (const name of Object.keys(DATABASES)) {
+    const { databases } = compose.services[name]?.depends_on ?? {};
+    expect(databases).toEqual({ condition: 'service_completed_successfully' });
+  }
+});
+
+test('compose gives each service that has a database one of its own', () => {
+  const made = (environmentOf('databases').DATABASES ?? '').split(', ');
+  expect(made).toHaveLength(Object.keys(DATABASES).length);
   for (const [service, name] of Object.entries(DATABASES)) {
     const { username, password, pathname } = new URL(environmentOf(service).DATABASE_URL ?? '');
     expect({ username, pathname }).toEqual({ username: name, pathname: `/${name}` });
-    const [, variable = ''] = new RegExp(`prepare ${name} "\\$(\\w+)"`).exec(script) ?? [];
-    expect(known[variable]).toBe(password);
+    expect(made).toContain(`${name}:${password}`);
   }
 });
 
 test('compose calls each service where it listens', () => {
-  for (const name of SERVICES) {
+  for (const name of NAMES) {
     for (const [variable, address] of Object.entries(environmentOf(name))) {
       if (!variable.endsWith('_ADDRESS')) continue;
       const [host = '', port] = address.split(':');
-      expect(SERVICES).toContain(host);
+      expect(NAMES).toContain(host);
       expect(port).toBe('9000');
     }
   }
+});
+
+test('compose.yaml and the page of settings are what the manifests give', () => {
+  const page = readFileSync(join(ROOT, 'docs/settings.md'), 'utf8');
+  const advice = 'run npm run generate';
+  expect(text, advice).toBe(composeFile(SERVICES));
+  expect(page, advice).toBe(settingsPage(SERVICES));
+});
+
+test('the list has every folder of services/', () => {
+  expect(readdirSync(join(ROOT, 'services')).toSorted()).toEqual(NAMES.toSorted());
 });

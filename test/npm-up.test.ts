@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { describeWithKafka, openTestKafka } from '@creditlane/events/kafka/test-kafka';
 import type { Demo, ServiceAddress } from '@creditlane/local/demo';
 import { readJson } from '@creditlane/local/json-file';
+import { SERVICES } from '@creditlane/platform/services';
 import { identifyProcess, type ProcessIdentity } from '@creditlane/supervision/pid-file';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { decide } from './platform/api-client.ts';
@@ -15,7 +16,7 @@ import { Inbox } from './platform/webhook-inbox.ts';
 
 const run = promisify(execFile);
 const DEPLOY = resolve(import.meta.dirname, '../deploy/processes');
-const SERVICES = ['integrations', 'applications', 'decisions', 'webhook-dispatcher', 'gateway'];
+const NAMES = SERVICES.map(({ name }) => name);
 
 let dataDir: string;
 let started: LocalPlatform[];
@@ -54,8 +55,8 @@ describeWithKafka(kafka, 'npm run up', () => {
     const platform = up('--replicas', 'decisions=2');
     const demo = await platform.ready(120_000);
     const services = servicesOf(demo);
-    expect(Object.keys(services).toSorted()).toEqual([...SERVICES, 'decisions-2'].toSorted());
-    expect(new Set(Object.values(services).map(({ pid }) => pid)).size).toBe(6);
+    expect(Object.keys(services).toSorted()).toEqual([...NAMES, 'decisions-2'].toSorted());
+    expect(new Set(Object.values(services).map(({ pid }) => pid)).size).toBe(NAMES.length + 1);
     for (const [name, { opsUrl }] of Object.entries(services)) {
       expect((await fetch(`${opsUrl}/readyz`)).status).toBe(200);
       expect(platform.output).toMatch(new RegExp(`INFO +${name}: started`));

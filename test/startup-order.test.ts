@@ -1,34 +1,31 @@
 import { HOST } from '@creditlane/local/host';
 import { choosePorts } from '@creditlane/local/ports';
+import type { DatabaseUrls } from '@creditlane/platform/databases';
 import { makeSecrets } from '@creditlane/platform/secrets';
+import { DATABASES, SERVICES } from '@creditlane/platform/services';
 import { environmentOf } from '@creditlane/processes/environment';
 import { planInstances, portsNeeded } from '@creditlane/processes/instances';
 import { ServiceProcess } from '@creditlane/processes/service-process';
 import type { Readiness } from '@creditlane/runtime/health';
 import { createLog } from '@creditlane/runtime/telemetry/log';
+import type { AnyService } from '@creditlane/service/define-service';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from './platform/eventually.ts';
 
-/** What each service is waiting for when it is started before everything else. */
-const LACKS = [
-  ['integrations', ['startup']],
-  ['applications', ['startup']],
-  ['decisions', ['startup']],
-  ['webhook-dispatcher', ['startup']],
-  ['gateway', ['applications', 'decisions', 'integrations']],
-] as const;
+/** What each service waits for when it is started before everything else. */
+const LACKS = SERVICES.map(({ name, database, calls = [] }: AnyService) => ({
+  name,
+  lacks: database === undefined ? calls : ['startup'],
+}));
 
-const nobody = `postgres://nobody:secret@${HOST}:1/nothing`;
-const databaseUrls = {
-  integrations: nobody,
-  applications: nobody,
-  decisions: nobody,
-  'webhook-dispatcher': nobody,
-};
+const nowhere = `postgres://nobody:secret@${HOST}:1/nothing`;
+const databaseUrls = Object.fromEntries(
+  Object.keys(DATABASES).map((owner) => [owner, nowhere]),
+) as DatabaseUrls;
 
 test.each(LACKS)(
-  '%s, started before all that it needs, is alive, waits, and ends in order',
-  async (name, lacks) => {
+  '$name, started before all that it needs, is alive, waits, and ends in order',
+  async ({ name, lacks }) => {
     const ports = await choosePorts(0, HOST, portsNeeded({}));
     const instances = planInstances(ports, {});
     const instance = instances.find((it) => it.name === name);

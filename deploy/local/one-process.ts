@@ -1,13 +1,12 @@
 import type { Process } from '@creditlane/runtime/run';
-import { runInstallation } from './installation.ts';
-import type { Options } from './options.ts';
+import { type InstallationOptions, runInstallation } from './installation.ts';
 import { startPlatform } from './platform.ts';
 import { openPostgres } from './postgres.ts';
 import { step } from './progress.ts';
 import { releaseMemory } from './release-memory.ts';
 
 /** Starts everything a newcomer needs in this process. Throws a `StartError` that explains. */
-export function startOneProcess(options: Options, process: Process): Promise<void> {
+export function startOneProcess(options: InstallationOptions, process: Process): Promise<void> {
   return runInstallation(options, 0, process, async (installation) => {
     const databaseUrls = await openPostgres(installation, process);
     const platform = await step('Starting the services', () =>

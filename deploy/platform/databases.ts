@@ -1,7 +1,8 @@
+import { ensureDatabases } from '@creditlane/postgres/ensure-databases';
 import type { AnyService } from '@creditlane/service/define-service';
 import pg from 'pg';
 import { type Secrets, secretsOf } from './secrets.ts';
-import { type DatabaseOwner, databaseNames, SERVICES } from './services.ts';
+import { DATABASES, type DatabaseOwner, databaseNames, SERVICES } from './services.ts';
 
 /** The URL of each service's database. */
 export type DatabaseUrls = Record<DatabaseOwner, string>;
@@ -16,49 +17,33 @@ export async function prepareDatabases(
   suffix = '',
   services: readonly AnyService[] = SERVICES,
 ): Promise<DatabaseUrls> {
-  return asAdmin(adminUrl, async (admin) => {
-    const urls: Record<string, string> = {};
-    for (const [service, database] of Object.entries(databaseNames(services))) {
-      const name = database + suffix;
-      const { databasePassword } = secretsOf(secrets, service);
-      await prepareDatabase(admin, name, databasePassword);
-      const url = new URL(adminUrl);
-      url.username = name;
-      url.password = databasePassword;
-      url.pathname = `/${name}`;
-      urls[service] = url.href;
-    }
-    return urls as DatabaseUrls;
+  const owned = Object.entries(databaseNames(services)).map(([service, database]) => ({
+    service,
+    name: database + suffix,
+    password: secretsOf(secrets, service).databasePassword,
+  }));
+  await ensureDatabases(adminUrl, owned);
+  const urls = owned.map(({ service, name, password }) => {
+    const url = new URL(adminUrl);
+    url.username = name;
+    url.password = password;
+    url.pathname = `/${name}`;
+    return [service, url.href];
   });
-}
-
-async function prepareDatabase(admin: pg.Client, name: string, password: string): Promise<void> {
-  const id = admin.escapeIdentifier(name);
-  const role = await admin.query('SELECT FROM pg_roles WHERE rolname = $1', [name]);
-  const verb = role.rowCount === 0 ? 'CREATE' : 'ALTER';
-  await admin.query(`${verb} ROLE ${id} LOGIN PASSWORD ${admin.escapeLiteral(password)}`);
-  const database = await admin.query('SELECT FROM pg_database WHERE datname = $1', [name]);
-  if (database.rowCount === 0) await admin.query(`CREATE DATABASE ${id} OWNER ${id}`);
-  await admin.query(`REVOKE CONNECT, TEMPORARY ON DATABASE ${id} FROM PUBLIC`);
+  return Object.fromEntries(urls) as DatabaseUrls;
 }
 
 /** Drops what `prepareDatabases` created, whether or not clients are connected. */
 export async function dropDatabases(adminUrl: string, suffix: string): Promise<void> {
-  await asAdmin(adminUrl, async (admin) => {
-    for (const name of Object.values(databaseNames(SERVICES))) {
-      const id = admin.escapeIdentifier(name + suffix);
-      await admin.query(`DROP DATABASE IF EXISTS ${id} WITH (FORCE)`);
-      await admin.query(`DROP ROLE IF EXISTS ${id}`);
-    }
-  });
-}
-
-async function asAdmin<T>(adminUrl: string, work: (admin: pg.Client) => Promise<T>): Promise<T> {
   const admin = new pg.Client({ connectionString: adminUrl });
   admin.on('error', () => undefined); // The query under way reports it.
   await admin.connect();
   try {
-    return await work(admin);
+    for (const name of Object.values(DATABASES)) {
+      const id = admin.escapeIdentifier(name + suffix);
+      await admin.query(`DROP DATABASE IF EXISTS ${id} WITH (FORCE)`);
+      await admin.query(`DROP ROLE IF EXISTS ${id}`);
+    }
   } finally {
     await admin.end();
   }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeWithKafka } from '@creditlane/events/kafka/test-kafka';
-import type { DatabaseOwner } from '@creditlane/platform/services';
+import { type DatabaseOwner, SERVICES } from '@creditlane/platform/services';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../platform/eventually.ts';
 import { whileHeld } from './database-state.ts';
@@ -15,7 +15,7 @@ import { Subject } from './system-under-test.ts';
 
 const execute = promisify(execFile);
 const REDRIVE = fileURLToPath(new URL('../../libs/messaging/redrive.ts', import.meta.url));
-const SERVICES = ['integrations', 'applications', 'decisions', 'webhook-dispatcher', 'gateway'];
+const NAMES = SERVICES.map(({ name }) => name);
 const BROKERS = isLong ? 3 : 1;
 
 const kafka = await KafkaUnderFault.start(BROKERS);
@@ -50,7 +50,7 @@ describeWithKafka(kafka, 'in processes, under load, every promise is kept', (clu
 
   promise('when each service is killed with -9 in turn', async () => {
     const history = await run('kill -9 of each', subject, FORM, async ({ crash, note }) => {
-      for (const name of SERVICES) {
+      for (const name of NAMES) {
         const end = () => subject.endService(name, 'SIGKILL');
         // Only the dispatcher has requests under way at the receiver.
         await (name === 'webhook-dispatcher' ? crash(end) : end());

@@ -27,6 +27,7 @@ const MAIN_FILES: Record<string, string> = {
   'libs/crypto': 'envelope.ts',
   'libs/egress-rules': 'destination-url.ts',
   'deploy/platform': 'services.ts',
+  'deploy/compose': 'compose-file.ts',
   'deploy/local': 'main.ts',
   'deploy/processes': 'up.ts',
   'deploy/webhook-inbox': 'inbox.ts',

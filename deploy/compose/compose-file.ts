@@ -1,0 +1,204 @@
+// Creditlane in containers: deploy/compose.yaml and deploy/.env, made from the list of services.
+
+import { variableOf } from '@creditlane/platform/services';
+import { addressVariable } from '@creditlane/rpc/calling';
+import { type Variable, variablesOf } from '@creditlane/runtime/setting';
+import type { AnyService } from '@creditlane/service/define-service';
+import { processVariables } from '@creditlane/service/settings';
+
+/** The text of compose.yaml: PostgreSQL, Kafka, what prepares them, and each service by itself. */
+export function composeFile(services: readonly AnyService[]): string {
+  const trust = services.flatMap(({ name, calls }) =>
+    calls === undefined ? [] : [secret(variableOf(name, 'IDENTITY_TRUST'))],
+  );
+  const blocks = services.map((service) => serviceBlock(service, services));
+  return `${HEADER}
+x-identity-trust: &identity-trust
+  IDENTITY_TRUST: ${folded(trust)}
+
+x-kafka: &kafka
+  KAFKA_BROKERS: kafka:9092
+  KAFKA_REPLICATION: "1"
+
+services:
+${POSTGRES_AND_KAFKA}
+${databasesBlock(services)}
+${blocks.join('\n')}
+volumes:
+  postgres:
+  kafka:
+`;
+}
+
+function databasesBlock(services: readonly AnyService[]): string {
+  const owned = services.flatMap(({ name, database }) =>
+    database ? [`${database.name}:${secret(variableOf(name, 'DATABASE_PASSWORD'))}`] : [],
+  );
+  return `\
+  # Makes the databases and roles that are missing, and ends; at each start.
+  databases:
+    <<: *creditlane
+    command: [libs/postgres/make-databases.ts]
+    restart: on-failure
+    environment:
+      ADMIN_DATABASE_URL: postgres://creditlane_admin:${secret('POSTGRES_PASSWORD')}@postgres/postgres
+      DATABASES: ${folded(owned, '      ')}
+    depends_on:
+      postgres:
+        condition: service_healthy
+`;
+}
+
+function serviceBlock(service: AnyService, services: readonly AnyService[]): string {
+  const lines = environmentOf(service, services).map((line) => `      ${line}\n`);
+  return `\
+  # ${service.about}
+  ${service.name}:
+    <<: *service
+    command: [services/${service.name}/main.ts]
+${service.serves === 'http' ? PORTS : ''}\
+${lines.length === 0 ? '' : `    environment:\n${lines.join('')}`}\
+${service.database === undefined ? '' : NEEDS_DATABASE}`;
+}
+
+/** The lines for the variables that a service reads and that compose has a value for. */
+function environmentOf(service: AnyService, services: readonly AnyService[]): string[] {
+  const { name, database, settings } = service;
+  const read = new Set(processVariables(service).map((variable) => variable.name));
+  const anchors = [
+    ...(read.has('IDENTITY_TRUST') ? ['*identity-trust'] : []),
+    ...(read.has('KAFKA_BROKERS') ? ['*kafka'] : []),
+  ];
+  const password = secret(variableOf(name, 'DATABASE_PASSWORD'));
+  const values = {
+    ...(database && {
+      DATABASE_URL: `postgres://${database.name}:${password}@postgres/${database.name}`,
+    }),
+    IDENTITY_KEY: secret(variableOf(name, 'IDENTITY_KEY')),
+    ...Object.fromEntries(
+      services.map((peer) => [addressVariable(peer.name), `${peer.name}:9000`]),
+    ),
+    ...Object.fromEntries(variablesOf(settings).filter(mustBeGiven).map(asReference)),
+  };
+  const needed = Object.entries(values).filter(([variable]) => read.has(variable));
+  return [
+    ...(anchors.length === 0 ? [] : [`<<: [${anchors.join(', ')}]`]),
+    ...needed.map(([variable, value]) => `${variable}: ${value}`),
+  ];
+}
+
+function mustBeGiven(variable: Variable): boolean {
+  return variable.secret || variable.default === undefined;
+}
+
+function asReference({ name }: Variable): [string, string] {
+  return [name, secret(name)];
+}
+
+/** A reference to a variable of deploy/.env; compose stops and shows the text where it is missing. */
+function secret(name: string): string {
+  return `\${${name}:?run npm run secrets}`;
+}
+
+/** Values separated by commas, a line for each. */
+function folded(values: string[], indentation = '  '): string {
+  const newline = `\n${indentation}  `;
+  return `>-${newline}${values.join(`,${newline}`)}`;
+}
+
+const PORTS = `\
+    ports:
+      - 127.0.0.1:3000:8080
+      - 127.0.0.1:3001:9090
+`;
+
+const NEEDS_DATABASE = `\
+    depends_on:
+      databases:
+        condition: service_completed_successfully
+`;
+
+const HEADER = `\
+# Creditlane in containers: PostgreSQL, Kafka, and each service by itself.
+# Made by "npm run generate" from the manifests in services/*/service.ts; do not edit.
+#
+#   npm run secrets                                      makes deploy/.env, or completes it
+#   docker compose -f deploy/compose.yaml up --build
+#
+# The API is at http://127.0.0.1:3000/v1; its documentation at /docs; the platform's key in deploy/.env.
+name: creditlane
+
+x-creditlane: &creditlane
+  image: creditlane
+  build:
+    context: ..
+    dockerfile: deploy/Dockerfile
+  restart: unless-stopped
+  read_only: true
+  cap_drop: [ALL]
+  security_opt: ["no-new-privileges:true"]
+  # Longer than a service takes to shut down.
+  stop_grace_period: 25s
+
+# Services start in any order and wait for what they need; healthy means ready to serve.
+x-service: &service
+  <<: *creditlane
+  healthcheck:
+    test:
+      - CMD
+      - node
+      - -e
+      - fetch('http://127.0.0.1:9090/readyz').then(({ok}) => process.exit(ok ? 0: 1), () => process.exit(1))
+    interval: 5s
+    timeout: 3s
+    retries: 3
+    start_period: 60s
+`;
+
+const POSTGRES_AND_KAFKA = `\
+  postgres:
+    image: postgres:18
+    restart: unless-stopped
+    environment:
+      POSTGRES_USER: creditlane_admin
+      POSTGRES_PASSWORD: ${secret('POSTGRES_PASSWORD')}
+    volumes:
+      - postgres:/var/lib/postgresql
+    healthcheck:
+      test: [CMD, pg_isready, --username=creditlane_admin, --host=127.0.0.1]
+      interval: 5s
+
+  kafka:
+    image: apache/kafka:4.1.0
+    restart: unless-stopped
+    environment:
+      KAFKA_NODE_ID: "1"
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+      KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+      KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+      KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: "1"
+      KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR: "1"
+      KAFKA_TRANSACTION_STATE_LOG_MIN_ISR: "1"
+      KAFKA_AUTO_CREATE_TOPICS_ENABLE: "false"
+      KAFKA_LOG_DIRS: /var/lib/kafka/data
+    volumes:
+      - kafka:/var/lib/kafka/data
+    healthcheck:
+      test: [CMD, /opt/kafka/bin/kafka-broker-api-versions.sh, --bootstrap-server, "127.0.0.1:9092"]
+      interval: 10s
+      timeout: 10s
+      start_period: 30s
+
+  # Makes the topics and ends.
+  topics:
+    <<: *creditlane
+    command: [libs/events/make-topics.ts]
+    restart: on-failure
+    environment: *kafka
+    depends_on:
+      kafka:
+        condition: service_healthy
+`;

@@ -1,0 +1,83 @@
+// deploy/.env: the secrets of a compose installation, by the names that deploy/compose.yaml refers to.
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import {
+  makeSecrets,
+  platformKeyDigest,
+  type ServiceSecrets,
+  secretsOf,
+} from '@creditlane/platform/secrets';
+import { variableOf } from '@creditlane/platform/services';
+import type { AnyService } from '@creditlane/service/define-service';
+
+type Variables = Record<string, string>;
+
+/** The text of the file with a line for each variable that it lacks; every line that is there stays. */
+export function completeEnvFile(text: string, services: readonly AnyService[]): string {
+  const kept = parse(text);
+  const missing = Object.entries(composeVariables(services, kept))
+    .filter(([name]) => kept[name] === undefined)
+    .map(([name, value]) => `${name}='${value}'\n`);
+  const newline = text === '' || text.endsWith('\n') ? '' : '\n';
+  return missing.length === 0 ? text : `${text}${newline}${missing.join('')}`;
+}
+
+/** Every variable that compose.yaml refers to: the kept values, and new ones for the others. */
+export function composeVariables(services: readonly AnyService[], kept: Variables = {}): Variables {
+  const secrets = makeSecrets(services);
+  const platformKey = kept.PLATFORM_KEY ?? secrets.platformKey;
+  const ofServices = services.map(({ name, database, calls }) => {
+    const { databasePassword, identity } = secretsOf(secrets, name);
+    return {
+      ...(database && { [variableOf(name, 'DATABASE_PASSWORD')]: databasePassword }),
+      ...(calls && identityVariables(name, identity, kept)),
+    };
+  });
+  return {
+    PLATFORM_KEY: platformKey,
+    PLATFORM_KEY_DIGESTS: platformKeyDigest({ platformKey }),
+    POSTGRES_PASSWORD: secrets.postgresPassword,
+    ...secrets.settings,
+    ...Object.assign({}, ...ofServices),
+    ...kept,
+  };
+}
+
+/**
+ * The key by which a service signs its calls, and what the others trust. A file of an earlier version
+ * has the public keys of all services in IDENTITY_TRUST, two of a service whose key is being changed.
+ */
+function identityVariables(
+  service: string,
+  { privateKey, publicKey }: ServiceSecrets['identity'],
+  kept: Variables,
+): Variables {
+  const keyName = variableOf(service, 'IDENTITY_KEY');
+  const keptKey = kept[keyName];
+  const trusted = (kept.IDENTITY_TRUST ?? '')
+    .split(',')
+    .filter((entry) => entry.startsWith(`${service}:`));
+  if (keptKey !== undefined && trusted.length === 0) {
+    trusted.push(`${service}:${publicKeyOf(keptKey)}`);
+  }
+  if (keptKey === undefined) trusted.push(`${service}:${publicKey}`);
+  return {
+    [keyName]: keptKey ?? privateKey,
+    [variableOf(service, 'IDENTITY_TRUST')]: trusted.join(','),
+  };
+}
+
+/** The public key, base64 of SPKI, of a private one in base64 of PKCS #8. */
+function publicKeyOf(privateKey: string): string {
+  const key = createPrivateKey({
+    key: Buffer.from(privateKey, 'base64'),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  return createPublicKey(key).export({ format: 'der', type: 'spki' }).toString('base64');
+}
+
+/** The variables of a file with lines such as NAME='value'. */
+function parse(text: string): Variables {
+  const lines = text.split('\n').map((line) => /^\s*(\w+)=(['"]?)(.*)\2\s*$/.exec(line));
+  return Object.fromEntries(lines.flatMap((line) => (line ? [[line[1], line[3]]] : [])));
+}

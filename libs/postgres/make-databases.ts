@@ -1,0 +1,34 @@
+/** Makes the databases and roles that DATABASES names on the server of ADMIN_DATABASE_URL, and ends. */
+import { refuse } from '@creditlane/runtime/env';
+import { run } from '@creditlane/runtime/run';
+import { readSettings, setting } from '@creditlane/runtime/setting';
+import { ensureDatabases, type OwnedDatabase } from './ensure-databases.ts';
+
+const settings = {
+  adminUrl: setting.url('ADMIN_DATABASE_URL', {
+    secret: true,
+    about: 'A database of the server, with a user who may create databases and roles.',
+  }),
+  databases: setting.parsed('DATABASES', parseDatabases, {
+    type: '`name:password`, separated by commas',
+    secret: true,
+    about: 'The databases with the passwords of their owners, who have the same names.',
+  }),
+};
+
+function parseDatabases(text: string): OwnedDatabase[] {
+  return text.split(',').map((entry) => {
+    const [name, password, ...rest] = entry.trim().split(':');
+    if (!name || !password || rest.length > 0) refuse('name:password,name:password,…');
+    return { name, password };
+  });
+}
+
+await run(
+  'databases',
+  (env) => readSettings(env, settings),
+  async ({ adminUrl, databases }, { log }) => {
+    await ensureDatabases(adminUrl, databases);
+    log.info({ databases: databases.map(({ name }) => name) }, 'databases ready');
+  },
+);

@@ -1,0 +1,170 @@
+// An installation that an earlier version made gains what a new service needs, and keeps what it has. The
+// files in test/earlier-installation are those of a version with five services, as it wrote them.
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { completeEnvFile, composeVariables } from '@creditlane/compose/env-file';
+import type { Demo } from '@creditlane/local/demo';
+import { readJson } from '@creditlane/local/json-file';
+import { startOneProcess } from '@creditlane/local/one-process';
+import { SERVICES } from '@creditlane/platform/services';
+import { TokenSigner } from '@creditlane/rpc/identity';
+import { setting } from '@creditlane/runtime/setting';
+import { createTestProcess } from '@creditlane/runtime/test-process';
+import { type AnyService, declareService, defineService } from '@creditlane/service/define-service';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { Api, decide, decisionPath } from './platform/api-client.ts';
+
+const run = promisify(execFile);
+const EARLIER = resolve(import.meta.dirname, 'earlier-installation');
+const ROOT = resolve(import.meta.dirname, '..');
+
+/** A service that no version has: with a database, a secret, a topic and a peer of its own. */
+const declaration = declareService({
+  name: 'scoring',
+  about: 'A score for each decision.',
+  serves: 'calls',
+  database: { name: 'creditlane_scoring', entities: [], migrations: [] },
+  consumes: ['creditlane.decisions.v1'],
+  calls: ['applications'],
+  settings: {
+    key: setting.string('SCORING_KEY', { secret: true, generate: () => 'made', about: 'A key.' }),
+  },
+});
+const scored: string[] = [];
+const scoring = defineService(declaration, async ({ settings, database, bus }) => {
+  const { rows } = await database.pool.query('SELECT current_database() AS name');
+  scored.push(`${settings.key} ${rows[0].name}`);
+  await bus.subscribe({
+    group: 'scoring',
+    topics: ['creditlane.decisions.v1'],
+    handle: async (batch) => void scored.push(...batch.map(({ key }) => key)),
+  });
+  return { routes: [] };
+});
+const WITH_SCORING: readonly AnyService[] = [...SERVICES, scoring];
+
+let dataDir: string;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'creditlane-earlier-'));
+  // Run by root, PostgreSQL is another user's process and must be able to enter.
+  await chmod(dataDir, 0o755);
+});
+afterAll(() => rm(dataDir, { recursive: true, force: true }));
+
+/** Runs the platform on the data directory while `work` is done. */
+async function whileRunning(
+  services: readonly AnyService[],
+  work: (demo: Demo) => Promise<void>,
+): Promise<void> {
+  const process = createTestProcess('earlier-installation');
+  // The announcement is for people.
+  vi.spyOn(globalThis.process.stdout, 'write').mockReturnValue(true);
+  try {
+    await startOneProcess({ port: 0, dataDir, reset: false, services }, process);
+    await work((await readJson<Demo>(join(dataDir, 'demo.json'))) as Demo);
+  } finally {
+    await process.closers.close();
+  }
+}
+
+test('a data directory gains the secrets and the database of a new service, and keeps its data', async () => {
+  await writeFile(join(dataDir, 'creditlane.json'), '{"layoutVersion":1}\n');
+  await copyFile(join(EARLIER, 'secrets.json'), join(dataDir, 'secrets.json'));
+  const earlier = JSON.parse(readFileSync(join(EARLIER, 'secrets.json'), 'utf8'));
+
+  let before: Demo | undefined;
+  await whileRunning(SERVICES, async (demo) => {
+    before = demo;
+    expect(demo.keys.platform).toBe(earlier.platformKey);
+    await decide(demo, 'DECLINED');
+    expect(await readJson(join(dataDir, 'secrets.json'))).toEqual(earlier);
+  });
+
+  await whileRunning(WITH_SCORING, async (demo) => {
+    const { baseUrl: _, opsUrl: __, inboxUrl: ___, ...kept } = before as Demo;
+    expect(demo).toMatchObject(kept);
+    const { body } = await new Api(demo).get(decisionPath(demo));
+    expect(body.decision).toBe('DECLINED');
+    expect(scored).toEqual(['made creditlane_scoring']);
+    await decide(demo, 'APPROVED');
+    await expect.poll(() => scored).toContain(demo.applicationId);
+
+    const secrets = (await readJson(join(dataDir, 'secrets.json'))) as typeof earlier;
+    expect(secrets).toMatchObject({ ...earlier, scoringKey: 'made' });
+    expect(Object.keys(secrets.services)).toEqual([...Object.keys(earlier.services), 'scoring']);
+  });
+}, 90_000);
+
+test('deploy/.env gains the variables of a new service, and every line stays as it is', () => {
+  const earlier = readFileSync(join(EARLIER, 'compose.env'), 'utf8');
+  const text = completeEnvFile(earlier, WITH_SCORING);
+  expect(text.startsWith(earlier)).toBe(true);
+  const names = text.split('\n').map((line) => line.split('=')[0] ?? '');
+  expect(new Set(names).size).toBe(names.length);
+  expect(names).toEqual(expect.arrayContaining(Object.keys(composeVariables(WITH_SCORING))));
+  expect(completeEnvFile(text, WITH_SCORING)).toBe(text);
+
+  // What the others trust is the key by which a service goes on signing.
+  const trusted = valueIn(text, 'DECISIONS_IDENTITY_TRUST');
+  expect(valueIn(earlier, 'IDENTITY_TRUST').split(',')).toContain(trusted);
+  const privateKey = valueIn(text, 'SCORING_IDENTITY_KEY');
+  expect(() => new TokenSigner({ issuer: 'scoring', privateKey })).not.toThrow();
+  expect(valueIn(text, 'SCORING_KEY')).toBe('made');
+});
+
+test('a trusted key of an earlier file stays trusted while its service changes to another', () => {
+  const earlier = readFileSync(join(EARLIER, 'compose.env'), 'utf8');
+  const [trusted = ''] = /decisions:[^,']+/.exec(earlier) ?? [];
+  const changing = earlier.replace(trusted, `${trusted},decisions:older`);
+  const text = completeEnvFile(changing, SERVICES);
+  expect(valueIn(text, 'DECISIONS_IDENTITY_TRUST')).toBe(`${trusted},decisions:older`);
+});
+
+test('the databases of compose are made where they are missing, and those that are there stay', async () => {
+  const server = new URL(inject('postgresUrl'));
+  const suffix = Math.random().toString(36).slice(2, 10);
+  const [first, second] = [`earlier_${suffix}`, `newer_${suffix}`];
+  const makeDatabases = (...names: string[]) =>
+    run(process.execPath, [join(ROOT, 'libs/postgres/make-databases.ts')], {
+      env: {
+        ADMIN_DATABASE_URL: server.href,
+        DATABASES: names.map((name) => `${name}:secret`).join(', '),
+      },
+    });
+  const asOwner = async (owner: string, database: string, text: string) => {
+    const url = new URL(server);
+    Object.assign(url, { username: owner, password: 'secret', pathname: `/${database}` });
+    const client = new pg.Client({ connectionString: url.href });
+    await client.connect();
+    try {
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  try {
+    await makeDatabases(first);
+    await asOwner(first, first, 'CREATE TABLE kept AS SELECT 7 AS number');
+    await makeDatabases(first, second);
+    expect(await asOwner(first, first, 'SELECT number FROM kept')).toEqual([{ number: 7 }]);
+    expect(await asOwner(second, second, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await expect(asOwner(second, first, 'SELECT 1')).rejects.toThrow(/permission denied/);
+  } finally {
+    const admin = new pg.Client({ connectionString: server.href });
+    await admin.connect();
+    for (const name of [first, second]) {
+      await admin.query(`DROP DATABASE IF EXISTS ${name}`);
+      await admin.query(`DROP ROLE IF EXISTS ${name}`);
+    }
+    await admin.end();
+  }
+});
+
+function valueIn(text: string, name: string): string {
+  return new RegExp(`^${name}='(.*)'$`, 'm').exec(text)?.[1] ?? '';
+}
