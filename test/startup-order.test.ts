@@ -40,7 +40,7 @@ test.each(LACKS)(
       write: (text) => void process.stderr.write(text),
       onRestart: () => ends.push(name),
     });
-    onTestFinished(() => service.close());
+    onTestFinished(() => service.stop());
     const ops = `http://${HOST}:${instance.ports.ops}`;
     const readiness = await eventually('word of its readiness', async () => {
       const answer = await fetch(`${ops}/readyz`).catch(() => undefined);
@@ -51,7 +51,7 @@ test.each(LACKS)(
     expect(readiness.status).toBe(503);
     for (const lack of lacks) expect(readiness.checks[lack]).toMatch(/^(starting|out of reach)$/);
     expect((await fetch(`${ops}/livez`)).status).toBe(200);
-    await service.close();
+    await service.stop();
     expect(ends).toEqual([]);
   },
 );

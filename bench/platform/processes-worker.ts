@@ -67,13 +67,14 @@ const functions = {
     const onRestart = () => log.warn(`${instance.name} was started again: do not trust its figure`);
     const all = { ...fleet.everywhere, ...env };
     alone = new ServiceProcess({ instance, env: all, log, write: showTrouble, onRestart });
-    closers.add(instance.name, alone.close.bind(alone));
-    await alone.ready();
+    const process = alone;
+    closers.add(instance.name, () => process.stop());
+    await process.ready();
   },
 
   /** Ends the service that `startAlone` started last. */
   async stopAlone(_: undefined): Promise<void> {
-    await alone?.close();
+    await alone?.stop();
   },
 };
 

@@ -44,7 +44,7 @@ export async function startFleet(options: FleetOptions, process: Process): Promi
       write,
       onRestart: () => restartListener(),
     });
-    process.closers.add(instance.name, () => service.close());
+    process.closers.add(instance.name, () => service.stop());
     return service;
   });
   await Promise.all(running.map((service) => service.ready()));

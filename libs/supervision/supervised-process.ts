@@ -43,7 +43,7 @@ export interface StopSignal {
 
 /** A process that ran for this long did not fail at its start: the next restart comes soon. */
 const STABLE_MS = 30_000;
-const PROBE_EVERY_MS = 25;
+const PROBE_EVERY_MS = 50;
 
 export class SupervisedProcess {
   readonly #options: SupervisedProcessOptions;
