@@ -1,10 +1,11 @@
-// How the tests run: unit tests beside the source first, then the promises of test/.
+// How the tests run: unit tests beside the source first, then the promises in test/, then some of these
+// promises again with each service as a process of its own.
 import { defineConfig } from 'vitest/config';
 
 const UNIT = ['libs/**/*.test.ts', 'services/**/*.test.ts', 'deploy/**/*.test.ts'];
 const PROMISES = ['test/**/*.test.ts'];
-/** These must hold as well where each service is a process of its own, with real Kafka between them. */
-const IN_PROCESSES = [
+/** These promises are also tested with each service as a process of its own, and real Kafka. */
+const TESTED_IN_PROCESSES = [
   'decision-webhooks',
   'trace',
   'metrics',
@@ -16,10 +17,10 @@ const IN_PROCESSES = [
 
 export default defineConfig({
   test: {
-    // Starts the one PostgreSQL that every test file makes its databases in.
+    // Every test file makes its databases on one PostgreSQL server.
     globalSetup: ['test/setup/postgres.setup.ts', 'test/setup/kafka.setup.ts'],
-    // A process per file, so that a leaked socket, timer or global cannot reach the next one; two,
-    // because the machines that run this have two cores and PostgreSQL needs its share.
+    // A process per test file, so that a leaked socket, timer or global cannot affect the next file.
+    // Two at a time, because CI machines have two cores.
     pool: 'forks',
     isolate: true,
     maxWorkers: 2,
@@ -37,8 +38,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'processes',
-          include: IN_PROCESSES.map((promise) => `test/${promise}.test.ts`),
-          env: { CREDITLANE_WORLD: 'processes' },
+          include: TESTED_IN_PROCESSES.map((promise) => `test/${promise}.test.ts`),
+          env: { CREDITLANE_TEST_RUN_MODE: 'processes' },
           globalSetup: 'test/setup/processes.setup.ts',
           setupFiles: 'test/setup/processes.skip.ts',
           sequence: { groupOrder: 3 },

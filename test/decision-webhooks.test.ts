@@ -3,57 +3,72 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { decisionPath } from './platform/api-client.ts';
 import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
-import type { Arrival } from './platform/webhook-inbox.ts';
+import type { ReceivedWebhook } from './platform/webhook-inbox-client.ts';
 
-/** Every value a creditor may write, and the webhook that tells of it. */
-const JOURNEYS = [
-  ['BOOKED', '/application-booked', 'BOOKED'],
-  ['APPROVED', '/application-approved', 'APPROVED'],
-  ['CONDITIONALLY_APPROVED', '/application-conditionally-approved', 'CONDITIONALLY_APPROVED'],
-  ['DOCUMENTS_INCOMPLETE', '/documents-incomplete', 'INCOMPLETE'],
-  ['INCOMPLETE', '/documents-incomplete', 'INCOMPLETE'],
-  ['PENDING_BANK_CONNECTION', '/pending-banking', 'PENDING_BANK_CONNECTION'],
-  ['DECLINED', '/application-declined', 'DECLINED'],
-] as const;
+/** Every decision that a creditor may record and that sends a webhook: its path, and its `status`. */
+const WEBHOOK_OF_DECISION = [
+  { decision: 'BOOKED', path: '/application-booked', status: 'BOOKED' },
+  { decision: 'APPROVED', path: '/application-approved', status: 'APPROVED' },
+  {
+    decision: 'CONDITIONALLY_APPROVED',
+    path: '/application-conditionally-approved',
+    status: 'CONDITIONALLY_APPROVED',
+  },
+  { decision: 'DOCUMENTS_INCOMPLETE', path: '/documents-incomplete', status: 'INCOMPLETE' },
+  { decision: 'INCOMPLETE', path: '/documents-incomplete', status: 'INCOMPLETE' },
+  {
+    decision: 'PENDING_BANK_CONNECTION',
+    path: '/pending-banking',
+    status: 'PENDING_BANK_CONNECTION',
+  },
+  { decision: 'DECLINED', path: '/application-declined', status: 'DECLINED' },
+];
 
 const TERMS = { firstPaymentDate: '2027-02-01', paymentFrequency: 'BI_WEEKLY', interestRate: 6.49 };
 
-describe('a decision becomes a signed webhook', () => {
-  let world: TestPlatform;
+describe('a recorded decision sends a signed webhook', () => {
+  let platform: TestPlatform;
   beforeAll(async () => {
-    world = await startTestPlatform();
+    platform = await startTestPlatform();
   });
-  afterAll(() => world.close());
-  beforeEach(() => world.inbox.empty());
+  afterAll(() => platform.close());
+  beforeEach(() => platform.inbox.clear());
 
-  test.each(JOURNEYS)('%s arrives at %s with status %s', async (decision, path, status) => {
-    const submission = await world.submitApplication();
-    await world.inbox.waitFor(1);
-    await world.inbox.empty();
-    const answer = await world.decide(submission, { decision, ...TERMS, conditions: 'Pay stub' });
+  test.each(WEBHOOK_OF_DECISION)(
+    '$decision sends a webhook to $path with status $status',
+    async ({ decision, path, status }) => {
+      const submission = await platform.submitNewApplication();
+      await platform.inbox.waitFor(1);
+      await platform.inbox.clear();
+      const answer = await platform.recordDecision(submission, {
+        decision,
+        ...TERMS,
+        conditions: 'Pay stub',
+      });
 
-    expect(answer.status).toBe(200);
-    const [arrival] = await world.inbox.waitFor(1);
-    expect(arrival?.path).toBe(path);
-    expect(JSON.parse(arrival?.body ?? '')).toMatchObject({
-      ...submission,
-      retailerId: world.demo.retailerId,
-      status,
-      conditions: 'Pay stub',
-    });
-  });
+      expect(answer.status).toBe(200);
+      const [webhook] = await platform.inbox.waitFor(1);
+      expect(webhook?.path).toBe(path);
+      expect(bodyOf(webhook)).toMatchObject({
+        ...submission,
+        retailerId: platform.demo.retailerId,
+        status,
+        conditions: 'Pay stub',
+      });
+    },
+  );
 
-  test('WITHDRAWN is recorded and readable, and no webhook tells of it', async () => {
-    const submission = await world.submitApplication();
-    await world.decide(submission, { decision: 'WITHDRAWN' });
-    await world.decide(submission, { decision: 'DECLINED' });
+  test('WITHDRAWN is recorded and can be read, and sends no webhook', async () => {
+    const submission = await platform.submitNewApplication();
+    await platform.recordDecision(submission, { decision: 'WITHDRAWN' });
+    await platform.recordDecision(submission, { decision: 'DECLINED' });
 
-    const arrivals = await world.inbox.waitFor(2);
-    expect(arrivals.map(({ path }) => path)).toEqual([
+    const webhooks = await platform.inbox.waitFor(2);
+    expect(webhooks.map(({ path }) => path)).toEqual([
       '/awaiting-decision',
       '/application-declined',
     ]);
-    const history = await world.api.get(`${decisionPath(submission)}s`);
+    const history = await platform.api.get(`${decisionPath(submission)}s`);
     expect(history.body.data.map(({ decision }: { decision: string }) => decision)).toEqual([
       'DECLINED',
       'WITHDRAWN',
@@ -61,31 +76,31 @@ describe('a decision becomes a signed webhook', () => {
     ]);
   });
 
-  test('submission itself is told as awaiting-decision, and read back as AWAITING_DECISION', async () => {
-    const submission = await world.submitApplication();
-    const [arrival] = await world.inbox.waitFor(1);
-    expect(arrival?.path).toBe('/awaiting-decision');
-    expect(JSON.parse(arrival?.body ?? '')).toEqual({
+  test('a submission sends /awaiting-decision, and its decision reads AWAITING_DECISION', async () => {
+    const submission = await platform.submitNewApplication();
+    const [webhook] = await platform.inbox.waitFor(1);
+    expect(webhook?.path).toBe('/awaiting-decision');
+    expect(bodyOf(webhook)).toEqual({
       ...submission,
-      retailerId: world.demo.retailerId,
+      retailerId: platform.demo.retailerId,
       status: 'AWAITING_DECISION',
     });
-    const read = await world.api.get(decisionPath(submission));
+    const read = await platform.api.get(decisionPath(submission));
     expect(read.body).toMatchObject({ ...submission, decision: 'AWAITING_DECISION' });
   });
 
-  test('an approval carries its terms, hyphenated frequency and what it changed', async () => {
-    const submission = await world.submitApplication();
-    await world.decide(submission, {
+  test('the webhook of an approval has its terms, a hyphenated frequency and what changed since the submission', async () => {
+    const submission = await platform.submitNewApplication();
+    await platform.recordDecision(submission, {
       decision: 'APPROVED',
       ...TERMS,
       paymentAmount: 412.37,
       term: 72,
     });
-    const [, arrival] = await world.inbox.waitFor(2);
-    expect(JSON.parse(arrival?.body ?? '')).toEqual({
+    const [, webhook] = await platform.inbox.waitFor(2);
+    expect(bodyOf(webhook)).toEqual({
       ...submission,
-      retailerId: world.demo.retailerId,
+      retailerId: platform.demo.retailerId,
       status: 'APPROVED',
       firstPaymentDate: '2027-02-01',
       frequency: 'BI-WEEKLY',
@@ -97,13 +112,16 @@ describe('a decision becomes a signed webhook', () => {
     });
   });
 
-  test('terms a decision leaves out come from the latest one that had them, else the worksheet', async () => {
-    const submission = await world.submitApplication();
-    await world.decide(submission, { decision: 'CONDITIONALLY_APPROVED', interestRate: 5.25 });
-    await world.decide(submission, { decision: 'DOCUMENTS_INCOMPLETE' });
-    const [, first, second] = await world.inbox.waitFor(3);
-    for (const arrival of [first, second]) {
-      expect(JSON.parse(arrival?.body ?? '')).toMatchObject({
+  test('terms that a decision leaves out come from the latest decision that has them, else from the worksheet', async () => {
+    const submission = await platform.submitNewApplication();
+    await platform.recordDecision(submission, {
+      decision: 'CONDITIONALLY_APPROVED',
+      interestRate: 5.25,
+    });
+    await platform.recordDecision(submission, { decision: 'DOCUMENTS_INCOMPLETE' });
+    const [, first, second] = await platform.inbox.waitFor(3);
+    for (const webhook of [first, second]) {
+      expect(bodyOf(webhook)).toMatchObject({
         firstPaymentDate: '2027-01-15',
         frequency: 'MONTHLY',
         interestRate: 5.25,
@@ -111,24 +129,24 @@ describe('a decision becomes a signed webhook', () => {
     }
   });
 
-  test('both signatures verify with the destination’s secret, and neither with another', async () => {
-    await world.submitApplication();
-    const [arrival] = (await world.inbox.waitFor(1)) as [Arrival];
-    const { webhookSecret } = world.demo;
-    expect(arrival.headers['x-service-signature']).toBe(hexSignature(webhookSecret, arrival.body));
-    expect(() => new Webhook(webhookSecret).verify(arrival.body, arrival.headers)).not.toThrow();
-    const other = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-    expect(() => new Webhook(other).verify(arrival.body, arrival.headers)).toThrow();
-    expect(() => new Webhook(webhookSecret).verify(`${arrival.body} `, arrival.headers)).toThrow();
+  test('both signatures verify with the destination’s secret and with no other', async () => {
+    await platform.submitNewApplication();
+    const [webhook] = (await platform.inbox.waitFor(1)) as [ReceivedWebhook];
+    const { webhookSecret } = platform.demo;
+    expect(webhook.headers['x-service-signature']).toBe(hexSignature(webhookSecret, webhook.body));
+    expect(() => new Webhook(webhookSecret).verify(webhook.body, webhook.headers)).not.toThrow();
+    const otherSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    expect(() => new Webhook(otherSecret).verify(webhook.body, webhook.headers)).toThrow();
+    expect(() => new Webhook(webhookSecret).verify(`${webhook.body} `, webhook.headers)).toThrow();
   });
 
-  test('the webhooks of one submission are numbered 1, 2, 3 …', async () => {
-    const submission = await world.submitApplication();
+  test('the webhooks of a submission are numbered 1, 2, 3 …', async () => {
+    const submission = await platform.submitNewApplication();
     for (const decision of ['DOCUMENTS_INCOMPLETE', 'APPROVED', 'BOOKED']) {
-      await world.decide(submission, { decision });
+      await platform.recordDecision(submission, { decision });
     }
-    const arrivals = await world.inbox.waitFor(4);
-    expect(arrivals.map(({ headers }) => headers['webhook-sequence'])).toEqual([
+    const webhooks = await platform.inbox.waitFor(4);
+    expect(webhooks.map(({ headers }) => headers['webhook-sequence'])).toEqual([
       '1',
       '2',
       '3',
@@ -137,7 +155,11 @@ describe('a decision becomes a signed webhook', () => {
   });
 });
 
-/** Lower-case hex HMAC-SHA256 of the body bytes, keyed with the bytes behind `whsec_`. */
+function bodyOf(webhook: ReceivedWebhook | undefined): unknown {
+  return JSON.parse(webhook?.body ?? '');
+}
+
+/** Lower-case hex HMAC-SHA256 of the body's bytes, keyed with the base64 bytes behind `whsec_`. */
 function hexSignature(secret: string, body: string): string {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   return createHmac('sha256', key).update(body).digest('hex');

@@ -2,8 +2,7 @@
 // files in test/earlier-installation are those of a version with five services, as it wrote them.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { completeEnvFile, composeVariables } from '@creditlane/compose/env-file';
@@ -17,7 +16,9 @@ import { createTestProcess } from '@creditlane/runtime/test-process';
 import { type AnyService, declareService, defineService } from '@creditlane/service/define-service';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { Api, decide, decisionPath } from './platform/api-client.ts';
+import { ApiClient, decisionPath, recordDemoDecision } from './platform/api-client.ts';
+
+import { createDataDir, removeDataDir } from './platform/temporary-data-dir.ts';
 
 const run = promisify(execFile);
 const EARLIER = resolve(import.meta.dirname, 'earlier-installation');
@@ -50,11 +51,9 @@ const WITH_SCORING: readonly AnyService[] = [...SERVICES, scoring];
 
 let dataDir: string;
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'creditlane-earlier-'));
-  // Run by root, PostgreSQL is another user's process and must be able to enter.
-  await chmod(dataDir, 0o755);
+  dataDir = await createDataDir('earlier-installation');
 });
-afterAll(() => rm(dataDir, { recursive: true, force: true }));
+afterAll(() => removeDataDir(dataDir));
 
 /** Runs the platform on the data directory while `work` is done. */
 async function whileRunning(
@@ -81,17 +80,17 @@ test('a data directory gains the secrets and the database of a new service, and 
   await whileRunning(SERVICES, async (demo) => {
     before = demo;
     expect(demo.keys.platform).toBe(earlier.platformKey);
-    await decide(demo, 'DECLINED');
+    await recordDemoDecision(demo, 'DECLINED');
     expect(await readJson(join(dataDir, 'secrets.json'))).toEqual(earlier);
   });
 
   await whileRunning(WITH_SCORING, async (demo) => {
     const { baseUrl: _, opsUrl: __, inboxUrl: ___, ...kept } = before as Demo;
     expect(demo).toMatchObject(kept);
-    const { body } = await new Api(demo).get(decisionPath(demo));
+    const { body } = await new ApiClient(demo).get(decisionPath(demo));
     expect(body.decision).toBe('DECLINED');
     expect(scored).toEqual(['made creditlane_scoring']);
-    await decide(demo, 'APPROVED');
+    await recordDemoDecision(demo, 'APPROVED');
     await expect.poll(() => scored).toContain(demo.applicationId);
 
     const secrets = (await readJson(join(dataDir, 'secrets.json'))) as typeof earlier;

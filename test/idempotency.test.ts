@@ -1,64 +1,68 @@
 import { randomUUID } from 'node:crypto';
 import { makeApplication } from '@creditlane/local/demo';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { decisionPath } from './platform/api-client.ts';
+import { decisionPath, type SubmissionIds } from './platform/api-client.ts';
 import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
 
-describe('an Idempotency-Key makes a write safe to repeat', () => {
-  let world: TestPlatform;
-  let submission: { applicationId: string; creditorId: string };
+describe('a write that is repeated with its Idempotency-Key has one effect', () => {
+  let platform: TestPlatform;
+  let submission: SubmissionIds;
   beforeAll(async () => {
-    world = await startTestPlatform();
+    platform = await startTestPlatform();
   });
-  afterAll(() => world.close());
+  afterAll(() => platform.close());
   beforeEach(async () => {
-    submission = await world.submitApplication();
-    await world.settle();
-    await world.inbox.empty();
+    submission = await platform.submitNewApplication();
+    await platform.settle();
+    await platform.inbox.clear();
   });
 
   const approve = (key: string, interestRate = 5) =>
-    world.decide(submission, { decision: 'APPROVED', interestRate }, { 'idempotency-key': key });
+    platform.recordDecision(
+      submission,
+      { decision: 'APPROVED', interestRate },
+      { 'idempotency-key': key },
+    );
 
-  const recorded = async () =>
-    (await world.api.get(`${decisionPath(submission)}s`)).body.data.length;
+  const countDecisions = async () =>
+    (await platform.api.get(`${decisionPath(submission)}s`)).body.data.length;
 
-  test('the same key and body has one effect, and the stored answer comes back', async () => {
+  test('a repetition with the same key and body returns the stored answer and sends no second webhook', async () => {
     const key = randomUUID();
     const first = await approve(key);
-    const again = await approve(key);
+    const repeated = await approve(key);
 
     expect(first.headers.get('idempotent-replayed')).toBeNull();
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect(again.status).toBe(first.status);
-    expect(again.body).toEqual(first.body);
-    expect(await recorded()).toBe(2);
-    await world.settle();
-    expect(await world.inbox.arrivals()).toHaveLength(1);
+    expect(repeated.headers.get('idempotent-replayed')).toBe('true');
+    expect(repeated.status).toBe(first.status);
+    expect(repeated.body).toEqual(first.body);
+    expect(await countDecisions()).toBe(2);
+    await platform.settle();
+    expect(await platform.inbox.list()).toHaveLength(1);
   });
 
-  test('twenty twins at once have one effect', async () => {
+  test('twenty requests at once with the same key record one decision and get the same answer', async () => {
     const key = randomUUID();
     const answers = await Promise.all(Array.from({ length: 20 }, () => approve(key)));
 
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
     const replayed = answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true');
     expect(replayed).toHaveLength(19);
-    expect(await recorded()).toBe(2);
+    expect(await countDecisions()).toBe(2);
   });
 
-  test('the same key with another body is refused with 422 and changes nothing', async () => {
+  test('a key reused with another body is refused with 422 and records nothing', async () => {
     const key = randomUUID();
     await approve(key, 5);
     const other = await approve(key, 6);
     expect(other.status).toBe(422);
     expect(other.body.code).toBe('idempotency_key_reused');
-    expect(await recorded()).toBe(2);
+    expect(await countDecisions()).toBe(2);
   });
 
-  test('a refused request does not consume the key', async () => {
+  test('a key whose request was refused can be used again', async () => {
     const key = randomUUID();
-    const refused = await world.decide(
+    const refused = await platform.recordDecision(
       submission,
       { decision: 'APPROVED', interestRate: 'five' },
       { 'idempotency-key': key },
@@ -67,45 +71,50 @@ describe('an Idempotency-Key makes a write safe to repeat', () => {
     expect((await approve(key)).status).toBe(200);
   });
 
-  test('creating and submitting an application are safe to repeat too', async () => {
-    const application = makeApplication(world.demo.retailerId);
+  test('an application created or submitted twice with one idempotency key exists once and sends one webhook', async () => {
+    const application = makeApplication(platform.demo.retailerId);
     const headers = { 'idempotency-key': randomUUID() };
-    const create = () => world.api.post('/applications', application, { headers });
-    const [one, two] = [await create(), await create()];
-    expect(two.headers.get('idempotent-replayed')).toBe('true');
-    expect(two.body).toEqual(one.body);
+    const create = () => platform.api.post('/applications', application, { headers });
+    const [first, repeated] = [await create(), await create()];
+    expect(repeated.headers.get('idempotent-replayed')).toBe('true');
+    expect(repeated.body).toEqual(first.body);
 
-    const first = await world.submit(one.body, headers);
-    const again = await world.submit(one.body, headers);
-    expect(again.status).toBe(first.status);
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect(again.body).toEqual(first.body);
-    await world.settle();
-    expect(await world.inbox.arrivals()).toHaveLength(1);
+    const submitted = await platform.submit(first.body, headers);
+    const resubmitted = await platform.submit(first.body, headers);
+    expect(resubmitted.status).toBe(submitted.status);
+    expect(resubmitted.headers.get('idempotent-replayed')).toBe('true');
+    expect(resubmitted.body).toEqual(submitted.body);
+    await platform.settle();
+    expect(await platform.inbox.list()).toHaveLength(1);
   });
 
-  test('registering an integration and issuing its key are safe to repeat too', async () => {
-    const platform = {
-      key: world.demo.keys.platform,
+  test('an integration registered, or an API key issued, twice with one idempotency key exists once', async () => {
+    const asPlatform = {
+      key: platform.demo.keys.platform,
       headers: { 'idempotency-key': randomUUID() },
     };
-    const register = (name: string) => world.api.post('/platform/integrations', { name }, platform);
-    const [one, two] = [await register('Bridge'), await register('Bridge')];
-    expect(one.headers.get('idempotent-replayed')).toBeNull();
-    expect(two.headers.get('idempotent-replayed')).toBe('true');
-    expect(two.body).toEqual(one.body);
+    const register = (name: string) =>
+      platform.api.post('/platform/integrations', { name }, asPlatform);
+    const [registered, repeated] = [await register('Bridge'), await register('Bridge')];
+    expect(registered.headers.get('idempotent-replayed')).toBeNull();
+    expect(repeated.headers.get('idempotent-replayed')).toBe('true');
+    expect(repeated.body).toEqual(registered.body);
     const other = await register('Tunnel');
     expect(other.status).toBe(422);
     expect(other.body.code).toBe('idempotency_key_reused');
 
     const issue = () =>
-      world.api.post(`/platform/integrations/${one.body.integrationId}/keys`, {}, platform);
-    const [first, again] = [await issue(), await issue()];
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect(again.body).toEqual(first.body);
+      platform.api.post(
+        `/platform/integrations/${registered.body.integrationId}/keys`,
+        {},
+        asPlatform,
+      );
+    const [issued, reissued] = [await issue(), await issue()];
+    expect(reissued.headers.get('idempotent-replayed')).toBe('true');
+    expect(reissued.body).toEqual(issued.body);
   });
 
-  test('a key longer than 255 characters is refused with a message that names it', async () => {
+  test('a key of more than 255 characters is refused with a message that names the header', async () => {
     const answer = await approve('k'.repeat(256));
     expect(answer.status).toBe(400);
     expect(answer.body.message).toMatch(/Idempotency-Key/i);

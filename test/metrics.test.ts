@@ -1,111 +1,114 @@
+import { DATABASES, SERVICES } from '@creditlane/platform/services';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Figures } from './platform/metric-samples.ts';
-import {
-  type SubmissionIds,
-  startTestPlatform,
-  type TestPlatform,
-} from './platform/test-platform.ts';
+import type { SubmissionIds } from './platform/api-client.ts';
+import { MetricSamples } from './platform/metric-samples.ts';
+import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
 
-describe('the metrics', () => {
-  let world: TestPlatform;
+const PUBLISHERS = SERVICES.flatMap((it) => ('publishes' in it ? [it.name] : []));
+const CONSUMERS = SERVICES.flatMap((it) => ('consumes' in it ? [it.name] : []));
+
+describe('the metrics of a running platform', () => {
+  let platform: TestPlatform;
   let submission: SubmissionIds;
   beforeAll(async () => {
-    world = await startTestPlatform({ dispatcher: { RETRY_DELAYS: '1h' } });
-    submission = await world.submitApplication();
-    await world.settle();
+    platform = await startTestPlatform({ dispatcher: { RETRY_DELAYS: '1h' } });
+    submission = await platform.submitNewApplication();
+    await platform.settle();
   });
-  afterAll(() => world.close());
+  afterAll(() => platform.close());
 
-  const read = async () => new Figures(await world.metrics());
+  const readMetrics = async () => new MetricSamples(await platform.metrics());
 
-  /** How much each figure has grown by what `act` did, once that has come to its end. */
-  async function growth(act: () => Promise<unknown>) {
-    const before = await read();
+  /** Runs `act`, waits until all its webhooks are settled, and returns by how much each metric grew. */
+  async function measureGrowth(act: () => Promise<unknown>) {
+    const before = await readMetrics();
     await act();
-    await world.settle();
-    const after = await read();
+    await platform.settle();
+    const after = await readMetrics();
     return (name: string, labels?: Record<string, string>) =>
       after.sum(name, labels) - before.sum(name, labels);
   }
 
-  test('count a journey from the request to the webhook', async () => {
-    const grown = await growth(async () => {
+  test('three decisions count three times at every stage from the request to the webhook', async () => {
+    const growthOf = await measureGrowth(async () => {
       for (const decision of ['DOCUMENTS_INCOMPLETE', 'APPROVED', 'BOOKED']) {
-        await world.decide(submission, { decision });
+        await platform.recordDecision(submission, { decision });
       }
-      await world.decide(submission, { decision: 'PERHAPS' });
+      await platform.recordDecision(submission, { decision: 'PERHAPS' });
     });
     const operation = 'recordDecision';
-    expect(grown('http_requests_total', { operation, status: '200' })).toBe(3);
-    expect(grown('http_requests_total', { operation, status: '400' })).toBe(1);
-    expect(grown('http_request_duration_seconds_count', { operation })).toBe(4);
+    expect(growthOf('http_requests_total', { operation, status: '200' })).toBe(3);
+    expect(growthOf('http_requests_total', { operation, status: '400' })).toBe(1);
+    expect(growthOf('http_request_duration_seconds_count', { operation })).toBe(4);
     const method = 'RecordDecision';
-    expect(grown('rpc_requests_total', { method, code: 'ok' })).toBe(3);
-    expect(grown('rpc_duration_seconds_count', { method, code: 'ok' })).toBe(3);
+    expect(growthOf('rpc_requests_total', { method, code: 'ok' })).toBe(3);
+    expect(growthOf('rpc_duration_seconds_count', { method, code: 'ok' })).toBe(3);
     const source = 'decisions';
-    expect(grown('outbox_published_total', { source })).toBe(3);
-    expect(grown('outbox_publish_delay_seconds_count', { source })).toBe(3);
+    expect(growthOf('outbox_published_total', { source })).toBe(3);
+    expect(growthOf('outbox_publish_delay_seconds_count', { source })).toBe(3);
     const consumer = 'webhook-dispatcher';
-    expect(grown('inbox_events_total', { consumer, outcome: 'applied' })).toBe(3);
-    expect(grown('webhook_attempts_total', { outcome: 'delivered' })).toBe(3);
-    expect(grown('webhook_latency_seconds_count')).toBe(3);
-    expect(grown('webhook_latency_seconds_sum')).toBeGreaterThan(0);
-    expect(grown('webhook_latency_seconds_sum')).toBeLessThan(60);
+    expect(growthOf('inbox_events_total', { consumer, outcome: 'applied' })).toBe(3);
+    expect(growthOf('webhook_attempts_total', { outcome: 'delivered' })).toBe(3);
+    expect(growthOf('webhook_latency_seconds_count')).toBe(3);
+    expect(growthOf('webhook_latency_seconds_sum')).toBeGreaterThan(0);
+    expect(growthOf('webhook_latency_seconds_sum')).toBeLessThan(60);
   });
 
-  test('show that nothing is left behind once all is done', async () => {
-    const figures = await read();
-    for (const source of ['applications', 'decisions']) {
-      expect(figures.sum('outbox_depth', { source })).toBe(0);
-      expect(figures.sum('outbox_oldest_seconds', { source })).toBe(0);
-      expect(figures.sum('outbox_shards_held', { source })).toBe(4);
+  test('a settled platform shows empty outboxes, no backlog and no open circuit breaker', async () => {
+    const metrics = await readMetrics();
+    for (const source of PUBLISHERS) {
+      expect(metrics.sum('outbox_depth', { source })).toBe(0);
+      expect(metrics.sum('outbox_oldest_seconds', { source })).toBe(0);
+      expect(metrics.sum('outbox_shards_held', { source })).toBe(4);
     }
     for (const state of ['waiting', 'due', 'dead']) {
-      expect(figures.sum('webhook_backlog', { state })).toBe(0);
+      expect(metrics.sum('webhook_backlog', { state })).toBe(0);
     }
-    expect(figures.sum('webhook_in_hand')).toBe(0);
-    expect(figures.sum('webhook_oldest_undelivered_seconds')).toBe(0);
-    expect(figures.sum('webhook_dead_letters')).toBe(0);
-    expect(figures.sum('webhook_breakers', { state: 'open' })).toBe(0);
-    expect(figures.sum('metric_collect_failures_total')).toBe(0);
+    expect(metrics.sum('webhook_in_hand')).toBe(0);
+    expect(metrics.sum('webhook_oldest_undelivered_seconds')).toBe(0);
+    expect(metrics.sum('webhook_dead_letters')).toBe(0);
+    expect(metrics.sum('webhook_breakers', { state: 'open' })).toBe(0);
+    expect(metrics.sum('metric_collect_failures_total')).toBe(0);
   });
 
-  test.each(['decisions', 'webhook-dispatcher'])('show how far %s is behind', async (group) => {
-    // Kafka is asked for it every few seconds.
-    const lag = async () => (await read()).sum('consumer_lag', { group });
+  test.each(CONSUMERS)('the consumer lag of %s is exported and falls to 0', async (group) => {
+    // Each process reads the lag from Kafka every few seconds.
+    const lag = async () => (await readMetrics()).sum('consumer_lag', { group });
     await expect.poll(lag, { timeout: 15_000 }).toBe(0);
-    expect((await read()).labelsOf('creditlane_consumer_lag')).toContain('group');
+    expect((await readMetrics()).labelsOf('creditlane_consumer_lag')).toContain('group');
   });
 
-  test('show each pool, and that no caller waits for a connection', async () => {
-    const figures = await read();
-    for (const database of ['applications', 'decisions', 'integrations', 'webhook-dispatcher']) {
-      const size = figures.sum('database_pool_size', { database });
-      const idle = figures.sum('database_connections', { database, state: 'idle' });
-      const busy = figures.sum('database_connections', { database, state: 'busy' });
+  test('every database pool exports its connections, and no caller waits for one', async () => {
+    const metrics = await readMetrics();
+    for (const database of Object.keys(DATABASES)) {
+      const size = metrics.sum('database_pool_size', { database });
+      const idle = metrics.sum('database_connections', { database, state: 'idle' });
+      const busy = metrics.sum('database_connections', { database, state: 'busy' });
       expect(idle + busy).toBeGreaterThan(0);
       expect(idle + busy).toBeLessThanOrEqual(size);
-      expect(figures.sum('database_connections', { database, state: 'waiting' })).toBe(0);
+      expect(metrics.sum('database_connections', { database, state: 'waiting' })).toBe(0);
     }
   });
 
-  test('show what could not be delivered, and since when', async () => {
-    await world.inbox.behave('fail');
-    const grown = await growth(() => world.decide(submission, { decision: 'DECLINED' }));
-    await world.inbox.behave('accept');
-    expect(grown('webhook_attempts_total', { outcome: 'retry' })).toBe(1);
-    expect(grown('webhook_attempts_total', { outcome: 'delivered' })).toBe(0);
-    expect(grown('webhook_backlog', { state: 'due' })).toBe(1);
-    expect(grown('webhook_oldest_undelivered_seconds')).toBeGreaterThan(0);
+  test('a failed delivery counts as a retry and shows in the backlog with its age', async () => {
+    await platform.inbox.setBehaviour('fail');
+    const growthOf = await measureGrowth(() =>
+      platform.recordDecision(submission, { decision: 'DECLINED' }),
+    );
+    await platform.inbox.setBehaviour('accept');
+    expect(growthOf('webhook_attempts_total', { outcome: 'retry' })).toBe(1);
+    expect(growthOf('webhook_attempts_total', { outcome: 'delivered' })).toBe(0);
+    expect(growthOf('webhook_backlog', { state: 'due' })).toBe(1);
+    expect(growthOf('webhook_oldest_undelivered_seconds')).toBeGreaterThan(0);
   });
 
-  test('know of no spans, as no endpoint for traces is named', async () => {
-    const { names } = await read();
+  test('a platform without a trace endpoint exports no trace metrics', async () => {
+    const { names } = await readMetrics();
     expect([...names].filter((name) => name.includes('trace'))).toEqual([]);
   });
 
-  test('are of a closed set: no label holds an id, a key or an address', async () => {
-    const { samples } = await read();
+  test('labels come from a closed set and contain no id, key or address', async () => {
+    const { samples } = await readMetrics();
     const values = new Set(samples.flatMap(({ labels }) => Object.values(labels)));
     const id = /[0-9a-f]{8}-[0-9a-f]{4}|[0-9a-f]{16,}|cl_(live|test)_|whsec_|:\/\//i;
     expect([...values].filter((value) => id.test(value))).toEqual([]);

@@ -1,4 +1,4 @@
-// What watches the platform names only what the platform tells.
+// The alert rules and the dashboard use only metrics and labels that the platform exports.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -11,7 +11,7 @@ import { startTracing } from '@creditlane/runtime/telemetry/tracing';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { Figures } from './platform/metric-samples.ts';
+import { MetricSamples } from './platform/metric-samples.ts';
 import { startTestPlatform } from './platform/test-platform.ts';
 
 interface Rule {
@@ -31,61 +31,64 @@ interface Panel {
 const DIR = resolve(import.meta.dirname, '../deploy/monitoring');
 const METRIC = /\b(creditlane|nodejs|process)_\w+/g;
 const SELECTOR = /\b((?:creditlane|nodejs|process)_\w+)\{([^}]*)\}/g;
-/** Labels that no sample in a world without trouble has: Prometheus' own, and one of a failure. */
-const ADDED = ['instance', 'metric'];
+/** Labels that a platform without failures does not export; Prometheus adds `instance`. */
+const OTHER_LABELS = ['instance', 'metric'];
 
 const read = (name: string) => readFileSync(join(DIR, name), 'utf8');
 const rules: Rule[] = parse(read('alerts.yaml')).groups.flatMap(
   ({ rules }: { rules: Rule[] }) => rules,
 );
 const panels: Panel[] = JSON.parse(read('dashboard.json')).panels;
+/** Every query, with the name of its alert rule or the title of its panel. */
 const queries = [
-  ...rules.map(({ alert, expr }) => [alert, expr] as const),
-  ...panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
+  ...rules.map(({ alert, expr }) => ({ source: alert, expr })),
+  ...panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }) => ({ source: title, expr })),
+  ),
 ];
 
-describe('the alerts and the dashboard', () => {
-  let told: string;
+describe('the queries of the alert rules and the dashboard', () => {
+  let exported: string;
   beforeAll(async () => {
-    const world = await startTestPlatform();
-    const submission = await world.submitApplication();
-    await world.decide(submission, { decision: 'APPROVED' });
-    await world.settle();
-    told = await world.metrics();
-    await world.close();
+    const platform = await startTestPlatform();
+    const submission = await platform.submitNewApplication();
+    await platform.recordDecision(submission, { decision: 'APPROVED' });
+    await platform.settle();
+    exported = await platform.metrics();
+    await platform.close();
   });
 
-  test('ask for nothing but metrics that are exported', async () => {
-    const { names } = new Figures(`${told}\n${await toldOnRequest()}`);
-    const asked = queries.map(([place, expr]) => [place, expr.match(METRIC) ?? []] as const);
-    expect(asked.filter(([, metrics]) => metrics.length === 0)).toEqual([]);
-    const unknown = asked.flatMap(([place, metrics]) =>
-      metrics.filter((name) => !names.has(name)).map((name) => `${place}: ${name}`),
+  test('every query uses only metrics that are exported', async () => {
+    const { names } = new MetricSamples(`${exported}\n${await readOptionalMetrics()}`);
+    const used = queries.map(({ source, expr }) => ({ source, metrics: expr.match(METRIC) ?? [] }));
+    expect(used.filter(({ metrics }) => metrics.length === 0)).toEqual([]);
+    const unknown = used.flatMap(({ source, metrics }) =>
+      metrics.filter((name) => !names.has(name)).map((name) => `${source}: ${name}`),
     );
     expect(unknown).toEqual([]);
   });
 
-  test('choose and sum by labels that the metrics have', () => {
-    const figures = new Figures(told);
-    const labelsAnywhere = new Set(figures.samples.flatMap(({ labels }) => Object.keys(labels)));
-    const strange = queries.flatMap(([place, expr]) => [
-      ...[...expr.matchAll(SELECTOR)].flatMap(([, name = '', chosen = '']) =>
-        [...chosen.matchAll(/(\w+)\s*(?:=|!)/g)]
+  test('every query selects and sums by labels that the metrics have', () => {
+    const metrics = new MetricSamples(exported);
+    const labelsAnywhere = new Set(metrics.samples.flatMap(({ labels }) => Object.keys(labels)));
+    const unknown = queries.flatMap(({ source, expr }) => [
+      ...[...expr.matchAll(SELECTOR)].flatMap(([, name = '', matchers = '']) =>
+        [...matchers.matchAll(/(\w+)\s*(?:=|!)/g)]
           .map(([, label = '']) => label)
-          .filter((label) => figures.names.has(name) && !figures.labelsOf(name).has(label))
-          .map((label) => `${place}: ${name} has no ${label}`),
+          .filter((label) => metrics.names.has(name) && !metrics.labelsOf(name).has(label))
+          .map((label) => `${source}: ${name} has no label ${label}`),
       ),
       ...[...expr.matchAll(/\bby \(([^)]*)\)/g)]
         .flatMap(([, labels = '']) => labels.split(', '))
-        .filter((label) => !labelsAnywhere.has(label) && !ADDED.includes(label))
-        .map((label) => `${place}: nothing has ${label}`),
+        .filter((label) => !labelsAnywhere.has(label) && !OTHER_LABELS.includes(label))
+        .map((label) => `${source}: no metric has the label ${label}`),
     ]);
-    expect(strange).toEqual([]);
+    expect(unknown).toEqual([]);
   });
 });
 
-describe('the alerts', () => {
-  test.each(rules)('$alert says how urgent it is, what is wrong and what to do', (rule) => {
+describe('the alert rules', () => {
+  test.each(rules)('$alert has a severity, a summary and an action', (rule) => {
     expect(rule.alert).toMatch(/^Creditlane[A-Z]\w+$/);
     expect(['page', 'ticket']).toContain(rule.labels.severity);
     expect(rule.annotations.summary).toMatch(/\.$/);
@@ -93,32 +96,32 @@ describe('the alerts', () => {
     expect(rule.for ?? '0m').toMatch(/^\d+[smh]$/);
   });
 
-  test('have names of their own', () => {
+  test('every alert rule has a unique name', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   });
 
-  test('are rules to Prometheus, and go off when they should', async (context) => {
+  test('promtool accepts the rules, and they fire as deploy/monitoring/alerts.test.yaml says', async (context) => {
     const promtool = (...args: string[]) => promisify(execFile)('promtool', args);
-    const isThere = await promtool('--version').then(
+    const isInstalled = await promtool('--version').then(
       () => true,
       (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
     );
-    if (!isThere) return context.skip('there is no promtool on this machine');
+    if (!isInstalled) return context.skip('promtool is not installed on this machine');
     await promtool('check', 'rules', join(DIR, 'alerts.yaml'));
     await promtool('test', 'rules', join(DIR, 'alerts.test.yaml'));
   });
 });
 
-test('the dashboard’s panels lie side by side and have titles of their own', () => {
-  const places = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+test('the panels of the dashboard do not overlap and have unique titles', () => {
+  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`),
   );
-  expect(new Set(places).size).toBe(places.length);
+  expect(new Set(cells).size).toBe(cells.length);
   expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length);
 });
 
-/** The metrics that a process has by its configuration: its own figures, tracing, certificates. */
-async function toldOnRequest(): Promise<string> {
+/** The metrics that depend on configuration: of the process, of tracing and of certificates. */
+async function readOptionalMetrics(): Promise<string> {
   const log = createLog('test', { level: 'silent' });
   const metrics = new Metrics({ processFigures: true });
   const closers = new Closers();

@@ -1,62 +1,60 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { HOST } from '@creditlane/local/host';
 import { choosePorts } from '@creditlane/local/ports';
 import { StartError } from '@creditlane/local/start-error';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Api, decisionPath } from './platform/api-client.ts';
-import { LocalPlatform, processesIn } from './platform/launched-platform.ts';
-import { Inbox } from './platform/webhook-inbox.ts';
+import { ApiClient, decisionPath } from './platform/api-client.ts';
+import { LaunchedPlatform, listProcessesUsing } from './platform/launched-platform.ts';
+import { createDataDir, removeDataDir } from './platform/temporary-data-dir.ts';
+import { WebhookInboxClient } from './platform/webhook-inbox-client.ts';
 
 const run = promisify(execFile);
 
-describe('npm start on a laptop', { timeout: 120_000 }, () => {
+describe('npm start', { timeout: 120_000 }, () => {
   let dataDir: string;
-  let laptops: LocalPlatform[];
+  let launched: LaunchedPlatform[];
   beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'creditlane-laptop-'));
-    // Run by root, PostgreSQL is another user's process and must be able to enter.
-    await chmod(dataDir, 0o755);
-    laptops = [];
+    dataDir = await createDataDir('npm-start');
+    launched = [];
   });
   afterEach(async () => {
-    for (const laptop of laptops) await laptop.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    for (const platform of launched) await platform.stop();
+    await removeDataDir(dataDir);
   });
 
-  const start = (args?: string[]) => {
-    const laptop = new LocalPlatform(dataDir, args);
-    laptops.push(laptop);
-    return laptop;
+  const start = (args: string[] = ['--port', '0']) => {
+    const platform = new LaunchedPlatform({ dataDir, program: 'local/main.ts', args });
+    launched.push(platform);
+    return platform;
   };
 
-  test('the printed commands do the journey as printed', async () => {
-    const laptop = start();
-    const demo = await laptop.ready();
-    const commands = laptop.output.match(/^\s*curl (?:.*\\\n)*.*$/gm) ?? [];
+  test('the printed curl commands work as printed and send the webhook of an approval', async () => {
+    const platform = start();
+    const demo = await platform.ready();
+    const commands = platform.output.match(/^\s*curl (?:.*\\\n)*.*$/gm) ?? [];
     expect(commands.length).toBeGreaterThanOrEqual(3);
     for (const command of commands) {
       const { stdout } = await run('bash', ['-c', `${command} --fail-with-body --silent`]);
       expect(stdout).not.toBe('');
     }
-    const arrivals = await new Inbox(demo.inboxUrl).waitFor(2);
-    expect(arrivals.at(-1)?.path).toBe('/application-approved');
+    const webhooks = await new WebhookInboxClient(demo.inboxUrl).waitFor(2);
+    expect(webhooks.at(-1)?.path).toBe('/application-approved');
   });
 
-  test('data and keys survive a restart, and Ctrl-C leaves no process', async () => {
+  test('Ctrl-C leaves no process, and data and keys are there after a restart', async () => {
     const first = start();
     const before = await first.ready();
-    const api = new Api(before);
+    const api = new ApiClient(before);
     await api.post(decisionPath(before), {
       applicationId: before.applicationId,
       decision: 'BOOKED',
     });
     expect(await first.stop('SIGINT')).toBe(0);
-    expect(await processesIn(dataDir)).toEqual([]);
+    expect(await listProcessesUsing(dataDir)).toEqual([]);
 
     const after = await start().ready();
     expect({ ...after, baseUrl: '', opsUrl: '', inboxUrl: '' }).toEqual({
@@ -65,97 +63,104 @@ describe('npm start on a laptop', { timeout: 120_000 }, () => {
       opsUrl: '',
       inboxUrl: '',
     });
-    expect((await new Api(after).get(decisionPath(after))).body.decision).toBe('BOOKED');
+    expect((await new ApiClient(after).get(decisionPath(after))).body.decision).toBe('BOOKED');
   });
 
-  test('webhooks that somebody aimed elsewhere stay aimed there over a restart', async () => {
-    const args = ['--port', String(await findFreePorts())];
+  test('a destination that a user has changed is kept over a restart', async () => {
+    const args = ['--port', String(await findThreeFreePorts())];
     const first = start(args);
     const demo = await first.ready();
-    const aimed = await new Api(demo).call(
+    const changed = await new ApiClient(demo).call(
       'PUT',
       `/platform/integrations/${demo.integrationId}/destination`,
       { key: demo.keys.platform, body: { url: `${demo.inboxUrl}/elsewhere` } },
     );
-    expect(aimed.status).toBe(200);
+    expect(changed.status).toBe(200);
     await first.stop();
 
     const after = await start(args).ready();
     const body = { applicationId: after.applicationId, decision: 'BOOKED' };
-    expect((await new Api(after).post(decisionPath(after), body)).status).toBe(200);
-    const paths = async () => (await new Inbox(after.inboxUrl).arrivals()).map(({ path }) => path);
+    expect((await new ApiClient(after).post(decisionPath(after), body)).status).toBe(200);
+    const paths = async () =>
+      (await new WebhookInboxClient(after.inboxUrl).list()).map(({ path }) => path);
     await expect.poll(paths, { timeout: 30_000 }).toContain('/elsewhere/application-booked');
   });
 
-  test('killed with -9 between the write and the delivery, it delivers after the next start', async () => {
+  test('a platform killed between a decision and its webhook sends the webhook after the next start', async () => {
     const first = start();
     const before = await first.ready();
-    await new Inbox(before.inboxUrl).behave('hang');
-    const answer = await new Api(before).post(decisionPath(before), {
+    await new WebhookInboxClient(before.inboxUrl).setBehaviour('hang');
+    const answer = await new ApiClient(before).post(decisionPath(before), {
       applicationId: before.applicationId,
       decision: 'DECLINED',
     });
     expect(answer.status).toBe(200);
     await first.stop('SIGKILL');
-    // It could not take its demo.json along, and that is the sign of being ready.
+    // A killed platform leaves its demo.json behind, which `ready` takes for the next one's.
     await rm(join(dataDir, 'demo.json'));
 
     const after = await start().ready();
-    const inbox = new Inbox(after.inboxUrl);
+    const inbox = new WebhookInboxClient(after.inboxUrl);
     const declined = async () =>
-      (await inbox.arrivals()).filter(({ path }) => path === '/application-declined');
+      (await inbox.list()).filter(({ path }) => path === '/application-declined');
     await expect.poll(declined, { timeout: 45_000 }).toHaveLength(1);
   });
 
-  test('a second start on the same data directory is refused in one line, and harms nothing', async () => {
+  test('a second start on the same data directory is refused in one line, and the first goes on', async () => {
     const demo = await start().ready();
     const second = start();
     expect(await second.ended()).toBe(1);
     expect(second.output.trim().split('\n')).toEqual([
       expect.stringMatching(/Another Creditlane \(process \d+\) is using/),
     ]);
-    expect((await new Api(demo).get(decisionPath(demo))).status).toBe(200);
+    expect((await new ApiClient(demo).get(decisionPath(demo))).status).toBe(200);
   });
 
   test('a port in use is refused in one line', async () => {
     const { server, port } = await occupyPort();
-    const laptop = start(['--port', String(port)]);
-    expect(await laptop.ended()).toBe(1);
+    const platform = start(['--port', String(port)]);
+    expect(await platform.ended()).toBe(1);
     server.close();
-    expect(laptop.output.trim().split('\n')).toEqual([
+    expect(platform.output.trim().split('\n')).toEqual([
       expect.stringContaining(`Port ${port} is in use`),
     ]);
     expect(await readdir(dataDir)).not.toContain('postgres');
   });
 
   test.each([
-    ['that is a file', '', /cannot be written/],
-    ['of a newer version', '{"layoutVersion":999}', /newer version/],
-  ])('a data directory %s is refused in one line', async (what, marker, message) => {
-    if (what === 'that is a file') {
-      await rm(dataDir, { recursive: true });
-      await writeFile(dataDir, 'not a directory');
-    } else {
-      await writeFile(join(dataDir, 'creditlane.json'), marker);
-    }
-    const laptop = start();
-    expect(await laptop.ended()).toBe(1);
-    expect(laptop.output.trim().split('\n')).toEqual([expect.stringMatching(message)]);
+    {
+      name: 'that is a file',
+      prepare: async () => {
+        await rm(dataDir, { recursive: true });
+        await writeFile(dataDir, 'not a directory');
+      },
+      message: /cannot be written/,
+    },
+    {
+      name: 'of a newer version',
+      prepare: () => writeFile(join(dataDir, 'creditlane.json'), '{"layoutVersion":999}'),
+      message: /newer version/,
+    },
+  ])('a data directory $name is refused in one line', async ({ prepare, message }) => {
+    await prepare();
+    const platform = start();
+    expect(await platform.ended()).toBe(1);
+    expect(platform.output.trim().split('\n')).toEqual([expect.stringMatching(message)]);
   });
 
   test.each([
-    [['--port', 'eighty'], /--port/],
-    [['--data-dir='], /--data-dir/],
-    [['--colour'], /--colour/],
-  ])('options nobody knows are refused in one line: %s', async (args, message) => {
-    const laptop = start(args);
-    expect(await laptop.ended()).toBe(1);
-    expect(laptop.output.trim().split('\n')).toEqual([expect.stringMatching(message)]);
+    { args: ['--port', 'eighty'], message: /--port/ },
+    { args: ['--data-dir='], message: /--data-dir/ },
+    { args: ['--colour'], message: /--colour/ },
+  ])('the invalid option $args is refused in one line', async ({ args, message }) => {
+    const platform = start(args);
+    expect(await platform.ended()).toBe(1);
+    expect(platform.output.trim().split('\n')).toEqual([expect.stringMatching(message)]);
   });
 });
 
-/** The first of three free ports in a row. */
-async function findFreePorts(): Promise<number> {
+/** The first of three consecutive free ports. */
+async function findThreeFreePorts(): Promise<number> {
   for (;;) {
     const first = 12_000 + Math.floor(Math.random() * 20_000);
     try {

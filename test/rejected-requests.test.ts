@@ -4,66 +4,81 @@ import { decisionPath } from './platform/api-client.ts';
 import { eventually } from './platform/eventually.ts';
 import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
 
-/** A body that is wrong in one way, and the field that the refusal has to name. */
-const BAD_DECISIONS: [string, Record<string, unknown>, string][] = [
-  ['no decision', {}, '/decision'],
-  ['an unknown decision', { decision: 'MAYBE' }, '/decision'],
-  ['AWAITING_DECISION', { decision: 'AWAITING_DECISION' }, '/decision'],
-  ['DRAFT', { decision: 'DRAFT' }, '/decision'],
-  ['a number where a word belongs', { decision: 1 }, '/decision'],
-  [
-    'a date that no calendar has',
-    { decision: 'APPROVED', firstPaymentDate: '2026-02-30' },
-    '/firstPaymentDate',
-  ],
-  [
-    'a date with a time',
-    { decision: 'APPROVED', deliveryDate: '2026-02-03T00:00:00Z' },
-    '/deliveryDate',
-  ],
-  ['a number as a string', { decision: 'APPROVED', interestRate: '6.5' }, '/interestRate'],
-  [
-    'an unknown frequency',
-    { decision: 'APPROVED', paymentFrequency: 'BI-WEEKLY' },
-    '/paymentFrequency',
-  ],
-  ['half a month', { decision: 'APPROVED', term: 60.5 }, '/term'],
-  ['an unknown province', { decision: 'APPROVED', taxProvince: 'ZZ' }, '/taxProvince'],
-  ['null for a number', { decision: 'APPROVED', salePrice: null }, '/salePrice'],
-  [
-    'another application in the body',
-    { decision: 'APPROVED', applicationId: randomUUID() },
-    '/applicationId',
-  ],
+/** Decisions with one invalid field each, and the JSON pointer that the answer must contain. */
+const INVALID_DECISIONS: { name: string; fields: Record<string, unknown>; pointer: string }[] = [
+  { name: 'no decision', fields: {}, pointer: '/decision' },
+  { name: 'an unknown decision', fields: { decision: 'MAYBE' }, pointer: '/decision' },
+  { name: 'AWAITING_DECISION', fields: { decision: 'AWAITING_DECISION' }, pointer: '/decision' },
+  { name: 'DRAFT', fields: { decision: 'DRAFT' }, pointer: '/decision' },
+  { name: 'a number instead of a decision', fields: { decision: 1 }, pointer: '/decision' },
+  {
+    name: 'a date that does not exist',
+    fields: { decision: 'APPROVED', firstPaymentDate: '2026-02-30' },
+    pointer: '/firstPaymentDate',
+  },
+  {
+    name: 'a date with a time',
+    fields: { decision: 'APPROVED', deliveryDate: '2026-02-03T00:00:00Z' },
+    pointer: '/deliveryDate',
+  },
+  {
+    name: 'a number as a string',
+    fields: { decision: 'APPROVED', interestRate: '6.5' },
+    pointer: '/interestRate',
+  },
+  {
+    name: 'an unknown frequency',
+    fields: { decision: 'APPROVED', paymentFrequency: 'BI-WEEKLY' },
+    pointer: '/paymentFrequency',
+  },
+  { name: 'half a month', fields: { decision: 'APPROVED', term: 60.5 }, pointer: '/term' },
+  {
+    name: 'an unknown province',
+    fields: { decision: 'APPROVED', taxProvince: 'ZZ' },
+    pointer: '/taxProvince',
+  },
+  {
+    name: 'null instead of a number',
+    fields: { decision: 'APPROVED', salePrice: null },
+    pointer: '/salePrice',
+  },
+  {
+    name: 'another application in the body',
+    fields: { decision: 'APPROVED', applicationId: randomUUID() },
+    pointer: '/applicationId',
+  },
 ];
 
-let world: TestPlatform;
+let platform: TestPlatform;
 beforeAll(async () => {
-  world = await startTestPlatform();
+  platform = await startTestPlatform();
 });
-afterAll(() => world.close());
+afterAll(() => platform.close());
 
-describe('bad input is refused, named, and leaves no trace', () => {
+describe('invalid input is refused and changes nothing', () => {
   const post = (body: unknown, headers?: Record<string, string>) =>
-    world.api.post(decisionPath(world.demo), body, headers ? { headers } : {});
+    platform.api.post(decisionPath(platform.demo), body, headers ? { headers } : {});
 
-  test.each(BAD_DECISIONS)('%s', async (_, fields, pointer) => {
-    const answer = await post({ applicationId: world.demo.applicationId, ...fields });
-    expect(answer.status).toBe(400);
-    expect(answer.body).toMatchObject({ status: 400, code: expect.any(String) });
-    expect(answer.body.requestId).toBe(answer.headers.get('x-request-id'));
-    expect(answer.body.errors.map((error: { pointer: string }) => error.pointer)).toContain(
-      pointer,
-    );
-    expect(answer.body.message).toContain(pointer.slice(1));
-  });
+  test.each(INVALID_DECISIONS)(
+    '$name is 400 and named as $pointer',
+    async ({ fields, pointer }) => {
+      const answer = await post({ applicationId: platform.demo.applicationId, ...fields });
+      expect(answer.status).toBe(400);
+      expect(answer.body).toMatchObject({ status: 400, code: expect.any(String) });
+      expect(answer.body.requestId).toBe(answer.headers.get('x-request-id'));
+      expect(answer.body.errors.map((error: { pointer: string }) => error.pointer)).toContain(
+        pointer,
+      );
+      expect(answer.body.message).toContain(pointer.slice(1));
+    },
+  );
 
   test.each([
-    ['no JSON at all', 'decision=APPROVED'],
-    ['half a document', '{"decision":'],
-    ['an array', '[]'],
-    ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
-  ])('%s is 400', async (_, body) => {
+    { name: 'no JSON', body: 'decision=APPROVED' },
+    { name: 'a truncated document', body: '{"decision":' },
+    { name: 'an array', body: '[]' },
+    { name: 'not UTF-8', body: Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]) },
+  ])('a body that is $name is 400', async ({ body }) => {
     const answer = await post(body);
     expect(answer.status).toBe(400);
     expect(answer.body.message).not.toBe('');
@@ -74,108 +89,122 @@ describe('bad input is refused, named, and leaves no trace', () => {
     expect(answer.status).toBe(413);
   });
 
-  test('another content type is 415', async () => {
+  test('a content type other than JSON is 415', async () => {
     const answer = await post('decision=APPROVED', {
       'content-type': 'application/x-www-form-urlencoded',
     });
     expect(answer.status).toBe(415);
   });
 
+  const UNKNOWN_APPLICATION = { applicationId: randomUUID() };
   test.each([
-    ['mapQueryResult', 'an application that does not exist', { applicationId: randomUUID() }],
-    ['writing', 'an application that does not exist', { applicationId: randomUUID() }],
-    ['mapQueryResult', 'an application id that is no uuid', { applicationId: 'A-17' }],
-    ['writing', 'an application id that is no uuid', { applicationId: 'A-17' }],
-    ['mapQueryResult', 'a creditor that does not exist', { creditorId: randomUUID() }],
-    ['writing', 'a creditor id that is no uuid', { creditorId: '17' }],
-  ] as const)('%s for %s is 400', async (how, _, wrong) => {
-    const at = { ...world.demo, ...wrong };
-    const body = { applicationId: at.applicationId, decision: 'APPROVED' };
-    const answer = await (how === 'mapQueryResult'
-      ? world.api.get(decisionPath(at))
-      : world.api.post(decisionPath(at), body));
+    { name: 'reading a decision on an application that does not exist', ids: UNKNOWN_APPLICATION },
+    { name: 'reading with an application id that is no UUID', ids: { applicationId: 'A-17' } },
+    { name: 'reading with a creditor that does not exist', ids: { creditorId: randomUUID() } },
+  ])('$name is 400', async ({ ids }) => {
+    const answer = await platform.api.get(decisionPath({ ...platform.demo, ...ids }));
     expect(answer.status).toBe(400);
     expect(answer.body.status).toBe(400);
   });
 
-  test('afterwards the decision is what it was, and no webhook was sent', async () => {
-    await world.settle();
-    const history = await world.api.get(`${decisionPath(world.demo)}s`);
+  test.each([
+    {
+      name: 'recording a decision on an application that does not exist',
+      ids: UNKNOWN_APPLICATION,
+    },
+    { name: 'recording with an application id that is no UUID', ids: { applicationId: 'A-17' } },
+    { name: 'recording with a creditor id that is no UUID', ids: { creditorId: '17' } },
+  ])('$name is 400', async ({ ids }) => {
+    const submission = { ...platform.demo, ...ids };
+    const answer = await platform.recordDecision(submission, { decision: 'APPROVED' });
+    expect(answer.status).toBe(400);
+    expect(answer.body.status).toBe(400);
+  });
+
+  test('after all refused requests the decision is unchanged and no webhook was sent', async () => {
+    await platform.settle();
+    const history = await platform.api.get(`${decisionPath(platform.demo)}s`);
     expect(history.body.data).toHaveLength(1);
-    expect(await world.inbox.arrivals()).toEqual([]);
+    expect(await platform.inbox.list()).toEqual([]);
   });
 });
 
-describe('a request without a good key is 401', () => {
+describe('a request without a valid key is 401', () => {
   test.each([
-    ['no key', null],
-    ['an empty key', ''],
-    ['a made-up key', 'secret'],
-    ['a key whose checksum is right but that nobody issued', 'unknown'],
-  ] as const)('%s', async (_, key) => {
-    const answer = await world.api.get(decisionPath(world.demo), {
-      key: key === 'unknown' ? world.unknownKey() : key,
-    });
+    { name: 'no key', makeKey: () => null },
+    { name: 'an empty key', makeKey: () => '' },
+    { name: 'a key in another format', makeKey: () => 'secret' },
+    {
+      name: 'a key with a correct checksum that was never issued',
+      makeKey: () => platform.makeUnissuedKey(),
+    },
+  ])('$name is 401', async ({ makeKey }) => {
+    const answer = await platform.api.get(decisionPath(platform.demo), { key: makeKey() });
     expect(answer.status).toBe(401);
     expect(answer.body).toMatchObject({ status: 401, message: expect.any(String) });
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
   });
 
-  test('a revoked key opens nothing within five seconds', async () => {
-    const { key, revoke } = await world.issueKey();
-    expect((await world.api.get(decisionPath(world.demo), { key })).status).toBe(200);
+  test('a revoked key is refused within five seconds', async () => {
+    const { key, revoke } = await platform.issueKey();
+    expect((await platform.api.get(decisionPath(platform.demo), { key })).status).toBe(200);
     await revoke();
     await eventually(
       'refusal of the revoked key',
       async () => {
-        const { status } = await world.api.get(decisionPath(world.demo), { key });
+        const { status } = await platform.api.get(decisionPath(platform.demo), { key });
         return status === 401 ? true : undefined;
       },
       5_500,
     );
   });
 
-  test('the platform’s key does not open the integrations’ operations, nor theirs the platform’s', async () => {
-    const { keys, integrationId } = world.demo;
-    const asPlatform = await world.api.get(decisionPath(world.demo), { key: keys.platform });
+  test('the platform’s key is refused at the integrations’ operations, and theirs at the platform’s', async () => {
+    const { keys, integrationId } = platform.demo;
+    const asPlatform = await platform.api.get(decisionPath(platform.demo), { key: keys.platform });
     expect(asPlatform.status).toBe(401);
-    const asIntegration = await world.api.post(`/platform/integrations/${integrationId}/keys`, {});
+    const asIntegration = await platform.api.post(
+      `/platform/integrations/${integrationId}/keys`,
+      {},
+    );
     expect(asIntegration.status).toBe(401);
   });
 });
 
-describe('what the interface does not have', () => {
+describe('requests that the API does not offer', () => {
   test('an unknown route is 404', async () => {
-    const answer = await world.api.get('/no-such-thing');
+    const answer = await platform.api.get('/no-such-thing');
     expect(answer.status).toBe(404);
     expect(answer.body).toMatchObject({ status: 404, requestId: expect.any(String) });
   });
 
-  test('a known route with another method is 405 and says which are allowed', async () => {
-    const answer = await world.api.call('DELETE', decisionPath(world.demo));
+  test('a method that a route does not have is 405 and Allow lists those it has', async () => {
+    const answer = await platform.api.call('DELETE', decisionPath(platform.demo));
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toMatch(/GET.*POST/);
   });
 
-  test('a page cannot be asked for by a cursor that never was', async () => {
-    const answer = await world.api.get(`${decisionPath(world.demo)}s?cursor=abc`);
+  test('a cursor that the API never returned is 400', async () => {
+    const answer = await platform.api.get(`${decisionPath(platform.demo)}s?cursor=abc`);
     expect(answer.status).toBe(400);
     expect(answer.body.code).toBe('invalid_cursor');
     expect(answer.body.errors).toMatchObject([{ in: 'query', pointer: '/cursor' }]);
   });
 
-  test('errors come as RFC 9457 to those who ask for it', async () => {
-    const answer = await world.api.get('/no-such-thing', {
+  test('a client that accepts application/problem+json gets errors in the format of RFC 9457', async () => {
+    const answer = await platform.api.get('/no-such-thing', {
       headers: { accept: 'application/problem+json' },
     });
     expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
     expect(answer.body).toMatchObject({ status: 404, title: expect.any(String) });
   });
 
-  test('a request id is echoed, and made where there is none', async () => {
-    const mine = await world.api.get('/no-such-thing', { headers: { 'x-request-id': 'mine-1' } });
-    expect(mine.headers.get('x-request-id')).toBe('mine-1');
-    const made = await world.api.get('/no-such-thing');
+  test('a request id is echoed; a request without one gets a new id', async () => {
+    const given = await platform.api.get('/no-such-thing', {
+      headers: { 'x-request-id': 'client-1' },
+    });
+    expect(given.headers.get('x-request-id')).toBe('client-1');
+    const made = await platform.api.get('/no-such-thing');
     expect(made.headers.get('x-request-id')).toMatch(/.{16,}/);
   });
 });

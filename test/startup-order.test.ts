@@ -12,46 +12,49 @@ import type { AnyService } from '@creditlane/service/define-service';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from './platform/eventually.ts';
 
-/** What each service waits for when it is started before everything else. */
-const LACKS = SERVICES.map(({ name, database, calls = [] }: AnyService) => ({
+/** The readiness checks that fail while nothing that a service depends on is running. */
+const FAILING_CHECKS = SERVICES.map(({ name, database, calls = [] }: AnyService) => ({
   name,
-  lacks: database === undefined ? calls : ['startup'],
+  // A service with a database waits for it at startup. A service without one checks its peers.
+  checks: database === undefined ? calls : ['startup'],
 }));
 
-const nowhere = `postgres://nobody:secret@${HOST}:1/nothing`;
-const databaseUrls = Object.fromEntries(
-  Object.keys(DATABASES).map((owner) => [owner, nowhere]),
+const UNREACHABLE_DATABASE = `postgres://nobody:secret@${HOST}:1/nothing`;
+const DATABASE_URLS = Object.fromEntries(
+  Object.keys(DATABASES).map((owner) => [owner, UNREACHABLE_DATABASE]),
 ) as DatabaseUrls;
 
-test.each(LACKS)(
-  '$name, started before all that it needs, is alive, waits, and ends in order',
-  async ({ name, lacks }) => {
+test.each(FAILING_CHECKS)(
+  '$name, started before everything it depends on, stays alive and not ready, and stops when asked',
+  async ({ name, checks }) => {
     const ports = await choosePorts(0, HOST, portsNeeded({}));
     const instances = planInstances(ports, {});
     const instance = instances.find((it) => it.name === name);
-    if (instance === undefined) throw new Error(`there is no ${name}`);
+    if (instance === undefined) throw new Error(`there is no service ${name}`);
     const kafka = { KAFKA_BROKERS: `${HOST}:1` };
-    const surroundings = { secrets: makeSecrets(), databaseUrls, ports, kafka };
-    const ends: string[] = [];
+    const settings = { secrets: makeSecrets(), databaseUrls: DATABASE_URLS, ports, kafka };
+    const restarts: string[] = [];
     const service = new ServiceProcess({
       instance,
-      env: { LOG_LEVEL: 'fatal', ...environmentOf(instance, instances, surroundings) },
+      env: { LOG_LEVEL: 'fatal', ...environmentOf(instance, instances, settings) },
       log: createLog('test', { level: 'silent' }),
       write: (text) => void process.stderr.write(text),
-      onRestart: () => ends.push(name),
+      onRestart: () => restarts.push(name),
     });
     onTestFinished(() => service.stop());
-    const ops = `http://${HOST}:${instance.ports.ops}`;
-    const readiness = await eventually('word of its readiness', async () => {
-      const answer = await fetch(`${ops}/readyz`).catch(() => undefined);
+    const opsUrl = `http://${HOST}:${instance.ports.ops}`;
+    const readiness = await eventually('answer of /readyz', async () => {
+      const answer = await fetch(`${opsUrl}/readyz`).catch(() => undefined);
       if (answer === undefined) return undefined;
-      const { checks } = (await answer.json()) as Readiness;
-      return { status: answer.status, checks };
+      const body = (await answer.json()) as Readiness;
+      return { status: answer.status, checks: body.checks };
     });
     expect(readiness.status).toBe(503);
-    for (const lack of lacks) expect(readiness.checks[lack]).toMatch(/^(starting|out of reach)$/);
-    expect((await fetch(`${ops}/livez`)).status).toBe(200);
+    for (const check of checks) {
+      expect(readiness.checks[check]).toMatch(/^(starting|out of reach)$/);
+    }
+    expect((await fetch(`${opsUrl}/livez`)).status).toBe(200);
     await service.stop();
-    expect(ends).toEqual([]);
+    expect(restarts).toEqual([]);
   },
 );

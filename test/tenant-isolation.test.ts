@@ -5,137 +5,145 @@ import { type Answer, decisionPath } from './platform/api-client.ts';
 import { eventually } from './platform/eventually.ts';
 import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
 
-describe('a second tenant sees nothing', () => {
-  let world: TestPlatform;
-  beforeAll(async () => {
-    world = await startTestPlatform();
-  });
-  afterAll(() => world.close());
-
-  /** What a foreign record and one that never was have to have in common. */
-  const shape = ({ status, body, headers }: Answer) => ({
-    status,
-    headers: [...headers.keys()].filter((name) => !name.startsWith('ratelimit')),
-    body: { ...body, requestId: '', message: body.message.replaceAll(/[0-9a-f-]{36}/g, 'ID') },
-  });
-
-  const OPERATIONS = [
-    [
-      'mapQueryResult a decision',
-      (at: Ids, key: string) => world.api.get(decisionPath(at), { key }),
-    ],
-    [
-      'the decision history',
-      (at: Ids, key: string) => world.api.get(`${decisionPath(at)}s`, { key }),
-    ],
-    [
-      'writing a decision',
-      (at: Ids, key: string) =>
-        world.api.post(
-          decisionPath(at),
-          { applicationId: at.applicationId, decision: 'DECLINED' },
-          { key },
-        ),
-    ],
-    [
-      'mapQueryResult an application',
-      (at: Ids, key: string) => world.api.get(`/applications/${at.applicationId}`, { key }),
-    ],
-    [
-      'submitting an application',
-      (at: Ids, key: string) =>
-        world.api.post(`/applications/${at.applicationId}/submit`, makeSubmission(at), { key }),
-    ],
-  ] as const;
-
-  test.each(OPERATIONS)(
-    '%s: a foreign record looks exactly like one that does not exist',
-    async (_, call) => {
-      const { key } = world.demo.otherTenant;
-      const foreign = await call(world.demo, key);
-      const unknown = await call(
-        { ...world.demo, applicationId: randomUUID(), creditorId: randomUUID() },
-        key,
-      );
-      expect(foreign.status).toBeGreaterThanOrEqual(400);
-      expect(shape(foreign)).toEqual(shape(unknown));
-    },
-  );
-
-  test('the same holds for one’s own creditor with a foreign application', async () => {
-    const { key, creditorId } = world.demo.otherTenant;
-    const foreign = { applicationId: world.demo.applicationId, creditorId };
-    const unknown = { applicationId: randomUUID(), creditorId };
-    for (const [, call] of OPERATIONS.slice(0, 3)) {
-      const [a, b] = [
-        await call({ ...world.demo, ...foreign }, key),
-        await call({ ...world.demo, ...unknown }, key),
-      ];
-      expect(a.status).toBeGreaterThanOrEqual(400);
-      expect(shape(a)).toEqual(shape(b));
-    }
-  });
-
-  test('nothing was written and no webhook was sent', async () => {
-    await world.settle();
-    const read = await world.api.get(decisionPath(world.demo));
-    expect(read.body.decision).toBe('AWAITING_DECISION');
-    expect(await world.inbox.arrivals()).toEqual([]);
-  });
-
-  test('each tenant reaches its own', async () => {
-    const { key, ...other } = world.demo.otherTenant;
-    expect((await world.api.get(decisionPath(other), { key })).body.decision).toBe(
-      'AWAITING_DECISION',
-    );
-    expect((await world.api.get(`/applications/${other.applicationId}`, { key })).status).toBe(200);
-    expect((await world.api.get(decisionPath(other))).status).toBe(400);
-  });
-
-  test('a foreign retailer context is refused like an unknown one', async () => {
-    const call = (retailerId: string) =>
-      world.api.get(`/applications/${world.demo.applicationId}`, {
-        headers: { 'x-service-retailer-id': retailerId },
-      });
-    expect(shape(await call(world.demo.otherTenant.retailerId))).toEqual(
-      shape(await call(randomUUID())),
-    );
-    expect((await call(world.demo.retailerId)).status).toBe(200);
-  });
-
-  test('a retailer context opens what is its group’s, and nothing once it leaves the group', async () => {
-    const platform = { key: world.demo.keys.platform };
-    const put = (path: string, body?: object) =>
-      world.api.call('PUT', `/platform${path}`, { ...platform, body });
-    const { retailerId, integrationId } = world.demo;
-    const [retailerGroupId, sibling] = [randomUUID(), randomUUID()];
-    await put(`/retailer-groups/${retailerGroupId}`, { name: 'Harbour Auto Group' });
-    await put(`/retailers/${retailerId}`, { name: 'Harbour Motors', retailerGroupId });
-    await put(`/retailers/${sibling}`, { name: 'Harbour Trucks', retailerGroupId });
-    const call = async (path: string) => {
-      const headers = { 'x-service-retailer-id': sibling };
-      return (await world.api.get(path, { headers })).status;
-    };
-    const application = `/applications/${world.demo.applicationId}`;
-    expect(await call(application)).toBe(404);
-
-    await put(`/integrations/${integrationId}/retailers/${sibling}`);
-    await eventually(
-      'the grant',
-      async () => (await call(application)) === 200 || undefined,
-      5_500,
-    );
-    expect(await call(decisionPath(world.demo))).toBe(200);
-    expect(await call(`/applications/${world.demo.otherTenant.applicationId}`)).toBe(404);
-
-    await put(`/retailers/${sibling}`, { name: 'Harbour Trucks' });
-    await eventually('the end', async () => (await call(application)) === 404 || undefined, 5_500);
-  });
-});
-
-interface Ids {
+/** The ids that the operations on one submission need. */
+interface RecordIds {
   applicationId: string;
   applicantId: string;
   creditorId: string;
   retailerUserId: string;
 }
+
+describe('a tenant cannot find out whether another tenant’s record exists', () => {
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    platform = await startTestPlatform();
+  });
+  afterAll(() => platform.close());
+
+  /** The parts of an answer that must be the same for a foreign record and for an unknown one. */
+  const comparable = ({ status, body, headers }: Answer) => ({
+    status,
+    headers: [...headers.keys()].filter((name) => !name.startsWith('ratelimit')),
+    body: { ...body, requestId: '', message: body.message.replaceAll(/[0-9a-f-]{36}/g, 'ID') },
+  });
+
+  const DECISION_OPERATIONS = [
+    {
+      name: 'reading a decision',
+      call: (ids: RecordIds, key: string) => platform.api.get(decisionPath(ids), { key }),
+    },
+    {
+      name: 'reading all decisions',
+      call: (ids: RecordIds, key: string) => platform.api.get(`${decisionPath(ids)}s`, { key }),
+    },
+    {
+      name: 'recording a decision',
+      call: (ids: RecordIds, key: string) => {
+        const body = { applicationId: ids.applicationId, decision: 'DECLINED' };
+        return platform.api.post(decisionPath(ids), body, { key });
+      },
+    },
+  ];
+  const APPLICATION_OPERATIONS = [
+    {
+      name: 'reading an application',
+      call: (ids: RecordIds, key: string) =>
+        platform.api.get(`/applications/${ids.applicationId}`, { key }),
+    },
+    {
+      name: 'submitting an application',
+      call: (ids: RecordIds, key: string) => {
+        const path = `/applications/${ids.applicationId}/submit`;
+        return platform.api.post(path, makeSubmission(ids), { key });
+      },
+    },
+  ];
+
+  test.each([...DECISION_OPERATIONS, ...APPLICATION_OPERATIONS])(
+    '$name of another tenant gets the same answer as for ids that do not exist',
+    async ({ call }) => {
+      const { key } = platform.demo.otherTenant;
+      const foreign = await call(platform.demo, key);
+      const unknown = await call(
+        { ...platform.demo, applicationId: randomUUID(), creditorId: randomUUID() },
+        key,
+      );
+      expect(foreign.status).toBeGreaterThanOrEqual(400);
+      expect(comparable(foreign)).toEqual(comparable(unknown));
+    },
+  );
+
+  test.each(DECISION_OPERATIONS)(
+    '$name with the tenant’s own creditor on a foreign application gets the answer of an unknown application',
+    async ({ call }) => {
+      const { key, creditorId } = platform.demo.otherTenant;
+      const { applicationId } = platform.demo;
+      const foreign = await call({ ...platform.demo, applicationId, creditorId }, key);
+      const unknownIds = { applicationId: randomUUID(), creditorId };
+      const unknown = await call({ ...platform.demo, ...unknownIds }, key);
+      expect(foreign.status).toBeGreaterThanOrEqual(400);
+      expect(comparable(foreign)).toEqual(comparable(unknown));
+    },
+  );
+
+  test('after all refused requests the decision is unchanged and no webhook was sent', async () => {
+    await platform.settle();
+    const read = await platform.api.get(decisionPath(platform.demo));
+    expect(read.body.decision).toBe('AWAITING_DECISION');
+    expect(await platform.inbox.list()).toEqual([]);
+  });
+
+  test('each tenant reads its own records and not those of the other', async () => {
+    const { key, ...other } = platform.demo.otherTenant;
+    const decision = await platform.api.get(decisionPath(other), { key });
+    expect(decision.body.decision).toBe('AWAITING_DECISION');
+    const application = await platform.api.get(`/applications/${other.applicationId}`, { key });
+    expect(application.status).toBe(200);
+    expect((await platform.api.get(decisionPath(other))).status).toBe(400);
+  });
+
+  test('a foreign retailer context is refused like one that does not exist', async () => {
+    const readAs = (retailerId: string) =>
+      platform.api.get(`/applications/${platform.demo.applicationId}`, {
+        headers: { 'x-service-retailer-id': retailerId },
+      });
+    expect(comparable(await readAs(platform.demo.otherTenant.retailerId))).toEqual(
+      comparable(await readAs(randomUUID())),
+    );
+    expect((await readAs(platform.demo.retailerId)).status).toBe(200);
+  });
+
+  test('a retailer context reads the records of its group, until the retailer leaves the group', async () => {
+    const asPlatform = { key: platform.demo.keys.platform };
+    const put = (path: string, body?: object) =>
+      platform.api.call('PUT', `/platform${path}`, { ...asPlatform, body });
+    const { retailerId, integrationId } = platform.demo;
+    const [retailerGroupId, sibling] = [randomUUID(), randomUUID()];
+    await put(`/retailer-groups/${retailerGroupId}`, { name: 'Harbour Auto Group' });
+    await put(`/retailers/${retailerId}`, { name: 'Harbour Motors', retailerGroupId });
+    await put(`/retailers/${sibling}`, { name: 'Harbour Trucks', retailerGroupId });
+    const readAsSibling = async (path: string) => {
+      const headers = { 'x-service-retailer-id': sibling };
+      return (await platform.api.get(path, { headers })).status;
+    };
+    const application = `/applications/${platform.demo.applicationId}`;
+    expect(await readAsSibling(application)).toBe(404);
+
+    await put(`/integrations/${integrationId}/retailers/${sibling}`);
+    await eventually(
+      'answer 200 after the grant',
+      async () => (await readAsSibling(application)) === 200 || undefined,
+      5_500,
+    );
+    expect(await readAsSibling(decisionPath(platform.demo))).toBe(200);
+    const foreign = `/applications/${platform.demo.otherTenant.applicationId}`;
+    expect(await readAsSibling(foreign)).toBe(404);
+
+    await put(`/retailers/${sibling}`, { name: 'Harbour Trucks' });
+    await eventually(
+      'answer 404 after the retailer left the group',
+      async () => (await readAsSibling(application)) === 404 || undefined,
+      5_500,
+    );
+  });
+});

@@ -17,62 +17,64 @@ const ROUTE = '/v1/applications/{applicationId}/creditors/{creditorId}/decision'
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLER = `00-${TRACE}-00f067aa0ba902b7-01`;
 
-describe('a decision is one trace, from the request to the attempt at its webhook', () => {
-  const life = createTestProcess('creditlane');
+describe('the spans of one request, up to the webhook attempts, form one trace', () => {
+  const testProcess = createTestProcess('creditlane');
   let receiver: OtlpReceiver;
-  let world: TestPlatform;
+  let platform: TestPlatform;
 
   beforeAll(async () => {
     receiver = await startOtlpReceiver();
     const { endpoint } = receiver;
-    // In one process it is this one that records the spans, else each service's own.
-    await startTracing({ endpoint, sampleRatio: 1 }, 'creditlane', life);
-    world = await startTestPlatform({
+    // In the run mode one-process, this process records the spans; otherwise each service does.
+    await startTracing({ endpoint, sampleRatio: 1 }, 'creditlane', testProcess);
+    platform = await startTestPlatform({
       dispatcher: { RETRY_DELAYS: '20ms,20ms' },
       everywhere: {
         OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-        // What is remembered is not asked for, and has no place in the trace.
+        // A cached answer needs no call, so that the span of the call would be missing.
         ACCESS_CACHE_TIME: '0s',
         DESTINATIONS_CACHE: '0s',
       },
     });
   });
   afterAll(async () => {
-    await world.close();
-    await life.closers.close();
+    await platform.close();
+    await testProcess.closers.close();
     await receiver.close();
   });
 
   const spansIn = (traceId: string) => receiver.spans.filter((span) => span.traceId === traceId);
 
-  /** The spans of a trace, once `last` is among them as often as that. */
-  const spansOf = (traceId: string, last: string, times = 1) =>
-    eventually(`span ${last}`, async () => {
+  /** Resolves with the spans of a trace once it contains `count` spans with this name. */
+  const waitForSpans = (traceId: string, spanName: string, count = 1) =>
+    eventually(`span ${spanName}`, async () => {
       const spans = spansIn(traceId);
-      return spans.filter(({ name }) => name === last).length >= times ? spans : undefined;
+      return spans.filter(({ name }) => name === spanName).length >= count ? spans : undefined;
     });
 
-  /** A trace as a tree, once it is that; nothing may be missing from it, be in it twice or be left over. */
-  const expectTree = (traceId: string, root: string, tree: Step[]) =>
+  /** Expects that a trace's spans form exactly these trees; missing or additional spans fail. */
+  const expectTree = (traceId: string, rootParentId: string, trees: SpanTree[]) =>
     expect
-      .poll(() => stepsBelow(root, spansIn(traceId)), { timeout: 10_000, interval: 100 })
-      .toEqual(sorted(tree));
+      .poll(() => treesBelow(rootParentId, spansIn(traceId)), { timeout: 10_000, interval: 100 })
+      .toEqual(sortByName(trees));
 
-  test('each step is caused by the one before it, the first by the caller', async () => {
-    const submission = await world.submitApplication();
-    await world.settle();
-    await world.decide(submission, { decision: 'APPROVED' }, { traceparent: CALLER });
+  test('the trace of a decision continues the caller’s, and each span is a child of the step that caused it', async () => {
+    const submission = await platform.submitNewApplication();
+    await platform.settle();
+    await platform.recordDecision(submission, { decision: 'APPROVED' }, { traceparent: CALLER });
     await expectTree(TRACE, '00f067aa0ba902b7', [
-      server(`POST ${ROUTE}`, [
-        call(`${INTEGRATIONS}.AccessService/Authenticate`),
-        call(`${INTEGRATIONS}.AccessService/CheckGrants`),
-        call(`${DECISIONS}.DecisionsService/RecordDecision`, [told('applicationApproved')]),
+      serverSpan(`POST ${ROUTE}`, [
+        callSpan(`${INTEGRATIONS}.AccessService/Authenticate`),
+        callSpan(`${INTEGRATIONS}.AccessService/CheckGrants`),
+        callSpan(`${DECISIONS}.DecisionsService/RecordDecision`, [
+          decisionEventSpan('applicationApproved'),
+        ]),
       ]),
     ]);
     const spans = spansIn(TRACE);
     expect(spans.every(({ failed }) => !failed)).toBe(true);
-    const [recording] = spans.filter(({ name }) => name.endsWith('/RecordDecision'));
-    expect(recording?.attributes).toMatchObject({
+    const [recordDecision] = spans.filter(({ name }) => name.endsWith('/RecordDecision'));
+    expect(recordDecision?.attributes).toMatchObject({
       'rpc.service': `${DECISIONS}.DecisionsService`,
       'rpc.method': 'RecordDecision',
     });
@@ -86,37 +88,33 @@ describe('a decision is one trace, from the request to the attempt at its webhoo
     });
   });
 
-  test('a submission is one as well, over two topics', async () => {
-    await world.submitApplication();
-    const last = 'webhook awaitingDecision';
+  test('the trace of a submission spans two topics', async () => {
+    await platform.submitNewApplication();
+    const spanName = 'webhook awaitingDecision';
     const { traceId } = await eventually('span', async () =>
-      receiver.spans.findLast(({ name }) => name === last),
+      receiver.spans.findLast(({ name }) => name === spanName),
     );
     await expectTree(traceId, '', [
-      server('POST /v1/applications/{applicationId}/submit', [
-        call(`${INTEGRATIONS}.AccessService/Authenticate`),
-        call(`${APPLICATIONS}.ApplicationsService/LocateApplication`),
-        call(`${INTEGRATIONS}.AccessService/CheckGrants`),
-        call(`${APPLICATIONS}.ApplicationsService/SubmitApplication`, [
-          [
-            'producer',
-            `publish ${APPLICATIONS}`,
-            [['consumer', `handle ${APPLICATIONS}`, [told('awaitingDecision')]]],
-          ],
+      serverSpan('POST /v1/applications/{applicationId}/submit', [
+        callSpan(`${INTEGRATIONS}.AccessService/Authenticate`),
+        callSpan(`${APPLICATIONS}.ApplicationsService/LocateApplication`),
+        callSpan(`${INTEGRATIONS}.AccessService/CheckGrants`),
+        callSpan(`${APPLICATIONS}.ApplicationsService/SubmitApplication`, [
+          eventSpan(APPLICATIONS, [decisionEventSpan('awaitingDecision')]),
         ]),
       ]),
     ]);
   });
 
-  test('attempts that fail show as failed, each in the same trace', async () => {
-    const submission = await world.submitApplication();
-    await world.settle();
-    await world.inbox.behave('fail');
+  test('failed webhook attempts are failed spans of the same trace', async () => {
+    const submission = await platform.submitNewApplication();
+    await platform.settle();
+    await platform.inbox.setBehaviour('fail');
     const traceId = TRACE.replace('4bf9', 'aaaa');
     const traceparent = CALLER.replace(TRACE, traceId);
-    await world.decide(submission, { decision: 'DECLINED' }, { traceparent });
-    const spans = await spansOf(traceId, 'webhook applicationDeclined', 3);
-    await world.inbox.behave('accept');
+    await platform.recordDecision(submission, { decision: 'DECLINED' }, { traceparent });
+    const spans = await waitForSpans(traceId, 'webhook applicationDeclined', 3);
+    await platform.inbox.setBehaviour('accept');
     const attempts = spans.filter(({ name }) => name === 'webhook applicationDeclined');
     expect(attempts.map(({ attributes }) => attributes['creditlane.webhook.attempt'])).toEqual([
       '1',
@@ -127,69 +125,79 @@ describe('a decision is one trace, from the request to the attempt at its webhoo
     expect(attempts.every(({ failed }) => failed)).toBe(true);
   });
 
-  test('a refusal is a trace too, and no failure of ours', async () => {
-    const submission = await world.submitApplication();
+  test('a refused request is a trace whose span is not marked as failed', async () => {
+    const submission = await platform.submitNewApplication();
     const traceId = TRACE.replace('4bf9', 'bbbb');
     const headers = { traceparent: CALLER.replace(TRACE, traceId) };
-    await world.api.post(decisionPath(submission), { decision: 'PERHAPS' }, { headers });
+    await platform.api.post(decisionPath(submission), { decision: 'PERHAPS' }, { headers });
     const name = `POST ${ROUTE}`;
-    const spans = await spansOf(traceId, name);
+    const spans = await waitForSpans(traceId, name);
     expect(spans.find((span) => span.name === name)).toMatchObject({
       failed: false,
       attributes: { 'http.response.status_code': '400' },
     });
   });
 
-  test('nothing about a person, a key, a secret or a destination is in any of it', async () => {
+  test('no span contains personal data, a key, a secret or a destination', async () => {
     const sent = receiver.texts.join('\n');
-    const { keys, webhookSecret, inboxUrl } = world.demo;
+    const { keys, webhookSecret, inboxUrl } = platform.demo;
     const person = ['Tremblay', 'Maya', '046454286', 'Sherbrooke', 'Northern Lights', '555 0143'];
     const secrets = [...person, ...Object.values(keys), webhookSecret, new URL(inboxUrl).host];
     expect(secrets.filter((secret) => sent.includes(secret))).toEqual([]);
   });
 });
 
-/** A span with those that it caused: its kind, its name, and them. */
-type Step = [kind: string, name: string, caused: Step[]];
+/** A span and the spans that have it as their parent. */
+interface SpanTree {
+  kind: string;
+  name: string;
+  children: SpanTree[];
+}
 
-const KINDS = ['', 'internal', 'server', 'client', 'producer', 'consumer'];
+/** The names of OTLP's numeric span kinds. */
+const SPAN_KINDS = ['', 'internal', 'server', 'client', 'producer', 'consumer'];
 
-const server = (name: string, caused: Step[]): Step => ['server', name, caused];
+const serverSpan = (name: string, children: SpanTree[]): SpanTree => {
+  return { kind: 'server', name, children };
+};
 
-/** A call between services: the caller's span, and within it that of who answers. */
-const call = (name: string, caused: Step[] = []): Step => ['client', name, [server(name, caused)]];
+/** A call between services: the caller's span, and below it the span of the called service. */
+const callSpan = (name: string, children: SpanTree[] = []): SpanTree => {
+  return { kind: 'client', name, children: [serverSpan(name, children)] };
+};
 
-/** A decision's way from the outbox to the attempt at its webhook. */
-const told = (event: string): Step => [
-  'producer',
-  `publish ${DECISIONS}`,
-  [
-    [
-      'consumer',
-      `handle ${DECISIONS}`,
-      [
-        call(`${INTEGRATIONS}.DestinationsService/FindRecipients`),
-        [
-          'client',
-          `webhook ${event}`,
-          [call(`${INTEGRATIONS}.DestinationsService/GetDestinations`)],
-        ],
-      ],
-    ],
-  ],
-];
+/** The relay's span of publishing an event, and below it the span of the consumer that handles it. */
+const eventSpan = (topic: string, children: SpanTree[]): SpanTree => {
+  const consumer = { kind: 'consumer', name: `handle ${topic}`, children };
+  return { kind: 'producer', name: `publish ${topic}`, children: [consumer] };
+};
 
-/** What a span caused, by its id; empty for what began the trace. */
-function stepsBelow(id: string, spans: readonly ReceivedSpan[]): Step[] {
-  const caused = spans.filter(({ parentSpanId }) => parentSpanId === id);
-  return sorted(
-    caused.map(({ kind, name, spanId }) => [KINDS[kind] ?? '', name, stepsBelow(spanId, spans)]),
+/** The spans of a decision's event, from the outbox to the attempt at its webhook. */
+const decisionEventSpan = (webhook: string): SpanTree =>
+  eventSpan(DECISIONS, [
+    callSpan(`${INTEGRATIONS}.DestinationsService/FindRecipients`),
+    {
+      kind: 'client',
+      name: `webhook ${webhook}`,
+      children: [callSpan(`${INTEGRATIONS}.DestinationsService/GetDestinations`)],
+    },
+  ]);
+
+/** The trees of the spans whose parent has this id; the id of the root's parent may be empty. */
+function treesBelow(parentSpanId: string, spans: readonly ReceivedSpan[]): SpanTree[] {
+  const children = spans.filter((span) => span.parentSpanId === parentSpanId);
+  return sortByName(
+    children.map(({ kind, name, spanId }) => ({
+      kind: SPAN_KINDS[kind] ?? '',
+      name,
+      children: treesBelow(spanId, spans),
+    })),
   );
 }
 
-/** Steps of one cause have no order. */
-function sorted(steps: readonly Step[]): Step[] {
-  return steps
-    .map(([kind, name, caused]): Step => [kind, name, sorted(caused)])
-    .toSorted(([, one], [, other]) => one.localeCompare(other));
+/** Spans with the same parent arrive in any order. */
+function sortByName(trees: readonly SpanTree[]): SpanTree[] {
+  return trees
+    .map((tree) => ({ ...tree, children: sortByName(tree.children) }))
+    .toSorted((a, b) => a.name.localeCompare(b.name));
 }

@@ -1,68 +1,71 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
 
-describe('a receiver that is away for a while', () => {
-  let world: TestPlatform;
+describe('a receiver that fails for a while', () => {
+  let platform: TestPlatform;
   beforeAll(async () => {
-    // Retries after a second instead of five; nothing else differs.
-    world = await startTestPlatform({ dispatcher: { RETRY_DELAYS: '1s,1s,1s,1s,1s,1s' } });
+    // The first retries come after one second instead of five.
+    platform = await startTestPlatform({ dispatcher: { RETRY_DELAYS: '1s,1s,1s,1s,1s,1s' } });
   });
-  afterAll(() => world.close());
+  afterAll(() => platform.close());
   beforeEach(async () => {
-    await world.settle();
-    await world.inbox.empty();
+    await platform.settle();
+    await platform.inbox.clear();
   });
-  afterEach(() => world.inbox.behave('accept'));
+  afterEach(() => platform.inbox.setBehaviour('accept'));
 
   test.each(['fail', 'redirect'] as const)(
-    'misses nothing and gets all in order after it did %s',
+    'after failing with mode "%s" the receiver gets every webhook in order',
     async (mode) => {
-      const submission = await world.submitApplication();
-      await world.inbox.waitFor(1);
-      const refused = await world.refusals();
-      await world.inbox.behave(mode);
+      const submission = await platform.submitNewApplication();
+      await platform.inbox.waitFor(1);
+      const failedBefore = await platform.countFailedAttempts();
+      await platform.inbox.setBehaviour(mode);
       for (const decision of [
         'PENDING_BANK_CONNECTION',
         'CONDITIONALLY_APPROVED',
         'APPROVED',
         'BOOKED',
       ]) {
-        expect((await world.decide(submission, { decision })).status).toBe(200);
+        expect((await platform.recordDecision(submission, { decision })).status).toBe(200);
       }
-      await world.refusedSince(refused);
-      expect(await world.inbox.arrivals()).toHaveLength(1);
+      await platform.waitForFailedAttempt(failedBefore);
+      expect(await platform.inbox.list()).toHaveLength(1);
 
-      await world.inbox.behave('accept');
-      const arrivals = await world.inbox.waitFor(5);
-      expect(arrivals.map(({ path }) => path)).toEqual([
+      await platform.inbox.setBehaviour('accept');
+      const webhooks = await platform.inbox.waitFor(5);
+      expect(webhooks.map(({ path }) => path)).toEqual([
         '/awaiting-decision',
         '/pending-banking',
         '/application-conditionally-approved',
         '/application-approved',
         '/application-booked',
       ]);
-      expect(arrivals.map(({ headers }) => headers['webhook-sequence'])).toEqual([
+      expect(webhooks.map(({ headers }) => headers['webhook-sequence'])).toEqual([
         '1',
         '2',
         '3',
         '4',
         '5',
       ]);
-      expect(new Set(arrivals.map(({ headers }) => headers['webhook-id'])).size).toBe(5);
+      expect(new Set(webhooks.map(({ headers }) => headers['webhook-id'])).size).toBe(5);
     },
   );
 
-  test('another application’s webhooks do not wait behind one that fails', async () => {
-    const [one, two] = [await world.submitApplication(), await world.submitApplication()];
-    await world.inbox.waitFor(2);
-    const refused = await world.refusals();
-    await world.inbox.behave('fail');
-    await world.decide(one, { decision: 'APPROVED' });
-    await world.refusedSince(refused);
-    await world.inbox.behave('accept');
-    await world.decide(two, { decision: 'DECLINED' });
-    const arrivals = await world.inbox.waitFor(4);
-    expect(arrivals.slice(2).map(({ path }) => path)).toEqual([
+  test('a failing webhook delays only the webhooks of the same application', async () => {
+    const [failing, other] = [
+      await platform.submitNewApplication(),
+      await platform.submitNewApplication(),
+    ];
+    await platform.inbox.waitFor(2);
+    const failedBefore = await platform.countFailedAttempts();
+    await platform.inbox.setBehaviour('fail');
+    await platform.recordDecision(failing, { decision: 'APPROVED' });
+    await platform.waitForFailedAttempt(failedBefore);
+    await platform.inbox.setBehaviour('accept');
+    await platform.recordDecision(other, { decision: 'DECLINED' });
+    const webhooks = await platform.inbox.waitFor(4);
+    expect(webhooks.slice(2).map(({ path }) => path)).toEqual([
       '/application-declined',
       '/application-approved',
     ]);

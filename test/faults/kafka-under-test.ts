@@ -1,5 +1,4 @@
-/** A Kafka of the run's own, to be stopped, started and emptied under Creditlane. */
-
+/** A Kafka cluster for fault runs, whose brokers can be stopped, started and emptied. */
 import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';
 import { startTestCluster } from '@creditlane/events/kafka/test-kafka';
 import { createLog } from '@creditlane/runtime/telemetry/log';
@@ -7,43 +6,46 @@ import { findFreePorts } from '@creditlane/supervision/free-ports';
 
 type Cluster = NonNullable<Awaited<ReturnType<typeof startTestCluster>>>;
 
-export class KafkaUnderFault {
-  readonly #size: 1 | 3;
+export class KafkaUnderTest {
+  readonly #brokerCount: 1 | 3;
   readonly #ports: number[];
   #cluster: Cluster;
 
-  private constructor(size: 1 | 3, ports: number[], cluster: Cluster) {
-    this.#size = size;
+  private constructor(brokerCount: 1 | 3, ports: number[], cluster: Cluster) {
+    this.#brokerCount = brokerCount;
     this.#ports = ports;
     this.#cluster = cluster;
   }
 
-  /** Undefined where there can be no Kafka; throws there when one is required. */
-  static async start(size: 1 | 3 = 1): Promise<KafkaUnderFault | undefined> {
-    const ports = await findFreePorts(2 * size);
-    const cluster = await startTestCluster(size, { ports });
-    return cluster && new KafkaUnderFault(size, ports, cluster);
+  /**
+   * Resolves with undefined on a machine without Kafka. Throws there when CREDITLANE_REQUIRE_KAFKA is
+   * set.
+   */
+  static async start(brokerCount: 1 | 3 = 1): Promise<KafkaUnderTest | undefined> {
+    const ports = await findFreePorts(2 * brokerCount);
+    const cluster = await startTestCluster(brokerCount, { ports });
+    return cluster && new KafkaUnderTest(brokerCount, ports, cluster);
   }
 
-  /** By which services find it. */
+  /** The environment variables by which services find the cluster. */
   get env(): Record<string, string> {
-    return { KAFKA_BROKERS: this.#cluster.brokers, KAFKA_REPLICATION: String(this.#size) };
+    return { KAFKA_BROKERS: this.#cluster.brokers, KAFKA_REPLICATION: String(this.#brokerCount) };
   }
 
-  /** Kills the first so many brokers, does what is to be done without them, and starts them again. */
-  async without(count: number, work: () => Promise<void>): Promise<void> {
+  /** Kills the first `count` brokers, runs `work`, and starts the brokers again. */
+  async withoutBrokers(count: number, work: () => Promise<void>): Promise<void> {
     const brokers = Array.from({ length: count }, (_, index) => index);
     for (const index of brokers) await this.#cluster.stopBroker(index);
     await work();
-    // Each waits for the others' votes, so that they have to come up together.
+    // A starting broker waits for the votes of the others, so all must start at the same time.
     await Promise.all(brokers.map((index) => this.#cluster.startBroker(index)));
   }
 
-  /** Kills it with all it holds, and starts an empty one at the same addresses, without topics. */
-  async wipe(): Promise<void> {
+  /** Deletes the cluster with its data and starts an empty one, without topics, at the same ports. */
+  async replaceWithEmpty(): Promise<void> {
     await this.#cluster.close();
-    const cluster = await startTestCluster(this.#size, { ports: this.#ports });
-    if (cluster === undefined) throw new Error('there was a Kafka, and there can be none now');
+    const cluster = await startTestCluster(this.#brokerCount, { ports: this.#ports });
+    if (cluster === undefined) throw new Error('Kafka could not be started a second time');
     this.#cluster = cluster;
   }
 
@@ -51,7 +53,7 @@ export class KafkaUnderFault {
     const config = {
       brokers: this.#cluster.brokers.split(','),
       prefix: '',
-      replication: this.#size,
+      replication: this.#brokerCount,
     };
     return ensureTopics({ config, log: createLog('topics', { level: 'error' }) });
   }

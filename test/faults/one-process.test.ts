@@ -1,50 +1,56 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DATABASES, type DatabaseOwner } from '@creditlane/platform/services';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { query } from './database-state.ts';
-import { oneOf } from './history/seeded-random.ts';
-import { FORM, WRITES_BACK_WITHIN_MS } from './run-profile.ts';
-import { longestPauseMs, longestWaitMs } from './run-summary.ts';
-import { run } from './run-with-fault.ts';
-import { Subject } from './system-under-test.ts';
+import { pickOne } from './history/seeded-random.ts';
+import { runSql } from './run-databases.ts';
+import { PROFILE, WRITES_WITHIN_MS } from './run-profile.ts';
+import { longestWebhookDelayMs, longestWritePauseMs } from './run-summary.ts';
+import { type FaultContext, runWithFault } from './run-with-fault.ts';
+import { SystemUnderTest } from './system-under-test.ts';
 
-describe('in one process, under load, every promise is kept', { timeout: FORM.timeoutMs }, () => {
-  let subject: Subject;
+const timeout = PROFILE.testTimeoutMs;
+describe('the platform in one process keeps every promise under load', { timeout }, () => {
+  let system: SystemUnderTest;
   beforeAll(async () => {
-    subject = await Subject.start();
+    system = await SystemUnderTest.start();
   });
-  afterAll(() => subject.close());
+  afterAll(() => system.close());
 
-  test('when the process is killed with -9 and started again', async () => {
-    const history = await run('kill -9', subject, FORM, async ({ crash, note, receiver }) => {
-      // Most applications have a request under way when it dies.
-      receiver.behave(() => 'hang');
+  const run = (name: string, fault: (context: FaultContext) => Promise<void>) =>
+    runWithFault({ ...PROFILE, name, system, fault });
+
+  test('when its process is killed with SIGKILL and started again', async () => {
+    const history = await run('SIGKILL', async ({ crash, noteDelivered, receiver }) => {
+      // Hanging requests make sure that most applications have one under way at the kill.
+      receiver.setBehaviour(() => 'hang');
       await sleep(500);
       await crash(async () => {
-        await subject.kill();
-        receiver.behave(() => 'accept');
-        await note();
-        await subject.restart();
+        await system.kill();
+        receiver.setBehaviour(() => 'accept');
+        await noteDelivered();
+        await system.restart();
       });
     });
-    expect(longestWaitMs(history)).toBeLessThan(FORM.backWithinMs);
+    expect(longestWebhookDelayMs(history)).toBeLessThan(PROFILE.webhooksWithinMs);
   });
 
-  test('when the server of PostgreSQL is killed with -9', async () => {
-    const { pid } = subject;
-    const { writes } = await run('PostgreSQL killed', subject, FORM, async () => {
-      process.kill(await subject.postmasterPid(), 'SIGKILL');
+  test('when the PostgreSQL server is killed with SIGKILL', async () => {
+    const { pid } = system;
+    const { writes } = await run('PostgreSQL killed', async () => {
+      process.kill(await system.postmasterPid(), 'SIGKILL');
     });
-    expect(subject.isRunning && subject.pid).toBe(pid);
-    expect(longestPauseMs(writes)).toBeLessThan(WRITES_BACK_WITHIN_MS);
+    expect(system.isRunning && system.pid).toBe(pid);
+    expect(longestWritePauseMs(writes)).toBeLessThan(WRITES_WITHIN_MS);
   });
 
-  test('when all connections to the databases are cut, again and again', async () => {
-    await run('backends terminated', subject, FORM, async () => {
+  test('when all database connections are terminated several times', async () => {
+    await run('connections terminated', async () => {
       for (let times = 0; times < 4; times += 1) {
-        for (const owner of ['decisions', 'webhook-dispatcher', 'integrations'] as const) {
-          await query(
-            await subject.databaseUrl(owner),
-            'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user AND pid <> pg_backend_pid()',
+        for (const owner of Object.keys(DATABASES) as DatabaseOwner[]) {
+          await runSql(
+            await system.databaseUrl(owner),
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE usename = current_user AND pid <> pg_backend_pid()`,
           );
         }
         await sleep(500);
@@ -52,22 +58,22 @@ describe('in one process, under load, every promise is kept', { timeout: FORM.ti
     });
   });
 
-  test('when the process is stopped for a while and goes on', async () => {
-    await run('SIGSTOP', subject, FORM, async ({ crash }) => {
+  test('when its process is stopped with SIGSTOP and continued', async () => {
+    await run('SIGSTOP', async ({ crash }) => {
       await crash(async () => {
-        process.kill(subject.pid, 'SIGSTOP');
-        await sleep(FORM.stopMs);
-        process.kill(subject.pid, 'SIGCONT');
+        process.kill(system.pid, 'SIGSTOP');
+        await sleep(PROFILE.processStopMs);
+        process.kill(system.pid, 'SIGCONT');
         await sleep(1_000);
       });
     });
   });
 
   test('when the receiver fails and hangs for a while', async () => {
-    await run('receiver away', subject, FORM, async ({ receiver, random }) => {
-      receiver.behave(() => oneOf(random, ['accept', 'fail', 'hang']));
-      await sleep(FORM.awayMs);
-      receiver.behave(() => 'accept');
+    await run('receiver outage', async ({ receiver, random }) => {
+      receiver.setBehaviour(() => pickOne(random, ['accept', 'fail', 'hang']));
+      await sleep(PROFILE.receiverOutageMs);
+      receiver.setBehaviour(() => 'accept');
     });
   });
 });

@@ -5,44 +5,57 @@ import {
   seedDemoData,
 } from '@creditlane/local/demo';
 import { expect } from 'vitest';
-import { Api } from '../platform/api-client.ts';
+import { ApiClient } from '../platform/api-client.ts';
 import type { History, Write } from './history/history.ts';
-import { markOf } from './history/marker.ts';
-import type { Receiver } from './recording-receiver.ts';
-import type { Subject } from './system-under-test.ts';
+import { markerOf } from './history/marker.ts';
+import type { Random } from './history/seeded-random.ts';
+import type { RecordingReceiver } from './recording-receiver.ts';
+import type { SystemUnderTest } from './system-under-test.ts';
 import type { Writer } from './write-load.ts';
 
-/** A tenant of the run's own, whose webhooks go to its receiver, with applications to decide on. */
-export async function settleIn(
-  subject: Subject,
-  receiver: Receiver,
-  count: number,
-  random: () => number,
-) {
-  const { baseUrl, keys } = subject.demo;
-  const door = { baseUrl, platformKey: keys.platform, inboxUrl: receiver.url };
-  const { key, ...records } = await seedDemoData(door);
-  receiver.trust(records.webhookSecret);
-  const demo = () => ({ ...subject.demo, ...records, keys: { ...keys, integration: key } });
-  const api = () => new Api(demo());
+/** What one fault run works on. */
+interface PreparedTenant {
+  writer: Writer;
+  /** The ids of submitted applications. */
+  applications: string[];
+  /** Contains the write of each application's submission. */
+  history: History;
+}
+
+/** Creates a tenant for one run, with submitted applications and webhooks to the run's receiver. */
+export async function prepareTenant(
+  system: SystemUnderTest,
+  receiver: RecordingReceiver,
+  applicationCount: number,
+  random: Random,
+): Promise<PreparedTenant> {
+  const { baseUrl, keys } = system.demo;
+  const platformKey = keys.platform;
+  const { key, ...records } = await seedDemoData({ baseUrl, platformKey, inboxUrl: receiver.url });
+  receiver.verifyWith(records.webhookSecret);
+  // The platform's address changes with a restart, so each call takes the current one.
+  const api = () =>
+    new ApiClient({ ...system.demo, ...records, keys: { ...keys, integration: key } });
   const applications = [records.applicationId];
-  while (applications.length < count) {
-    applications.push(await submitOne(api(), records));
+  while (applications.length < applicationCount) {
+    applications.push(await submitApplication(api(), records));
   }
   const history: History = {
-    writes: applications.map(firstWrite),
+    writes: applications.map(writeOfSubmission),
     reads: [],
     decisions: [],
     events: [],
-    arrivals: [],
-    recorded: [],
+    webhooks: [],
+    deliveries: [],
     crashes: [],
   };
-  const writer: Writer = { api, creditorId: records.creditorId, random };
-  return { history, writer, applications };
+  return { history, writer: { api, creditorId: records.creditorId, random }, applications };
 }
 
-async function submitOne(api: Api, records: Omit<DemoRecords, 'key'>): Promise<string> {
+async function submitApplication(
+  api: ApiClient,
+  records: Omit<DemoRecords, 'key'>,
+): Promise<string> {
   const { body: application } = await api.post(
     '/applications',
     makeApplication(records.retailerId),
@@ -54,13 +67,13 @@ async function submitOne(api: Api, records: Omit<DemoRecords, 'key'>): Promise<s
   return applicationId;
 }
 
-/** Submitting an application makes its first decision. */
-function firstWrite(applicationId: string): Write {
+/** The submission of an application records its first decision, AWAITING_DECISION. */
+function writeOfSubmission(applicationId: string): Write {
   return {
     submission: applicationId,
-    mark: markOf(applicationId, undefined),
+    marker: markerOf(applicationId, undefined),
     decision: 'AWAITING_DECISION',
-    webhook: '/awaiting-decision',
+    webhookPath: '/awaiting-decision',
     startedMs: 0,
     endedMs: performance.now(),
     outcome: 'ok',

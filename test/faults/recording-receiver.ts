@@ -4,59 +4,60 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import type { Arrival } from './history/history.ts';
-import { markOf } from './history/marker.ts';
+import type { WebhookRequest } from './history/history.ts';
+import { markerOf } from './history/marker.ts';
 
-export type Behaviour = 'accept' | 'fail' | 'hang';
+/** Answers 204, answers 503, or never answers. */
+export type ReceiverBehaviour = 'accept' | 'fail' | 'hang';
 
-/** A webhook receiver that writes down all that comes, and behaves as it is told. */
-export interface Receiver {
+/** A webhook receiver that records every request. */
+export interface RecordingReceiver {
   url: string;
-  /** In the order in which they came. */
-  arrivals: Arrival[];
-  /** By the secret that its owner was shown; what came before is verified by it too. */
-  trust(secret: string): void;
-  /** From now on; those that hang are dropped when it does anything else. */
-  behave(choose: () => Behaviour): void;
+  /** All requests so far, in the order of their arrival. */
+  webhooks: WebhookRequest[];
+  /** Verifies the signatures of all requests, earlier ones included, with this secret. */
+  verifyWith(secret: string): void;
+  /** `choose` is called for every request from now on. Cuts the connections that hang. */
+  setBehaviour(choose: () => ReceiverBehaviour): void;
   close(): Promise<void>;
 }
 
-interface Request {
+interface SignedRequest {
   headers: Record<string, string>;
   body: string;
 }
 
-export async function startReceiver(): Promise<Receiver> {
-  const arrivals: Arrival[] = [];
-  const unverified: { arrival: Arrival; request: Request }[] = [];
+export async function startRecordingReceiver(): Promise<RecordingReceiver> {
+  const webhooks: WebhookRequest[] = [];
+  const unverified: { webhook: WebhookRequest; request: SignedRequest }[] = [];
   const hanging = new Set<ServerResponse>();
   let secret: string | undefined;
-  let choose: () => Behaviour = () => 'accept';
+  let choose: () => ReceiverBehaviour = () => 'accept';
 
   const server = createServer((request, response) => {
-    request.on('error', () => undefined); // A sender that died while it sent has not delivered.
+    request.on('error', () => undefined); // A sender that was killed while sending.
     void text(request).then(
-      (body) => receive({ headers: headersOf(request), body }, request.url ?? '', response),
+      (body) => receive({ headers: readHeaders(request), body }, request.url ?? '', response),
       () => undefined,
     );
   });
-  const receive = (request: Request, path: string, response: ServerResponse) => {
-    const arrival = arrivalOf(request, path);
-    arrivals.push(arrival);
-    if (secret === undefined) unverified.push({ arrival, request });
-    else arrival.signed = isSigned(request, secret);
+  const receive = (request: SignedRequest, path: string, response: ServerResponse) => {
+    const webhook = parseWebhook(request, path);
+    webhooks.push(webhook);
+    if (secret === undefined) unverified.push({ webhook, request });
+    else webhook.signed = isSigned(request, secret);
     const behaviour = choose();
     if (behaviour === 'hang') {
       hanging.add(response);
       return;
     }
-    const answer = behaviour === 'accept' ? 204 : 503;
+    const status = behaviour === 'accept' ? 204 : 503;
     response.once('finish', () => {
-      arrival.answer = answer;
+      webhook.answer = status;
     });
-    response.writeHead(answer).end();
+    response.writeHead(status).end();
   };
-  // The dispatcher keeps its connections; the receiver must not be the one to end them.
+  // The dispatcher keeps its connections open; the receiver must not be the side that closes them.
   server.keepAliveTimeout = 120_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -64,15 +65,15 @@ export async function startReceiver(): Promise<Receiver> {
 
   return {
     url: `http://127.0.0.1:${port}`,
-    arrivals,
-    trust(given) {
-      secret = given;
-      for (const { arrival, request } of unverified.splice(0)) {
-        arrival.signed = isSigned(request, given);
+    webhooks,
+    verifyWith(newSecret) {
+      secret = newSecret;
+      for (const { webhook, request } of unverified.splice(0)) {
+        webhook.signed = isSigned(request, newSecret);
       }
     },
-    behave(how) {
-      choose = how;
+    setBehaviour(newChoice) {
+      choose = newChoice;
       for (const response of hanging) response.destroy();
       hanging.clear();
     },
@@ -84,32 +85,32 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
-function arrivalOf({ headers, body }: Request, path: string): Arrival {
+function parseWebhook({ headers, body }: SignedRequest, path: string): WebhookRequest {
   const { applicationId, conditions } = JSON.parse(body);
   return {
     atMs: performance.now(),
     submission: applicationId,
     webhookId: headers['webhook-id'] ?? '',
     sequence: Number(headers['webhook-sequence']),
-    mark: markOf(applicationId, conditions),
+    marker: markerOf(applicationId, conditions),
     path,
     bodyHash: createHash('sha256').update(body).digest('hex'),
     signed: false,
   };
 }
 
-/** By the public library of Standard Webhooks, and by the bare HMAC. */
-function isSigned({ headers, body }: Request, secret: string): boolean {
+/** Whether the Standard Webhooks signature and the plain HMAC signature both verify. */
+function isSigned({ headers, body }: SignedRequest, secret: string): boolean {
   try {
     new Webhook(secret).verify(body, headers);
   } catch {
     return false;
   }
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  const bare = createHmac('sha256', key).update(body).digest('hex');
-  return headers['x-service-signature'] === bare;
+  const plain = createHmac('sha256', key).update(body).digest('hex');
+  return headers['x-service-signature'] === plain;
 }
 
-function headersOf({ headers }: IncomingMessage): Record<string, string> {
+function readHeaders({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }

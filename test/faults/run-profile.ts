@@ -1,59 +1,62 @@
-/** How long and how hard the runs are: a short form for every day, a long one by `npm run faults`. */
-export interface Form {
+/** How long and how hard the fault runs are: short in `npm test`, long in `npm run faults`. */
+export interface RunProfile {
+  /** Decisions recorded per second. */
   perSecond: number;
-  /** At least; the load goes on until the fault is over. */
-  forMs: number;
+  /** The least duration of the load; the load goes on until the fault is over. */
+  loadMs: number;
   applications: number;
-  /** How long the work that the fault left may take. */
-  quietWithinMs: number;
-  timeoutMs: number;
-  /** How long a process stands still: beyond its leases, and in the long form its sessions too. */
-  stopMs: number;
-  /** How long the receiver is away: within the pause before the second attempt in the short form. */
-  awayMs: number;
-  /** How long Kafka is away. */
-  kafkaAwayMs: number;
-  /** How often the members of a group change. */
+  /** How long the platform may take to finish its remaining work after the load. */
+  settleWithinMs: number;
+  testTimeoutMs: number;
+  /** How long a process is stopped: longer than its leases, in the long profile also its sessions. */
+  processStopMs: number;
+  /** How long the receiver fails: in the short profile less than the delay of the first retry. */
+  receiverOutageMs: number;
+  kafkaOutageMs: number;
+  /** How many times a member of the consumer group is restarted. */
   rebalances: number;
-  /** How long a receiver may wait for a webhook after a crash. */
-  backWithinMs: number;
+  /** The longest time between an accepted write and its webhook after a crash. */
+  webhooksWithinMs: number;
 }
 
-/** How long writes may be refused after a crash, in either form. */
-export const WRITES_BACK_WITHIN_MS = 10_000;
+/** How long writes may be refused after a crash, in both profiles. */
+export const WRITES_WITHIN_MS = 10_000;
 
-const SHORT: Form = {
+const SHORT: RunProfile = {
   perSecond: 60,
-  forMs: 6_000,
+  loadMs: 6_000,
   applications: 20,
-  quietWithinMs: 45_000,
-  timeoutMs: 150_000,
-  stopMs: 12_000,
-  awayMs: 2_500,
-  kafkaAwayMs: 4_000,
+  settleWithinMs: 45_000,
+  testTimeoutMs: 150_000,
+  processStopMs: 12_000,
+  receiverOutageMs: 2_500,
+  kafkaOutageMs: 4_000,
   rebalances: 2,
-  // Twice what is promised, as other tests run beside it.
-  backWithinMs: 20_000,
+  // Twice the promise, because other tests run at the same time.
+  webhooksWithinMs: 20_000,
 };
 
-const LONG: Form = {
+const LONG: RunProfile = {
   perSecond: 200,
-  forMs: 60_000,
+  loadMs: 60_000,
   applications: 200,
-  quietWithinMs: 300_000,
-  timeoutMs: 900_000,
-  stopMs: 30_000,
-  awayMs: 4_000,
-  kafkaAwayMs: 20_000,
+  settleWithinMs: 300_000,
+  testTimeoutMs: 900_000,
+  processStopMs: 30_000,
+  receiverOutageMs: 4_000,
+  kafkaOutageMs: 20_000,
   rebalances: 8,
-  backWithinMs: 10_000,
+  webhooksWithinMs: 10_000,
 };
 
-export const isLong = process.env.FAULTS_FORM === 'long';
-const chosen = isLong ? LONG : SHORT;
+export const isLongRun = process.env.FAULTS_PROFILE === 'long';
+const chosen = isLongRun ? LONG : SHORT;
 
-/** A machine that is slow, or busy with other things, takes a lower rate: beyond its own nothing is proved. */
-export const FORM: Form = {
+/**
+ * The profile of this test run. FAULTS_PER_SECOND lowers the rate for a slow or busy machine: a rate
+ * above what the machine can serve fails without proving anything.
+ */
+export const PROFILE: RunProfile = {
   ...chosen,
   perSecond: Number(process.env.FAULTS_PER_SECOND ?? chosen.perSecond),
 };

@@ -1,7 +1,7 @@
-import { type Arrival, type History, isAccepted, type Write } from './history/history.ts';
+import { type History, isAccepted, type WebhookRequest, type Write } from './history/history.ts';
 
-/** How long nobody had a write accepted, at the longest. */
-export function longestPauseMs(writes: Write[]): number {
+/** The longest time between two consecutive accepted writes. */
+export function longestWritePauseMs(writes: Write[]): number {
   const accepted = writes.filter(({ outcome, requests }) => outcome === 'ok' && requests > 0);
   const ended = accepted.map(({ endedMs }) => endedMs).sort((a, b) => a - b);
   return ended.slice(1).reduce((longest, endedMs, index) => {
@@ -9,34 +9,38 @@ export function longestPauseMs(writes: Write[]): number {
   }, 0);
 }
 
-/** How long it was, at the longest, from the answer to who decided to the webhook that was accepted. */
-export function longestWaitMs({ writes, arrivals }: History): number {
-  const firsts = new Map<string, Arrival>();
-  for (const arrival of arrivals) {
-    if (isAccepted(arrival) && !firsts.has(arrival.mark)) firsts.set(arrival.mark, arrival);
+/** The longest time between the answer to a write and the first accepted attempt of its webhook. */
+export function longestWebhookDelayMs({ writes, webhooks }: History): number {
+  const firstAccepted = new Map<string, WebhookRequest>();
+  for (const webhook of webhooks) {
+    if (isAccepted(webhook) && !firstAccepted.has(webhook.marker)) {
+      firstAccepted.set(webhook.marker, webhook);
+    }
   }
-  return writes.reduce((longest, { mark, endedMs, outcome }) => {
-    const first = outcome === 'ok' ? firsts.get(mark) : undefined;
+  return writes.reduce((longest, { marker, endedMs, outcome }) => {
+    const first = outcome === 'ok' ? firstAccepted.get(marker) : undefined;
     return Math.max(longest, (first?.atMs ?? endedMs) - endedMs);
   }, 0);
 }
 
-/** Tells in one line what a run did and saw. */
-export function summarise(name: string, history: History): void {
-  const { writes, reads, arrivals, crashes } = history;
-  const outcomes = Map.groupBy(writes, ({ outcome }) => outcome);
-  const count = (outcome: Write['outcome']) => outcomes.get(outcome)?.length ?? 0;
-  const again = arrivals.length - new Set(arrivals.map(({ webhookId }) => webhookId)).size;
-  say(
-    `${name}: ${count('ok')} ok, ${count('fail')} refused, ${count('unknown')} unknown; ` +
-      `${writes.reduce((sum, { requests }) => sum + requests, 0)} requests, ${reads.length} histories read; ` +
-      `${arrivals.length} webhooks, ${again} of them again; ${crashes.length} crashes; ` +
-      `longest time without an accepted write ${Math.round(longestPauseMs(writes))} ms, ` +
-      `longest wait for a webhook ${Math.round(longestWaitMs(history))} ms`,
+/** Prints one line with the counts and the longest times of a run. */
+export function printSummary(name: string, history: History): void {
+  const { writes, reads, webhooks, crashes } = history;
+  const byOutcome = Map.groupBy(writes, ({ outcome }) => outcome);
+  const count = (outcome: Write['outcome']) => byOutcome.get(outcome)?.length ?? 0;
+  const requests = writes.reduce((sum, write) => sum + write.requests, 0);
+  const repeated = webhooks.length - new Set(webhooks.map(({ webhookId }) => webhookId)).size;
+  printLine(
+    `${name}: writes: ${count('ok')} accepted, ${count('fail')} refused, ` +
+      `${count('unknown')} of unknown outcome, in ${requests} requests; ${reads.length} reads; ` +
+      `webhooks: ${webhooks.length} requests, ${repeated} of them repeated; ` +
+      `${crashes.length} crashes; ` +
+      `longest time without an accepted write: ${Math.round(longestWritePauseMs(writes))} ms; ` +
+      `longest time from a write to its webhook: ${Math.round(longestWebhookDelayMs(history))} ms`,
   );
 }
 
-/** Shown whether or not the test passes. */
-export function say(line: string): void {
+/** Prints to stdout, which vitest shows for passed tests, too. */
+export function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -1,103 +1,108 @@
-/** One run: load, a fault in the middle of it, and the judgement of all that was seen. */
+/** One fault run: load, a fault in the middle of the load, and the check of everything observed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { readDecisions, readEvents, readRecorded, untilQuiet } from './database-state.ts';
-import { judge } from './history/check-history.ts';
+import { checkHistory } from './history/check-history.ts';
 import type { History } from './history/history.ts';
-import { randomFrom } from './history/seeded-random.ts';
-import { describe } from './history/violation.ts';
-import { settleIn } from './prepare-tenant.ts';
-import { type Receiver, startReceiver } from './recording-receiver.ts';
-import type { Form } from './run-profile.ts';
-import { say, summarise } from './run-summary.ts';
-import type { Subject } from './system-under-test.ts';
-import { load, REFUSED, readHistory } from './write-load.ts';
+import { type Random, seededRandom } from './history/seeded-random.ts';
+import { formatViolation } from './history/violation.ts';
+import { prepareTenant } from './prepare-tenant.ts';
+import { type RecordingReceiver, startRecordingReceiver } from './recording-receiver.ts';
+import { RunDatabases } from './run-databases.ts';
+import type { RunProfile } from './run-profile.ts';
+import { printLine, printSummary } from './run-summary.ts';
+import type { SystemUnderTest } from './system-under-test.ts';
+import { REFUSED_DECISION, readDecisionsFromApi, runWriteLoad } from './write-load.ts';
 
-/** What a fault may do, and must say, while the load goes on. */
-export interface Scene {
-  subject: Subject;
-  receiver: Receiver;
-  random: () => number;
-  /** Notes what the database holds for delivered: it must not be sent again. */
-  note(): Promise<void>;
-  /** Does something after which requests under way may have been made in vain. */
+export interface FaultRun extends RunProfile {
+  /** What the printed lines of the run begin with. */
+  name: string;
+  system: SystemUnderTest;
+  /** Callers send no idempotency keys. */
+  withoutKeys?: boolean;
+  fault: (context: FaultContext) => Promise<void>;
+}
+
+/** What a fault may use and must report. */
+export interface FaultContext {
+  receiver: RecordingReceiver;
+  random: Random;
+  /** Notes which webhooks the database has as delivered: none of these may be sent again. */
+  noteDelivered(): Promise<void>;
+  /** Runs work that ends or stops senders: a webhook under way meanwhile may be sent again. */
   crash(work: () => Promise<void>): Promise<void>;
 }
 
-/** The dispatcher's default bound for one destination, twice: half may be waiting to be recorded. */
-const IN_FLIGHT = 2 * 64;
+/** The dispatcher's limit per destination, twice: as many results may not be recorded yet. */
+const MAX_IN_FLIGHT = 2 * 64;
 
-/** How long the load goes on once the fault is over. */
-const AFTERWARDS_MS = 1_000;
+/** How long the load goes on after the fault is over. */
+const LOAD_AFTER_FAULT_MS = 1_000;
 
-/** The same seed gives the same load, and the same moment for the fault. */
-function seedOfRun(): number {
-  const given = process.env.FAULTS_SEED;
-  return given === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(given);
+/** FAULTS_SEED, or a random seed. One seed gives one load and one moment of the fault. */
+function chooseSeed(): number {
+  const seed = process.env.FAULTS_SEED;
+  return seed === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(seed);
 }
 
-/** Runs the fault under load and expects that every promise was kept. */
-export async function run(
-  name: string,
-  subject: Subject,
-  options: Form & { keyless?: boolean },
-  fault: (scene: Scene) => Promise<void>,
-): Promise<History> {
-  const seed = seedOfRun();
-  const random = randomFrom(seed);
-  say(`${name}: FAULTS_SEED=${seed} ${JSON.stringify(options)}`);
-  const receiver = await startReceiver();
+/** Runs the fault under load and expects that every promise was kept. Returns what was observed. */
+export async function runWithFault({ system, fault, ...options }: FaultRun): Promise<History> {
+  const { name, applications: applicationCount, loadMs, settleWithinMs } = options;
+  const seed = chooseSeed();
+  const random = seededRandom(seed);
+  printLine(`${name}: FAULTS_SEED=${seed} ${JSON.stringify(options)}`);
+  const receiver = await startRecordingReceiver();
   try {
-    const { history, writer, applications } = await settleIn(
-      subject,
+    const { history, writer, applications } = await prepareTenant(
+      system,
       receiver,
-      options.applications,
+      applicationCount,
       random,
     );
-    const find = subject.databaseUrl.bind(subject);
-    const note = async () =>
-      void history.recorded.push(...(await readRecorded(find, applications)));
+    const databases = new RunDatabases(system.databaseUrl.bind(system), applications);
+    const noteDelivered = async () =>
+      void history.deliveries.push(...(await databases.readDelivered()));
     const crash = async (work: () => Promise<void>) => {
       const fromMs = performance.now();
       await work();
-      history.crashes.push({ fromMs, untilMs: performance.now(), inFlight: IN_FLIGHT });
+      history.crashes.push({ fromMs, untilMs: performance.now(), maxInFlight: MAX_IN_FLIGHT });
     };
 
-    const over = new AbortController();
-    const loaded = load(writer, { ...options, over: over.signal, applications }, history);
+    const stop = new AbortController();
+    const load = runWriteLoad(writer, { ...options, stop: stop.signal, applications }, history);
     try {
-      await sleep(options.forMs * (0.2 + 0.2 * random()));
-      await note();
-      await fault({ subject, receiver, random, note, crash });
-      await sleep(AFTERWARDS_MS);
+      await sleep(loadMs * (0.2 + 0.2 * random()));
+      await noteDelivered();
+      await fault({ receiver, random, noteDelivered, crash });
+      await sleep(LOAD_AFTER_FAULT_MS);
     } finally {
-      over.abort();
-      await loaded;
+      stop.abort();
+      await load;
     }
-    await untilQuiet(find, applications, options.quietWithinMs);
-    await note();
+    await databases.waitUntilSettled(settleWithinMs);
+    await noteDelivered();
     for (const id of applications) {
-      const read = await readHistory(writer, id);
-      if (read === undefined) throw new Error(`the API does not give the history of ${id}`);
+      const read = await readDecisionsFromApi(writer, id);
+      if (read === undefined) throw new Error(`the API did not return the decisions of ${id}`);
       history.reads.push(read);
     }
-    history.decisions.push(...(await readDecisions(find, applications)));
-    history.events.push(...(await readEvents(find, applications)));
-    history.arrivals.push(...receiver.arrivals);
-    summarise(name, history);
-    expectKept(history);
+    history.decisions.push(...(await databases.readDecisions()));
+    history.events.push(...(await databases.readEvents()));
+    history.webhooks.push(...receiver.webhooks);
+    printSummary(name, history);
+    expectNoViolation(history);
     return history;
   } finally {
     await receiver.close();
   }
 }
 
-function expectKept(history: History): void {
-  const offences = judge(history);
-  for (const offence of offences.slice(0, 20)) say(describe(offence));
-  expect(offences.map(({ rule, what }) => `${rule}: ${what}`)).toEqual([]);
-  const wronged = history.writes.filter(
-    ({ outcome, decision }) => (outcome === 'fail') !== (decision === REFUSED),
+function expectNoViolation(history: History): void {
+  const violations = checkHistory(history);
+  for (const violation of violations.slice(0, 20)) printLine(formatViolation(violation));
+  expect(violations.map(({ kind, message }) => `${kind}: ${message}`)).toEqual([]);
+  // Exactly the writes of the invalid decision are refused.
+  const unexpected = history.writes.filter(
+    ({ outcome, decision }) => (outcome === 'fail') !== (decision === REFUSED_DECISION),
   );
-  expect(wronged).toEqual([]);
+  expect(unexpected).toEqual([]);
 }

@@ -1,92 +1,81 @@
-/** The Creditlane that a run does things to: started as a person starts it, on a data directory of its own. */
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+/** The platform that a fault run damages: launched as a person launches it, on its own data directory. */
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Demo, ServiceAddress } from '@creditlane/local/demo';
 import { readJson } from '@creditlane/local/json-file';
 import type { Secrets } from '@creditlane/platform/secrets';
 import type { DatabaseOwner } from '@creditlane/platform/services';
 import { eventually } from '../platform/eventually.ts';
-import { LocalPlatform, type Start } from '../platform/launched-platform.ts';
-import { databaseUrl } from './database-state.ts';
-
-/** How it is started. */
-interface Plan {
-  start: Start;
-  args: string[];
-  env: NodeJS.ProcessEnv;
-}
+import { LaunchedPlatform, type LaunchOptions } from '../platform/launched-platform.ts';
+import { createDataDir, removeDataDir } from '../platform/temporary-data-dir.ts';
+import { databaseUrl } from './run-databases.ts';
 
 const READY_WITHIN_MS = 120_000;
 
-export class Subject {
-  readonly dataDir: string;
-  readonly #plan: Plan;
-  #laptop: LocalPlatform;
+export class SystemUnderTest {
+  readonly #options: LaunchOptions;
+  #launched: LaunchedPlatform;
   #demo: Demo;
 
-  private constructor(dataDir: string, plan: Plan, laptop: LocalPlatform, demo: Demo) {
-    this.dataDir = dataDir;
-    this.#plan = plan;
-    this.#laptop = laptop;
+  private constructor(options: LaunchOptions, launched: LaunchedPlatform, demo: Demo) {
+    this.#options = options;
+    this.#launched = launched;
     this.#demo = demo;
   }
 
-  /** Resolves once it is ready; on a fresh data directory. */
-  static async start({ start = 'local/main.ts', args = [], env = {} }: Partial<Plan> = {}) {
-    const dataDir = await mkdtemp(join(tmpdir(), 'creditlane-faults-'));
-    // Run by root, PostgreSQL is another user's process and must be able to enter.
-    await chmod(dataDir, 0o755);
-    const plan = { start, args: ['--port', '0', ...args], env };
-    const laptop = launch(dataDir, plan);
-    return new Subject(dataDir, plan, laptop, await laptop.ready(READY_WITHIN_MS));
+  /** Launches the platform on a new data directory and resolves once it is ready. */
+  static async start({
+    program = 'local/main.ts',
+    args = [],
+    env = {},
+  }: Partial<Omit<LaunchOptions, 'dataDir'>> = {}): Promise<SystemUnderTest> {
+    const dataDir = await createDataDir('faults');
+    const options = { dataDir, program, args: ['--port', '0', ...args], env };
+    const launched = new LaunchedPlatform(options);
+    return new SystemUnderTest(options, launched, await launched.ready(READY_WITHIN_MS));
   }
 
-  /** Where it is at present, or was when it last was ready. */
+  /** The content of demo.json at the last time the platform became ready. */
   get demo(): Demo {
     return this.#demo;
   }
 
-  /** The first of its processes, which has started all others. */
+  /** The pid of the launched program; the other processes are its children. */
   get pid(): number {
-    return this.#laptop.pid;
+    return this.#launched.pid;
   }
 
   get isRunning(): boolean {
-    return this.#laptop.running;
+    return this.#launched.running;
   }
 
-  get output(): string {
-    return this.#laptop.output;
-  }
-
-  /** Kills the whole process group outright. */
+  /** Sends SIGKILL to the whole process group. */
   async kill(): Promise<void> {
-    await this.#laptop.stop('SIGKILL');
+    await this.#launched.stop('SIGKILL');
   }
 
-  /** Starts it again where it was; resolves once it is ready. */
+  /** Launches the platform again on the same data directory and resolves once it is ready. */
   async restart(): Promise<void> {
-    // Killed, it could not take its demo.json along, and that is the sign of being ready.
-    await rm(join(this.dataDir, 'demo.json'), { force: true });
-    this.#laptop = launch(this.dataDir, this.#plan);
-    this.#demo = await this.#laptop.ready(READY_WITHIN_MS);
+    // A killed platform leaves its demo.json behind, which `ready` would take for the new one.
+    await rm(join(this.#options.dataDir, 'demo.json'), { force: true });
+    this.#launched = new LaunchedPlatform(this.#options);
+    this.#demo = await this.#launched.ready(READY_WITHIN_MS);
   }
 
-  /** The process of a service by itself, as it is at present. */
+  /** The current address of a service's process. Throws when demo.json does not list it. */
   async service(name: string): Promise<ServiceAddress> {
-    const demo = await readJson<Demo>(join(this.dataDir, 'demo.json'));
+    const demo = await readJson<Demo>(join(this.#options.dataDir, 'demo.json'));
     const address = demo?.services?.[name];
-    if (address === undefined) throw new Error(`there is no process "${name}"`);
+    if (address === undefined) throw new Error(`demo.json lists no process "${name}"`);
     return address;
   }
 
-  /** Sends a service's process a signal that ends it; resolves once it runs again and takes work. */
-  async endService(name: string, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  /** Ends a service's process by a signal and resolves once its successor is ready. */
+  async restartService(name: string, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const before = await this.service(name);
     process.kill(before.pid, signal);
     await eventually(
-      `${name} again`,
+      `ready successor of ${name}`,
       async () => {
         const { pid, opsUrl } = await this.service(name);
         if (pid === before.pid) return undefined;
@@ -97,28 +86,24 @@ export class Subject {
   }
 
   async postmasterPid(): Promise<number> {
-    return Number((await this.#postmaster())[0]);
+    return Number((await this.#readPostmasterPid())[0]);
   }
 
-  /** The URL of a service's database, which moves to another port with each start. */
+  /** The current URL of a service's database; PostgreSQL listens on another port after a restart. */
   async databaseUrl(owner: DatabaseOwner): Promise<string> {
-    const secrets = await readJson<Secrets>(join(this.dataDir, 'secrets.json'));
-    const port = Number((await this.#postmaster())[3]);
+    const secrets = await readJson<Secrets>(join(this.#options.dataDir, 'secrets.json'));
+    const port = Number((await this.#readPostmasterPid())[3]);
     return databaseUrl(owner, secrets?.services[owner].databasePassword ?? '', port);
   }
 
   async close(): Promise<void> {
-    await this.#laptop.stop();
-    await rm(this.dataDir, { recursive: true, force: true });
+    await this.#launched.stop();
+    await removeDataDir(this.#options.dataDir);
   }
 
-  /** The lines of postmaster.pid: the process, the directory, the time, the port, and more. */
-  async #postmaster(): Promise<string[]> {
-    const file = join(this.dataDir, 'postgres', 'cluster', 'postmaster.pid');
+  /** The lines of postmaster.pid: pid, data directory, start time, port, and more. */
+  async #readPostmasterPid(): Promise<string[]> {
+    const file = join(this.#options.dataDir, 'postgres', 'cluster', 'postmaster.pid');
     return (await readFile(file, 'utf8')).split('\n');
   }
-}
-
-function launch(dataDir: string, { args, start, env }: Plan): LocalPlatform {
-  return new LocalPlatform(dataDir, args, start, env);
 }

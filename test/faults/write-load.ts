@@ -1,69 +1,74 @@
-/** Callers that write at a rate of their own, whatever becomes of their requests, and read in between. */
+/** Callers that record decisions at a fixed rate, however their requests end, and read in between. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, type Api, decisionPath } from '../platform/api-client.ts';
+import { type Answer, type ApiClient, decisionPath } from '../platform/api-client.ts';
 import type { History, Read, Write } from './history/history.ts';
-import { markOf } from './history/marker.ts';
-import { oneOf } from './history/seeded-random.ts';
+import { markerOf } from './history/marker.ts';
+import { pickOne, type Random } from './history/seeded-random.ts';
 
-/** Who writes, and where at present. */
+/** Who records decisions. */
 export interface Writer {
-  api(): Api;
+  /** A client of the platform at its current address. */
+  api(): ApiClient;
   creditorId: string;
-  random: () => number;
+  random: Random;
 }
 
-export interface Load {
+export interface WriteLoad {
   perSecond: number;
-  /** At least so long, and until this fires. */
-  forMs: number;
-  over: AbortSignal;
-  /** The applications to decide on. */
+  /** The least duration of the load. */
+  loadMs: number;
+  /** The load goes on until this is aborted. */
+  stop: AbortSignal;
+  /** The applications to record decisions on. */
   applications: string[];
-  /** Writes have no idempotency key, so that none is asked for twice. */
-  keyless?: boolean;
+  /** Sends no idempotency keys, so that no write is sent a second time. */
+  withoutKeys?: boolean;
 }
 
-/** What can be written, and the webhook that tells of it. */
+/** The decisions that callers record, with the webhook path of each. */
 const DECISIONS = [
-  ['BOOKED', '/application-booked'],
-  ['APPROVED', '/application-approved'],
-  ['CONDITIONALLY_APPROVED', '/application-conditionally-approved'],
-  ['DECLINED', '/application-declined'],
-  ['INCOMPLETE', '/documents-incomplete'],
-  ['PENDING_BANK_CONNECTION', '/pending-banking'],
-  ['WITHDRAWN', null],
-  ['DRAFT', null],
-] as const;
-/** Cannot be written: there must be no trace of it. */
-export const REFUSED = 'DRAFT';
+  { decision: 'BOOKED', webhookPath: '/application-booked' },
+  { decision: 'APPROVED', webhookPath: '/application-approved' },
+  { decision: 'CONDITIONALLY_APPROVED', webhookPath: '/application-conditionally-approved' },
+  { decision: 'DECLINED', webhookPath: '/application-declined' },
+  { decision: 'INCOMPLETE', webhookPath: '/documents-incomplete' },
+  { decision: 'PENDING_BANK_CONNECTION', webhookPath: '/pending-banking' },
+  { decision: 'WITHDRAWN', webhookPath: null },
+  { decision: 'DRAFT', webhookPath: null },
+];
+/** The platform refuses this decision, so it must have no effect. */
+export const REFUSED_DECISION = 'DRAFT';
 
-/** So many reads for each write. */
-const READS = 0.1;
-const GIVE_UP_MS = 60_000;
-const ANSWER_WITHIN_MS = 4_000;
-const PAUSE_MS = 300;
-const PAGE = 100;
+/** How many reads there are per write. */
+const READS_PER_WRITE = 0.1;
+/** How long a caller repeats a write before its outcome counts as unknown. */
+const GIVE_UP_AFTER_MS = 60_000;
+const REQUEST_TIMEOUT_MS = 4_000;
+const PAUSE_BETWEEN_REQUESTS_MS = 300;
+const PAGE_SIZE = 100;
 
-/** Writes at the rate until it is over and every write has its answer; adds to the history. */
-export async function load(
+/** Records decisions until `stop` is aborted and every write has its outcome; adds to the history. */
+export async function runWriteLoad(
   writer: Writer,
-  { perSecond, forMs, over, applications, keyless = false }: Load,
+  { perSecond, loadMs, stop, applications, withoutKeys = false }: WriteLoad,
   { writes, reads }: History,
 ): Promise<void> {
   const startMs = performance.now();
   const underWay: Promise<void>[] = [];
-  for (let begun = 0; ; await sleep(1)) {
+  for (let started = 0; ; await sleep(1)) {
     const elapsedMs = performance.now() - startMs;
-    if (elapsedMs >= forMs && over.aborted) break;
-    for (; begun < (elapsedMs * perSecond) / 1_000; begun += 1) {
-      const applicationId = oneOf(writer.random, applications);
-      const write = planWrite(applicationId, writer.random);
+    if (elapsedMs >= loadMs && stop.aborted) break;
+    for (; started < (elapsedMs * perSecond) / 1_000; started += 1) {
+      const applicationId = pickOne(writer.random, applications);
+      const write = makeWrite(applicationId, writer.random);
       writes.push(write);
-      underWay.push(insist(writer, write, keyless));
-      if (writer.random() < READS) {
+      underWay.push(sendUntilAnswered(writer, write, withoutKeys));
+      if (writer.random() < READS_PER_WRITE) {
         underWay.push(
-          readHistory(writer, applicationId).then((read) => void (read && reads.push(read))),
+          readDecisionsFromApi(writer, applicationId).then(
+            (read) => void (read && reads.push(read)),
+          ),
         );
       }
     }
@@ -71,72 +76,72 @@ export async function load(
   await Promise.all(underWay);
 }
 
-function planWrite(applicationId: string, random: () => number): Write {
-  const [decision, webhook] = oneOf(random, DECISIONS);
-  const unanswered = { startedMs: performance.now(), endedMs: 0, outcome: 'unknown' } as const;
+function makeWrite(applicationId: string, random: Random): Write {
   return {
     submission: applicationId,
-    mark: randomUUID(),
-    decision,
-    webhook,
-    ...unanswered,
+    marker: randomUUID(),
+    ...pickOne(random, DECISIONS),
+    startedMs: performance.now(),
+    endedMs: 0,
+    outcome: 'unknown',
     requests: 0,
   };
 }
 
-/** Asks with the same idempotency key, or once without, until it is known what became of the write. */
-async function insist(writer: Writer, write: Write, keyless: boolean): Promise<void> {
-  const { submission: applicationId, mark, decision } = write;
+/** Sends a write with one idempotency key, or once without, until its outcome is known. */
+async function sendUntilAnswered(
+  writer: Writer,
+  write: Write,
+  withoutKeys: boolean,
+): Promise<void> {
+  const { submission: applicationId, marker, decision } = write;
   const path = decisionPath({ applicationId, creditorId: writer.creditorId });
-  const headers: Record<string, string> = keyless ? {} : { 'idempotency-key': mark };
-  const body = { applicationId, decision, conditions: mark };
-  while (performance.now() - write.startedMs < GIVE_UP_MS) {
+  const headers: Record<string, string> = withoutKeys ? {} : { 'idempotency-key': marker };
+  const body = { applicationId, decision, conditions: marker };
+  while (performance.now() - write.startedMs < GIVE_UP_AFTER_MS) {
     write.requests += 1;
-    // Who cannot ask again waits for as long as it takes to be told.
-    const signal = keyless ? AbortSignal.timeout(GIVE_UP_MS) : timeLimit();
-    const answer = await answered(writer.api().post(path, body, { headers, signal }));
+    // A request that cannot be repeated waits for its answer as long as possible.
+    const signal = AbortSignal.timeout(withoutKeys ? GIVE_UP_AFTER_MS : REQUEST_TIMEOUT_MS);
+    const answer = await answerOrUndefined(writer.api().post(path, body, { headers, signal }));
     write.endedMs = performance.now();
     if (answer?.status === 200) write.outcome = 'ok';
-    else if (answer !== undefined && isRefusal(answer.status)) {
+    else if (answer !== undefined && isFinalRefusal(answer.status)) {
       write.outcome = 'fail';
       write.answer = `${answer.status} ${JSON.stringify(answer.body)}`;
     }
-    if (write.outcome !== 'unknown' || keyless) return;
-    await sleep(PAUSE_MS * (1 + writer.random()));
+    if (write.outcome !== 'unknown' || withoutKeys) return;
+    await sleep(PAUSE_BETWEEN_REQUESTS_MS * (1 + writer.random()));
   }
 }
 
-/** All decisions of an application as the API shows them; undefined where it cannot. */
-export async function readHistory(
+/** All decisions of an application as the API returns them; undefined when a request fails. */
+export async function readDecisionsFromApi(
   { api, creditorId }: Writer,
   applicationId: string,
 ): Promise<Read | undefined> {
   const startedMs = performance.now();
-  const path = `${decisionPath({ applicationId, creditorId })}s?limit=${PAGE}`;
-  const found = [];
+  const path = `${decisionPath({ applicationId, creditorId })}s?limit=${PAGE_SIZE}`;
+  const newestFirst = [];
   for (let cursor = ''; ; ) {
-    const page = await answered(api().get(path + cursor, { signal: timeLimit() }));
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const page = await answerOrUndefined(api().get(path + cursor, { signal }));
     if (page?.status !== 200) return undefined;
-    found.push(...page.body.data);
+    newestFirst.push(...page.body.data);
     if (!page.body.nextCursor) break;
     cursor = `&cursor=${encodeURIComponent(page.body.nextCursor)}`;
   }
-  const versions = found.reverse().map(({ sequence, decision, conditions }) => {
-    return { sequence, decision, mark: markOf(applicationId, conditions) };
+  const decisions = newestFirst.reverse().map(({ sequence, decision, conditions }) => {
+    return { sequence, decision, marker: markerOf(applicationId, conditions) };
   });
-  return { submission: applicationId, startedMs, versions };
+  return { submission: applicationId, startedMs, decisions };
 }
 
-function timeLimit(): AbortSignal {
-  return AbortSignal.timeout(ANSWER_WITHIN_MS);
-}
-
-/** A request without an answer may have done its work, or not: its caller cannot know. */
-function answered(request: Promise<Answer>): Promise<Answer | undefined> {
+/** Undefined when the request got no answer; the request may still have had its effect. */
+function answerOrUndefined(request: Promise<Answer>): Promise<Answer | undefined> {
   return request.catch(() => undefined);
 }
 
-/** A twin that is under way, and too many requests, are to be asked for again. */
-function isRefusal(status: number): boolean {
+/** 409 (a duplicate request is under way) and 429 (too many requests) are to be repeated. */
+function isFinalRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 409 && status !== 429;
 }

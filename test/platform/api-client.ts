@@ -3,21 +3,22 @@ import type { Demo } from '@creditlane/local/demo';
 export interface Answer {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the product answered.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the API answered.
   body: any;
 }
 
 export interface CallOptions {
+  /** The API key; null sends none. The key of the demo integration when left out. */
   key?: string | null;
   headers?: Record<string, string>;
   /** Sent as JSON; a string or bytes are sent as they are. */
   body?: unknown;
-  /** Ends the request, answered or not. */
+  /** Aborts the request. */
   signal?: AbortSignal;
 }
 
-/** Calls the REST interface the way an integration does: real HTTP, with the demo's key unless told. */
-export class Api {
+/** Calls the REST API over HTTP, as an integration does. */
+export class ApiClient {
   readonly #demo: Demo;
 
   constructor(demo: Demo) {
@@ -34,7 +35,7 @@ export class Api {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: encode(body) }),
+      ...(body === undefined ? {} : { body: encodeBody(body) }),
     });
     const text = await response.text();
     return {
@@ -53,20 +54,28 @@ export class Api {
   }
 }
 
-function encode(body: unknown): string | Uint8Array<ArrayBuffer> {
+function encodeBody(body: unknown): string | Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return body;
   if (body instanceof Uint8Array) return new Uint8Array(body);
   return JSON.stringify(body);
 }
 
-/** The path of what a creditor decided on an application. */
-export function decisionPath(at: { applicationId: string; creditorId: string }): string {
-  return `/applications/${at.applicationId}/creditors/${at.creditorId}/decision`;
+export interface SubmissionIds {
+  applicationId: string;
+  creditorId: string;
 }
 
-/** Decides on the demo's application; throws when that is refused. */
-export async function decide(demo: Demo, decision: string): Promise<void> {
+/** The path of a submission's latest decision. With an `s` at its end: all decisions, newest first. */
+export function decisionPath({ applicationId, creditorId }: SubmissionIds): string {
+  return `/applications/${applicationId}/creditors/${creditorId}/decision`;
+}
+
+/** Records a decision on the demo submission. Throws unless the answer is 200. */
+export async function recordDemoDecision(demo: Demo, decision: string): Promise<void> {
   const { applicationId } = demo;
-  const { status } = await new Api(demo).post(decisionPath(demo), { applicationId, decision });
-  if (status !== 200) throw new Error(`the decision was answered with ${status}`);
+  const { status } = await new ApiClient(demo).post(decisionPath(demo), {
+    applicationId,
+    decision,
+  });
+  if (status !== 200) throw new Error(`the decision ${decision} was answered with ${status}`);
 }

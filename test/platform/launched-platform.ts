@@ -9,25 +9,29 @@ import { eventually } from './eventually.ts';
 
 const DEPLOY = new URL('../../deploy/', import.meta.url);
 
-/** What a person can start: everything in one process, or each service in its own. */
-export type Start = 'local/main.ts' | 'processes/up.ts';
+/** The programs of `npm start` and `npm run up`, below deploy/. */
+export type Program = 'local/main.ts' | 'processes/up.ts';
 
-/** Creditlane started as a person starts it: a process of its own on a data directory. */
-export class LocalPlatform {
+export interface LaunchOptions {
+  dataDir: string;
+  program: Program;
+  /** Command-line arguments besides --data-dir. The default chooses free ports. */
+  args?: string[];
+  /** Environment variables besides those of the test run. */
+  env?: NodeJS.ProcessEnv;
+}
+
+/** Creditlane launched as a person launches it: a child process on a data directory. */
+export class LaunchedPlatform {
   readonly #child: ChildProcess;
   readonly #dataDir: string;
   #output = '';
 
-  constructor(
-    dataDir: string,
-    args: string[] = ['--port', '0'],
-    start: Start = 'local/main.ts',
-    env: NodeJS.ProcessEnv = {},
-  ) {
+  constructor({ dataDir, program, args = ['--port', '0'], env = {} }: LaunchOptions) {
     this.#dataDir = dataDir;
-    const main = fileURLToPath(new URL(start, DEPLOY));
+    const main = fileURLToPath(new URL(program, DEPLOY));
     this.#child = spawn(process.execPath, [main, '--data-dir', dataDir, ...args], {
-      // A group of its own, so that a test can kill it whole.
+      // A process group of its own, so that `stop` can signal the program and all its children.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
@@ -43,7 +47,7 @@ export class LocalPlatform {
     return this.#child.pid ?? 0;
   }
 
-  /** All that it printed so far. */
+  /** Everything printed so far, stdout and stderr together. */
   get output(): string {
     return this.#output;
   }
@@ -52,37 +56,40 @@ export class LocalPlatform {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** What demo.json says, once it is ready. */
+  /** Resolves with the content of demo.json, which the program writes when the platform is ready. */
   async ready(timeoutMs = 60_000): Promise<Demo> {
     return eventually(
       'demo.json',
       async () => {
-        if (!this.running) throw new Error(`it ended instead of starting:\n${this.#output}`);
+        if (!this.running) {
+          throw new Error(`the platform ended before it was ready:\n${this.#output}`);
+        }
         return readJson<Demo>(join(this.#dataDir, 'demo.json'));
       },
       timeoutMs,
     );
   }
 
-  /** Sends a signal to the whole group, waits for the end, and gives the exit code. */
+  /** Sends a signal to the whole process group and resolves with the exit code once it ended. */
   async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<number | null> {
     if (this.running && this.#child.pid !== undefined) process.kill(-this.#child.pid, signal);
     return this.ended();
   }
 
+  /** Resolves with the exit code; null when a signal ended the process. */
   async ended(): Promise<number | null> {
     if (this.running) await once(this.#child, 'exit');
     return this.#child.exitCode;
   }
 }
 
-/** The command lines of the processes that name a directory. */
-export async function processesIn(dir: string): Promise<string[]> {
-  const found = [];
+/** The command lines of all running processes that contain a directory's path. */
+export async function listProcessesUsing(dir: string): Promise<string[]> {
+  const commandLines = [];
   for (const pid of await readdir('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
-    const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    if (line.includes(dir)) found.push(line);
+    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (commandLine.includes(dir)) commandLines.push(commandLine);
   }
-  return found;
+  return commandLines;
 }

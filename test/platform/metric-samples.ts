@@ -1,18 +1,20 @@
-/** The figures that a Prometheus server would read, of one process or several. */
-export class Figures {
+/** The samples of one or several /metrics pages in Prometheus' text format. */
+export class MetricSamples {
   readonly samples: readonly Sample[];
-  /** The names of all metrics, those of a histogram's parts among them, with or without samples. */
+  /** The names of all metrics, with or without samples, and of each histogram's parts. */
   readonly names: ReadonlySet<string>;
 
   constructor(text: string) {
-    this.names = namesIn(text);
+    this.names = parseNames(text);
     this.samples = text.split('\n').flatMap((line) => {
       const [, name, labels = '', value] = SAMPLE.exec(line) ?? [];
-      return name === undefined ? [] : [{ name, labels: labelsIn(labels), value: Number(value) }];
+      return name === undefined
+        ? []
+        : [{ name, labels: parseLabels(labels), value: Number(value) }];
     });
   }
 
-  /** The sum over all samples of `creditlane_<name>` that have these labels; 0 where there are none. */
+  /** The sum over all samples of `creditlane_<name>` that have these labels; 0 when there are none. */
   sum(name: string, labels: Record<string, string> = {}): number {
     const wanted = Object.entries(labels);
     return this.samples
@@ -21,7 +23,7 @@ export class Figures {
       .reduce((sum, { value }) => sum + value, 0);
   }
 
-  /** The labels that any sample of a metric, by its whole name, has. */
+  /** The labels of all samples of a metric; `name` is the whole name. */
   labelsOf(name: string): Set<string> {
     const samples = this.samples.filter((sample) => sample.name === name);
     return new Set(samples.flatMap(({ labels }) => Object.keys(labels)));
@@ -34,20 +36,19 @@ interface Sample {
   value: number;
 }
 
-/** Of a histogram. */
-const PARTS = ['_bucket', '_sum', '_count'];
+const HISTOGRAM_PARTS = ['_bucket', '_sum', '_count'];
 const SAMPLE = /^([a-z_]\w*)(?:\{(.*)\})? ([-+\w.]+)$/;
 
-function namesIn(text: string): Set<string> {
+function parseNames(text: string): Set<string> {
   const types = text.matchAll(/^# TYPE (\w+) (\w+)$/gm);
   return new Set(
     [...types].flatMap(([, name = '', type]) =>
-      type === 'histogram' ? [name, ...PARTS.map((part) => name + part)] : [name],
+      type === 'histogram' ? [name, ...HISTOGRAM_PARTS.map((part) => name + part)] : [name],
     ),
   );
 }
 
-function labelsIn(text: string): Record<string, string> {
+function parseLabels(text: string): Record<string, string> {
   const pairs = text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g);
   return Object.fromEntries([...pairs].map(([, name = '', value = '']) => [name, value]));
 }

@@ -1,5 +1,4 @@
-// The shapes in which the platform keeps its promises; CREDITLANE_WORLD chooses one.
-
+// The platform's two run modes for tests: in one process, or each service in a process of its own.
 import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';
 import { openTestKafka } from '@creditlane/events/kafka/test-kafka';
 import { TOPICS } from '@creditlane/events/topics';
@@ -11,35 +10,44 @@ import { startFleet } from '@creditlane/processes/fleet';
 import { portsNeeded } from '@creditlane/processes/instances';
 import type { Process } from '@creditlane/runtime/run';
 
-/** A platform whose figures can be read. */
-export type MeasuredHouse = Platform & { metrics(): Promise<string> };
+/** A running platform; `metrics` returns the /metrics pages of all its processes. */
+export type RunningPlatform = Platform & { metrics(): Promise<string> };
 
 type Settings = Omit<PlatformSettings, 'ports'>;
 
-/** Starts the platform in the shape asked for; undefined when that needs a Kafka, and there is none. */
-export function startShape(settings: Settings, life: Process): Promise<MeasuredHouse | undefined> {
-  const shape = process.env.CREDITLANE_WORLD ?? 'one-process';
-  if (shape === 'one-process') return startOneProcess(settings, life);
-  if (shape === 'processes') return startProcesses(settings, life);
-  throw new Error(`CREDITLANE_WORLD may be one-process or processes, not "${shape}"`);
+/**
+ * Starts the platform in the run mode that CREDITLANE_TEST_RUN_MODE names, `one-process` by default.
+ * Resolves with undefined when the run mode `processes` finds no Kafka on this machine.
+ */
+export function startInRunMode(
+  settings: Settings,
+  testProcess: Process,
+): Promise<RunningPlatform | undefined> {
+  const runMode = process.env.CREDITLANE_TEST_RUN_MODE ?? 'one-process';
+  if (runMode === 'one-process') return startOneProcess(settings, testProcess);
+  if (runMode === 'processes') return startProcesses(settings, testProcess);
+  throw new Error(
+    `CREDITLANE_TEST_RUN_MODE is "${runMode}"; it must be "one-process" or "processes"`,
+  );
 }
 
-async function startOneProcess(settings: Settings, life: Process): Promise<MeasuredHouse> {
-  const platform = await startPlatform({ ...settings, ports: await choosePorts(0, HOST) }, life);
-  return { ...platform, metrics: () => life.metrics.text() };
+async function startOneProcess(settings: Settings, testProcess: Process): Promise<RunningPlatform> {
+  const ports = await choosePorts(0, HOST);
+  const platform = await startPlatform({ ...settings, ports }, testProcess);
+  return { ...platform, metrics: () => testProcess.metrics.text() };
 }
 
-/** Each service by itself, with topics and groups of its own in the test run's Kafka. */
+/** Uses topics and consumer groups of its own in the test run's Kafka. */
 async function startProcesses(
   settings: Settings,
-  life: Process,
-): Promise<MeasuredHouse | undefined> {
+  testProcess: Process,
+): Promise<RunningPlatform | undefined> {
   const kafka = await openTestKafka();
   if (kafka === undefined) return undefined;
-  life.closers.add('Kafka', kafka.close);
+  testProcess.closers.add('Kafka', kafka.close);
   const config = await kafka.makeConfig(TOPICS['creditlane.decisions.v1'].partitions);
-  await ensureTopics({ config, log: life.log });
-  const fleet = await startFleet(
+  await ensureTopics({ config, log: testProcess.log });
+  const platform = await startFleet(
     {
       ...settings,
       ports: await choosePorts(0, HOST, portsNeeded({})),
@@ -51,14 +59,14 @@ async function startProcesses(
       everywhere: { LOG_LEVEL: 'error' },
       write: (text) => void process.stderr.write(text),
     },
-    life,
+    testProcess,
   );
   return {
-    ...fleet,
+    ...platform,
     async metrics() {
-      const pages = Object.values(fleet.services()).map(({ opsUrl }) => fetch(`${opsUrl}/metrics`));
-      const texts = await Promise.all(pages.map(async (page) => (await page).text()));
-      return texts.join('\n');
+      const urls = Object.values(platform.services()).map(({ opsUrl }) => `${opsUrl}/metrics`);
+      const pages = urls.map(async (url) => (await fetch(url)).text());
+      return (await Promise.all(pages)).join('\n');
     },
   };
 }

@@ -1,4 +1,4 @@
-// The promises that users see, each proved on a whole running Creditlane: real HTTP, real PostgreSQL, a real receiver.
+// A whole platform for one test file: real HTTP, real PostgreSQL and a real webhook receiver.
 import { randomBytes } from 'node:crypto';
 import { generateApiKey } from '@creditlane/crypto/api-key';
 import {
@@ -20,20 +20,10 @@ import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { startInbox } from '@creditlane/webhook-inbox/inbox';
 import { inject } from 'vitest';
-import { type Answer, Api, decisionPath } from './api-client.ts';
+import { type Answer, ApiClient, decisionPath, type SubmissionIds } from './api-client.ts';
 import { eventually } from './eventually.ts';
-import { startShape } from './run-mode.ts';
-import { Inbox } from './webhook-inbox.ts';
-
-export interface SubmissionIds {
-  applicationId: string;
-  creditorId: string;
-}
-
-interface NewApplication {
-  applicationId: string;
-  primaryApplicant: { applicantId: string };
-}
+import { startInRunMode } from './run-mode.ts';
+import { WebhookInboxClient } from './webhook-inbox-client.ts';
 
 export interface TestPlatformOptions {
   /** Settings of the webhook dispatcher, such as RETRY_DELAYS. */
@@ -42,132 +32,146 @@ export interface TestPlatformOptions {
   everywhere?: Record<string, string>;
 }
 
-/** A whole Creditlane on databases of its own, with the demo's two tenants and an empty inbox. */
+/**
+ * Starts a platform on new databases, with the two demo tenants and an empty webhook inbox. The run
+ * mode is that of `startInRunMode`.
+ */
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
   const { dispatcher, everywhere } = options;
-  const log = createLog('world', { level: 'error' });
-  const life = { log, metrics: new Metrics(), closers: new Closers(), health: new Health() };
+  const testProcess = {
+    log: createLog('test platform', { level: 'error' }),
+    metrics: new Metrics(),
+    // Dropping databases takes seconds on a machine that runs other tests at the same time.
+    closers: new Closers({ deadlineMs: 30_000 }),
+    health: new Health(),
+  };
   try {
     const settings = Object.fromEntries(SERVICES.map(({ name }) => [name, { ...everywhere }]));
-    const ofDispatcher = { ...everywhere, ...dispatcher };
-    return await createTestPlatform({ ...settings, 'webhook-dispatcher': ofDispatcher }, life);
+    const dispatcherSettings = { ...everywhere, ...dispatcher };
+    return await startWithDemoData(
+      { ...settings, 'webhook-dispatcher': dispatcherSettings },
+      testProcess,
+    );
   } catch (error) {
-    await life.closers.close();
+    await testProcess.closers.close();
     throw error;
   }
 }
 
-async function createTestPlatform(
+async function startWithDemoData(
   settings: PlatformSettings['settings'] & object,
-  life: Process,
+  testProcess: Process,
 ): Promise<TestPlatform> {
+  const { closers } = testProcess;
   const secrets = makeSecrets();
   const suffix = `_${randomBytes(4).toString('hex')}`;
   const adminUrl = inject('postgresUrl');
   const databaseUrls = await prepareDatabases(adminUrl, secrets, suffix);
-  life.closers.add('databases', () => dropDatabases(adminUrl, suffix));
-  const close = () => life.closers.close();
-  const platform = await startShape({ secrets, databaseUrls, settings }, life);
-  // Nobody will enter: every test is skipped where there is no Kafka.
-  if (platform === undefined) return new TestPlatform({} as Demo, { close } as TestPlatform);
+  closers.add('databases', () => dropDatabases(adminUrl, suffix));
+  const close = () => closers.close();
+  const running = await startInRunMode({ secrets, databaseUrls, settings }, testProcess);
+  // Without Kafka, test/setup/processes.skip.ts skips every test, so that nothing uses this object.
+  if (running === undefined) return new TestPlatform({} as Demo, { close } as TestPlatform);
 
   let records: DemoRecords | undefined;
   const inbox = await startInbox({
     host: HOST,
     port: 0,
     secrets: () => (records === undefined ? [] : [records.webhookSecret]),
-    log: life.log,
+    log: testProcess.log,
   });
-  life.closers.add('inbox', inbox.close);
-  const { baseUrl, opsUrl, settled: settle, metrics } = platform;
+  closers.add('webhook inbox', inbox.close);
+  const { baseUrl, opsUrl, settled: settle, metrics } = running;
   const { platformKey } = secrets;
   records = await seedDemoData({ baseUrl, platformKey, inboxUrl: inbox.url });
   await settle();
 
   const { key, ...rest } = records;
   const keys = { integration: key, platform: platformKey };
-  const world = new TestPlatform({ baseUrl, opsUrl, keys, ...rest }, { settle, metrics, close });
-  await world.inbox.empty();
-  return world;
+  const demo = { baseUrl, opsUrl, keys, ...rest };
+  const platform = new TestPlatform(demo, { settle, metrics, close });
+  await platform.inbox.clear();
+  return platform;
 }
 
-/** What a test does in the world, each in the words of the promise it checks. */
+interface CreatedApplication {
+  applicationId: string;
+  primaryApplicant: { applicantId: string };
+}
+
+/** A running platform, and the actions that tests of several promises need. */
 export class TestPlatform {
   readonly demo: Demo;
-  readonly api: Api;
-  readonly inbox: Inbox;
-  /** Resolves when every event has been handled and every webhook is delivered or waits for its retry. */
+  readonly api: ApiClient;
+  readonly inbox: WebhookInboxClient;
+  /** Resolves when every event has been handled and every webhook is delivered or waits for a retry. */
   readonly settle: () => Promise<void>;
+  /** The /metrics pages of all processes. */
   readonly metrics: () => Promise<string>;
   readonly close: () => Promise<void>;
 
-  constructor(demo: Demo, platform: Pick<TestPlatform, 'settle' | 'metrics' | 'close'>) {
+  constructor(demo: Demo, running: Pick<TestPlatform, 'settle' | 'metrics' | 'close'>) {
     this.demo = demo;
-    this.api = new Api(demo);
-    this.inbox = new Inbox(demo.inboxUrl);
-    this.settle = platform.settle;
-    this.metrics = platform.metrics;
-    this.close = platform.close;
+    this.api = new ApiClient(demo);
+    this.inbox = new WebhookInboxClient(demo.inboxUrl);
+    this.settle = running.settle;
+    this.metrics = running.metrics;
+    this.close = running.close;
   }
 
-  /** A new application of the first tenant's retailer, submitted to its creditor. */
-  async submitApplication(): Promise<SubmissionIds> {
+  /** Creates an application of the first tenant's retailer and submits it to the tenant's creditor. */
+  async submitNewApplication(): Promise<SubmissionIds> {
     const created = await this.api.post('/applications', makeApplication(this.demo.retailerId));
     const submitted = await this.submit(created.body);
-    if (submitted.status !== 200)
-      throw new Error(`not submitted: ${JSON.stringify(submitted.body)}`);
+    if (submitted.status !== 200) {
+      throw new Error(`the submission was refused: ${JSON.stringify(submitted.body)}`);
+    }
     return { applicationId: created.body.applicationId, creditorId: this.demo.creditorId };
   }
 
-  /** Submits what creating an application answered. */
-  submit(application: NewApplication, headers: Record<string, string> = {}): Promise<Answer> {
+  /** Submits an application to the first tenant's creditor. */
+  submit(application: CreatedApplication, headers: Record<string, string> = {}): Promise<Answer> {
     const { applicantId } = application.primaryApplicant;
     const body = makeSubmission({ ...this.demo, applicantId });
     return this.api.post(`/applications/${application.applicationId}/submit`, body, { headers });
   }
 
-  decide(
-    at: SubmissionIds,
+  recordDecision(
+    submission: SubmissionIds,
     decision: object,
     headers: Record<string, string> = {},
   ): Promise<Answer> {
-    const body = { applicationId: at.applicationId, ...decision };
-    return this.api.post(decisionPath(at), body, { headers });
+    const body = { applicationId: submission.applicationId, ...decision };
+    return this.api.post(decisionPath(submission), body, { headers });
   }
 
-  /** The values decided on a submission, oldest first. */
-  async history(at: SubmissionIds): Promise<string[]> {
-    const { body } = await this.api.get(`${decisionPath(at)}s?limit=100`);
-    return body.data.map(({ decision }: { decision: string }) => decision).reverse();
-  }
-
-  /** A new key of the demo's integration, and how the platform takes it away. */
+  /** Issues another API key to the demo integration; `revoke` deletes the key. */
   async issueKey(): Promise<{ key: string; revoke(): Promise<void> }> {
-    const platform = { key: this.demo.keys.platform };
+    const asPlatform = { key: this.demo.keys.platform };
     const path = `/platform/integrations/${this.demo.integrationId}/keys`;
-    const { body } = await this.api.post(path, {}, platform);
+    const { body } = await this.api.post(path, {}, asPlatform);
     return {
       key: body.key,
-      revoke: async () => void (await this.api.call('DELETE', `${path}/${body.keyId}`, platform)),
+      revoke: async () => void (await this.api.call('DELETE', `${path}/${body.keyId}`, asPlatform)),
     };
   }
 
-  /** A key as well formed as any, that nobody issued. */
-  unknownKey(): string {
+  /** A key with a correct checksum that was never issued. */
+  makeUnissuedKey(): string {
     return generateApiKey(false);
   }
 
-  /** How many attempts the receiver has not accepted since the world began. */
-  async refusals(): Promise<number> {
+  /** How many webhook attempts have failed since the platform started. */
+  async countFailedAttempts(): Promise<number> {
     const failed = /^creditlane_webhook_attempts_total\{.*outcome="(?!delivered)[^"]*".*\} (\d+)/gm;
     const counts = [...(await this.metrics()).matchAll(failed)].map(([, count]) => Number(count));
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Resolves once the receiver has refused another attempt. */
-  async refusedSince(before: number): Promise<void> {
-    await eventually('refused attempt', async () =>
-      (await this.refusals()) > before ? true : undefined,
+  /** Resolves once more than `before` webhook attempts have failed. */
+  async waitForFailedAttempt(before: number): Promise<void> {
+    await eventually('failed attempt', async () =>
+      (await this.countFailedAttempts()) > before ? true : undefined,
     );
   }
 }

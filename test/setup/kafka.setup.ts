@@ -1,4 +1,7 @@
-/** Tells the test run which Kafka to use, and whether it may do without one. */
+/**
+ * Provides the addresses of the Kafka cluster that KAFKA_BROKERS names, and whether tests that need
+ * Kafka must fail, instead of being skipped, on a machine without it.
+ */
 import type {} from '@creditlane/events/kafka/test-kafka';
 import type { TestProject } from 'vitest/node';
 

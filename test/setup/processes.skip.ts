@@ -1,4 +1,4 @@
-/** Skips the tests of a world of separate processes where there can be no Kafka between them. */
+/** Skips the tests of the run mode `processes` on a machine without Kafka. */
 import { openTestKafka } from '@creditlane/events/kafka/test-kafka';
 import { beforeEach } from 'vitest';
 

@@ -1,238 +1,282 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judge } from './check-history.ts';
-import type { Arrival, History, Kept, Version, Write } from './history.ts';
-import { imagineHistory } from './make-history.ts';
-import { randomFrom } from './seeded-random.ts';
-import type { Rule } from './violation.ts';
+import { checkHistory } from './check-history.ts';
+import type { History, ShownDecision, StoredDecision, WebhookRequest, Write } from './history.ts';
+import { makeHistory } from './make-history.ts';
+import { seededRandom } from './seeded-random.ts';
+import type { ViolationKind } from './violation.ts';
 
 const SUBMISSION = 'submission-1';
 
-/** What all places that show a decision have in common. */
-type Shown = Pick<Version, 'sequence' | 'mark'>;
-
-/** A short plain history: three writes, one after the other, told and read. */
+/** A correct history: three writes one after the other, each stored, shown, and sent as a webhook. */
 function threeWrites(): History {
-  const names = ['one', 'two', 'three'];
-  const versions = names.map((mark, index): Version => {
-    return { sequence: index + 1, mark, decision: 'APPROVED' };
+  const shown = ['one', 'two', 'three'].map((marker, index): ShownDecision => {
+    return { sequence: index + 1, marker, decision: 'APPROVED' };
   });
-  const kept = () => versions.map((version): Kept => ({ submission: SUBMISSION, ...version }));
-  const read = (startedMs: number) => {
-    return { submission: SUBMISSION, startedMs, versions: structuredClone(versions) };
+  const makeRows = () =>
+    shown.map((decision): StoredDecision => ({ submission: SUBMISSION, ...decision }));
+  const makeRead = (startedMs: number) => {
+    return { submission: SUBMISSION, startedMs, decisions: structuredClone(shown) };
   };
-  const writes = versions.map(({ mark, decision }, index): Write => {
-    const times = { startedMs: 100 * index, endedMs: 100 * index + 50 };
-    const answered = { outcome: 'ok', requests: 1 } as const;
-    return { submission: SUBMISSION, mark, decision, webhook: '/approved', ...times, ...answered };
+  const writes = shown.map(({ marker, decision }, index): Write => {
+    return {
+      submission: SUBMISSION,
+      marker,
+      decision,
+      webhookPath: '/approved',
+      startedMs: 100 * index,
+      endedMs: 100 * index + 50,
+      outcome: 'ok',
+      requests: 1,
+    };
   });
-  const arrivals = versions.map(({ mark, sequence }, index): Arrival => {
-    const its = { webhookId: `id-${mark}`, bodyHash: `hash-${mark}`, path: '/approved' };
-    const atMs = 100 * index + 60;
-    return { submission: SUBMISSION, mark, sequence, ...its, atMs, signed: true, answer: 204 };
+  const webhooks = shown.map(({ marker, sequence }, index): WebhookRequest => {
+    return {
+      atMs: 100 * index + 60,
+      submission: SUBMISSION,
+      webhookId: `id-${marker}`,
+      sequence,
+      marker,
+      path: '/approved',
+      bodyHash: `hash-${marker}`,
+      signed: true,
+      answer: 204,
+    };
   });
-  const reads = [read(260), read(9_000)];
-  const told = { decisions: kept(), events: kept(), arrivals };
-  return { writes, reads, ...told, recorded: [], crashes: [] };
+  return {
+    writes,
+    reads: [makeRead(260), makeRead(9_000)],
+    decisions: makeRows(),
+    events: makeRows(),
+    webhooks,
+    deliveries: [],
+    crashes: [],
+  };
 }
 
-/** Every list in which versions stand. */
-const everywhere = ({ reads, decisions, events, arrivals }: History): Shown[][] => [
-  decisions,
+/** Every list of a history in which a decision appears. */
+const decisionLists = ({ reads, decisions, events, webhooks }: History) => [
+  decisions as Pick<ShownDecision, 'sequence' | 'marker'>[],
   events,
-  arrivals,
-  ...reads.map(({ versions }) => versions),
+  webhooks,
+  ...reads.map((read) => read.decisions),
 ];
 
-function at<T>(list: readonly T[], index: number): T {
-  const found = list.at(index);
-  if (found === undefined) throw new Error(`there is no entry ${index}`);
-  return found;
+/** Like `Array.at`, but throws when there is no such entry. */
+function entryAt<T>(list: readonly T[], index: number): T {
+  const entry = list.at(index);
+  if (entry === undefined) throw new Error(`the list has no entry ${index}`);
+  return entry;
 }
 
-/** What each rule is there to catch: a bug that breaks this rule and no other. */
-const BUGS: [Rule, string, (history: History) => void][] = [
-  [
-    'lost',
-    'an accepted write that left no trace',
-    (history) => {
-      for (const list of everywhere(history)) list.pop();
+/** A bug of the platform that breaks one rule and no other. */
+interface Bug {
+  kind: ViolationKind;
+  name: string;
+  /** Changes a correct history to what the bug would leave. */
+  apply(history: History): void;
+}
+
+const BUGS: Bug[] = [
+  {
+    kind: 'lost',
+    name: 'an accepted write without any effect',
+    apply(history) {
+      for (const list of decisionLists(history)) list.pop();
     },
-  ],
-  ['lost', 'a webhook that never came', ({ arrivals }) => void arrivals.pop()],
-  [
-    'lost',
-    'a webhook that was refused every time',
-    ({ arrivals }) => void Object.assign(at(arrivals, -1), { answer: 500 }),
-  ],
-  [
-    'lost',
-    'a read that does not show what was accepted before it',
-    ({ reads }) => void at(reads, 0).versions.splice(1),
-  ],
-  [
-    'phantom',
-    'a refused write that took effect',
-    ({ writes }) => void Object.assign(at(writes, 1), { outcome: 'fail' }),
-  ],
-  ['phantom', 'a decision that nobody wrote', ({ writes }) => void writes.splice(1, 1)],
-  [
-    'phantom',
-    'an event that the database rolled back',
-    ({ arrivals }) => void arrivals.push(strange(at(arrivals, -1))),
-  ],
-  [
-    'duplicated',
-    'a repeated request with a second effect',
-    (history) => {
-      for (const list of everywhere(history)) {
-        list.push(Object.assign({}, at(list, -1), { sequence: 4, webhookId: 'another' }));
+  },
+  {
+    kind: 'lost',
+    name: 'a webhook that was never sent',
+    apply: ({ webhooks }) => void webhooks.pop(),
+  },
+  {
+    kind: 'lost',
+    name: 'a webhook that was never accepted',
+    apply: ({ webhooks }) => void Object.assign(entryAt(webhooks, -1), { answer: 500 }),
+  },
+  {
+    kind: 'lost',
+    name: 'a read that does not show a write accepted before it',
+    apply: ({ reads }) => void entryAt(reads, 0).decisions.splice(1),
+  },
+  {
+    kind: 'phantom',
+    name: 'a refused write that took effect',
+    apply: ({ writes }) => void Object.assign(entryAt(writes, 1), { outcome: 'fail' }),
+  },
+  {
+    kind: 'phantom',
+    name: 'a decision without a write',
+    apply: ({ writes }) => void writes.splice(1, 1),
+  },
+  {
+    kind: 'phantom',
+    name: 'a webhook of an event that the database rolled back',
+    apply({ webhooks }) {
+      const rolledBack = { marker: 'rolled back', webhookId: 'rolled back', sequence: 4 };
+      webhooks.push({ ...entryAt(webhooks, -1), ...rolledBack, atMs: 300 });
+    },
+  },
+  {
+    kind: 'duplicated',
+    name: 'a repeated request with a second effect',
+    apply(history) {
+      for (const list of decisionLists(history)) {
+        list.push(Object.assign({}, entryAt(list, -1), { sequence: 4, webhookId: 'another' }));
       }
     },
-  ],
-  [
-    'inverted',
-    'decisions kept in another order than written',
-    (history) => {
-      for (const list of everywhere(history)) swapMarks(list);
+  },
+  {
+    kind: 'reordered',
+    name: 'decisions stored in another order than written',
+    apply(history) {
+      for (const list of decisionLists(history)) swapFirstMarkers(list);
     },
-  ],
-  [
-    'inverted',
-    'a webhook that overtook another',
-    ({ arrivals }) => void arrivals.push(...arrivals.splice(1, 1)),
-  ],
-  [
-    'inverted',
-    'webhooks numbered against their order',
-    ({ arrivals }) => {
-      for (const it of arrivals) it.sequence = 4 - it.sequence;
+  },
+  {
+    kind: 'reordered',
+    name: 'a webhook that overtook another',
+    apply: ({ webhooks }) => void webhooks.push(...webhooks.splice(1, 1)),
+  },
+  {
+    kind: 'reordered',
+    name: 'webhooks numbered against their order',
+    apply({ webhooks }) {
+      for (const webhook of webhooks) webhook.sequence = 4 - webhook.sequence;
     },
-  ],
-  [
-    'gap',
-    'a number of the history left out',
-    ({ reads, decisions, events }) => {
-      const lists = [decisions, events, ...reads.map(({ versions }) => versions)];
-      for (const list of lists) at(list, -1).sequence = 4;
+  },
+  {
+    kind: 'gap',
+    name: 'a sequence number of the decisions left out',
+    apply({ reads, decisions, events }) {
+      const lists = [decisions, events, ...reads.map((read) => read.decisions)];
+      for (const list of lists) entryAt(list, -1).sequence = 4;
     },
-  ],
-  [
-    'gap',
-    'a webhook-sequence left out',
-    ({ arrivals }) => void Object.assign(at(arrivals, -1), { sequence: 4 }),
-  ],
-  [
-    'changed',
-    'another body on the second attempt',
-    ({ arrivals }) => void secondAttempt(arrivals, { bodyHash: 'other' }),
-  ],
-  [
-    'changed',
-    'another id on the second attempt',
-    ({ arrivals }) => void secondAttempt(arrivals, { webhookId: 'other' }),
-  ],
-  [
-    'forged',
-    'a signature that does not verify',
-    ({ arrivals }) => void Object.assign(at(arrivals, 1), { signed: false }),
-  ],
-  [
-    'resent',
-    'a delivery sent again without any crash',
-    ({ arrivals }) => void arrivals.push({ ...at(arrivals, -1), atMs: 400 }),
-  ],
-  [
-    'resent',
-    'a delivery sent again although its success was recorded',
-    (history) => {
-      crashThenResend(history, 10);
-      history.recorded.push({ webhookId: 'id-three', atMs: 310 });
-      history.recorded.push({ webhookId: 'id-three', atMs: 9_000 });
+  },
+  {
+    kind: 'gap',
+    name: 'a webhook-sequence left out',
+    apply: ({ webhooks }) => void Object.assign(entryAt(webhooks, -1), { sequence: 4 }),
+  },
+  {
+    kind: 'changed',
+    name: 'another body in the second attempt',
+    apply: ({ webhooks }) => addSecondAttempt(webhooks, { bodyHash: 'other' }),
+  },
+  {
+    kind: 'changed',
+    name: 'another id in the second attempt',
+    apply: ({ webhooks }) => addSecondAttempt(webhooks, { webhookId: 'other' }),
+  },
+  {
+    kind: 'forged',
+    name: 'a signature that does not verify',
+    apply: ({ webhooks }) => void Object.assign(entryAt(webhooks, 1), { signed: false }),
+  },
+  {
+    kind: 'resent',
+    name: 'an accepted webhook sent again without a crash',
+    apply: ({ webhooks }) => void webhooks.push({ ...entryAt(webhooks, -1), atMs: 400 }),
+  },
+  {
+    kind: 'resent',
+    name: 'a webhook sent again although its success was recorded',
+    apply(history) {
+      addCrashAndResend(history, 10);
+      history.deliveries.push({ webhookId: 'id-three', atMs: 310 });
+      history.deliveries.push({ webhookId: 'id-three', atMs: 9_000 });
     },
-  ],
-  [
-    'resent',
-    'more sent again after a crash than was under way',
-    (history) => crashThenResend(history, 0),
-  ],
-  [
-    'divergent',
-    'an API that shows another order than the database',
-    ({ reads }) => swapMarks(at(reads, -1).versions),
-  ],
-  [
-    'divergent',
-    'an API that does not show the last decision, whose outcome was unknown',
-    ({ writes, reads }) => {
-      at(writes, -1).outcome = 'unknown';
-      at(reads, -1).versions = at(reads, -1).versions.slice(0, -1);
+  },
+  {
+    kind: 'resent',
+    name: 'more webhooks sent again after a crash than were under way',
+    apply: (history) => addCrashAndResend(history, 0),
+  },
+  {
+    kind: 'divergent',
+    name: 'an API that shows another order than the database',
+    apply: ({ reads }) => swapFirstMarkers(entryAt(reads, -1).decisions),
+  },
+  {
+    kind: 'divergent',
+    name: 'an API that does not show the last decision, whose outcome was unknown',
+    apply({ writes, reads }) {
+      entryAt(writes, -1).outcome = 'unknown';
+      entryAt(reads, -1).decisions = entryAt(reads, -1).decisions.slice(0, -1);
     },
-  ],
-  ['divergent', 'a decision without an event', ({ events }) => void events.pop()],
-  ['divergent', 'events in another order than the decisions', ({ events }) => swapMarks(events)],
-  [
-    'divergent',
-    'another decision kept than was written',
-    ({ writes }) => void Object.assign(at(writes, 1), { decision: 'DECLINED' }),
-  ],
-  [
-    'divergent',
-    'a webhook of another kind than the decision',
-    ({ arrivals }) => void Object.assign(at(arrivals, 1), { path: '/declined' }),
-  ],
+  },
+  {
+    kind: 'divergent',
+    name: 'a decision without an event',
+    apply: ({ events }) => void events.pop(),
+  },
+  {
+    kind: 'divergent',
+    name: 'events in another order than the decisions',
+    apply: ({ events }) => swapFirstMarkers(events),
+  },
+  {
+    kind: 'divergent',
+    name: 'another decision stored than written',
+    apply: ({ writes }) => void Object.assign(entryAt(writes, 1), { decision: 'DECLINED' }),
+  },
+  {
+    kind: 'divergent',
+    name: 'a webhook with the path of another decision',
+    apply: ({ webhooks }) => void Object.assign(entryAt(webhooks, 1), { path: '/declined' }),
+  },
 ];
 
-function strange(arrival: Arrival): Arrival {
-  return { ...arrival, mark: 'strange', webhookId: 'strange', sequence: 4, atMs: 300 };
+/** Exchanges the markers of the first two entries; their sequence numbers stay. */
+function swapFirstMarkers(list: { marker: string }[]): void {
+  const [first, second] = [entryAt(list, 0), entryAt(list, 1)];
+  [first.marker, second.marker] = [second.marker, first.marker];
 }
 
-/** The first two change places; their numbers stay where they are. */
-function swapMarks(list: { mark: string }[]): void {
-  const [one, two] = [at(list, 0), at(list, 1)];
-  [one.mark, two.mark] = [two.mark, one.mark];
-}
-
-function secondAttempt(arrivals: Arrival[], change: Partial<Arrival>): void {
-  const last = at(arrivals, -1);
-  arrivals.push({ ...last, ...change, atMs: last.atMs + 10 });
+/** Makes the last attempt a failed one, and adds a second attempt with a change. */
+function addSecondAttempt(webhooks: WebhookRequest[], change: Partial<WebhookRequest>): void {
+  const last = entryAt(webhooks, -1);
+  webhooks.push({ ...last, ...change, atMs: last.atMs + 10 });
   last.answer = 500;
 }
 
-function crashThenResend({ arrivals, crashes }: History, inFlight: number): void {
-  crashes.push({ fromMs: 300, untilMs: 310, inFlight });
-  arrivals.push({ ...at(arrivals, -1), atMs: 400 });
+/** Adds a crash after the last webhook was accepted, and the same webhook again after the crash. */
+function addCrashAndResend({ webhooks, crashes }: History, maxInFlight: number): void {
+  crashes.push({ fromMs: 300, untilMs: 310, maxInFlight });
+  webhooks.push({ ...entryAt(webhooks, -1), atMs: 400 });
 }
 
-describe('the checker of histories', () => {
-  test('finds nothing wrong with a history that is right', () => {
-    expect(judge(threeWrites())).toEqual([]);
+describe('the history checker', () => {
+  test('a correct history has no violation', () => {
+    expect(checkHistory(threeWrites())).toEqual([]);
   });
 
-  test.each(BUGS)('%s: %s', (rule, _, seed) => {
+  test.each(BUGS)('$name is a violation of kind "$kind" and no other', ({ kind, apply }) => {
     const history = threeWrites();
-    seed(history);
-    expect([...new Set(judge(history).map((offence) => offence.rule))]).toEqual([rule]);
+    apply(history);
+    const kinds = checkHistory(history).map((violation) => violation.kind);
+    expect([...new Set(kinds)]).toEqual([kind]);
   });
 
-  test('excuses what was sent again because a crash took the word of its success', () => {
+  test('a webhook sent again across a crash that lost the record of its success is allowed', () => {
     const history = threeWrites();
-    crashThenResend(history, 1);
-    expect(judge(history)).toEqual([]);
+    addCrashAndResend(history, 1);
+    expect(checkHistory(history)).toEqual([]);
   });
 
-  test('a write of unknown outcome may have taken effect or not', () => {
+  test('a write of unknown outcome may be stored or not', () => {
     const history = threeWrites();
-    at(history.writes, -1).outcome = 'unknown';
-    expect(judge(history)).toEqual([]);
-    for (const list of everywhere(history)) list.pop();
-    expect(judge(history)).toEqual([]);
+    entryAt(history.writes, -1).outcome = 'unknown';
+    expect(checkHistory(history)).toEqual([]);
+    for (const list of decisionLists(history)) list.pop();
+    expect(checkHistory(history)).toEqual([]);
   });
 
-  test('finds nothing wrong with any history of a system that keeps its promises', () => {
+  test('random correct histories have no violation', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
-        expect(judge(imagineHistory(randomFrom(seed)))).toEqual([]);
+        expect(checkHistory(makeHistory(seededRandom(seed)))).toEqual([]);
       }),
       { numRuns: 500 },
     );

@@ -1,43 +1,44 @@
-/** Judges whether a history is one that Creditlane promises: the rules D1 to D7, and nothing else. */
-import { chaptersOf, type History } from './history.ts';
-import type { Judge, Offence } from './violation.ts';
+/** Checks a history against the promises D1 to D7. */
+import { type History, splitBySubmission } from './history.ts';
+import type { Rule, Violation } from './violation.ts';
 import {
-  findChanges,
-  findForgeries,
-  findGapsInWebhooks,
-  findInvertedWebhooks,
-  findOtherWebhooks,
-  findResent,
-  findUntold,
+  findChangedAttempts,
+  findInvalidSignatures,
+  findLostWebhooks,
+  findReorderedWebhooks,
+  findResentWebhooks,
+  findWebhookGaps,
+  findWrongWebhookPaths,
 } from './webhook-rules.ts';
 import {
   findDivergence,
   findDuplicates,
-  findGapsInHistory,
-  findInvertedWrites,
   findLostWrites,
   findPhantoms,
+  findReorderedWrites,
+  findSequenceGaps,
 } from './write-rules.ts';
 
-const JUDGES: readonly Judge[] = [
+const RULES: readonly Rule[] = [
   findLostWrites,
   findPhantoms,
   findDuplicates,
-  findInvertedWrites,
-  findGapsInHistory,
+  findReorderedWrites,
+  findSequenceGaps,
   findDivergence,
-  findUntold,
-  findInvertedWebhooks,
-  findGapsInWebhooks,
-  findChanges,
-  findForgeries,
-  findOtherWebhooks,
+  findLostWebhooks,
+  findReorderedWebhooks,
+  findWebhookGaps,
+  findChangedAttempts,
+  findInvalidSignatures,
+  findWrongWebhookPaths,
 ];
 
-/** Every offence in a history; none where all that was promised was kept. */
-export function judge(history: History): Offence[] {
-  const ofSubmissions = chaptersOf(history).flatMap((chapter) =>
-    JUDGES.flatMap((find) => find(chapter)),
+/** Returns every violation; an empty list when every promise was kept. */
+export function checkHistory(history: History): Violation[] {
+  const violations = splitBySubmission(history).flatMap((part) =>
+    RULES.flatMap((rule) => rule(part)),
   );
-  return [...ofSubmissions, ...findResent(history)];
+  // A crash explains resent webhooks of all submissions together, so this rule needs the whole history.
+  return [...violations, ...findResentWebhooks(history)];
 }

@@ -1,99 +1,100 @@
-/** What a run did to Creditlane and what it saw of it: all that is judged. Times are performance.now()'s. */
+/**
+ * Everything that a fault run sent to the platform and observed of it: the only input of the history
+ * checker. All times are those of performance.now() in the test's process.
+ */
+export interface History {
+  writes: Write[];
+  /** The last read of each submission was made after everything else that happened to it. */
+  reads: Read[];
+  /** The rows of the database, of each submission in the order of their sequence. */
+  decisions: StoredDecision[];
+  /** The events of the outbox, in the order in which they are published. */
+  events: StoredDecision[];
+  /** In the order in which they arrived. */
+  webhooks: WebhookRequest[];
+  deliveries: DeliveryRecord[];
+  crashes: Crash[];
+}
 
-/** A decision that was to be recorded once, however often it had to be asked for. */
+/** One decision that a caller wanted recorded once, with however many requests that took. */
 export interface Write {
   submission: string;
-  /** Tells this decision from every other, wherever it shows. */
-  mark: string;
+  marker: string;
   decision: string;
-  /** The path of the webhook that tells of such a decision; null where nobody is told. */
-  webhook: string | null;
-  /** Of the first request. */
+  /** The path of the webhook that this decision must send; null when it sends none. */
+  webhookPath: string | null;
+  /** When the first request was sent. */
   startedMs: number;
-  /** Of the answer that counts; for an unknown outcome, when nobody asked any more. */
+  /** When the final answer arrived; for an unknown outcome, when the caller gave up. */
   endedMs: number;
-  /** `fail`: refused, so that it must have no effect. `unknown`: it may have one, or none. */
+  /** `fail`: refused, so the write must have no effect. `unknown`: either is allowed. */
   outcome: 'ok' | 'fail' | 'unknown';
-  /** What the answer that counts said, for whoever reads of an offence. */
+  /** The final answer's status and body when it is not a success, for the report of a violation. */
   answer?: string;
   requests: number;
 }
 
-/** A decision as Creditlane tells of it. */
-export interface Version {
+/** A decision as the platform shows it. */
+export interface ShownDecision {
   sequence: number;
-  mark: string;
+  marker: string;
   decision: string;
 }
 
-/** A version in the database or in the outbox. */
-export interface Kept extends Version {
+/** A decision in the database or in the outbox. */
+export interface StoredDecision extends ShownDecision {
   submission: string;
 }
 
-/** The history of a submission as the API gave it, oldest first. */
+/** All decisions of a submission as the API returned them, oldest first. */
 export interface Read {
   submission: string;
   startedMs: number;
-  versions: Version[];
+  decisions: ShownDecision[];
 }
 
-/** A webhook request as its receiver got it. */
-export interface Arrival {
+/** A webhook request as the receiver got it. */
+export interface WebhookRequest {
   atMs: number;
   submission: string;
   webhookId: string;
-  /** The webhook-sequence. */
+  /** The header webhook-sequence. */
   sequence: number;
-  mark: string;
+  marker: string;
   path: string;
   bodyHash: string;
+  /** Whether both signatures verify. */
   signed: boolean;
-  /** The status that was answered; undefined where nobody was there to hear it. */
+  /** The status sent back; undefined when the sender was gone before it could be sent. */
   answer?: number | undefined;
 }
 
-/** Whether the receiver said that it has the webhook. */
-export function isAccepted({ answer = 0 }: Arrival): boolean {
+export function isAccepted({ answer = 0 }: WebhookRequest): boolean {
   return answer >= 200 && answer < 300;
 }
 
-/** A delivery that the database held for done at this time. */
-export interface Recorded {
+/** A delivery that the database had recorded as delivered at this time. */
+export interface DeliveryRecord {
   webhookId: string;
   atMs: number;
 }
 
-/** Requests under way in this time may have been made in vain, and their results lost. */
+/** A time in which senders were killed or stopped: the results of their requests may be lost. */
 export interface Crash {
   fromMs: number;
   untilMs: number;
-  /** How many requests may be under way at once. */
-  inFlight: number;
+  /** The largest possible number of requests under way at once. */
+  maxInFlight: number;
 }
 
-export interface History {
-  writes: Write[];
-  /** Of each submission, the last read follows all that happened to it. */
-  reads: Read[];
-  /** Of each submission, oldest first. */
-  decisions: Kept[];
-  /** In the order in which they are published. */
-  events: Kept[];
-  /** In the order in which they came. */
-  arrivals: Arrival[];
-  recorded: Recorded[];
-  crashes: Crash[];
-}
-
-/** The share of each submission in a history. */
-export function chaptersOf(history: History): History[] {
+/** Splits a history by submission. Deliveries and crashes are in every part, unfiltered. */
+export function splitBySubmission(history: History): History[] {
   const parts = {
-    writes: Map.groupBy(history.writes, bySubmission),
-    reads: Map.groupBy(history.reads, bySubmission),
-    decisions: Map.groupBy(history.decisions, bySubmission),
-    events: Map.groupBy(history.events, bySubmission),
-    arrivals: Map.groupBy(history.arrivals, bySubmission),
+    writes: Map.groupBy(history.writes, submissionOf),
+    reads: Map.groupBy(history.reads, submissionOf),
+    decisions: Map.groupBy(history.decisions, submissionOf),
+    events: Map.groupBy(history.events, submissionOf),
+    webhooks: Map.groupBy(history.webhooks, submissionOf),
   };
   const submissions = new Set(Object.values(parts).flatMap((part) => [...part.keys()]));
   return [...submissions].map((submission) => ({
@@ -101,12 +102,12 @@ export function chaptersOf(history: History): History[] {
     reads: parts.reads.get(submission) ?? [],
     decisions: parts.decisions.get(submission) ?? [],
     events: parts.events.get(submission) ?? [],
-    arrivals: parts.arrivals.get(submission) ?? [],
-    recorded: history.recorded,
+    webhooks: parts.webhooks.get(submission) ?? [],
+    deliveries: history.deliveries,
     crashes: history.crashes,
   }));
 }
 
-function bySubmission({ submission }: { submission: string }): string {
+function submissionOf({ submission }: { submission: string }): string {
   return submission;
 }

@@ -1,88 +1,116 @@
-/** Histories of a Creditlane that keeps its promises, made up by chance to try the checker on. */
-import type { Arrival, Crash, History, Kept, Read, Write } from './history.ts';
-import { oneOf } from './seeded-random.ts';
+/** Random histories of a platform that keeps its promises, to test the history checker with. */
+import type { Crash, History, Read, StoredDecision, WebhookRequest, Write } from './history.ts';
+import { pickOne, type Random } from './seeded-random.ts';
 
-const KINDS = [
-  ['APPROVED', '/application-approved'],
-  ['DECLINED', '/application-declined'],
-  ['WITHDRAWN', null],
-] as const;
-const SPAN_MS = 1_000;
-const CRASH: Crash = { fromMs: 500, untilMs: 600, inFlight: 100 };
+const DECISIONS = [
+  { decision: 'APPROVED', webhookPath: '/application-approved' },
+  { decision: 'DECLINED', webhookPath: '/application-declined' },
+  { decision: 'WITHDRAWN', webhookPath: null },
+];
+/** All writes start within this time. */
+const WRITES_MS = 1_000;
+const CRASH: Crash = { fromMs: 500, untilMs: 600, maxInFlight: 100 };
 
-type Random = () => number;
+/** A write, and whether and when the platform stored it. */
+interface SimulatedWrite {
+  write: Write;
+  effectMs: number;
+  isStored: boolean;
+}
 
-/** A correct history; the same for the same numbers. */
-export function imagineHistory(random: Random, submissions = 3): History {
+/** Makes a history without violations. The same random numbers give the same history. */
+export function makeHistory(random: Random, submissions = 3): History {
   const names = Array.from({ length: submissions }, (_, index) => `submission-${index + 1}`);
-  const parts = names.map((name) => imagineChapter(name, random));
-  const arrivals = parts.flatMap((part) => part.arrivals).sort((a, b) => a.atMs - b.atMs);
-  const lastMs = new Map(arrivals.map(({ webhookId, atMs }) => [webhookId, atMs]));
+  const parts = names.map((name) => makeSubmissionHistory(name, random));
+  const webhooks = parts.flatMap((part) => part.webhooks).sort((a, b) => a.atMs - b.atMs);
+  const lastAttemptMs = new Map(webhooks.map(({ webhookId, atMs }) => [webhookId, atMs]));
   return {
     writes: parts.flatMap(({ writes }) => writes),
     reads: parts.flatMap(({ reads }) => reads),
     decisions: parts.flatMap(({ decisions }) => decisions),
     events: parts.flatMap(({ decisions }) => structuredClone(decisions)),
-    arrivals,
-    recorded: [...lastMs].map(([webhookId, atMs]) => ({ webhookId, atMs: atMs + 1 })),
+    webhooks,
+    deliveries: [...lastAttemptMs].map(([webhookId, atMs]) => ({ webhookId, atMs: atMs + 1 })),
     crashes: [CRASH],
   };
 }
 
-function imagineChapter(submission: string, random: Random) {
-  const tries = Array.from({ length: 4 + Math.floor(random() * 8) }, (_, index) =>
-    imagineWrite(submission, index, random),
+function makeSubmissionHistory(submission: string, random: Random) {
+  const simulated = Array.from({ length: 4 + Math.floor(random() * 8) }, (_, index) =>
+    makeWrite(submission, index, random),
   ).sort((a, b) => a.effectMs - b.effectMs);
-  const effective = tries.filter(({ takesEffect }) => takesEffect);
-  const decisions = effective.map(({ write: { mark, decision } }, index): Kept => {
-    return { submission, sequence: index + 1, mark, decision };
+  const stored = simulated.filter(({ isStored }) => isStored);
+  const decisions = stored.map(({ write: { marker, decision } }, index): StoredDecision => {
+    return { submission, sequence: index + 1, marker, decision };
   });
-  const seenAt = (atMs: number) =>
-    structuredClone(decisions.filter((_, index) => (effective[index]?.effectMs ?? 0) <= atMs)).map(
-      ({ submission: _, ...version }) => version,
+  const shownAt = (atMs: number) =>
+    structuredClone(decisions.filter((_, index) => (stored[index]?.effectMs ?? 0) <= atMs)).map(
+      ({ submission: _, ...shown }) => shown,
     );
-  const reads = [random() * SPAN_MS, random() * SPAN_MS, 10 * SPAN_MS].map((startedMs): Read => {
-    return { submission, startedMs, versions: seenAt(startedMs + random() * 50) };
+  const readTimesMs = [random() * WRITES_MS, random() * WRITES_MS, 10 * WRITES_MS];
+  const reads = readTimesMs.map((startedMs): Read => {
+    return { submission, startedMs, decisions: shownAt(startedMs + random() * 50) };
   });
-  const told = effective.filter(({ write }) => write.webhook !== null);
+  const notified = stored.filter(({ write }) => write.webhookPath !== null);
   return {
-    writes: tries.map(({ write }) => write),
+    writes: simulated.map(({ write }) => write),
     decisions,
     reads,
-    arrivals: imagineArrivals(told, random),
+    webhooks: makeWebhooks(notified, random),
   };
 }
 
-function imagineWrite(submission: string, index: number, random: Random) {
-  const [decision, webhook] = oneOf(random, KINDS);
-  const startedMs = random() * SPAN_MS;
+function makeWrite(submission: string, index: number, random: Random): SimulatedWrite {
+  const { decision, webhookPath } = pickOne(random, DECISIONS);
+  const startedMs = random() * WRITES_MS;
   const effectMs = startedMs + random() * 100;
-  const outcome = oneOf<Write['outcome']>(random, ['ok', 'ok', 'ok', 'fail', 'unknown']);
-  const takesEffect = outcome === 'ok' || (outcome === 'unknown' && random() < 0.5);
+  const outcome = pickOne<Write['outcome']>(random, ['ok', 'ok', 'ok', 'fail', 'unknown']);
+  const isStored = outcome === 'ok' || (outcome === 'unknown' && random() < 0.5);
   const endedMs = effectMs + random() * 100;
-  const mark = `${submission} ${index}`;
+  const marker = `${submission} ${index}`;
   const requests = 1 + Math.floor(random() * 3);
-  const asked = { submission, mark, decision, webhook, startedMs, endedMs, outcome, requests };
-  return { write: asked satisfies Write, effectMs, takesEffect };
+  const write = {
+    submission,
+    marker,
+    decision,
+    webhookPath,
+    startedMs,
+    endedMs,
+    outcome,
+    requests,
+  };
+  return { write, effectMs, isStored };
 }
 
-/** Each delivery waits for the one before it; some are refused first, some come twice for the crash. */
-function imagineArrivals(told: { write: Write; effectMs: number }[], random: Random): Arrival[] {
-  let freeMs = 0;
-  return told.flatMap(({ write: { submission, mark, webhook }, effectMs }, index) => {
-    const attempt = (answer: number | undefined): Arrival => {
-      freeMs = Math.max(freeMs, effectMs) + 1 + random() * 20;
-      const webhookId = `id of ${mark}`;
-      const same = { webhookId, bodyHash: `hash of ${mark}`, path: webhook ?? '' };
-      return { atMs: freeMs, submission, mark, sequence: index + 1, ...same, signed: true, answer };
+/**
+ * Each delivery waits for the one before it. Some attempts fail first; some deliveries that were
+ * accepted before the crash ended are sent again after it.
+ */
+function makeWebhooks(stored: SimulatedWrite[], random: Random): WebhookRequest[] {
+  let previousMs = 0;
+  return stored.flatMap(({ write, effectMs }, index) => {
+    const { submission, marker, webhookPath } = write;
+    const makeAttempt = (answer: number | undefined): WebhookRequest => {
+      previousMs = Math.max(previousMs, effectMs) + 1 + random() * 20;
+      return {
+        atMs: previousMs,
+        submission,
+        marker,
+        sequence: index + 1,
+        webhookId: `id of ${marker}`,
+        bodyHash: `hash of ${marker}`,
+        path: webhookPath ?? '',
+        signed: true,
+        answer,
+      };
     };
-    const refused = Array.from({ length: Math.floor(random() * 3) }, () =>
-      attempt(oneOf(random, [500, undefined])),
+    const failed = Array.from({ length: Math.floor(random() * 3) }, () =>
+      makeAttempt(pickOne(random, [500, undefined])),
     );
-    const accepted = attempt(204);
-    const mayRepeat = accepted.atMs <= CRASH.untilMs && random() < 0.5;
-    if (!mayRepeat) return [...refused, accepted];
-    freeMs = Math.max(freeMs, CRASH.fromMs);
-    return [...refused, accepted, attempt(204)];
+    const accepted = makeAttempt(204);
+    const isResent = accepted.atMs <= CRASH.untilMs && random() < 0.5;
+    if (!isResent) return [...failed, accepted];
+    previousMs = Math.max(previousMs, CRASH.fromMs);
+    return [...failed, accepted, makeAttempt(204)];
   });
 }

@@ -1,5 +1,7 @@
-/** Numbers in [0, 1) that a seed gives again in the same order (mulberry32). */
-export function randomFrom(seed: number): () => number {
+export type Random = () => number;
+
+/** Pseudo-random numbers in [0, 1) by mulberry32; the same seed gives the same sequence. */
+export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -9,8 +11,8 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** One of several, by chance. */
-export function oneOf<T>(random: () => number, choices: readonly T[]): T {
-  if (choices.length === 0) throw new Error('there is nothing to choose from');
+/** A random element. Throws when there are none. */
+export function pickOne<T>(random: Random, choices: readonly T[]): T {
+  if (choices.length === 0) throw new Error('pickOne needs at least one choice');
   return choices[Math.floor(random() * choices.length)] as T;
 }

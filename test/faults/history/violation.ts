@@ -1,42 +1,46 @@
 import type { History } from './history.ts';
 
-/** What can be wrong with a history; the letters are those of the promises. */
-export type Rule =
-  /** D1: an accepted write that is not kept, or not told to the receiver. */
+/** What can be wrong with a history. D1 to D7 are the numbers of the promises that are broken. */
+export type ViolationKind =
+  /** D1: an accepted write is not stored, or its webhook never reached the receiver. */
   | 'lost'
-  /** D2: something kept or told that nobody wrote, or that was refused. */
+  /** D2: a decision was stored or shown that was never written, or whose write was refused. */
   | 'phantom'
-  /** D3: one write with two effects. */
+  /** D3: one write had two effects. */
   | 'duplicated'
-  /** D4, D7: decisions or first deliveries in another order than that of the writes. */
-  | 'inverted'
-  /** D4: numbers that are not 1, 2, 3 … */
+  /** D4, D7: decisions or first deliveries are in another order than their writes. */
+  | 'reordered'
+  /** D4: sequence numbers are not 1, 2, 3 … */
   | 'gap'
-  /** D5: another body, number or id on a later attempt. */
+  /** D5: a later attempt has another body, sequence or id. */
   | 'changed'
-  /** D5: a webhook whose signatures do not verify. */
+  /** D5: a webhook's signatures do not verify. */
   | 'forged'
-  /** D6: sent again after a success that was recorded, or beyond what a crash excuses. */
+  /** D6: a webhook was sent again after its success was recorded, or more than a crash explains. */
   | 'resent'
-  /** D7: database, events, API and webhooks that differ. */
+  /** D7: database, events, API and webhooks differ. */
   | 'divergent';
 
-export interface Offence {
-  rule: Rule;
-  what: string;
-  /** The lines of the history that show it. */
-  lines: object[];
+export interface Violation {
+  kind: ViolationKind;
+  message: string;
+  /** The entries of the history that show the violation. */
+  evidence: object[];
 }
 
-/** Finds the offences of one kind in the history of one submission. */
-export type Judge = (chapter: History) => Offence[];
+/** Finds the violations of one rule in the history of one submission. */
+export type Rule = (history: History) => Violation[];
 
-/** Makes the offences of one rule. */
-export function offenceOf(rule: Rule) {
-  return (what: string, ...lines: object[]): Offence => ({ rule, what, lines });
+export function makeViolation(
+  kind: ViolationKind,
+  message: string,
+  ...evidence: object[]
+): Violation {
+  return { kind, message, evidence };
 }
 
-/** An offence for those who read the log of a failed run. */
-export function describe({ rule, what, lines }: Offence): string {
-  return [`${rule}: ${what}`, ...lines.map((line) => `    ${JSON.stringify(line)}`)].join('\n');
+/** The text of a violation for the log of a failed run. */
+export function formatViolation({ kind, message, evidence }: Violation): string {
+  const lines = evidence.map((entry) => `    ${JSON.stringify(entry)}`);
+  return [`${kind}: ${message}`, ...lines].join('\n');
 }

@@ -1,105 +1,120 @@
-/** The rules of what the receiver gets, in which order, and how often. */
-import { type Arrival, type Crash, type History, isAccepted } from './history.ts';
-import { type Judge, type Offence, offenceOf } from './violation.ts';
+/** The rules about webhooks: which ones the receiver gets, in which order, and how often. */
+import { type Crash, type History, isAccepted, type WebhookRequest } from './history.ts';
+import { makeViolation, type Rule, type Violation } from './violation.ts';
 
-/** D1: each decision that somebody is to be told of was received, with success, at least once. */
-export const findUntold: Judge = ({ writes, decisions, arrivals }) => {
-  const received = new Set(arrivals.filter(isAccepted).map(({ mark }) => mark));
-  const byMark = new Map(writes.map((write) => [write.mark, write]));
+/** D1: every stored decision that sends a webhook was accepted by the receiver at least once. */
+export const findLostWebhooks: Rule = ({ writes, decisions, webhooks }) => {
+  const accepted = new Set(webhooks.filter(isAccepted).map(({ marker }) => marker));
+  const writesByMarker = new Map(writes.map((write) => [write.marker, write]));
   return decisions
-    .filter(({ mark }) => byMark.get(mark)?.webhook && !received.has(mark))
-    .map((kept) => offenceOf('lost')('the receiver never got this', kept));
+    .filter(({ marker }) => writesByMarker.get(marker)?.webhookPath && !accepted.has(marker))
+    .map((row) => makeViolation('lost', 'the receiver never accepted the webhook of this', row));
 };
 
-/** D4: first deliveries come in the order of the decisions, and their numbers rise. */
-export const findInvertedWebhooks: Judge = ({ decisions, arrivals }) => {
-  const places = new Map(decisions.map(({ mark }, place) => [mark, place]));
-  let before: Arrival | undefined;
-  return firstArrivals(arrivals).flatMap((arrival) => {
-    const last = before;
-    before = arrival;
-    if (last === undefined) return [];
-    const [place, lastPlace] = [places.get(arrival.mark), places.get(last.mark)];
-    const isPlaced = place === undefined || lastPlace === undefined || place >= lastPlace;
-    if (isPlaced && arrival.sequence >= last.sequence) return [];
-    return [offenceOf('inverted')('received the wrong way round', last, arrival)];
+/** D4: first attempts arrive in the order of the decisions, with rising sequence numbers. */
+export const findReorderedWebhooks: Rule = ({ decisions, webhooks }) => {
+  const positions = new Map(decisions.map(({ marker }, position) => [marker, position]));
+  let previous: WebhookRequest | undefined;
+  return firstAttempts(webhooks).flatMap((webhook) => {
+    const before = previous;
+    previous = webhook;
+    if (before === undefined) return [];
+    const position = positions.get(webhook.marker);
+    const positionBefore = positions.get(before.marker);
+    const isInOrder =
+      position === undefined || positionBefore === undefined || position >= positionBefore;
+    if (isInOrder && webhook.sequence >= before.sequence) return [];
+    return [makeViolation('reordered', 'two webhooks arrived in the wrong order', before, webhook)];
   });
 };
 
-/** D4: the numbers of what was received are 1, 2, 3 … */
-export const findGapsInWebhooks: Judge = ({ arrivals }) => {
-  const numbers = [...new Set(arrivals.map(({ sequence }) => sequence))].sort((a, b) => a - b);
-  const wrong = numbers.find((number, index) => number !== index + 1);
-  const its = arrivals.filter(({ sequence }) => sequence === wrong);
-  return its.slice(0, 1).map((it) => offenceOf('gap')('the first number that is not the next', it));
+/** D4: the sequence numbers of the received webhooks are 1, 2, 3 … */
+export const findWebhookGaps: Rule = ({ webhooks }) => {
+  const sequences = [...new Set(webhooks.map(({ sequence }) => sequence))].sort((a, b) => a - b);
+  const wrong = sequences.find((sequence, index) => sequence !== index + 1);
+  return webhooks
+    .filter(({ sequence }) => sequence === wrong)
+    .slice(0, 1)
+    .map((webhook) =>
+      makeViolation('gap', 'this sequence number does not follow its predecessor', webhook),
+    );
 };
 
-/** D5: all attempts at a delivery have the same id, the same number and the same bytes. */
-export const findChanges: Judge = ({ arrivals }) => {
-  const changed = offenceOf('changed');
-  const byId = Map.groupBy(arrivals, ({ webhookId }) => webhookId).values();
-  const byNumber = Map.groupBy(arrivals, ({ mark, sequence }) => `${mark} ${sequence}`).values();
+/** D5: all attempts of a delivery have the same id, sequence number and body. */
+export const findChangedAttempts: Rule = ({ webhooks }) => {
+  const byId = Map.groupBy(webhooks, ({ webhookId }) => webhookId).values();
+  const bySequence = Map.groupBy(webhooks, ({ marker, sequence }) => `${marker} ${sequence}`);
   return [
     ...[...byId]
       .filter((its) => new Set(its.map((it) => `${it.sequence} ${it.bodyHash}`)).size > 1)
-      .map((its) => changed('the attempts under one id differ', ...its)),
-    ...[...byNumber]
+      .map((its) => makeViolation('changed', 'attempts with one webhook-id differ', ...its)),
+    ...[...bySequence.values()]
       .filter((its) => new Set(its.map(({ webhookId }) => webhookId)).size > 1)
-      .map((its) => changed('one delivery has several ids', ...its)),
+      .map((its) => makeViolation('changed', 'one delivery has several webhook-ids', ...its)),
   ];
 };
 
 /** D5: both signatures verify. */
-export const findForgeries: Judge = ({ arrivals }) =>
-  arrivals
+export const findInvalidSignatures: Rule = ({ webhooks }) =>
+  webhooks
     .filter(({ signed }) => !signed)
-    .map((arrival) => offenceOf('forged')('a signature does not verify', arrival));
+    .map((webhook) => makeViolation('forged', 'a signature does not verify', webhook));
 
-/** D7: a webhook is of the kind that its decision has. */
-export const findOtherWebhooks: Judge = ({ writes, arrivals }) => {
-  const byMark = new Map(writes.map((write) => [write.mark, write]));
-  return arrivals.flatMap((arrival) => {
-    const write = byMark.get(arrival.mark);
-    return write === undefined || write.webhook === arrival.path
+/** D7: a webhook has the path that belongs to its decision. */
+export const findWrongWebhookPaths: Rule = ({ writes, webhooks }) => {
+  const writesByMarker = new Map(writes.map((write) => [write.marker, write]));
+  return webhooks.flatMap((webhook) => {
+    const write = writesByMarker.get(webhook.marker);
+    return write === undefined || write.webhookPath === webhook.path
       ? []
-      : [offenceOf('divergent')('another webhook than the decision has', arrival, write)];
+      : [
+          makeViolation(
+            'divergent',
+            'the webhook has the path of another decision',
+            webhook,
+            write,
+          ),
+        ];
   });
 };
 
 /**
- * D6: what was received with success comes again only where a crash lay between, only while the success
- * was not recorded, and not more often than requests were under way. Of a whole history.
+ * D6: an accepted webhook is sent again only across a crash, only while its success was not recorded,
+ * and at most as often as requests were under way in the crash. Checks a whole history.
  */
-export function findResent({ arrivals, recorded, crashes }: History): Offence[] {
-  const resent = offenceOf('resent');
-  const recordedMs = new Map<string, number>();
-  for (const { webhookId, atMs } of recorded) {
-    recordedMs.set(webhookId, Math.min(atMs, recordedMs.get(webhookId) ?? atMs));
+export function findResentWebhooks({ webhooks, deliveries, crashes }: History): Violation[] {
+  const recordedAtMs = new Map<string, number>();
+  for (const { webhookId, atMs } of deliveries) {
+    recordedAtMs.set(webhookId, Math.min(atMs, recordedAtMs.get(webhookId) ?? atMs));
   }
-  const accepted = new Map<string, Arrival>();
-  const excused = new Map<Crash, number>();
-  return arrivals.flatMap((arrival) => {
-    const first = accepted.get(arrival.webhookId);
+  const firstAccepted = new Map<string, WebhookRequest>();
+  const resentByCrash = new Map<Crash, number>();
+  return webhooks.flatMap((webhook) => {
+    const first = firstAccepted.get(webhook.webhookId);
     if (first === undefined) {
-      if (isAccepted(arrival)) accepted.set(arrival.webhookId, arrival);
+      if (isAccepted(webhook)) firstAccepted.set(webhook.webhookId, webhook);
       return [];
     }
-    const record = recordedMs.get(arrival.webhookId) ?? Number.POSITIVE_INFINITY;
-    if (record < arrival.atMs) return [resent('its success was recorded', first, arrival)];
-    const crash = crashes.find((it) => first.atMs <= it.untilMs && arrival.atMs >= it.fromMs);
-    if (crash === undefined) return [resent('no crash lies between', first, arrival)];
-    const count = (excused.get(crash) ?? 0) + 1;
-    excused.set(crash, count);
-    return count > crash.inFlight
-      ? [resent(`more than the ${crash.inFlight} under way`, crash, first, arrival)]
-      : [];
+    const recordedMs = recordedAtMs.get(webhook.webhookId) ?? Number.POSITIVE_INFINITY;
+    if (recordedMs < webhook.atMs) {
+      return [makeViolation('resent', 'sent again after its success was recorded', first, webhook)];
+    }
+    const crash = crashes.find((it) => first.atMs <= it.untilMs && webhook.atMs >= it.fromMs);
+    if (crash === undefined) {
+      return [makeViolation('resent', 'sent again without a crash in between', first, webhook)];
+    }
+    const count = (resentByCrash.get(crash) ?? 0) + 1;
+    resentByCrash.set(crash, count);
+    if (count <= crash.maxInFlight) return [];
+    const message = `more webhooks sent again than the ${crash.maxInFlight} under way in the crash`;
+    return [makeViolation('resent', message, crash, first, webhook)];
   });
 }
 
-/** What came first under each id, in the order in which it came. */
-function firstArrivals(arrivals: Arrival[]): Arrival[] {
+/** The first attempt of each delivery, in the order of arrival. */
+function firstAttempts(webhooks: WebhookRequest[]): WebhookRequest[] {
   const seen = new Set<string>();
-  return arrivals.filter(({ webhookId }) => {
+  return webhooks.filter(({ webhookId }) => {
     const isFirst = !seen.has(webhookId);
     seen.add(webhookId);
     return isFirst;

@@ -1,111 +1,137 @@
-/** The rules of what becomes of a write in the database, in the events and in the API. */
-import type { History, Kept, Version, Write } from './history.ts';
-import { type Judge, type Offence, offenceOf } from './violation.ts';
+/** The rules about writes: what the database, the events and the API show of each write. */
+import type { History, ShownDecision, StoredDecision, Write } from './history.ts';
+import { makeViolation, type Rule, type Violation } from './violation.ts';
 
-/** D1: what was answered with success is kept, and seen by whoever reads after that. */
-export const findLostWrites: Judge = ({ writes, reads, decisions }) => {
-  const lost = offenceOf('lost');
-  const kept = new Set(decisions.map(({ mark }) => mark));
+/** D1: an accepted write is stored, and every read that starts later shows it. */
+export const findLostWrites: Rule = ({ writes, reads, decisions }) => {
+  const stored = new Set(decisions.map(({ marker }) => marker));
   const accepted = writes.filter(({ outcome }) => outcome === 'ok');
   const missing = accepted
-    .filter(({ mark }) => !kept.has(mark))
-    .map((write) => lost('an accepted write is not in the database', write));
-  // The last read is compared with the whole history elsewhere.
+    .filter(({ marker }) => !stored.has(marker))
+    .map((write) => makeViolation('lost', 'an accepted write is not in the database', write));
+  // `findDivergence` compares the last read with all decisions.
   const stale = reads.slice(0, -1).flatMap((read) => {
-    const shown = new Set(read.versions.map(({ mark }) => mark));
+    const shown = new Set(read.decisions.map(({ marker }) => marker));
     return accepted
-      .filter(({ mark, endedMs }) => endedMs < read.startedMs && kept.has(mark) && !shown.has(mark))
-      .map((write) => lost('a read does not show a write accepted before it', write, read));
+      .filter(({ marker, endedMs }) => {
+        return endedMs < read.startedMs && stored.has(marker) && !shown.has(marker);
+      })
+      .map((write) =>
+        makeViolation('lost', 'a read does not show a write accepted before it', write, read),
+      );
   });
   return [...missing, ...stale];
 };
 
-/** D2: nothing shows anywhere that was not written, or that was refused. */
-export const findPhantoms: Judge = (chapter) => {
-  const phantom = offenceOf('phantom');
-  const byMark = writesByMark(chapter);
-  const reads = chapter.reads.flatMap(({ versions }) => versions);
-  return [...chapter.decisions, ...chapter.events, ...reads, ...chapter.arrivals].flatMap((it) => {
-    const write = byMark.get(it.mark);
-    if (write === undefined) return [phantom('nobody wrote this', it)];
-    return write.outcome === 'fail' ? [phantom('this write was refused', it, write)] : [];
+/** D2: nothing appears anywhere that was not written, or whose write was refused. */
+export const findPhantoms: Rule = (history) => {
+  const writes = writesByMarker(history);
+  const shownByReads = history.reads.flatMap((read) => read.decisions);
+  const shown = [...history.decisions, ...history.events, ...shownByReads, ...history.webhooks];
+  return shown.flatMap((entry) => {
+    const write = writes.get(entry.marker);
+    if (write === undefined) return [makeViolation('phantom', 'no write made this', entry)];
+    return write.outcome === 'fail'
+      ? [makeViolation('phantom', 'the write of this was refused', entry, write)]
+      : [];
   });
 };
 
-/** D3: a write has one effect, however often it was asked for. */
-export const findDuplicates: Judge = ({ decisions, events, arrivals }) => {
-  const duplicated = offenceOf('duplicated');
-  const numbers = [...Map.groupBy(arrivals, ({ mark }) => mark).values()].filter(
-    (its) => new Set(its.map(({ sequence }) => sequence)).size > 1,
+/** D3: a write has one effect, with however many requests. */
+export const findDuplicates: Rule = ({ decisions, events, webhooks }) => {
+  const numberedTwice = [...Map.groupBy(webhooks, ({ marker }) => marker).values()].filter(
+    (attempts) => new Set(attempts.map(({ sequence }) => sequence)).size > 1,
   );
   return [
-    ...repeated(decisions).map((its) => duplicated('a write is kept more than once', ...its)),
-    ...repeated(events).map((its) => duplicated('a write has more than one event', ...its)),
-    ...numbers.map((its) => duplicated('a write is told as several', ...its)),
+    ...groupRepeated(decisions).map((rows) =>
+      makeViolation('duplicated', 'a write is stored more than once', ...rows),
+    ),
+    ...groupRepeated(events).map((rows) =>
+      makeViolation('duplicated', 'a write has more than one event', ...rows),
+    ),
+    ...numberedTwice.map((attempts) =>
+      makeViolation('duplicated', 'a write has webhooks of several sequence numbers', ...attempts),
+    ),
   ];
 };
 
-/** D4: a write that ended before another began comes before it. */
-export const findInvertedWrites: Judge = (chapter) => {
-  const byMark = writesByMark(chapter);
-  const inOrder = chapter.decisions.flatMap(({ mark }) => byMark.get(mark) ?? []);
-  let latest: Write | undefined;
-  return inOrder.flatMap((write) => {
-    const offended = latest !== undefined && write.endedMs < latest.startedMs ? latest : undefined;
-    if (latest === undefined || write.startedMs > latest.startedMs) latest = write;
-    return offended === undefined
-      ? []
-      : [offenceOf('inverted')('kept behind a write that began after it ended', write, offended)];
+/** D4: a write that ended before another started is stored before it. */
+export const findReorderedWrites: Rule = (history) => {
+  const writes = writesByMarker(history);
+  const inStoredOrder = history.decisions.flatMap(({ marker }) => writes.get(marker) ?? []);
+  let latestStarted: Write | undefined;
+  return inStoredOrder.flatMap((write) => {
+    const later =
+      latestStarted !== undefined && write.endedMs < latestStarted.startedMs
+        ? latestStarted
+        : undefined;
+    if (latestStarted === undefined || write.startedMs > latestStarted.startedMs) {
+      latestStarted = write;
+    }
+    if (later === undefined) return [];
+    const message = 'a write is stored after one that started when the first had ended';
+    return [makeViolation('reordered', message, write, later)];
   });
 };
 
-/** D4: the numbers of the decisions of a submission are 1, 2, 3 … */
-export const findGapsInHistory: Judge = ({ decisions }) =>
+/** D4: the sequence numbers of a submission's decisions are 1, 2, 3 … */
+export const findSequenceGaps: Rule = ({ decisions }) =>
   decisions
     .filter(({ sequence }, index) => sequence !== index + 1)
     .slice(0, 1)
-    .map((it) => offenceOf('gap')('the first number that is not the next', it));
+    .map((row) =>
+      makeViolation('gap', 'this sequence number does not follow its predecessor', row),
+    );
 
-/** D7: database, events and API tell the same, in the same order. */
-export const findDivergence: Judge = ({ writes, reads, decisions, events }) => {
-  const divergent = offenceOf('divergent');
-  const byMark = new Map(writes.map((write) => [write.mark, write]));
-  const altered = decisions.flatMap((kept) => {
-    const write = byMark.get(kept.mark);
-    return write === undefined || write.decision === kept.decision
+/** D7: database, events and API show the same decisions in the same order. */
+export const findDivergence: Rule = (history) => {
+  const { reads, decisions, events } = history;
+  const writes = writesByMarker(history);
+  const violations: Violation[] = decisions.flatMap((row) => {
+    const write = writes.get(row.marker);
+    return write === undefined || write.decision === row.decision
       ? []
-      : [divergent('kept is another decision than was written', kept, write)];
+      : [makeViolation('divergent', 'the stored decision is not the one written', row, write)];
   });
-  const offences: Offence[] = [...altered];
-  const missed = firstDifference(decisions, events);
-  if (missed) offences.push(divergent('the events are not the decisions', ...missed));
+  const eventDifference = findDifference(decisions, events);
+  if (eventDifference) {
+    violations.push(
+      makeViolation('divergent', 'the events differ from the decisions', ...eventDifference),
+    );
+  }
   reads.forEach((read, index) => {
     const isLast = index === reads.length - 1;
-    const until = isLast ? decisions.length : read.versions.length;
-    const differs = firstDifference(decisions.slice(0, until), read.versions);
-    if (differs) offences.push(divergent('the API gave another history', ...differs, read));
+    const count = isLast ? decisions.length : read.decisions.length;
+    const difference = findDifference(decisions.slice(0, count), read.decisions);
+    if (difference) {
+      const message = 'the API returned other decisions than the database holds';
+      violations.push(makeViolation('divergent', message, ...difference, read));
+    }
   });
-  return offences;
+  return violations;
 };
 
-function writesByMark({ writes }: History): Map<string, Write> {
-  return new Map(writes.map((write) => [write.mark, write]));
+function writesByMarker({ writes }: History): Map<string, Write> {
+  return new Map(writes.map((write) => [write.marker, write]));
 }
 
-function repeated(kept: Kept[]): Kept[][] {
-  return [...Map.groupBy(kept, ({ mark }) => mark).values()].filter(({ length }) => length > 1);
+/** The entries that have the same marker as others, by marker. */
+function groupRepeated(entries: StoredDecision[]): StoredDecision[][] {
+  const groups = Map.groupBy(entries, ({ marker }) => marker).values();
+  return [...groups].filter(({ length }) => length > 1);
 }
 
-/** The first place at which two lists of versions tell different things. */
-function firstDifference(ours: Version[], theirs: Version[]): object[] | undefined {
-  const length = Math.max(ours.length, theirs.length);
-  for (let at = 0; at < length; at += 1) {
-    const [one, other] = [ours[at], theirs[at]];
+/** The first pair of entries that differ; undefined when the lists are the same. */
+function findDifference(expected: ShownDecision[], actual: ShownDecision[]): object[] | undefined {
+  const length = Math.max(expected.length, actual.length);
+  for (let index = 0; index < length; index += 1) {
+    const [one, other] = [expected[index], actual[index]];
     const isSame =
-      one?.mark === other?.mark &&
+      one?.marker === other?.marker &&
       one?.sequence === other?.sequence &&
       one?.decision === other?.decision;
-    if (!isSame) return [one ?? { nothing: at + 1 }, other ?? { nothing: at + 1 }];
+    const missing = { missingAt: index + 1 };
+    if (!isSame) return [one ?? missing, other ?? missing];
   }
   return undefined;
 }

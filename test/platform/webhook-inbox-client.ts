@@ -1,0 +1,52 @@
+import { eventually } from './eventually.ts';
+
+/** A webhook as the webhook inbox stored it. */
+export interface ReceivedWebhook {
+  receivedAt: string;
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** How the webhook inbox answers: 204, 500, never, or 302. Only `accept` stores the webhook. */
+export type InboxBehaviour = 'accept' | 'fail' | 'hang' | 'redirect';
+
+/** Calls the webhook inbox over HTTP. */
+export class WebhookInboxClient {
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** Every webhook received since the inbox was last cleared, oldest first. */
+  async list(): Promise<ReceivedWebhook[]> {
+    const response = await fetch(this.#url, { headers: { accept: 'application/json' } });
+    return (await response.json()) as ReceivedWebhook[];
+  }
+
+  /** Resolves with all received webhooks as soon as there are at least `count`. */
+  async waitFor(count: number, timeoutMs = 30_000): Promise<ReceivedWebhook[]> {
+    return eventually(
+      `${count} webhooks`,
+      async () => {
+        const webhooks = await this.list();
+        return webhooks.length >= count ? webhooks : undefined;
+      },
+      timeoutMs,
+    );
+  }
+
+  async clear(): Promise<void> {
+    await fetch(this.#url, { method: 'DELETE' });
+  }
+
+  async setBehaviour(mode: InboxBehaviour): Promise<void> {
+    const response = await fetch(`${this.#url}/behaviour`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ mode }),
+    });
+    if (!response.ok) throw new Error(`the inbox refused mode "${mode}": ${response.status}`);
+  }
+}
