@@ -25,7 +25,9 @@ function errorsOutsideTests(module: TestModule): number {
   return [module, ...suites].reduce((sum, suite) => sum + suite.errors().length, 0);
 }
 
-const args = process.argv.slice(2);
+// npm drops the `--` of `npm test -- relay`; `node bootstrap.mjs test -- relay` passes it on. vitest would
+// take what follows it for arguments of another program, and run every test.
+const args = process.argv.slice(2).filter((arg) => arg !== '--');
 const checks = args.length === 0 ? await runChecks() : { passed: 0, failed: 0 };
 
 const { filter, options } = parseCLI(['vitest', 'run', ...args]);

@@ -17,7 +17,6 @@ import { type AnyService, declareService, defineService } from '@creditlane/serv
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { ApiClient, decisionPath, recordDemoDecision } from './platform/api-client.ts';
-
 import { createDataDir, removeDataDir } from './platform/temporary-data-dir.ts';
 
 const run = promisify(execFile);
