@@ -1,4 +1,4 @@
-/** Reads what a call carries in its metadata; each function throws a Fault when the value is not valid. */
+/** Reads the metadata of a call that its handler or the pipeline needs. */
 import { createHash } from 'node:crypto';
 import { type DescMessage, type Message, toBinary } from '@bufbuild/protobuf';
 import { isUuid } from '@creditlane/runtime/ids';
@@ -30,7 +30,10 @@ export function readRetryToken(metadata: Metadata): string | undefined {
   return token && isUuid(token) ? token : undefined;
 }
 
-/** The idempotency key with all that its stored answer is found by; undefined without a key. */
+/**
+ * The identification of the stored answer of the call's idempotency key; undefined without a key.
+ * Throws an `invalid` Fault when the key is too long.
+ */
 export function readIdempotency(
   metadata: Metadata,
   operation: string,
