@@ -11,6 +11,7 @@ import {
   findLaunchersInServices,
   findPackageCycles,
 } from './tidy/import-boundaries.ts';
+import { findWrongExports } from './tidy/package-exports.ts';
 import { findMissingOpeningComments, findMissingServiceFiles } from './tidy/package-files.ts';
 import { findInLines, listFiles, listPackages, readLines, runLinter } from './tidy/repository.ts';
 
@@ -79,6 +80,10 @@ describe('packages and imports', () => {
 
   test('no package imports itself through other packages', () => {
     expect(findPackageCycles(SOURCE_FILES)).toEqual([]);
+  });
+
+  test('every package exports exactly the modules that other packages import', () => {
+    expect(findWrongExports(SOURCE_FILES)).toEqual([]);
   });
 
   test('no service needs a launcher of PostgreSQL or Kafka in production', () => {
