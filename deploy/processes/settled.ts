@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Topic } from '@creditlane/events/topics';
-import { hasUnpublishedEvents } from '@creditlane/messaging/outbox-rows';
+import { hasUnpublishedEvents } from '@creditlane/messaging/outbox';
 import type { DatabaseUrls } from '@creditlane/platform/databases';
 import { consumersOf, inOrderOfEvents, SERVICES } from '@creditlane/platform/services';
 import type { AnyService } from '@creditlane/service/define-service';

@@ -1,19 +1,18 @@
 /**
- * Events that a consumer could not handle, kept whole, with the reason, for an operator to judge.
+ * Dead letters: events that a consumer could not handle, stored whole with the reason, for an operator.
  *
- * To drive a dead letter again is to hand its message to its consumer once more, by then one that can
- * handle it. The inbox does not know the event, for the claim was undone with the failed try. What it
- * still does is the consumer's to say: consumers that go by the sequence number of a submission drop
- * it when a later event of that submission was taken in meanwhile, as old news must not come after
- * newer. So only the last event of its submission is made up for; the others stay a record of what
- * was not told.
+ * An operator redrives a dead letter by giving its message to its consumer again, in a version that can
+ * handle it. The inbox does not contain the event, because its row was rolled back with the failed
+ * attempt. A consumer that compares a submission's sequence numbers drops the event when it has handled
+ * a later event of that submission, because an older decision must not follow a newer one. So only the
+ * last event of its submission takes effect; the other dead letters stay as a record.
  */
 import type { EventMessage } from '@creditlane/events/message';
 import { defineStatement } from '@creditlane/postgres/statement';
 import { errorFields } from '@creditlane/runtime/telemetry/error-fields';
 import type pg from 'pg';
 
-/** The SQL of a migration that creates the table of dead letters. */
+/** The SQL statements of a migration that creates the table of dead letters. */
 export const createDeadLettersSql: readonly string[] = [
   `CREATE TABLE dead_letters (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -38,7 +37,7 @@ const insertDeadLetter = defineStatement(
    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
 );
 
-/** Puts a message aside; once, however often it comes. */
+/** Stores a message with the error that its handling ended with; a repeated message is stored once. */
 export async function storeDeadLetter(
   pool: pg.Pool,
   consumer: string,
@@ -50,7 +49,7 @@ export async function storeDeadLetter(
   await insertDeadLetter.run(pool, [consumer, topic, key, JSON.stringify(headers), value, reason]);
 }
 
-/** As much as a log may show: a message can quote what the event stood for, in the clear. */
+/** Contains what a log may contain: the message of another error can quote personal data. */
 function reasonOf(error: unknown): string {
   const { name, code, message, constraint, stack } = errorFields(error);
   const head = [name, code, constraint, message].filter((part) => part !== undefined).join(': ');

@@ -13,7 +13,7 @@ const LONG_AGO = new Date(0);
 let db: OpenTestDatabase;
 let relay: Relay;
 let published: EventMessage[];
-/** What the bus does before a batch counts as published. */
+/** Called by the bus before a batch counts as published. */
 let accept: () => Promise<void>;
 
 beforeEach(async () => {
@@ -25,7 +25,7 @@ beforeEach(async () => {
       published.push(...batch);
       await accept();
     },
-    subscribe: () => Promise.reject(new Error('nobody subscribes here')),
+    subscribe: () => Promise.reject(new Error('not used in this test')),
     close: () => Promise.resolve(),
   };
   const { pool, metrics } = db;
@@ -45,14 +45,14 @@ async function append(...keys: string[]): Promise<void> {
   );
 }
 
-/** Each once: the relay's first batch under its old fence is not marked, and comes again. */
+/** Each event once: a batch that the relay publishes under its old fence is published again. */
 const eventsPublished = () => {
   const byId = new Map(published.map((message) => [message.headers.ce_id, message.key]));
   return [...byId];
 };
 const keysPublished = () => eventsPublished().map(([, key]) => key);
 
-test('what was published since then is published again, as the same events in the same order', async () => {
+test('events published since the given time are published again, with the same ids and order', async () => {
   await append('one', 'two', 'one');
   await relay.settled();
   const before = eventsPublished();
@@ -63,7 +63,7 @@ test('what was published since then is published again, as the same events in th
   expect(keysPublished()).toEqual(['one', 'two', 'one']);
 });
 
-test('what was published before stays as it is', async () => {
+test('events published before the given time stay published', async () => {
   await append('early');
   await relay.settled();
   const { rows } = await db.pool.query<{ now: Date }>('SELECT clock_timestamp() AS now');
@@ -75,7 +75,7 @@ test('what was published before stays as it is', async () => {
   expect(keysPublished()).toEqual(['late']);
 });
 
-test('a batch that was on its way meanwhile is not taken for published', async () => {
+test('a batch under way during the redrive is published again', async () => {
   const sent = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   accept = () => {

@@ -1,32 +1,31 @@
-/** Publishing again what was published: for when the broker has lost it. */
-
+/** Publishes events again that were published before: for a broker that has lost its data. */
 import { defineStatement } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type pg from 'pg';
 
-// Whoever is publishing just now marks under its old fence, and so marks nothing that we set free.
+// A relay that is publishing at this moment has the old fence, so it marks none of these events.
 const raiseFences = defineStatement(
   'outbox_redrive_fences',
   'UPDATE outbox_lease SET fence = fence + 1',
 );
 
-const setFree = defineStatement<{ count: number }>(
+const clearPublished = defineStatement<{ count: number }>(
   'outbox_redrive',
-  `WITH freed AS (
+  `WITH cleared AS (
      UPDATE outbox SET published_at = NULL WHERE published_at >= $1 RETURNING id
    )
-   SELECT count(*) AS count FROM freed`,
+   SELECT count(*) AS count FROM cleared`,
 );
 
 /**
- * Has every event that was published since then published once more, as the same event, and before
- * whatever is still to be published after it. Resolves to how many there are. All of them or none:
- * a relay that saw only some would publish later events of a key before earlier ones.
+ * Makes every event that was published since `since` unpublished again; the relay then publishes it,
+ * with the same id, before later events of its key. Resolves to the number of events. All events change
+ * in one transaction: a relay that saw only some would publish later events of a key before earlier ones.
  */
 export function redriveOutbox(pool: pg.Pool, since: Date): Promise<number> {
   return inTransaction(pool, async (tx) => {
     await raiseFences.run(tx);
-    const [freed] = await setFree.run(tx, [since]);
-    return freed?.count ?? 0;
+    const [cleared] = await clearPublished.run(tx, [since]);
+    return cleared?.count ?? 0;
   });
 }

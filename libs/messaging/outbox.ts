@@ -1,18 +1,19 @@
 /**
- * The outbox: events are written in the transaction that makes them true, and published from here.
+ * The transactional outbox: a service writes an event in the transaction of the change that the event
+ * reports, and the relay publishes the event from the outbox.
  *
- * Order per key rests on one rule: whoever writes an event of a key holds a row lock that all
- * writers of that key take, before the event's id is drawn. Then ids of one key rise in commit order.
+ * The order of a key's events rests on one rule: every writer of a key takes the same row lock before
+ * the outbox draws the event's id. So the ids of one key rise in the order of the commits.
  */
 import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '@bufbuild/protobuf';
 import { type EventType, encodeEvent, type Topic } from '@creditlane/events/topics';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 
-/** Events of one key are of one shard; each shard is published by one relay at a time. */
+/** All events of a key are in one shard, and one relay at a time publishes a shard. */
 export const OUTBOX_SHARDS = 4;
 
-/** The SQL of a migration that creates the outbox. */
+/** The SQL statements of a migration that creates the outbox. */
 export const createOutboxSql: readonly string[] = [
   `CREATE TABLE outbox (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -26,7 +27,7 @@ export const createOutboxSql: readonly string[] = [
     created_at timestamptz NOT NULL DEFAULT now(),
     published_at timestamptz
   ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02)`,
-  // Holds only what is still to be published, so it is small whatever the table has grown to.
+  // Holds only unpublished rows, so it stays small however large the table is.
   'CREATE INDEX outbox_unpublished ON outbox (shard, id) WHERE published_at IS NULL',
   `CREATE TABLE outbox_lease (
     shard smallint PRIMARY KEY,
@@ -46,12 +47,12 @@ export interface OutboxEvent {
   type: EventType;
   /** Protobuf JSON of the event. */
   payload: JsonValue;
-  /** A UUID; drawn when left out. */
+  /** A UUID; a random one when left out. */
   id?: string;
   traceparent?: string | undefined;
 }
 
-/** The shard of a key (FNV-1a over its UTF-16 code units): the same in every version, for ever. */
+/** Returns the shard of a key: FNV-1a over its UTF-16 code units. No version may change it. */
 export function shardOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < key.length; index += 1) {
@@ -90,8 +91,8 @@ const insertEvents = defineStatement(
 );
 
 /**
- * Writes events to be published, in their order, in the transaction `tx`. Throws
- * `UndecodableEventError` for a payload that is not an event of its type: it could never be published.
+ * Writes events, in their order, in the transaction `tx`. Throws `UndecodableEventError` for a payload
+ * that is not an event of its type: the relay could never publish it.
  */
 export async function appendToOutbox(tx: Queryable, events: readonly OutboxEvent[]): Promise<void> {
   if (events.length === 0) return;
@@ -105,4 +106,15 @@ export async function appendToOutbox(tx: Queryable, events: readonly OutboxEvent
     events.map(({ traceparent }) => traceparent ?? null),
     events.map(({ payload }) => JSON.stringify(payload)),
   ]);
+}
+
+const selectAnyUnpublished = defineStatement<{ any: boolean }>(
+  'outbox_any',
+  'SELECT EXISTS (SELECT FROM outbox WHERE published_at IS NULL) AS any',
+);
+
+/** Whether the outbox holds an event that is not published yet. */
+export async function hasUnpublishedEvents(db: Queryable): Promise<boolean> {
+  const [row] = await selectAnyUnpublished.run(db);
+  return row?.any === true;
 }

@@ -1,4 +1,4 @@
-// Events that are published once more come before any that a relay had begun to publish before.
+// Events that are redriven reach Kafka before events whose publish had begun earlier.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeWithKafka } from '@creditlane/events/kafka/test-kafka';
@@ -24,8 +24,8 @@ const [EARLY, LATER] = [
 const kafka = await startProxiedKafka();
 afterAll(() => kafka?.close());
 
-describeWithKafka(kafka, 'a cluster that has lost its data', ({ open }) => {
-  test('gets its events in their order, though a later one was on its way', async () => {
+describeWithKafka(kafka, 'a redrive into a cluster that has lost its data', ({ open }) => {
+  test('keeps the order of a key whose later event was being published', async () => {
     const { config, proxy } = await open();
     const db = await openMessagingTestDatabase('redrive_race');
     const bus = createTestBus(config, { publishTimeoutMs: WITHIN_MS });
@@ -44,7 +44,7 @@ describeWithKafka(kafka, 'a cluster that has lost its data', ({ open }) => {
     };
     await inTransaction(pool, async (tx) => {
       await append(tx, EARLY);
-      // As far as anybody knows; the cluster has lost it.
+      // Marked as published, but the cluster has lost it.
       await tx.query('UPDATE outbox SET published_at = now()');
     });
     await append(pool, LATER);
@@ -58,7 +58,7 @@ describeWithKafka(kafka, 'a cluster that has lost its data', ({ open }) => {
     await vi.waitUntil(() => begun.length > 0, { timeout: 10_000 });
     expect(begun).toEqual([LATER]);
     expect(await redriveOutbox(pool, LONG_AGO)).toBe(1);
-    // For as long as the command waits.
+    // As long as the command waits.
     await sleep(WITHIN_MS);
     proxy.resume();
 

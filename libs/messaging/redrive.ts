@@ -1,9 +1,9 @@
 /**
- * Publishes a service's events once more and ends: for when Kafka has lost its data.
+ * A command that publishes a service's events again, for a Kafka that has lost its data.
  *
- * `DATABASE_URL` is that of a service which publishes, `REDRIVE_SINCE` an ISO 8601 time before the
- * loss. It ends after `REDRIVE_WAIT`, when what was read before is published or given up for good. How
- * to go about it: deploy/kafka-lost.md.
+ * `DATABASE_URL` is the database of a service that publishes, `REDRIVE_SINCE` an ISO 8601 time before
+ * the loss. The command ends after `REDRIVE_WAIT`: by then every batch that a relay had read before is
+ * published or given up. The procedure is described in deploy/kafka-lost.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PUBLISH_TIMEOUT_MS } from '@creditlane/events/bus';
@@ -13,8 +13,8 @@ import pg from 'pg';
 import { redriveOutbox } from './outbox-redrive.ts';
 
 /**
- * A relay may be as far as to begin reading its batch, which it publishes then. The database is given
- * up after 10 s (see database.ts).
+ * A relay may be about to read a batch that it publishes afterwards. It waits for the database for at
+ * most 10 s (see database.ts), and for the bus for at most PUBLISH_TIMEOUT_MS.
  */
 const WAIT_MS = 10_000 + PUBLISH_TIMEOUT_MS;
 
@@ -23,7 +23,7 @@ class RedriveSinceError extends Error {
   readonly loggable = true;
 }
 
-/** With its time zone: an hour too late would leave lost what was lost in it. */
+/** The time zone is required: a time that is an hour too late would leave an hour of events lost. */
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
 
 function parseTime(text: string): Date {
@@ -49,10 +49,10 @@ await run(
     await pool.end();
     log.info(
       { count, since, waitMs },
-      'these events are published once more; wait with the topics',
+      'the relay publishes these events again; do not create the topics yet',
     );
-    // A relay that had read its batch before may still try to publish it, ahead of what comes first.
+    // A relay that has read its batch before may still publish it, before the events above.
     await sleep(waitMs);
-    log.info('now the topics may be made');
+    log.info('the topics can be created now');
   },
 );

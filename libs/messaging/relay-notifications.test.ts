@@ -8,33 +8,33 @@ import { type Relay, startRelay } from './relay.ts';
 import { openMessagingTestDatabase } from './test-messaging-database.ts';
 
 let db: OpenTestDatabase;
-/** Hears what the relays call to each other. */
-let ear: pg.Client;
-let heard: number;
+/** Receives what the relays notify each other of. */
+let listener: pg.Client;
+let received: number;
 let published: EventMessage[];
 let closing: (() => Promise<void>)[];
 
 beforeEach(async () => {
   db = await openMessagingTestDatabase('outbox_call');
-  ear = new pg.Client({ connectionString: db.url });
-  heard = 0;
+  listener = new pg.Client({ connectionString: db.url });
+  received = 0;
   published = [];
-  closing = [() => db.close(), () => ear.end()];
-  ear.on('notification', () => {
-    heard += 1;
+  closing = [() => db.close(), () => listener.end()];
+  listener.on('notification', () => {
+    received += 1;
   });
-  await ear.connect();
-  await ear.query('LISTEN outbox');
+  await listener.connect();
+  await listener.query('LISTEN outbox');
 });
 afterEach(async () => {
   for (const close of closing.reverse()) await close();
 });
 
-/** A relay of a replica, which publishes by putting the messages on the list. */
+/** A relay of one replica; its bus appends the messages to `published`. */
 function relay(): Relay {
   const bus = {
     publish: async (batch: EventMessage[]) => void published.push(...batch),
-    subscribe: () => Promise.reject(new Error('nobody subscribes here')),
+    subscribe: () => Promise.reject(new Error('not used in this test')),
     close: () => Promise.resolve(),
   };
   const options = { bus, source: 'decisions', log: silentLog, metrics: db.metrics };
@@ -53,8 +53,8 @@ const append = (key: string) =>
     },
   ]);
 
-/** Resolves once somebody has all the shards. */
-const led = () =>
+/** Resolves once the relays hold all shards. */
+const allShardsHeld = () =>
   vi.waitFor(async () => {
     const { rows } = await db.pool.query(
       "SELECT FROM outbox_lease WHERE expires_at > now() + interval '1 second'",
@@ -62,7 +62,7 @@ const led = () =>
     expect(rows).toHaveLength(4);
   });
 
-/** Resolves once every relay listens, besides the test itself. */
+/** Resolves once this many relays listen, besides the test itself. */
 const listening = (relays: number) =>
   vi.waitFor(async () => {
     const { rows } = await db.pool.query(
@@ -71,10 +71,10 @@ const listening = (relays: number) =>
     expect(rows).toHaveLength(relays + 1);
   });
 
-/** Resolves once the leader has marked all, looked again, found nothing, and so waits. */
-const asleep = () =>
+/** Resolves once the relay has marked all events, has read no further ones, and so waits. */
+const idle = () =>
   vi.waitFor(async () => {
-    const { rows } = await ear.query(
+    const { rows } = await listener.query(
       `SELECT FROM pg_stat_activity
        WHERE datname = current_database() AND state = 'idle' AND query LIKE '%AS held (shard)%'
          AND query_start > coalesce((SELECT max(published_at) FROM outbox), '-infinity')
@@ -83,18 +83,18 @@ const asleep = () =>
     expect(rows.length).toBeGreaterThan(0);
   }, 5_000);
 
-/** A round trip to the ear: whatever was called before it has been heard after it. */
-const hearAll = () => ear.query('SELECT');
+/** A round trip: notifications that were sent before it have been received after it. */
+const receiveAll = () => listener.query('SELECT');
 
-test('a write on a replica without the lease is published without waiting for a poll', async () => {
+test('a write on a replica without the lease is published before the next poll', async () => {
   const leader = relay();
-  await led();
+  await allShardsHeld();
   const follower = relay();
   await listening(2);
   await leader.settled();
   const delaysMs: number[] = [];
   for (let n = 1; n <= 15; n += 1) {
-    await asleep();
+    await idle();
     await append(`key-${n}`);
     const writtenMs = performance.now();
     follower.wake();
@@ -106,10 +106,10 @@ test('a write on a replica without the lease is published without waiting for a 
   expect(median).toBeLessThan(100);
 });
 
-test('the relay that has all the shards calls nobody', async () => {
+test('a relay that holds all shards sends no notification', async () => {
   const alone = relay();
-  await led();
-  // What it could not know when it began is behind it.
+  await allShardsHeld();
+  // Before it knows its leases, a relay notifies the others.
   await vi.waitFor(async () => {
     expect(await db.metrics.text()).toContain('outbox_shards_held{source="decisions"} 4');
   });
@@ -118,34 +118,34 @@ test('the relay that has all the shards calls nobody', async () => {
     alone.wake();
   }
   await alone.settled();
-  await hearAll();
+  await receiveAll();
   expect(published).toHaveLength(50);
-  expect(heard).toBe(0);
+  expect(received).toBe(0);
 });
 
-test('many writes at once become few calls', async () => {
+test('many writes at once become few notifications', async () => {
   relay();
-  await led();
+  await allShardsHeld();
   const follower = relay();
   await listening(2);
   for (let n = 1; n <= 1_000; n += 1) follower.wake();
-  await vi.waitUntil(() => heard > 0);
-  await hearAll();
-  expect(heard).toBeLessThanOrEqual(2);
+  await vi.waitUntil(() => received > 0);
+  await receiveAll();
+  expect(received).toBeLessThanOrEqual(2);
 });
 
-test('a replica that lost its connection is heard again', async () => {
+test('a replica that lost its connection notifies again after a reconnect', async () => {
   relay();
-  await led();
+  await allShardsHeld();
   const follower = relay();
   await listening(2);
-  await ear.query(
+  await listener.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE datname = current_database() AND query = 'LISTEN outbox' AND pid <> pg_backend_pid()`,
   );
   await vi.waitFor(async () => {
     follower.wake();
-    await hearAll();
-    expect(heard).toBeGreaterThan(0);
+    await receiveAll();
+    expect(received).toBeGreaterThan(0);
   }, 10_000);
 });

@@ -1,4 +1,4 @@
-/** Calls between the relays of one outbox: "there is something for whoever has its shard". */
+/** Notifications between the relays of one outbox: an event was written to a shard of another relay. */
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
@@ -6,71 +6,76 @@ import pg from 'pg';
 
 const CHANNEL = 'outbox';
 /**
- * At most so often one relay calls the others. Nobody waits for it: the first call goes out at once,
- * and those that are made meanwhile become one.
+ * The shortest time between two notifications of one relay. No event waits for it: the first
+ * notification is sent at once, and those of the next 5 ms become one.
  */
-const CALL_EVERY_MS = 5;
+const NOTIFY_EVERY_MS = 5;
 const RECONNECT = { baseMs: 250, capMs: 5_000 };
 
 /**
- * Calls and hears calls, on one connection of its own. A NOTIFY inside the transaction that writes
- * would make all such transactions commit one after the other; here it is a statement by itself,
- * after them. Calls are lost while the connection is: the relay's poll is the net.
+ * Sends and receives notifications on a connection of its own. A NOTIFY inside the transaction that
+ * writes an event would make all such transactions commit one after the other; here it is a statement
+ * by itself, after them. Notifications are lost while the connection is: the relay's poll finds the
+ * events then.
  */
 export class RelayNotifications {
   readonly #pool: pg.Pool;
   readonly #log: Log;
-  readonly #onCall: () => void;
+  readonly #onNotification: () => void;
   readonly #stop = new AbortController();
   readonly #listening: Promise<void>;
+  /** Set while it is connected and listens. */
   #client: pg.Client | undefined;
-  #wanted = false;
-  #calling: Promise<void> | undefined;
+  #isPending = false;
+  #sending: Promise<void> | undefined;
 
-  /** Begins to listen; it connects as the pool does. `onCall` hears every call, its own as well. */
-  constructor(pool: pg.Pool, log: Log, onCall: () => void) {
+  /**
+   * Starts to listen, with the pool's connection options. `onNotification` is called for every
+   * notification, those of this relay included, and after each connect.
+   */
+  constructor(pool: pg.Pool, log: Log, onNotification: () => void) {
     this.#pool = pool;
     this.#log = log;
-    this.#onCall = onCall;
+    this.#onNotification = onNotification;
     this.#listening = this.#listen();
   }
 
-  /** Calls the others, soon; returns at once. */
-  call(): void {
-    this.#wanted = true;
-    if (this.#client !== undefined) this.#calling ??= this.#callWhileWanted(this.#client);
+  /** Notifies the other relays within `NOTIFY_EVERY_MS`; returns at once. */
+  notify(): void {
+    this.#isPending = true;
+    if (this.#client !== undefined) this.#sending ??= this.#sendPending(this.#client);
   }
 
   async close(): Promise<void> {
     this.#stop.abort();
-    await this.#calling;
+    await this.#sending;
     await this.#listening;
   }
 
-  async #callWhileWanted(client: pg.Client): Promise<void> {
+  async #sendPending(client: pg.Client): Promise<void> {
     const pause = new WakeSignal();
-    while (this.#wanted && client === this.#client) {
-      this.#wanted = false;
+    while (this.#isPending && client === this.#client) {
+      this.#isPending = false;
       try {
         await client.query(`NOTIFY ${CHANNEL}`);
       } catch (err) {
-        this.#log.debug({ err }, 'other relays not called; they find by themselves what there is');
+        this.#log.debug({ err }, 'other relays were not notified; their poll finds the events');
       }
-      await pause.wait(CALL_EVERY_MS, this.#stop.signal);
+      await pause.wait(NOTIFY_EVERY_MS, this.#stop.signal);
     }
-    this.#calling = undefined;
+    this.#sending = undefined;
   }
 
   async #listen(): Promise<void> {
     const { signal: stop } = this.#stop;
     const pause = new WakeSignal();
     for (let failures = 0; !stop.aborted; ) {
-      // The pool's own options: spread, they would lose the password.
+      // The pool's own options object: a spread copy would lose the password.
       const client = new pg.Client(this.#pool.options);
       const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-      // Told twice of the same end, it ends once.
+      // `end` and `error` can both fire for one connection; the promise resolves once.
       client.on('end', end).on('error', () => end());
-      client.on('notification', this.#onCall);
+      client.on('notification', this.#onNotification);
       const onStop = () => end();
       stop.addEventListener('abort', onStop);
       try {
@@ -78,16 +83,18 @@ export class RelayNotifications {
         await client.query(`LISTEN ${CHANNEL}`);
         failures = 0;
         this.#client = client;
-        // Whatever was called before is not heard any more.
-        this.#onCall();
+        // Notifications that were sent before LISTEN are not received.
+        this.#onNotification();
         if (!stop.aborted) await ended;
       } catch (err) {
-        this.#log.debug({ err }, 'not listening to other relays');
+        this.#log.debug({ err }, 'not listening for notifications of other relays');
       }
       this.#client = undefined;
       stop.removeEventListener('abort', onStop);
-      await this.#calling;
-      await client.end().catch((err) => this.#log.debug({ err }, 'connection to hear calls lost'));
+      await this.#sending;
+      await client
+        .end()
+        .catch((err) => this.#log.debug({ err }, 'the connection for notifications was lost'));
       failures += 1;
       await pause.wait(backoffMs(failures, RECONNECT), stop);
     }

@@ -14,7 +14,7 @@ import { openMessagingTestDatabase } from './test-messaging-database.ts';
 let db: OpenTestDatabase;
 let relays: Relay[];
 let published: EventMessage[];
-/** What the bus does with a batch, before it counts as published. */
+/** Called by the bus with each batch before the batch counts as published. */
 let accept: (batch: EventMessage[]) => Promise<void>;
 
 const bus: EventBus = {
@@ -22,7 +22,7 @@ const bus: EventBus = {
     await accept(batch);
     published.push(...batch);
   },
-  subscribe: () => Promise.reject(new Error('nobody subscribes here')),
+  subscribe: () => Promise.reject(new Error('not used in this test')),
   close: () => Promise.resolve(),
 };
 
@@ -78,7 +78,7 @@ async function unpublished(): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
-test('an event is published with its CloudEvents headers and the trace of its cause', async () => {
+test('an event is published with its CloudEvents headers and the traceparent of its cause', async () => {
   const id = randomUUID();
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   await append({ ...event('a', 7), id, traceparent });
@@ -99,7 +99,7 @@ test('an event is published with its CloudEvents headers and the trace of its ca
   expect(sequencesOf('a')).toEqual([7]);
 });
 
-test('events of a key are published in the order they were written, many batches long', async () => {
+test('events of a key that take many batches are published in the order of their writing', async () => {
   const keys = Array.from({ length: 12 }, (_, index) => `key-${index}`);
   const sequences = Array.from({ length: 300 }, (_, index) => index + 1);
   for (const sequence of sequences) await append(...keys.map((key) => event(key, sequence)));
@@ -113,7 +113,7 @@ test('events of a key are published in the order they were written, many batches
   expect(batches.length).toBeGreaterThan(1);
 });
 
-test('a transaction that commits after one with later ids is found', async () => {
+test('events of a transaction that commits after one with higher ids are published', async () => {
   const running = relay();
   await inTransaction(db.pool, async (tx) => {
     await appendToOutbox(tx, [event('late')]);
@@ -127,7 +127,7 @@ test('a transaction that commits after one with later ids is found', async () =>
   expect(sequencesOf('late')).toEqual([1]);
 });
 
-test('an event of a transaction that was rolled back is never published', async () => {
+test('an event of a transaction that is rolled back is never published', async () => {
   const running = relay();
   const refused = inTransaction(db.pool, async (tx) => {
     await appendToOutbox(tx, [event('phantom')]);
@@ -139,14 +139,14 @@ test('an event of a transaction that was rolled back is never published', async 
   expect(published.map(({ key }) => key)).toEqual(['real']);
 });
 
-test('only what was published is marked, not what was written meanwhile', async () => {
+test('an event written during a publish is not marked with the published events', async () => {
   const hold = Promise.withResolvers<void>();
   accept = (batch) =>
     batch.some(({ key }) => key === 'second') ? hold.promise : Promise.resolve();
   const running = relay();
   accept = async () => {
     accept = () => hold.promise;
-    // Written while the first is under way, in the same shard, hence the next in line.
+    // Written during the publish of the first event, in the same shard.
     await append(event('first', 2));
   };
   await append(event('first', 1));
@@ -157,7 +157,7 @@ test('only what was published is marked, not what was written meanwhile', async 
   expect(sequencesOf('first')).toEqual([1, 2]);
 });
 
-test('a failing bus is asked again until it takes the events, in order', async () => {
+test('a publish that fails is repeated until it succeeds, in order', async () => {
   let failures = 0;
   accept = async () => {
     failures += 1;
@@ -169,7 +169,7 @@ test('a failing bus is asked again until it takes the events, in order', async (
   expect(sequencesOf('a')).toEqual([1, 2]);
 });
 
-test('a batch that was published but not marked is published again under the same ids', async () => {
+test('a batch that was published but not marked is published again with the same ids', async () => {
   accept = async () => {
     accept = () => marksFail(false);
     await marksFail(true);
@@ -181,16 +181,17 @@ test('a batch that was published but not marked is published again under the sam
   expect(ids.slice(0, 2)).toEqual(ids.slice(2));
 });
 
-/** As if the relay, or PostgreSQL, crashed between the bus's answer and the mark. */
+/** Makes the mark fail, as a crash of the relay or of PostgreSQL after the publish would. */
 async function marksFail(fail: boolean): Promise<void> {
   const check = 'ALTER TABLE outbox ADD CONSTRAINT crash CHECK (published_at IS NULL)';
   await db.pool.query(fail ? check : 'ALTER TABLE outbox DROP CONSTRAINT crash');
 }
 
-test('a relay goes on when PostgreSQL has cut all its connections', async () => {
+test('a relay whose connections PostgreSQL has closed publishes further events', async () => {
   const running = relay();
   for (const sequence of [1, 2, 3]) {
-    await append(event('a', sequence));
+    // The pool may lend a connection whose end it has not seen yet.
+    await vi.waitFor(() => append(event('a', sequence)));
     await disconnectAll();
     await expect.poll(() => new Set(sequencesOf('a')).size).toBe(sequence);
   }
@@ -207,7 +208,7 @@ async function disconnectAll(): Promise<void> {
   await client.end();
 }
 
-test('a leader whose shards were taken over meanwhile marks nothing', async () => {
+test('a relay whose shards are taken over during a publish marks no event', async () => {
   const running = relay();
   accept = async () => {
     accept = () => Promise.resolve();
@@ -216,12 +217,12 @@ test('a leader whose shards were taken over meanwhile marks nothing', async () =
   await append(event('a'));
   await expect.poll(() => published.length).toBe(1);
   await expect.poll(() => unpublished()).toEqual(['a']);
-  // The other one died without a mark; its lease runs out and the first takes the shards again.
+  // The other relay marks nothing; when its lease expires, the first relay takes the shards again.
   await running.settled();
   expect(sequencesOf('a')).toEqual([1, 1]);
 });
 
-/** What another relay does that finds the leases run out. */
+/** Does what another relay does when it finds the leases expired. */
 async function takeOver(lease: string): Promise<void> {
   await db.pool.query(
     `UPDATE outbox_lease SET holder = gen_random_uuid(), fence = fence + 1,
@@ -230,7 +231,7 @@ async function takeOver(lease: string): Promise<void> {
   );
 }
 
-test('a shard that is taken over is published although the others always have more', async () => {
+test('a shard taken over is published although the other shards always have more events', async () => {
   const [busy, quiet] = ['a', 'b'];
   expect(shardOf(busy)).not.toBe(shardOf(quiet));
   const running = relay();
@@ -252,11 +253,11 @@ test('a shard that is taken over is published although the others always have mo
 });
 
 test('the shards of a relay that died are taken over within five seconds', async () => {
-  const mortal = new pg.Pool({ connectionString: db.url });
-  await relay(mortal).settled();
+  const failingPool = new pg.Pool({ connectionString: db.url });
+  await relay(failingPool).settled();
   const successor = relay();
-  // Nothing of it reaches the database any more, not even that it gives its shards up.
-  await mortal.end();
+  // The relay cannot reach the database any more, so it cannot release its shards either.
+  await failingPool.end();
   const diedMs = performance.now();
   await append(event('a'));
   await successor.settled();
@@ -264,7 +265,7 @@ test('the shards of a relay that died are taken over within five seconds', async
   expect(sequencesOf('a')).toEqual([1]);
 });
 
-test('of two relays one publishes, and the other goes on when the first is closed', async () => {
+test('when the relay that publishes is closed, another relay publishes', async () => {
   const first = relay();
   await append(event('a', 1));
   await first.settled();
@@ -277,7 +278,7 @@ test('of two relays one publishes, and the other goes on when the first is close
   expect(sequencesOf('a')).toEqual([1, 2, 3]);
 });
 
-test('a wake-up publishes at once: no event waits for a poll or for a batch to fill', async () => {
+test('an event is published at once after a wake-up, without a poll or a full batch', async () => {
   const running = relay();
   await append(event('warm up'));
   await running.settled();
@@ -291,13 +292,13 @@ test('a wake-up publishes at once: no event waits for a poll or for a batch to f
   expect(performance.now() - startedMs).toBeLessThan(2_000);
 });
 
-test('an event is published without a wake-up too', async () => {
+test('an event without a wake-up is published by the poll', async () => {
   relay();
   await append(event('a'));
   await expect.poll(() => sequencesOf('a')).toEqual([1]);
 });
 
-test('an event that cannot be encoded holds up its own key and no other', async () => {
+test('an event that cannot be encoded blocks its own key and no other', async () => {
   await db.pool.query(
     `INSERT INTO outbox (shard, topic, key, type, payload)
      VALUES (0, 'creditlane.decisions.v1', 'bad', 'creditlane.decisions.v1.DecisionRecorded', '{"no": 1}')`,
@@ -315,7 +316,7 @@ test('an event that cannot be encoded holds up its own key and no other', async 
   await expect.poll(() => unpublished()).toEqual(['bad', 'bad', 'bad', 'bad']);
 });
 
-test('however many events wait behind one that cannot be encoded, those of other keys go out', async () => {
+test('more blocked events than a batch holds do not stop the events of other keys', async () => {
   await db.pool.query(
     `INSERT INTO outbox (shard, topic, key, type, payload)
      SELECT 0, 'creditlane.decisions.v1', 'bad', 'creditlane.decisions.v1.DecisionRecorded', '{"no": 1}'
@@ -329,13 +330,13 @@ test('however many events wait behind one that cannot be encoded, those of other
   await expect.poll(() => published.map(({ key }) => key)).toEqual(['good']);
 });
 
-test('what can never be published is refused when it is written', async () => {
+test('an event that cannot be encoded is refused when it is written', async () => {
   const wrong = { ...event('a'), payload: { applicationId: 1 } };
   await expect(append(wrong)).rejects.toThrow('the payload is not a');
   expect(await unpublished()).toEqual([]);
 });
 
-test('the backlog and the oldest event show in the metrics', async () => {
+test('the metrics show the backlog and the age of its oldest event', async () => {
   accept = () => Promise.reject(new Error('away'));
   relay();
   await append(event('a'), event('b'));
@@ -344,7 +345,7 @@ test('the backlog and the oldest event show in the metrics', async () => {
   expect(text).toMatch(/creditlane_outbox_oldest_seconds\{source="decisions"\} \d/);
 });
 
-test('closing does not wait for a bus that never answers', async () => {
+test('closing ends although the bus never answers', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
   const asked = Promise.withResolvers<void>();
   accept = () => {

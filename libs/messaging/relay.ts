@@ -1,56 +1,60 @@
-/** Publishes what is in the outbox: in order per key, at least once, and without waiting for more. */
-
+/**
+ * The relay publishes the events of the outbox: in order per key, at least once, and without waiting
+ * for a batch to fill. relay-round.ts follows one event from its row to the bus.
+ */
 import { isDatabaseUnavailable } from '@creditlane/postgres/error-classes';
 import { startRetention } from '@creditlane/postgres/retention';
+import { defineStatement } from '@creditlane/postgres/statement';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type pg from 'pg';
-import { createPublisher, type PublisherOptions } from './outbox-publisher.ts';
-import { hasUnpublishedEvents } from './outbox-rows.ts';
+import { hasUnpublishedEvents } from './outbox.ts';
 import { RelayNotifications } from './relay-notifications.ts';
+import { createRelayRound, type RelayOptions } from './relay-round.ts';
 import { purgeOutbox } from './retention.ts';
 import { ShardLeases } from './shard-leases.ts';
 
-/** Only the net below the wake-up calls; they carry the traffic. */
+/** Finds the events whose wake-up was lost; all others are published after a call of `wake`. */
 const POLL_MS = 250;
 const BACKOFF = { baseMs: 100, capMs: 5_000 };
 
 export interface Relay {
-  /** To be called after the commit of an event: whoever has its shard publishes it at once. */
+  /** Called after the commit of an event: the relay that holds its shard publishes it at once. */
   wake(): void;
-  /** Resolves when the outbox holds nothing unpublished. */
+  /** Resolves when the outbox holds no unpublished event. */
   settled(): Promise<void>;
-  /** Finishes the batch under way and gives the shards to others. */
+  /** Finishes the round under way and releases the shards. */
   close(): Promise<void>;
 }
 
 /**
- * Publishes the shards that no other relay holds. A batch is what gathered while the last one was
- * under way. Failures are retried for as long as it takes; the rows stay where they are.
+ * Publishes the shards that no other relay holds. A batch is what was written while the last one was
+ * under way. A round that fails is repeated until it succeeds; its events stay in the outbox.
  */
-export function startRelay(options: PublisherOptions): Relay {
+export function startRelay(options: RelayOptions): Relay {
   const { pool, log, source, metrics } = options;
   const wake = new WakeSignal();
-  const leases = new ShardLeases(pool, log, () => wake.signal());
-  const calls = new RelayNotifications(pool, log, () => wake.signal());
-  measureLeases(leases, source, metrics);
+  const shardLeases = new ShardLeases(pool, log, () => wake.signal());
+  const notifications = new RelayNotifications(pool, log, () => wake.signal());
   const retention = startRetention({ pool, log, purges: [purgeOutbox] });
-  const rounds = new WakeSignal();
+  measureBacklog(pool, source, metrics);
+  measureLeases(shardLeases, source, metrics);
+  const roundEnded = new WakeSignal();
   const stop = new AbortController();
-  const publish = createPublisher(options, stop.signal);
+  const publishRound = createRelayRound(options, shardLeases, stop.signal);
 
   const run = async () => {
     const pause = new WakeSignal();
-    for (let failures = 0; !stop.signal.aborted; rounds.signal()) {
+    for (let failures = 0; !stop.signal.aborted; roundEnded.signal()) {
       try {
-        const more = await publish(leases);
+        const hasMore = await publishRound();
         failures = 0;
-        if (!more) await wake.wait(POLL_MS, stop.signal);
+        if (!hasMore) await wake.wait(POLL_MS, stop.signal);
       } catch (err) {
         failures += 1;
-        log.warn({ err, failures }, 'events not published; tried again');
-        // Not on `wake`: whoever writes meanwhile must not turn the pause into a storm.
+        log.warn({ err, failures }, 'events could not be published; the relay tries again');
+        // Waits on `pause`, not on `wake`: writes during an outage must not shorten the backoff.
         await pause.wait(backoffMs(failures, BACKOFF), stop.signal);
       }
     }
@@ -60,25 +64,25 @@ export function startRelay(options: PublisherOptions): Relay {
   return {
     wake() {
       wake.signal();
-      // Alone, or as the one that has all the shards, a relay has nobody to call.
-      if (!leases.holdsAll()) calls.call();
+      // A relay that holds all shards publishes every event itself.
+      if (!shardLeases.holdsAll()) notifications.notify();
     },
     async settled() {
       while (await mayHaveUnpublished(pool)) {
         if (stop.signal.aborted) throw new Error('the relay is closed and the outbox is not empty');
         wake.signal();
-        await rounds.wait(POLL_MS, stop.signal);
+        await roundEnded.wait(POLL_MS, stop.signal);
       }
     },
     async close() {
       stop.abort();
       await running;
-      await Promise.all([leases.close(), calls.close(), retention.close()]);
+      await Promise.all([shardLeases.close(), notifications.close(), retention.close()]);
     },
   };
 }
 
-/** An outbox that cannot be looked into may hold anything. */
+/** True, too, when the database cannot be asked: the outbox may hold events then. */
 async function mayHaveUnpublished(pool: pg.Pool): Promise<boolean> {
   try {
     return await hasUnpublishedEvents(pool);
@@ -88,9 +92,27 @@ async function mayHaveUnpublished(pool: pg.Pool): Promise<boolean> {
   }
 }
 
-function measureLeases(leases: ShardLeases, source: string, metrics: Metrics): void {
-  const help = 'Shards of the outbox that this process publishes; over all processes, all of them.';
+const selectBacklog = defineStatement<{ depth: number; oldest_s: number }>(
+  'outbox_backlog',
+  `SELECT count(*) AS depth,
+     coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS oldest_s
+   FROM outbox WHERE published_at IS NULL`,
+);
+
+function measureBacklog(pool: pg.Pool, source: string, metrics: Metrics): void {
+  const oldest = metrics.gauge('outbox_oldest_seconds', 'Age of the oldest unpublished event.', [
+    'source',
+  ]);
+  metrics.gauge('outbox_depth', 'Events not yet published.', ['source'], async (depth) => {
+    const [backlog] = await selectBacklog.run(pool);
+    depth.set({ source }, backlog?.depth ?? 0);
+    oldest.set({ source }, backlog?.oldest_s ?? 0);
+  });
+}
+
+function measureLeases(shardLeases: ShardLeases, source: string, metrics: Metrics): void {
+  const help = 'Shards of the outbox that this process publishes; all shards over all processes.';
   metrics.gauge('outbox_shards_held', help, ['source'], (gauge) => {
-    gauge.set({ source }, leases.held().length);
+    gauge.set({ source }, shardLeases.held().length);
   });
 }

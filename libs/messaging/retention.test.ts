@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-/** Fills a table with rows of two ages, more of the old than fit a slice. */
+/** Fills a table with old and new rows, more old ones than one DELETE takes. */
 async function fill(table: string, columns: string, values: string): Promise<void> {
   await db.pool.query(
     `INSERT INTO ${table} (${columns})

@@ -4,12 +4,13 @@ import { definePurge, deleteOlderThanSql, PURGE_BATCH_ROWS } from '@creditlane/p
 /** Published events are kept for a week, to be published again if the broker loses its data. */
 export const purgeOutbox = definePurge(
   'outbox_purge',
-  // By the primary key, since no index covers published_at: rows are published roughly in id order.
+  // No index covers published_at. Rows are published roughly in the order of their ids, so the oldest
+  // ids are the rows to delete.
   `DELETE FROM outbox WHERE published_at < now() - interval '7 days'
      AND id IN (SELECT id FROM outbox ORDER BY id LIMIT ${PURGE_BATCH_ROWS})`,
 );
 
-/** Longer than any topic keeps its messages, so that no redelivered message is taken for a new one. */
+/** Longer than any topic keeps its messages: a message delivered again must be found in the inbox. */
 export const purgeInbox = definePurge(
   'inbox_purge',
   deleteOlderThanSql('inbox', 'received_at', '30 days'),

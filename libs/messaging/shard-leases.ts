@@ -1,4 +1,4 @@
-/** Who publishes which shard of the outbox: one holder each, by a lease that runs out with its holder. */
+/** Leases on the shards of the outbox: one relay at a time holds a shard, until its lease expires. */
 import { randomUUID } from 'node:crypto';
 import { defineStatement } from '@creditlane/postgres/statement';
 import {
@@ -9,17 +9,18 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { OUTBOX_SHARDS } from './outbox.ts';
 
-/** A dead holder's shards are taken over after LEASE_MS + RENEW_MS at most, within the five seconds promised. */
+/** The shards of a dead relay are taken over within LEASE_MS + RENEW_MS; the promise is five seconds. */
 const LEASE_MS = 3_000;
 const RENEW_MS = 750;
 
-/** A shard that is ours while the fence stands; whoever takes it over raises the fence. */
+/** This relay holds the shard while its row has this fence: a relay that takes it over raises the fence. */
 export interface Lease {
   shard: number;
   fence: number;
 }
 
-// Never waits: a row that somebody else has locked is being taken, or released, by them.
+// SKIP LOCKED: a locked row is being taken or released by another relay.
+// $1 is the holder. A lease of its own is renewed, an expired one is taken over with a higher fence.
 const takeLeases = defineStatement<Lease>(
   'outbox_lease_take',
   `WITH free AS (
@@ -35,8 +36,8 @@ const takeLeases = defineStatement<Lease>(
    RETURNING lease.shard, lease.fence`,
 );
 
-const giveUpLeases = defineStatement(
-  'outbox_lease_give_up',
+const releaseLeases = defineStatement(
+  'outbox_lease_release',
   `UPDATE outbox_lease SET holder = NULL, expires_at = '-infinity' WHERE holder = $1`,
 );
 
@@ -49,7 +50,7 @@ export class ShardLeases {
   #leases: Lease[] = [];
   #validUntilMs = 0;
 
-  /** Starts taking and renewing whatever is free; `onGain` is called when there is more than before. */
+  /** Starts to take and renew free shards; `onGain` is called when it holds more shards than before. */
   constructor(pool: pg.Pool, log: Log, onGain: () => void) {
     this.#pool = pool;
     this.#log = log;
@@ -58,44 +59,44 @@ export class ShardLeases {
   }
 
   /**
-   * The leases that surely hold at this moment. Judged by this process's own monotonic clock, so a
-   * process that slept through its lease knows better than to publish.
+   * The leases that have not expired by this process's monotonic clock. So a process that was suspended
+   * for longer than its lease publishes nothing.
    */
   held(): Lease[] {
     return performance.now() < this.#validUntilMs ? this.#leases : [];
   }
 
-  /** Whether no other relay publishes anything of this outbox. */
+  /** Whether this relay holds every shard of the outbox. */
   holdsAll(): boolean {
     return this.held().length === OUTBOX_SHARDS;
   }
 
-  /** Holds nothing until the next renewal has shown what is still ours. */
+  /** Makes `held` empty until the next renewal has read which leases this relay still has. */
   invalidate(): void {
     this.#validUntilMs = 0;
   }
 
-  /** Gives the shards up, so that a successor need not wait for the leases to run out. */
+  /** Releases the shards, so that another relay takes them before the leases expire. */
   async close(): Promise<void> {
     await this.#renewal.close();
     this.#leases = [];
     try {
-      await giveUpLeases.run(this.#pool, [this.#holder]);
+      await releaseLeases.run(this.#pool, [this.#holder]);
     } catch (err) {
-      this.#log.warn({ err }, 'outbox leases not given up; they run out by themselves');
+      this.#log.warn({ err }, 'outbox leases were not released; they expire by themselves');
     }
   }
 
   async #renew(): Promise<void> {
-    // The lease counts from before we asked, never from when the answer came.
-    const askedMs = performance.now();
+    // The lease counts from before the query, not from its answer, which may have been delayed.
+    const requestedMs = performance.now();
     try {
       const before = this.held().length;
       this.#leases = await takeLeases.run(this.#pool, [this.#holder]);
-      this.#validUntilMs = askedMs + LEASE_MS;
+      this.#validUntilMs = requestedMs + LEASE_MS;
       if (this.#leases.length > before) this.#onGain();
     } catch (err) {
-      this.#log.warn({ err }, 'outbox leases not renewed');
+      this.#log.warn({ err }, 'outbox leases were not renewed');
     }
   }
 }

@@ -9,13 +9,13 @@ import { openMessagingTestDatabase } from './test-messaging-database.ts';
 import { createInboxHandler, type ReceivedEvent } from './transactional-inbox.ts';
 
 let db: OpenTestDatabase;
-/** The keys that each commit told of. */
+/** The keys of the events of each commit. */
 const commits: string[][] = [];
 /**
- * Called before each event is applied; what it throws is the handling's failure, and so is what comes of
- * the SQL that it gives to be run before the event's effect.
+ * Called for each event before its effect is written. Returns SQL to run before the effect; an error
+ * that it throws, or that the SQL causes, makes the handling fail.
  */
-let meet: (event: ReceivedEvent) => string[];
+let interfere: (event: ReceivedEvent) => string[];
 let handle: (batch: EventMessage[]) => Promise<void>;
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
     metrics: db.metrics,
     planWrites(events) {
       const writes = events.flatMap((event) => {
-        return [...meet(event).map(anew), insertEffect.query([event.key])];
+        return [...interfere(event).map(newQuery), insertEffect.query([event.key])];
       });
       return { writes, result: events.map(({ key }) => key) };
     },
@@ -38,17 +38,17 @@ beforeAll(async () => {
 afterAll(() => db.close());
 beforeEach(async () => {
   await db.pool.query('TRUNCATE effects, inbox, dead_letters');
-  meet = () => [];
+  interfere = () => [];
   commits.length = 0;
 });
 
 const insertEffect = defineStatement('effect_insert', 'INSERT INTO effects (key) VALUES ($1)');
 
-let drawn = 0;
-/** A statement of its own, whatever ran before. */
-function anew(sql: string) {
-  drawn += 1;
-  return defineStatement(`met_${drawn}`, sql).query();
+let queryCount = 0;
+/** A query under a new statement name. */
+function newQuery(sql: string) {
+  queryCount += 1;
+  return defineStatement(`met_${queryCount}`, sql).query();
 }
 
 function message(key: string, id: string = randomUUID()): EventMessage {
@@ -74,42 +74,42 @@ async function deadLetters(): Promise<{ key: string; reason: string; value: Buff
   return (await db.pool.query('SELECT key, reason, value FROM dead_letters ORDER BY id')).rows;
 }
 
-/** The event cannot be handled, however often it is tried; counts the tries. */
-function poison(key: string): { tries: number } {
+/** Makes the handling of a key's events fail every time; counts the attempts. */
+function failAlways(key: string): { tries: number } {
   const count = { tries: 0 };
-  meet = (event) => {
+  interfere = (event) => {
     if (event.key !== key) return [];
     count.tries += 1;
-    throw Object.assign(new Error(`${key} makes no sense`), { loggable: true });
+    throw Object.assign(new Error(`${key} cannot be handled`), { loggable: true });
   };
   return count;
 }
 
-test('events are applied once and in order, however often they come', async () => {
+test('events that are delivered again are applied once and in order', async () => {
   const batch = ['a', 'b', 'c'].map((key) => message(key));
   await handle(batch);
   await handle([...batch, message('d')]);
   expect(await effects()).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('an event that comes twice in one batch is applied once', async () => {
+test('an event that is twice in one batch is applied once', async () => {
   const twice = message('a');
   await handle([twice, message('b'), twice]);
   expect(await effects()).toEqual(['a', 'b']);
 });
 
-test('the same batch at two consumers of a group at once is applied once', async () => {
+test('a batch that several members of a group handle at once is applied once', async () => {
   const batch = ['a', 'b', 'c'].map((key) => message(key));
   await Promise.all([handle(batch), handle(batch), handle(batch)]);
   expect(await effects()).toEqual(['a', 'b', 'c']);
 });
 
-test('a consumer gets the decoded event with its id, key and trace', async () => {
+test('a consumer receives the decoded event with its id, key and traceparent', async () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const sent = message('a');
   sent.headers.traceparent = traceparent;
   const received: ReceivedEvent[] = [];
-  meet = (event) => {
+  interfere = (event) => {
     received.push(event);
     return [];
   };
@@ -125,40 +125,40 @@ test('a consumer gets the decoded event with its id, key and trace', async () =>
   ]);
 });
 
-test('what is applied is told of once it is committed, and only then', async () => {
+test('onCommitted is called after each commit with the events of that commit', async () => {
   await handle([message('a'), message('b')]);
   expect(commits).toEqual([['a', 'b']]);
-  poison('bad');
+  failAlways('bad');
   await handle([message('c'), message('bad'), message('d')]);
   expect(commits).toEqual([['a', 'b'], ['c'], ['d']]);
 });
 
-test('what was known before commits nothing that is told of', async () => {
+test('a batch of repeated events does not call onCommitted', async () => {
   const known = message('a');
   await handle([known]);
   await handle([known]);
   expect(commits).toEqual([['a']]);
 });
 
-test('a poisonous event is parked after three tries and the rest goes on', async () => {
-  const count = poison('bad');
+test('an event that fails three times becomes a dead letter, and the others are applied', async () => {
+  const count = failAlways('bad');
   const bad = message('bad');
   await handle([message('a'), bad, message('b')]);
   expect(await effects()).toEqual(['a', 'b']);
-  // Once with the batch, then three times by itself.
+  // One attempt with the batch, then three alone.
   expect(count.tries).toBe(4);
   const [letter, ...others] = await deadLetters();
   expect(others).toEqual([]);
   expect(letter).toMatchObject({
     key: 'bad',
-    reason: expect.stringMatching(/^Error: bad makes no sense\n {4}at /),
+    reason: expect.stringMatching(/^Error: bad cannot be handled\n {4}at /),
   });
   expect(letter?.value).toEqual(Buffer.from(bad.value));
 });
 
-test('a failed try leaves no trace of itself', async () => {
+test('the rows of a failed attempt are rolled back', async () => {
   let tries = 0;
-  meet = () => {
+  interfere = () => {
     tries += 1;
     return ["INSERT INTO effects (key) VALUES ('half')", `SELECT 1 / ${tries < 3 ? 0 : 1}`];
   };
@@ -167,8 +167,8 @@ test('a failed try leaves no trace of itself', async () => {
   expect(await deadLetters()).toEqual([]);
 });
 
-test('an event that the database refuses is poison', async () => {
-  meet = ({ key }) => (key === 'bad' ? ['SELECT 1 / 0'] : []);
+test('an event whose write the database refuses becomes a dead letter', async () => {
+  interfere = ({ key }) => (key === 'bad' ? ['SELECT 1 / 0'] : []);
   await handle([message('bad'), message('a')]);
   expect(await effects()).toEqual(['a']);
   expect(await deadLetters()).toMatchObject([
@@ -176,7 +176,7 @@ test('an event that the database refuses is poison', async () => {
   ]);
 });
 
-test('bytes that are no event are parked at once', async () => {
+test('bytes that are no event become a dead letter at once', async () => {
   const garbled = { ...message('garbled'), value: Buffer.from([0xff, 0xff]) };
   const unknown = message('unknown');
   unknown.headers.ce_type = 'creditlane.decisions.v9.Rescinded';
@@ -190,46 +190,49 @@ test('bytes that are no event are parked at once', async () => {
   ]);
 });
 
-test('a parked event that comes again is parked once', async () => {
-  poison('bad');
+test('a dead letter that is delivered again is stored once', async () => {
+  failAlways('bad');
   const bad = message('bad');
   await handle([bad]);
   await handle([bad]);
   expect(await deadLetters()).toHaveLength(1);
 });
 
-test('a database outage is not poison: the batch is refused and can come again', async () => {
-  meet = () => ['SELECT pg_terminate_backend(pg_backend_pid())'];
+test('a batch whose connection is lost is rejected without a dead letter, and applied later', async () => {
+  interfere = () => ['SELECT pg_terminate_backend(pg_backend_pid())'];
   const batch = [message('a'), message('b')];
   await expect(handle(batch)).rejects.toMatchObject({ code: '57P01' });
   expect(await deadLetters()).toEqual([]);
   expect(await effects()).toEqual([]);
-  meet = () => [];
+  interfere = () => [];
   await handle(batch);
   expect(await effects()).toEqual(['a', 'b']);
 });
 
 test.each([
-  ['a lock that another holds for too long', "SET LOCAL lock_timeout = '1ms'", '55P03'],
-  ['a statement that takes too long', "SET LOCAL statement_timeout = '1ms'", '57014'],
-])('%s is not poison: the batch is refused and can come again', async (_, limit, code) => {
-  const other = await db.pool.connect();
-  await other.query('BEGIN');
-  await other.query('LOCK TABLE effects IN ACCESS EXCLUSIVE MODE');
-  meet = () => [limit];
-  await expect(handle([message('a')])).rejects.toMatchObject({ code });
-  await other.query('ROLLBACK');
-  other.release();
-  expect(await deadLetters()).toEqual([]);
-  meet = () => [];
-  await handle([message('a')]);
-  expect(await effects()).toEqual(['a']);
-});
+  ['a lock timeout', "SET LOCAL lock_timeout = '1ms'", '55P03'],
+  ['a statement timeout', "SET LOCAL statement_timeout = '1ms'", '57014'],
+])(
+  'after %s the batch is rejected without a dead letter, and applied later',
+  async (_, limit, code) => {
+    const other = await db.pool.connect();
+    await other.query('BEGIN');
+    await other.query('LOCK TABLE effects IN ACCESS EXCLUSIVE MODE');
+    interfere = () => [limit];
+    await expect(handle([message('a')])).rejects.toMatchObject({ code });
+    await other.query('ROLLBACK');
+    other.release();
+    expect(await deadLetters()).toEqual([]);
+    interfere = () => [];
+    await handle([message('a')]);
+    expect(await effects()).toEqual(['a']);
+  },
+);
 
-test('an outage that comes while messages are tried one by one is not poison either', async () => {
+test('a connection lost while events are tried one by one stores no dead letter for them', async () => {
   let tries = 0;
-  meet = ({ key }) => {
-    if (key === 'bad') throw new Error('no sense in it');
+  interfere = ({ key }) => {
+    if (key === 'bad') throw new Error('it cannot be handled');
     tries += 1;
     return ['SELECT pg_terminate_backend(pg_backend_pid())'];
   };
@@ -237,7 +240,7 @@ test('an outage that comes while messages are tried one by one is not poison eit
   await expect(handle(batch)).rejects.toMatchObject({ code: '57P01' });
   expect(tries).toBe(1);
   expect((await deadLetters()).map(({ key }) => key)).toEqual(['bad']);
-  meet = () => [];
+  interfere = () => [];
   await handle([message('a')]);
   expect(await effects()).toEqual(['a']);
 });

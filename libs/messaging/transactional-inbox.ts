@@ -1,8 +1,7 @@
 /**
- * The inbox: a consumer handles each event once, in one transaction with the effects of handling it,
- * and an event that cannot be handled is put aside with its reason instead of holding up the rest.
+ * The transactional inbox: a consumer handles each event once, in one transaction with the rows that
+ * it writes for the event. An event that cannot be handled becomes a dead letter and blocks no other.
  */
-
 import type { EventMessage } from '@creditlane/events/message';
 import { type DecodedEvent, decodeEvent, UndecodableEventError } from '@creditlane/events/topics';
 import { isTransientError } from '@creditlane/postgres/error-classes';
@@ -17,10 +16,10 @@ import { endSpansAfter, type Span, startSpan } from '@creditlane/runtime/telemet
 import type pg from 'pg';
 import { storeDeadLetter } from './dead-letters.ts';
 
-/** How often a message is tried by itself before it is parked. */
+/** How often an event is tried in a transaction of its own before it becomes a dead letter. */
 const TRIES = 3;
 
-/** The SQL of a migration that creates the inbox; `createDeadLettersSql` belongs beside it. */
+/** The SQL statements of a migration that creates the inbox, which needs `createDeadLettersSql` too. */
 export const createInboxSql: readonly string[] = [
   `CREATE TABLE inbox (
     consumer text NOT NULL,
@@ -33,44 +32,46 @@ export const createInboxSql: readonly string[] = [
 
 export const dropInboxSql: readonly string[] = ['DROP TABLE inbox'];
 
-/** An event as a consumer gets it. */
+/** An event as a consumer receives it. */
 export type ReceivedEvent = DecodedEvent & {
   id: string;
   key: string;
-  /** Of the handling, for what that causes. */
+  /** Of the span of the handling: the parent of spans that follow from it. */
   traceparent: string | undefined;
 };
 
-export interface InboxOptions<Prepared, Known, Applied> {
-  /** Names the consumer in the inbox: its group. */
+export interface InboxOptions<Prefetched, Read, Committed> {
+  /** The name of the consumer group, which the inbox stores with each event. */
   consumer: string;
   pool: pg.Pool;
   log: Log;
   metrics: Metrics;
   /**
-   * Asks others for what `planWrites` needs to know of a batch, before the transaction begins: a peer that
-   * is slow keeps no rows locked. When it rejects, the batch comes again.
+   * Fetches from other services what `planWrites` needs for a batch. Runs before the transaction, so
+   * that a slow service keeps no rows locked. When it rejects, the bus delivers the batch again.
    */
-  prefetch?(events: readonly ReceivedEvent[]): Promise<Prepared>;
+  prefetch?(events: readonly ReceivedEvent[]): Promise<Prefetched>;
   /**
-   * What `planWrites` needs to know from the consumer's own database. Asked in the transaction, once the
-   * events are claimed, of all of the batch, known from before or not.
+   * Returns the query for what `planWrites` needs from the consumer's own database. It runs in the
+   * transaction, after the insert into the inbox, for all events of the batch, repeated ones included.
    */
-  readQuery?(events: readonly ReceivedEvent[], prepared: Prepared): Query<Known>;
+  readQuery?(events: readonly ReceivedEvent[], prefetched: Prefetched): Query<Read>;
   /**
-   * The effects of new events, in order. May be asked again with the same events after they were
-   * refused, so what it gives to write is all that it does.
+   * Returns the queries that write the effects of the new events, in their order. `planWrites` may run
+   * twice for the same events, so all of its effects must be in the returned queries. What it throws
+   * is the failure of one of the events.
    */
   planWrites(
     events: readonly ReceivedEvent[],
-    prepared: Prepared,
-    known: Known,
-  ): PlannedWrites<Applied>;
+    prefetched: Prefetched,
+    read: Read,
+  ): PlannedWrites<Committed>;
   /**
-   * Gets what `planWrites` gave, once that is committed. A batch with an event that cannot be handled is
-   * committed event by event. Not called when the answer to the commit is lost. Must not throw.
+   * Called with the `result` of `planWrites` after the commit. A batch with an event that cannot be
+   * handled is committed event by event. Not called when the connection is lost before the answer to
+   * the commit. Must not throw.
    */
-  onCommitted?(applied: Applied): void;
+  onCommitted?(committed: Committed): void;
 }
 
 interface Received {
@@ -79,76 +80,78 @@ interface Received {
   span: Span;
 }
 
-const claimEvents = defineStatement<{ event_id: string }>(
+/** Inserts the ids of the events ($2) for the consumer ($1) and returns those that are new. */
+const insertNewEvents = defineStatement<{ event_id: string }>(
   'inbox_claim',
   `INSERT INTO inbox (consumer, event_id) SELECT $1, unnest($2::uuid[])
    ON CONFLICT DO NOTHING RETURNING event_id`,
 );
 
 /**
- * The handler to subscribe with. It resolves once every message is applied, known from before, or
- * parked, and rejects only when the database is away or busy: then the bus brings the batch again.
+ * Returns the handler to subscribe with. It resolves once the effects of every message are committed,
+ * now or earlier, or the message is a dead letter. It rejects only while the database is unavailable
+ * or busy, or when `prefetch` rejects: then the bus delivers the batch again.
  */
-export function createInboxHandler<Applied, Prepared = undefined, Known = undefined>(
-  options: InboxOptions<Prepared, Known, Applied>,
+export function createInboxHandler<Committed, Prefetched = undefined, Read = undefined>(
+  options: InboxOptions<Prefetched, Read, Committed>,
 ): (batch: EventMessage[]) => Promise<void> {
   const { consumer, pool, log, metrics } = options;
   const handled = metrics.counter(
     'inbox_events_total',
-    'Events that came to a consumer, by what became of them.',
+    'Events received by a consumer, by outcome: applied, repeated, or parked as a dead letter.',
     ['consumer', 'outcome'],
   );
 
-  const applyNew = async (batch: Received[], prepared: Prepared): Promise<void> => {
+  const applyNewEvents = async (batch: Received[], prefetched: Prefetched): Promise<void> => {
     const events = batch.map(({ event }) => event);
-    const claim = claimEvents.query([consumer, events.map(({ id }) => id)]);
-    const reads = [claim, options.readQuery?.(events, prepared)] as const;
-    type Outcome = PlannedWrites<{ count: number; applied?: { value: Applied } }>;
-    const decide = ([claimed, known]: QueryResults<typeof reads>): Outcome => {
-      const fresh = new Set(claimed.map(({ event_id }) => event_id));
-      // Taking each id out as it is met leaves a repeat within the batch nothing to be.
-      const news = events.filter(({ id }) => fresh.delete(id));
-      if (news.length === 0) return { writes: [], result: { count: 0 } };
-      // Without `readQuery` there is nothing of its type to be known.
-      const { writes, result } = options.planWrites(news, prepared, known as Known);
-      return { writes, result: { count: news.length, applied: { value: result } } };
+    const insertNewEventsQuery = insertNewEvents.query([consumer, events.map(({ id }) => id)]);
+    const reads = [insertNewEventsQuery, options.readQuery?.(events, prefetched)] as const;
+    type Outcome = PlannedWrites<{ count: number; committed?: { value: Committed } }>;
+    const planWrites = ([inserted, read]: QueryResults<typeof reads>): Outcome => {
+      const newIds = new Set(inserted.map(({ event_id }) => event_id));
+      // `delete` is true once for each id, so an event that is twice in the batch counts once.
+      const newEvents = events.filter(({ id }) => newIds.delete(id));
+      if (newEvents.length === 0) return { writes: [], result: { count: 0 } };
+      // Without `readQuery` the type Read is undefined.
+      const { writes, result } = options.planWrites(newEvents, prefetched, read as Read);
+      return { writes, result: { count: newEvents.length, committed: { value: result } } };
     };
-    const { count, applied } = await runReadWriteTransaction(pool, reads, decide);
-    if (applied) options.onCommitted?.(applied.value);
+    const { count, committed } = await runReadWriteTransaction(pool, reads, planWrites);
+    if (committed) options.onCommitted?.(committed.value);
     handled.inc({ consumer, outcome: 'applied' }, count);
     handled.inc({ consumer, outcome: 'repeated' }, batch.length - count);
   };
 
-  const putAside = async (message: EventMessage, err: unknown): Promise<void> => {
+  const storeAsDeadLetter = async (message: EventMessage, err: unknown): Promise<void> => {
     await storeDeadLetter(pool, consumer, message, err);
     handled.inc({ consumer, outcome: 'parked' });
     const { ce_id: eventId, ce_type: type, traceparent } = message.headers;
-    const about = { consumer, eventId, type, traceId: traceIdOf(traceparent) };
-    log.error({ err, ...about }, 'an event cannot be handled and was parked');
+    const fields = { consumer, eventId, type, traceId: traceIdOf(traceparent) };
+    log.error({ err, ...fields }, 'an event cannot be handled and was stored as a dead letter');
   };
 
-  const applyAlone = async (received: Received, prepared: Prepared): Promise<void> => {
+  const applyAlone = async (received: Received, prefetched: Prefetched): Promise<void> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await applyNew([received], prepared);
+        return await applyNewEvents([received], prefetched);
       } catch (error) {
         if (isTransientError(error)) throw error;
         if (attempt < TRIES) continue;
-        await putAside(received.message, error);
+        await storeAsDeadLetter(received.message, error);
         return received.span.end('parked');
       }
     }
   };
 
-  const applyAll = async (batch: Received[]): Promise<void> => {
-    // Without `prefetch` there is nothing of its type to be given.
-    const prepared = (await options.prefetch?.(batch.map(({ event }) => event))) as Prepared;
+  const applyBatch = async (batch: Received[]): Promise<void> => {
+    // Without `prefetch` the type Prefetched is undefined.
+    const prefetched = (await options.prefetch?.(batch.map(({ event }) => event))) as Prefetched;
     try {
-      await applyNew(batch, prepared);
+      await applyNewEvents(batch, prefetched);
     } catch (error) {
       if (isTransientError(error)) throw error;
-      // One of them spoils it for all: each by itself finds out which.
-      for (const received of batch) await applyAlone(received, prepared);
+      // One event made the whole transaction fail: one transaction for each event shows which.
+      for (const received of batch) await applyAlone(received, prefetched);
     }
   };
 
@@ -158,14 +161,14 @@ export function createInboxHandler<Applied, Prepared = undefined, Known = undefi
       try {
         batch.push(receive(message, consumer));
       } catch (error) {
-        // Bytes do not change by waiting.
-        await putAside(message, error);
+        // Bytes that are no event now are none at the next attempt either.
+        await storeAsDeadLetter(message, error);
       }
     }
     if (batch.length === 0) return;
     await endSpansAfter(
       batch.map(({ span }) => span),
-      applyAll(batch),
+      applyBatch(batch),
     );
   };
 }
