@@ -25,28 +25,28 @@ const ROOT = resolve(import.meta.dirname, '..');
 
 /** A service that no version has: with a database, a secret, a topic and a peer of its own. */
 const declaration = declareService({
-  name: 'scoring',
+  name: 'newcomer',
   about: 'A score for each decision.',
   serves: 'calls',
-  database: { name: 'creditlane_scoring', entities: [], migrations: [] },
+  database: { name: 'creditlane_newcomer', entities: [], migrations: [] },
   consumes: ['creditlane.decisions.v1'],
   calls: ['applications'],
   settings: {
-    key: setting.string('SCORING_KEY', { secret: true, generate: () => 'made', about: 'A key.' }),
+    key: setting.string('NEWCOMER_KEY', { secret: true, generate: () => 'made', about: 'A key.' }),
   },
 });
-const scored: string[] = [];
-const scoring = defineService(declaration, async ({ settings, database, bus }) => {
+const seen: string[] = [];
+const newcomer = defineService(declaration, async ({ settings, database, bus }) => {
   const { rows } = await database.pool.query('SELECT current_database() AS name');
-  scored.push(`${settings.key} ${rows[0].name}`);
+  seen.push(`${settings.key} ${rows[0].name}`);
   await bus.subscribe({
-    group: 'scoring',
+    group: 'newcomer',
     topics: ['creditlane.decisions.v1'],
-    handle: async (batch) => void scored.push(...batch.map(({ key }) => key)),
+    handle: async (batch) => void seen.push(...batch.map(({ key }) => key)),
   });
   return { routes: [] };
 });
-const WITH_SCORING: readonly AnyService[] = [...SERVICES, scoring];
+const WITH_NEWCOMER: readonly AnyService[] = [...SERVICES, newcomer];
 
 let dataDir: string;
 beforeAll(async () => {
@@ -80,39 +80,39 @@ test('a data directory gains the secrets and the database of a new service, and 
     before = demo;
     expect(demo.keys.platform).toBe(earlier.platformKey);
     await recordDemoDecision(demo, 'DECLINED');
-    expect(await readJson(join(dataDir, 'secrets.json'))).toEqual(earlier);
+    expect(await readJson(join(dataDir, 'secrets.json'))).toMatchObject(earlier);
   });
 
-  await whileRunning(WITH_SCORING, async (demo) => {
+  await whileRunning(WITH_NEWCOMER, async (demo) => {
     const { baseUrl: _, opsUrl: __, inboxUrl: ___, ...kept } = before as Demo;
     expect(demo).toMatchObject(kept);
     const { body } = await new ApiClient(demo).get(decisionPath(demo));
     expect(body.decision).toBe('DECLINED');
-    expect(scored).toEqual(['made creditlane_scoring']);
+    expect(seen).toEqual(['made creditlane_newcomer']);
     await recordDemoDecision(demo, 'APPROVED');
-    await expect.poll(() => scored).toContain(demo.applicationId);
+    await expect.poll(() => seen).toContain(demo.applicationId);
 
     const secrets = (await readJson(join(dataDir, 'secrets.json'))) as typeof earlier;
-    expect(secrets).toMatchObject({ ...earlier, scoringKey: 'made' });
-    expect(Object.keys(secrets.services)).toEqual([...Object.keys(earlier.services), 'scoring']);
+    expect(secrets).toMatchObject({ ...earlier, newcomerKey: 'made' });
+    expect(Object.keys(secrets.services)).toContain('newcomer');
   });
 }, 90_000);
 
 test('deploy/.env gains the variables of a new service, and every line stays as it is', () => {
   const earlier = readFileSync(join(EARLIER, 'compose.env'), 'utf8');
-  const text = completeEnvFile(earlier, WITH_SCORING);
+  const text = completeEnvFile(earlier, WITH_NEWCOMER);
   expect(text.startsWith(earlier)).toBe(true);
   const names = text.split('\n').map((line) => line.split('=')[0] ?? '');
   expect(new Set(names).size).toBe(names.length);
-  expect(names).toEqual(expect.arrayContaining(Object.keys(composeVariables(WITH_SCORING))));
-  expect(completeEnvFile(text, WITH_SCORING)).toBe(text);
+  expect(names).toEqual(expect.arrayContaining(Object.keys(composeVariables(WITH_NEWCOMER))));
+  expect(completeEnvFile(text, WITH_NEWCOMER)).toBe(text);
 
   // What the others trust is the key by which a service goes on signing.
   const trusted = valueIn(text, 'DECISIONS_IDENTITY_TRUST');
   expect(valueIn(earlier, 'IDENTITY_TRUST').split(',')).toContain(trusted);
-  const privateKey = valueIn(text, 'SCORING_IDENTITY_KEY');
-  expect(() => new TokenSigner({ issuer: 'scoring', privateKey })).not.toThrow();
-  expect(valueIn(text, 'SCORING_KEY')).toBe('made');
+  const privateKey = valueIn(text, 'NEWCOMER_IDENTITY_KEY');
+  expect(() => new TokenSigner({ issuer: 'newcomer', privateKey })).not.toThrow();
+  expect(valueIn(text, 'NEWCOMER_KEY')).toBe('made');
 });
 
 test('a trusted key of an earlier file stays trusted while its service changes to another', () => {

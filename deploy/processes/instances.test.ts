@@ -1,3 +1,4 @@
+import { SERVICES } from '@creditlane/platform/services';
 import { expect, test } from 'vitest';
 import { addressesOf, planInstances, portsNeeded } from './instances.ts';
 
@@ -6,13 +7,7 @@ const ports = { api: 1, ops: 2, inbox: 3 };
 test('every service is one process, and the gateway takes the ports of the API', () => {
   const services = Array.from({ length: portsNeeded({}) }, (_, at) => 10 + at);
   const instances = planInstances({ ...ports, services }, {});
-  expect(instances.map(({ name }) => name)).toEqual([
-    'integrations',
-    'applications',
-    'decisions',
-    'webhook-dispatcher',
-    'gateway',
-  ]);
+  expect(instances.map(({ name }) => name)).toEqual(SERVICES.map(({ name }) => name));
   expect(instances.at(-1)?.ports).toEqual({ http: 1, ops: 2 });
   const taken = instances.flatMap((it) => Object.values(it.ports));
   expect(taken.toSorted((a, b) => a - b)).toEqual([1, 2, ...services]);
@@ -22,8 +17,11 @@ test('replicas have names and ports of their own, and callers are told of all', 
   const replicas = { decisions: 3 };
   const services = Array.from({ length: portsNeeded(replicas) }, (_, at) => 10 + at);
   const instances = planInstances({ ...ports, services }, replicas);
+  const first = instances.findIndex(({ name }) => name === 'decisions');
   const its = instances.filter(({ service }) => service.name === 'decisions');
   expect(its.map(({ name }) => name)).toEqual(['decisions', 'decisions-2', 'decisions-3']);
-  expect(addressesOf(instances).get('decisions')).toBe('127.0.0.1:16,127.0.0.1:19,127.0.0.1:22');
+  expect(addressesOf(instances).get('decisions')).toBe(
+    [0, 1, 2].map((nth) => `127.0.0.1:${10 + 3 * (first + nth)}`).join(','),
+  );
   expect(addressesOf(instances).has('gateway')).toBe(false);
 });

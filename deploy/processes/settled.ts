@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Topic } from '@creditlane/events/topics';
+import { areEventsHandled, readWrittenEvents } from '@creditlane/messaging/event-progress';
 import { hasUnpublishedEvents } from '@creditlane/messaging/outbox';
 import type { DatabaseUrls } from '@creditlane/platform/databases';
 import { consumersOf, inOrderOfEvents, SERVICES } from '@creditlane/platform/services';
@@ -39,9 +39,9 @@ export async function untilSettled(
   };
   const isHandled = async (pool: pg.Pool): Promise<boolean> => {
     if (await hasUnpublishedEvents(pool)) return false;
-    for (const { topic, ids } of await readWritten(pool, newest)) {
+    for (const { topic, ids } of await readWrittenEvents(pool, newest)) {
       for (const consumer of consumers[topic]) {
-        if (!(await areHandled(poolOf(consumer), consumer, ids))) return false;
+        if (!(await areEventsHandled(poolOf(consumer), consumer, ids))) return false;
       }
     }
     return true;
@@ -55,27 +55,4 @@ export async function untilSettled(
   } finally {
     await Promise.all(pools.map(([, pool]) => pool.end()));
   }
-}
-
-/** The ids of the newest events of an outbox, by topic; of all events without a number. */
-async function readWritten(pool: pg.Pool, newest?: number) {
-  const { rows } = await pool.query<{ topic: Topic; ids: string[] }>(
-    `SELECT topic, array_agg(event_id) AS ids
-     FROM (SELECT topic, event_id FROM outbox ORDER BY id DESC LIMIT $1) AS written GROUP BY topic`,
-    // LIMIT NULL is no limit.
-    [newest ?? null],
-  );
-  return rows;
-}
-
-async function areHandled(pool: pg.Pool, consumer: string, ids: string[]): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `SELECT id FROM unnest($2::uuid[]) AS id
-     WHERE NOT EXISTS (SELECT FROM inbox WHERE consumer = $1 AND event_id = id)
-       AND NOT EXISTS (SELECT FROM dead_letters
-         WHERE consumer = $1 AND headers ->> 'ce_id' = id::text)
-     LIMIT 1`,
-    [consumer, ids],
-  );
-  return rowCount === 0;
 }

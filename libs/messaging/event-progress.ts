@@ -1,0 +1,34 @@
+/** How far events have come: what a publisher wrote, and whether a consumer is done with it. */
+import type { Topic } from '@creditlane/events/topics';
+import type pg from 'pg';
+
+/** The ids of the newest events of an outbox, by topic; of all its events without `newest`. */
+export async function readWrittenEvents(
+  pool: pg.Pool,
+  newest?: number,
+): Promise<{ topic: Topic; ids: string[] }[]> {
+  const { rows } = await pool.query<{ topic: Topic; ids: string[] }>(
+    `SELECT topic, array_agg(event_id) AS ids
+     FROM (SELECT topic, event_id FROM outbox ORDER BY id DESC LIMIT $1) AS written GROUP BY topic`,
+    // LIMIT NULL is no limit.
+    [newest ?? null],
+  );
+  return rows;
+}
+
+/** Whether the consumer has handled every event, or stored it as a dead letter. */
+export async function areEventsHandled(
+  pool: pg.Pool,
+  consumer: string,
+  eventIds: readonly string[],
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `SELECT id FROM unnest($2::uuid[]) AS id
+     WHERE NOT EXISTS (SELECT FROM inbox WHERE consumer = $1 AND event_id = id)
+       AND NOT EXISTS (SELECT FROM dead_letters
+         WHERE consumer = $1 AND headers ->> 'ce_id' = id::text)
+     LIMIT 1`,
+    [consumer, eventIds],
+  );
+  return rowCount === 0;
+}
