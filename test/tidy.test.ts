@@ -8,7 +8,7 @@ import {
 } from './tidy/contracts.ts';
 import {
   findForbiddenUses,
-  findLaunchersInServices,
+  findLaunchersInProduction,
   findPackageCycles,
 } from './tidy/import-boundaries.ts';
 import { findWrongExports } from './tidy/package-exports.ts';
@@ -86,8 +86,8 @@ describe('packages and imports', () => {
     expect(findWrongExports(SOURCE_FILES)).toEqual([]);
   });
 
-  test('no service needs a launcher of PostgreSQL or Kafka in production', () => {
-    expect(findLaunchersInServices(SOURCE_FILES)).toEqual([]);
+  test('no service or library needs a launcher of PostgreSQL or Kafka in production', () => {
+    expect(findLaunchersInProduction(SOURCE_FILES)).toEqual([]);
   });
 
   test('the main file of every package begins with a comment on what the package owns', () => {

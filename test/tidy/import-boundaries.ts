@@ -78,7 +78,12 @@ const GLOBALS: Boundary[] = [
 ];
 
 /** Packages that start servers for development and tests: no service may need them in production. */
-const LAUNCHERS = ['@creditlane/embedded-postgres', '@creditlane/embedded-kafka'];
+const LAUNCHERS = [
+  '@creditlane/embedded-postgres',
+  '@creditlane/embedded-kafka',
+  '@creditlane/supervision',
+];
+const IS_PRODUCTION_PACKAGE = /^(services\/|libs\/(?!embedded-|supervision$))/;
 
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/;
 const COMMENT = /^\s*(\/\/|\*|\/\*)/;
@@ -141,14 +146,19 @@ export function findPackageCycles(sourceFiles: string[]): Finding[] {
   });
 }
 
-/** Services whose production code needs a launcher of servers, with the packages in between. */
-export function findLaunchersInServices(sourceFiles: string[]): Finding[] {
+/**
+ * Services and libraries that need a launcher of servers in production: by an import of their code,
+ * with the packages in between, or by `dependencies` in package.json.
+ */
+export function findLaunchersInProduction(sourceFiles: string[]): Finding[] {
   const imports = importsByPackage(sourceFiles);
-  const services = listPackages().filter(({ folder }) => folder.startsWith('services/'));
-  return services.flatMap(({ name }) =>
+  const checked = listPackages().filter(({ folder }) => IS_PRODUCTION_PACKAGE.test(folder));
+  return checked.flatMap(({ folder, name, dependencies }) =>
     LAUNCHERS.flatMap((launcher) => {
       const path = findPath(name, launcher, imports);
-      return path ? [`${path.join(' imports ')}: a service may not need a launcher`] : [];
+      if (path) return [`${path.join(' imports ')}: production code may not need a launcher`];
+      if (!(launcher in dependencies)) return [];
+      return [`${folder}/package.json:1 ${launcher}: only tests need it, so devDependencies`];
     }),
   );
 }
