@@ -30,7 +30,7 @@ const TASKS = {
   fix: { file: 'tasks/fix.ts', about: 'format the source and apply safe lint fixes' },
   generate: {
     file: 'tasks/generate.ts',
-    about: 'generate the code of proto/, deploy/compose.yaml and docs/settings.md',
+    about: 'generate the code of proto/ and of the OpenAPI document, compose.yaml and settings.md',
   },
   bench: { file: 'bench/main.ts', about: 'measure throughput, latency and CPU time' },
 };

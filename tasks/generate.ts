@@ -1,5 +1,5 @@
-// `npm run generate`: generates proto/gen from the contracts in proto/creditlane, then
-// deploy/compose.yaml and docs/settings.md from the manifests of the services.
+// `npm run generate`: generates proto/gen from the contracts in proto/creditlane, then services/gateway/gen
+// from the OpenAPI document, and deploy/compose.yaml and docs/settings.md from the services' manifests.
 import { writeFile } from 'node:fs/promises';
 import { runTool } from './checks.ts';
 
@@ -10,6 +10,8 @@ if (await runTool('buf', ['generate'], 'proto')) {
   const { settingsPage } = await import('../deploy/platform/settings-page.ts');
   await writeFile('deploy/compose.yaml', composeFile(SERVICES));
   await writeFile('docs/settings.md', settingsPage(SERVICES));
+  const types = await runTool(process.execPath, ['services/gateway/generate-types.ts']);
+  process.exitCode = types ? 0 : 1;
 } else {
   process.exitCode = 1;
 }

@@ -5,6 +5,7 @@ import {
   findBreakingChanges,
   findEarlierContracts,
   findStaleGeneratedCode,
+  findStaleOpenApiTypes,
 } from './tidy/contracts.ts';
 import {
   findForbiddenUses,
@@ -119,6 +120,10 @@ describe('contracts', () => {
 
   test('the generated code is up to date with the contracts', () => {
     expect(findStaleGeneratedCode()).toEqual([]);
+  });
+
+  test('the types of the OpenAPI document are what the document generates', () => {
+    expect(findStaleOpenApiTypes()).toEqual([]);
   });
 
   test('the contracts do not break clients of their last version', (context) => {

@@ -1,25 +1,24 @@
-/** Many copies of a row that a service wrote. Only the columns in which the copies differ are named. */
-import { runSql } from './sql.ts';
+/** Many rows like one that a service wrote, without a word about the columns that they share with it. */
+import { run } from './submissions.ts';
 
-/** Past decisions to insert: `each` on every application, after its first one, AWAITING_DECISION. */
-export interface PastDecisions {
+/** So many decisions on each of the applications, the first of which have had their first one. */
+export interface Past {
   applicationIds: readonly string[];
   each: number;
 }
 
-export interface RowCopy {
+export interface Copying {
   table: string;
-  /** The SELECT of the row to copy. */
+  /** Selects the row to copy. */
   original: string;
-  /** The SQL expression of each column that differs; `original` and `past` (PAST below) are in scope. */
+  /** What differs, in SQL, by column: of the `original`, and of `past` as it is below. */
   set: Record<string, string>;
 }
 
-/** Every decision on 1,000 applications comes, round by round, before those on the next 1,000. */
+/** So many applications are decided on at the same time, each as often as it is, before the next ones. */
 const AT_A_TIME = 1_000;
 
-// The rows are in order of time, and their ids are UUIDs of version 7 that rise with the time, as in
-// production.
+// Rows come in the order of time, and ids of version 7 rise with it, as those of the services do.
 const PAST = `SELECT application.id AS application_id, round + 2 AS seq,
     now() - interval '1 day' + n * interval '10 ms' AS at,
     (to_char(n, 'FM000000000000') || '70008000000000000000')::uuid AS event_id
@@ -30,13 +29,10 @@ const PAST = `SELECT application.id AS application_id, round + 2 AS seq,
   ) AS number (n)
   ORDER BY n`;
 
-/**
- * Inserts one copy of the original row for each past decision. Throws when there is no original.
- * The statement is built of strings because its columns are those of the table.
- */
-export async function copyRows(url: string, past: PastDecisions, rowCopy: RowCopy): Promise<void> {
-  const { table, original, set } = rowCopy;
-  const columns = await runSql(
+/** Inserts a row like the original for each decision of the past. Throws where there is no original. */
+export async function copyRows(url: string, past: Past, copying: Copying): Promise<void> {
+  const { table, original, set } = copying;
+  const columns = await run(
     url,
     `SELECT column_name AS name FROM information_schema.columns
      WHERE table_schema = 'public' AND table_name = $1 AND is_identity = 'NO' ORDER BY ordinal_position`,
@@ -44,7 +40,7 @@ export async function copyRows(url: string, past: PastDecisions, rowCopy: RowCop
   );
   const names = columns.map(({ name }) => String(name));
   const values = names.map((name) => set[name] ?? `original.${name}`);
-  const [copied] = await runSql(
+  const [copied] = await run(
     url,
     `WITH copy AS (
        INSERT INTO ${table} (${names.join(', ')})
@@ -55,6 +51,5 @@ export async function copyRows(url: string, past: PastDecisions, rowCopy: RowCop
     [past.applicationIds, past.each],
   );
   const wanted = past.applicationIds.length * past.each;
-  if (copied?.count !== wanted)
-    throw new Error(`only ${copied?.count} of ${wanted} rows were inserted into ${table}`);
+  if (copied?.count !== wanted) throw new Error(`${copied?.count} of ${wanted} rows in ${table}`);
 }

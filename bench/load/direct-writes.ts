@@ -1,4 +1,4 @@
-/** The limit of the write path: PostgreSQL runs the statement that records a decision, and nothing else. */
+/** What PostgreSQL itself can do: the decision write as one prepared statement, and nothing around it. */
 import { create } from '@bufbuild/protobuf';
 import { insertDecision } from '@creditlane/decisions/record-decision/insert-decision';
 import type { Queryable } from '@creditlane/postgres/statement';
@@ -8,63 +8,63 @@ import { newId } from '@creditlane/runtime/ids';
 import pg from 'pg';
 import { DECISION } from './decision-body.ts';
 import type { Rate } from './latency.ts';
-import { runClosedLoad } from './load-patterns.ts';
+import { loadClosed } from './load-patterns.ts';
 
-export interface DirectWriteOptions {
-  /** A decisions database that no service uses. */
+export interface LimitOptions {
+  /** A database of the decisions service that nobody else works on. */
   url: string;
   creditorId: string;
   applicationIds: string[];
-  /** Each connection has one write under way at a time. */
+  /** Each with one write under way at a time. */
   connections: number;
   warmUpMs: number;
   measureMs: number;
 }
 
-/** Records decisions in a closed loop of `connections` callers, without gateway and service. */
-export async function measureDirectWrites(options: DirectWriteOptions): Promise<Rate> {
+/** Writes decisions as fast as so many connections can. */
+export async function measureLimit(options: LimitOptions): Promise<Rate> {
   const { url, creditorId, applicationIds, connections, ...load } = options;
   const clients = Array.from(
     { length: connections },
     () => new pg.Client({ connectionString: url }),
   );
   await Promise.all(clients.map((client) => client.connect()));
-  const makeQuery = await prepareQueries(creditorId, applicationIds);
+  const writes = await writesOf(creditorId, applicationIds);
   const idle = [...clients];
   let written = 0;
-  const operation = async () => {
+  const exchange = async () => {
     const client = idle.pop();
-    if (client === undefined) throw new Error('there are more callers than connections');
+    if (client === undefined) throw new Error('there are as many connections as callers');
     written += 1;
-    const { rowCount } = await client.query(makeQuery(written));
-    if (rowCount !== 1) throw new Error('the statement recorded no decision');
+    const { rowCount } = await client.query(writes(written));
+    if (rowCount !== 1) throw new Error('the decision was not written');
     idle.push(client);
     return performance.now();
   };
   try {
-    return await runClosedLoad(operation, { callers: connections, ...load });
+    return await loadClosed(exchange, { callers: connections, ...load });
   } finally {
     await Promise.all(clients.map((client) => client.end()));
   }
 }
 
-type WriteQuery = pg.QueryConfig & { values: unknown[] };
+type Write = pg.QueryConfig & { values: unknown[] };
 
-/** Replaced by a new retry token in each write. */
-const RETRY_TOKEN = '00000000-0000-0000-0000-000000000000';
+/** Stands for the id of the call, which every write has another of. */
+const CALL_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Captures the query that the decisions service sends for each application, before anything is
- * measured. The returned function makes the nth query: of the next application, with a new retry token.
+ * The statements as the decisions service sends them, caught on their way before the time is taken;
+ * each goes to the next application.
  */
-async function prepareQueries(
+async function writesOf(
   creditorId: string,
   applicationIds: readonly string[],
-): Promise<(n: number) => WriteQuery> {
-  const captured: WriteQuery[] = [];
-  const recordingClient = {
-    query(query: WriteQuery) {
-      captured.push(query);
+): Promise<(n: number) => Write> {
+  const caught: Write[] = [];
+  const catcher = {
+    query(write: Write) {
+      caught.push(write);
       return Promise.resolve({ rows: [] });
     },
   };
@@ -74,18 +74,18 @@ async function prepareQueries(
     paymentFrequency: PaymentFrequency[DECISION.paymentFrequency],
   });
   for (const applicationId of applicationIds) {
-    await insertDecision(recordingClient as unknown as Queryable, {
+    await insertDecision(catcher as unknown as Queryable, {
       submission: { applicationId, creditorId },
       decision,
       recordedAt: new Date(),
       integrationId: creditorId,
-      retryToken: RETRY_TOKEN,
+      retryToken: CALL_ID,
     });
   }
-  const tokenIndex = captured[0]?.values.indexOf(RETRY_TOKEN) ?? -1;
-  if (tokenIndex === -1) throw new Error('the statement has no parameter for the retry token');
+  const place = caught[0]?.values.indexOf(CALL_ID) ?? -1;
+  if (place === -1) throw new Error('the statement does not name its call');
   return (n) => {
-    const { name, text, values } = captured[n % captured.length] as WriteQuery;
-    return { ...(name && { name }), text, values: values.with(tokenIndex, newId()) };
+    const { name, text, values } = caught[n % caught.length] as Write;
+    return { ...(name && { name }), text, values: values.with(place, newId()) };
   };
 }

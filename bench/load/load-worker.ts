@@ -1,24 +1,21 @@
-/** The load generator: a worker that records decisions over HTTP and receives the webhooks. */
+/** The world outside the platform: those who write decisions, and the receiver of the webhooks. */
 import { Pool } from 'undici';
-import { serveParent } from '../platform/worker.ts';
-import { readCommitLatency } from './commit-latency.ts';
+import { playPart } from '../platform/worker.ts';
+import { sinceWriting } from './commit-latency.ts';
 import { DECISION } from './decision-body.ts';
-import { type DirectWriteOptions, measureDirectWrites } from './direct-writes.ts';
+import { measureLimit } from './direct-writes.ts';
 import type { Latency, Rate } from './latency.ts';
 import {
   type ClosedLoad,
-  type ClosedLoadOptions,
-  type FixedRateLoad,
-  type FixedRateOptions,
-  type Operation,
-  runAtFixedRate,
-  runClosedLoad,
-  runWarmUp,
-  type WarmUpOptions,
+  type Exchange,
+  loadClosed,
+  loadOpen,
+  type OpenLoad,
+  warmUp,
 } from './load-patterns.ts';
-import { startReceiver, type WebhookReceiver } from './webhook-receiver.ts';
+import { type Receiver, startReceiver } from './webhook-receiver.ts';
 
-/** Whose decisions are recorded, and on which applications. */
+/** Who writes decisions, and on what. */
 export interface Writer {
   baseUrl: string;
   key: string;
@@ -26,80 +23,74 @@ export interface Writer {
   applicationIds: string[];
 }
 
-/** What one operation of a load is: the writer's name, and the event that ends the operation. */
-export interface OperationKind {
+/** Whose decisions are written, and when such an exchange has ended: with the answer or the webhook. */
+export interface Exchanges {
   writer: string;
-  endsWith: 'answer' | 'webhook';
+  ending: 'answer' | 'webhook';
 }
 
-interface WithKind {
-  kind: OperationKind;
-}
+/** `sinceCommitMs` is from a decision's commit to the first byte at the receiver. */
+type OpenFromCommit = OpenLoad & { sinceCommitMs: Latency };
 
-/** `sinceCommitMs` is the time from a decision's commit to the first byte of its webhook. */
-type FixedRateWithCommit = FixedRateLoad & { sinceCommitMs: Latency };
+type Open = Parameters<typeof loadOpen>[1];
+
+interface Of {
+  of: Exchanges;
+}
 
 const MAX_CONNECTIONS = 512;
 
-let receiver: WebhookReceiver | undefined;
+let receiver: Receiver | undefined;
 let written = 0;
 const writers = new Map<string, Writer & { pool: Pool }>();
 
 const functions = {
-  /** Returns the receiver's URL. */
-  async startReceiver(_: undefined): Promise<string> {
+  async listen(_: undefined): Promise<string> {
     receiver = await startReceiver();
     return receiver.url;
   },
 
-  /** Adds a writer or replaces the one of the same name. */
-  setWriter({ name, writer }: { name: string; writer: Writer }): void {
+  /** Makes a writer known under a name. */
+  introduce({ name, writer }: { name: string; writer: Writer }): void {
     const pool = new Pool(new URL(writer.baseUrl).origin, { connections: MAX_CONNECTIONS });
     writers.set(name, { ...writer, pool });
   },
 
-  directWrites: (options: DirectWriteOptions): Promise<Rate> => measureDirectWrites(options),
+  limit: (options: Parameters<typeof measureLimit>[0]): Promise<Rate> => measureLimit(options),
 
-  warmUp: ({ kind, ...load }: WithKind & WarmUpOptions): Promise<void> =>
-    runWarmUp(makeOperation(kind), load),
+  warmUp: ({ of, ...load }: Of & Parameters<typeof warmUp>[1]): Promise<void> =>
+    warmUp(exchangeOf(of), load),
 
-  closedLoad: ({ kind, ...load }: WithKind & ClosedLoadOptions): Promise<ClosedLoad> =>
-    runClosedLoad(makeOperation(kind), load),
+  closed: ({ of, ...load }: Of & Parameters<typeof loadClosed>[1]): Promise<ClosedLoad> =>
+    loadClosed(exchangeOf(of), load),
 
-  fixedRate: ({ kind, ...load }: WithKind & FixedRateOptions): Promise<FixedRateLoad> =>
-    runAtFixedRate(makeOperation(kind), load),
+  open: ({ of, ...load }: Of & Open): Promise<OpenLoad> => loadOpen(exchangeOf(of), load),
 
-  /** Sends until the webhooks arrive, and takes the times of the commits from the database at `url`. */
-  async fixedRateWithCommit({
-    url,
-    ...load
-  }: { url: string } & FixedRateOptions): Promise<FixedRateWithCommit> {
+  /** The same, with the time from the commit, which the decisions service's database has. */
+  async openFromCommit({ url, ...load }: { url: string } & Open): Promise<OpenFromCommit> {
     const arrivals = new Map<string, number>();
-    const operation = makeOperation({ writer: 'withWebhook', endsWith: 'webhook' }, arrivals);
-    const result = await runAtFixedRate(operation, load);
+    const exchange = exchangeOf({ writer: 'told', ending: 'webhook' }, arrivals);
+    const open = await loadOpen(exchange, load);
     const measured = Math.round((load.perSecond * load.measureMs) / 1_000);
-    return { ...result, sinceCommitMs: await readCommitLatency(url, measured, arrivals) };
+    return { ...open, sinceCommitMs: await sinceWriting(url, measured, arrivals) };
   },
 
-  /** The rate of the next `count` webhooks without the first `skip`; resolves when the last arrived. */
-  receiveRate({ count, skip }: { count: number; skip: number }): Promise<number> {
-    if (receiver === undefined) throw new Error('the receiver has not been started');
-    return receiver.measureRate(count, skip);
+  /** The rate of the next `count` webhooks without the first `skip`, once the last one has come. */
+  receive({ count, skip }: { count: number; skip: number }): Promise<number> {
+    if (receiver === undefined) throw new Error('nobody listens');
+    return receiver.rate(count, skip);
   },
 };
 
-export type LoadWorker = typeof functions;
+export type OutsidePart = typeof functions;
 
 /**
- * Each operation records one decision, on the writer's applications one after the other. `arrivals`
- * gets the time of each webhook's arrival, by the decision's marker.
+ * Each exchange writes the next decision, going round the writer's applications. `arrivals` notes when
+ * its webhook came, by its mark.
  */
-function makeOperation(
-  { writer: name, endsWith }: OperationKind,
-  arrivals?: Map<string, number>,
-): Operation {
+function exchangeOf({ writer: name, ending }: Exchanges, arrivals?: Map<string, number>): Exchange {
   const writer = writers.get(name);
-  if (writer === undefined) throw new Error(`there is no writer ${name}`);
+  if (writer === undefined) throw new Error(`nobody introduced ${name}`);
   const { pool, key, creditorId, applicationIds, baseUrl } = writer;
   const { pathname } = new URL(baseUrl);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -107,9 +98,9 @@ function makeOperation(
   return async () => {
     written += 1;
     const applicationId = applicationIds[written % applicationIds.length];
-    const marker = String(written);
-    const conditions = `${marker} ${DECISION.conditions}`;
-    const arrival = endsWith === 'webhook' ? receiver?.waitFor(marker) : undefined;
+    const mark = String(written);
+    const conditions = `${mark} ${DECISION.conditions}`;
+    const arrival = ending === 'webhook' ? receiver?.arrival(mark) : undefined;
     const { statusCode, body } = await pool.request({
       method: 'POST',
       path: `${pathname}/applications/${applicationId}/creditors/${creditorId}/decision`,
@@ -121,9 +112,9 @@ function makeOperation(
     const answeredMs = performance.now();
     if (arrival === undefined) return answeredMs;
     const arrivedMs = await arrival;
-    arrivals?.set(marker, arrivedMs);
+    arrivals?.set(mark, arrivedMs);
     return arrivedMs;
   };
 }
 
-serveParent(functions, () => receiver?.close());
+playPart(functions, () => receiver?.close());

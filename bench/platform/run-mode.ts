@@ -1,19 +1,19 @@
-/** The two run modes of the platform under measurement, and what the worker of either mode offers. */
+/** The platform under measurement, in either of its shapes, as the part that runs it is asked for it. */
 import type { PlatformSettings } from '@creditlane/local/settings';
 
-export const RUN_MODES = ['one process', 'processes'] as const;
+export const SHAPES = ['one process', 'processes'] as const;
 
-export type RunMode = (typeof RUN_MODES)[number];
+export type Shape = (typeof SHAPES)[number];
 
-export interface StartOptions extends Omit<PlatformSettings, 'ports'> {
-  /** For everything that is stored beside the databases. */
+export interface PlatformOptions extends Omit<PlatformSettings, 'ports'> {
+  /** For what the shape keeps beside the databases. */
   dataDir: string;
-  /** Command-line flags of Node for the platform's processes. */
+  /** Flags of Node for the processes that do the platform's work. */
   nodeFlags: string[];
 }
 
-/** Where the started platform is reached. */
-export interface PlatformAddress {
+/** Where it runs. */
+export interface Platform {
   /** Ends in /v1. */
   baseUrl: string;
   processes: Record<string, PlatformProcess>;
@@ -21,11 +21,12 @@ export interface PlatformAddress {
 
 export interface PlatformProcess {
   pid: number;
-  /** The URL below which /metrics is. */
+  /** Where its metrics are. */
   opsUrl: string;
 }
 
-export type PlatformWorker = { start(options: StartOptions): Promise<PlatformAddress> };
+/** What every part that runs a platform can do. */
+export type PlatformPart = { start(options: PlatformOptions): Promise<Platform> };
 
-/** A rate limit above any load: the limit of one integration is not what is measured. */
+/** As many requests as the load makes: what one integration may ask for is not what is measured. */
 export const SETTINGS = { gateway: { RATE_LIMIT_REQUESTS: '1000000' } };

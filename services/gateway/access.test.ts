@@ -2,28 +2,29 @@ import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { startWorld } from './test-world.ts';
+import { startTestGateway } from './test-gateway.ts';
 
-const world = await startWorld();
-afterAll(world.close);
+const gateway = await startTestGateway();
+afterAll(gateway.close);
 beforeEach(() => {
-  world.peers.calls.length = 0;
-  world.peers.failures.clear();
+  gateway.services.calls.length = 0;
+  gateway.services.failures.clear();
 });
 
-const identities = (method: string) => world.peers.called(method).map(({ call }) => call.identity);
+const identities = (method: string) =>
+  gateway.services.called(method).map(({ call }) => call.identity);
 /** What may differ between two answers that must look the same. */
 const bare = ({ json }: { json: object }) => ({ ...json, requestId: '' });
 
 describe('the key', () => {
   const read = (authorization?: string) =>
-    world.send('GET', world.decisionPath, {
+    gateway.send('GET', gateway.decisionPath, {
       key: '',
       headers: authorization === undefined ? {} : { authorization },
     });
 
   test('is taken as a bearer token, in any case, and bare', async () => {
-    for (const value of [`Bearer ${world.key}`, `bearer  ${world.key}`, world.key]) {
+    for (const value of [`Bearer ${gateway.key}`, `bearer  ${gateway.key}`, gateway.key]) {
       expect((await read(value)).status).toBe(200);
     }
   });
@@ -36,29 +37,31 @@ describe('the key', () => {
   });
 
   test('when malformed is 401 without asking anybody', async () => {
-    const typo = world.key.slice(0, -1) + (world.key.endsWith('a') ? 'b' : 'a');
-    for (const value of [typo, 'Bearer x', 'Basic dXNlcjpwYXNz', `${world.key} ${world.key}`]) {
+    const typo = gateway.key.slice(0, -1) + (gateway.key.endsWith('a') ? 'b' : 'a');
+    for (const value of [typo, 'Bearer x', 'Basic dXNlcjpwYXNz', `${gateway.key} ${gateway.key}`]) {
       const answer = await read(value);
       expect(answer.status).toBe(401);
       expect(answer.json.code).toBe('key_rejected');
       expect(answer.headers.get('www-authenticate')).toMatch(/error="invalid_token"$/);
     }
-    expect(world.peers.calls).toEqual([]);
+    expect(gateway.services.calls).toEqual([]);
   });
 
   test('when unknown or revoked is 401', async () => {
     expect((await read(generateApiKey(true))).json.code).toBe('key_rejected');
-    const key = world.peers.issue(Caller.INTEGRATION, world.ids.integration);
+    const key = gateway.services.issue(Caller.INTEGRATION, gateway.ids.integration);
     expect((await read(key)).status).toBe(200);
-    world.peers.keys.delete(digestApiKey(key).toString('hex'));
+    gateway.services.keys.delete(digestApiKey(key).toString('hex'));
     expect((await read(key)).json.code).toBe('key_rejected');
   });
 
   test('of the other kind is 401, on both sides of the house', async () => {
-    const onIntegration = await world.send('GET', world.decisionPath, { key: world.platformKey });
+    const onIntegration = await gateway.send('GET', gateway.decisionPath, {
+      key: gateway.platformKey,
+    });
     expect(onIntegration.status).toBe(401);
     expect(onIntegration.json.code).toBe('key_kind_not_accepted');
-    const onPlatform = await world.send('PUT', `/v1/platform/creditors/${newId()}`, {
+    const onPlatform = await gateway.send('PUT', `/v1/platform/creditors/${newId()}`, {
       body: { name: 'First Prairie Finance' },
     });
     expect(onPlatform.status).toBe(401);
@@ -66,8 +69,8 @@ describe('the key', () => {
   });
 
   test('of the platform without the permission is 403', async () => {
-    const key = world.peers.issue(Caller.PLATFORM, newId(), ['MANAGE_INTEGRATIONS']);
-    const answer = await world.send('PUT', `/v1/platform/creditors/${newId()}`, {
+    const key = gateway.services.issue(Caller.PLATFORM, newId(), ['MANAGE_INTEGRATIONS']);
+    const answer = await gateway.send('PUT', `/v1/platform/creditors/${newId()}`, {
       key,
       body: { name: 'First Prairie Finance' },
     });
@@ -76,41 +79,41 @@ describe('the key', () => {
   });
 
   test('is refused before the body is looked at', async () => {
-    const answer = await world.send('POST', world.decisionPath, { key: '', body: '{' });
+    const answer = await gateway.send('POST', gateway.decisionPath, { key: '', body: '{' });
     expect(answer.status).toBe(401);
   });
 
   test('never reaches the log', async () => {
-    await read(world.key);
+    await read(gateway.key);
     await read('Bearer cl_live_notakey');
-    const log = world.lines.join('');
+    const log = gateway.lines.join('');
     expect(log).toContain('"operation":"getDecision"');
-    expect(log).not.toContain(world.key);
+    expect(log).not.toContain(gateway.key);
     expect(log).not.toContain('notakey');
   });
 });
 
 describe('grants', () => {
   test('a granted creditor is the scope of a decision call', async () => {
-    await world.send('GET', world.decisionPath);
+    await gateway.send('GET', gateway.decisionPath);
     expect(identities('getDecision')).toEqual([
       {
         kind: 'integration',
-        subject: world.ids.integration,
+        subject: gateway.ids.integration,
         permissions: [],
-        creditorId: world.ids.creditor,
+        creditorId: gateway.ids.creditor,
       },
     ]);
   });
 
   test("the application's retailer opens a decision for mapQueryResult, and not for writing", async () => {
     const id = newId();
-    const key = world.peers.issue(Caller.INTEGRATION, id);
-    world.peers.grants.add(`${id} ${world.ids.retailer}`);
-    expect((await world.send('GET', world.decisionPath, { key })).status).toBe(200);
-    expect(identities('getDecision')).toMatchObject([{ retailerId: world.ids.retailer }]);
-    const body = { applicationId: world.ids.application, decision: 'BOOKED' };
-    const written = await world.send('POST', world.decisionPath, { key, body });
+    const key = gateway.services.issue(Caller.INTEGRATION, id);
+    gateway.services.grants.add(`${id} ${gateway.ids.retailer}`);
+    expect((await gateway.send('GET', gateway.decisionPath, { key })).status).toBe(200);
+    expect(identities('getDecision')).toMatchObject([{ retailerId: gateway.ids.retailer }]);
+    const body = { applicationId: gateway.ids.application, decision: 'BOOKED' };
+    const written = await gateway.send('POST', gateway.decisionPath, { key, body });
     expect(written.status).toBe(400);
     expect(written.json.code).toBe('submission_not_found');
   });
@@ -124,29 +127,29 @@ describe('grants', () => {
     for (const [method, end, status, body] of attempts) {
       const seen = [];
       for (const [application, creditor] of [
-        [world.ids.otherApplication, world.ids.otherCreditor],
+        [gateway.ids.otherApplication, gateway.ids.otherCreditor],
         [newId(), newId()],
       ]) {
-        world.peers.calls.length = 0;
+        gateway.services.calls.length = 0;
         const path = `/v1/applications/${application}/creditors/${creditor}${end}`;
-        const answer = await world.send(method, path, {
+        const answer = await gateway.send(method, path, {
           ...(body && { body: { ...body, applicationId: application } }),
         });
         expect(answer.status).toBe(status);
-        seen.push([bare(answer), world.peers.calls.map((it) => it.method)]);
+        seen.push([bare(answer), gateway.services.calls.map((it) => it.method)]);
       }
       expect(seen[0]).toEqual(seen[1]);
     }
   });
 
   test('an application of another tenant cannot be read, submitted, or created', async () => {
-    const { otherApplication, otherRetailer } = world.ids;
-    const foreign = await world.send('GET', `/v1/applications/${otherApplication}`);
-    const missing = await world.send('GET', `/v1/applications/${newId()}`);
+    const { otherApplication, otherRetailer } = gateway.ids;
+    const foreign = await gateway.send('GET', `/v1/applications/${otherApplication}`);
+    const missing = await gateway.send('GET', `/v1/applications/${newId()}`);
     expect(foreign.status).toBe(404);
     expect(bare(foreign)).toEqual(bare(missing));
     const applicant = { firstName: 'Maya', lastName: 'Tremblay', dateOfBirth: '1988-07-14' };
-    const made = await world.send('POST', '/v1/applications', {
+    const made = await gateway.send('POST', '/v1/applications', {
       body: { retailerId: otherRetailer, type: 'APPROVAL', primaryApplicant: applicant },
     });
     expect(made.status).toBe(404);
@@ -155,12 +158,12 @@ describe('grants', () => {
 });
 
 describe('X-Service-Retailer-ID', () => {
-  const read = (retailerId: string, path = world.decisionPath) =>
-    world.send('GET', path, { headers: { 'X-Service-Retailer-ID': retailerId } });
+  const read = (retailerId: string, path = gateway.decisionPath) =>
+    gateway.send('GET', path, { headers: { 'X-Service-Retailer-ID': retailerId } });
 
   test("is accepted when it names the application's granted retailer", async () => {
-    expect((await read(world.ids.retailer)).status).toBe(200);
-    expect((await read(world.ids.retailer.toUpperCase())).status).toBe(200);
+    expect((await read(gateway.ids.retailer)).status).toBe(200);
+    expect((await read(gateway.ids.retailer.toUpperCase())).status).toBe(200);
   });
 
   test('that is no UUID is 400, naming the header', async () => {
@@ -173,39 +176,39 @@ describe('X-Service-Retailer-ID', () => {
 
   test("opens, when granted, the applications of its group in their own retailer's name", async () => {
     const [id, sibling] = [newId(), newId()];
-    const key = world.peers.issue(Caller.INTEGRATION, id);
-    const group = [world.ids.retailer, sibling];
-    world.peers.groups.push(group);
-    const path = `/v1/applications/${world.ids.application}`;
+    const key = gateway.services.issue(Caller.INTEGRATION, id);
+    const group = [gateway.ids.retailer, sibling];
+    gateway.services.groups.push(group);
+    const path = `/v1/applications/${gateway.ids.application}`;
     const call = (retailerId: string) =>
-      world.send('GET', path, { key, headers: { 'X-Service-Retailer-ID': retailerId } });
+      gateway.send('GET', path, { key, headers: { 'X-Service-Retailer-ID': retailerId } });
     expect((await call(sibling)).status).toBe(404);
-    world.peers.grants.add(`${id} ${sibling}`);
+    gateway.services.grants.add(`${id} ${sibling}`);
     expect((await call(sibling)).status).toBe(200);
-    expect(identities('getApplication').at(-1)).toMatchObject({ retailerId: world.ids.retailer });
+    expect(identities('getApplication').at(-1)).toMatchObject({ retailerId: gateway.ids.retailer });
     // Only the context that is named counts: the group's grant is not the application's own.
-    expect((await call(world.ids.retailer)).status).toBe(404);
-    expect((await world.send('GET', path, { key })).status).toBe(404);
+    expect((await call(gateway.ids.retailer)).status).toBe(404);
+    expect((await gateway.send('GET', path, { key })).status).toBe(404);
     // On the creditor's side the context narrows and never widens.
     const decided = { key, headers: { 'X-Service-Retailer-ID': sibling } };
-    const written = await world.send('POST', world.decisionPath, {
+    const written = await gateway.send('POST', gateway.decisionPath, {
       ...decided,
-      body: { applicationId: world.ids.application, decision: 'BOOKED' },
+      body: { applicationId: gateway.ids.application, decision: 'BOOKED' },
     });
     expect(written.json.code).toBe('submission_not_found');
-    world.peers.groups.splice(world.peers.groups.indexOf(group), 1);
+    gateway.services.groups.splice(gateway.services.groups.indexOf(group), 1);
     expect((await call(sibling)).status).toBe(404);
   });
 
   test('that is not granted, or not of the application, hides the record', async () => {
     const second = newId();
-    world.peers.grants.add(`${world.ids.integration} ${second}`);
-    for (const retailerId of [world.ids.otherRetailer, newId(), second]) {
+    gateway.services.grants.add(`${gateway.ids.integration} ${second}`);
+    for (const retailerId of [gateway.ids.otherRetailer, newId(), second]) {
       const answer = await read(retailerId);
       expect(answer.status).toBe(400);
       expect(answer.json.code).toBe('submission_not_found');
       expect(identities('getDecision').at(-1)).not.toHaveProperty('creditorId');
-      const application = await read(retailerId, `/v1/applications/${world.ids.application}`);
+      const application = await read(retailerId, `/v1/applications/${gateway.ids.application}`);
       expect(application.status).toBe(404);
     }
   });
@@ -213,14 +216,14 @@ describe('X-Service-Retailer-ID', () => {
 
 describe('what is remembered', () => {
   test('requests that come together ask once, and what was withdrawn ends with the cache', async () => {
-    const cached = await startWorld({ accessCacheMs: 200 });
+    const cached = await startTestGateway({ accessCacheMs: 200 });
     try {
       const read = () => cached.send('GET', cached.decisionPath);
       await Promise.all([read(), read(), read()]);
       await read();
-      expect(cached.peers.called('authenticate')).toHaveLength(1);
-      expect(cached.peers.called('checkGrants')).toHaveLength(1);
-      cached.peers.keys.delete(digestApiKey(cached.key).toString('hex'));
+      expect(cached.services.called('authenticate')).toHaveLength(1);
+      expect(cached.services.called('checkGrants')).toHaveLength(1);
+      cached.services.keys.delete(digestApiKey(cached.key).toString('hex'));
       await expect.poll(async () => (await read()).status, { timeout: 2_000 }).toBe(401);
     } finally {
       await cached.close();
@@ -228,7 +231,7 @@ describe('what is remembered', () => {
   });
 
   test("a creditor's grant is asked for once, on however many applications it decides", async () => {
-    const cached = await startWorld({ accessCacheMs: 4_500 });
+    const cached = await startTestGateway({ accessCacheMs: 4_500 });
     try {
       const { application, creditor } = cached.ids;
       for (const applicationId of [application, newId(), newId()]) {
@@ -240,19 +243,19 @@ describe('what is remembered', () => {
           },
         );
       }
-      expect(cached.peers.called('recordDecision')).toHaveLength(3);
-      expect(cached.peers.called('checkGrants')).toHaveLength(1);
+      expect(cached.services.called('recordDecision')).toHaveLength(3);
+      expect(cached.services.called('checkGrants')).toHaveLength(1);
     } finally {
       await cached.close();
     }
   });
 
   test('a failure to ask is not remembered', async () => {
-    const cached = await startWorld({ accessCacheMs: 4_500 });
+    const cached = await startTestGateway({ accessCacheMs: 4_500 });
     try {
-      cached.peers.failures.set('authenticate', () => new Error('out of order'));
+      cached.services.failures.set('authenticate', () => new Error('out of order'));
       expect((await cached.send('GET', cached.decisionPath)).status).toBe(500);
-      cached.peers.failures.clear();
+      cached.services.failures.clear();
       expect((await cached.send('GET', cached.decisionPath)).status).toBe(200);
     } finally {
       await cached.close();

@@ -3,21 +3,12 @@ import type { ApplicationsService } from '@creditlane/proto/applications/v1/appl
 import type { AccessService } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Client } from '@creditlane/rpc/client';
 import { forbidden, unauthenticated } from '@creditlane/rpc/fault';
-import { type Identity, serviceIdentity } from '@creditlane/rpc/identity';
-import type { CallLimits } from './call-limits.ts';
+import type { Identity } from '@creditlane/rpc/identity';
+import type { AccessTarget } from './access-target.ts';
 import type { Caller } from './callers.ts';
-import { FreshCache } from './fresh-cache.ts';
+import { cachedLookup, sharedCall } from './lookup-cache.ts';
 import type { AccessRule } from './operation.ts';
-
-/** The records that a request names, all ids in lower case. */
-export interface Target {
-  readonly applicationId: string | undefined;
-  readonly creditorId: string | undefined;
-  /** Of a record that is to be made. */
-  readonly retailerId: string | undefined;
-  /** What X-Service-Retailer-ID says. */
-  readonly retailerContext: string | undefined;
-}
+import type { CallLimits } from './request-state.ts';
 
 type Scope = Pick<Identity, 'retailerId' | 'creditorId'>;
 
@@ -26,18 +17,27 @@ export interface AccessPeers {
   readonly applications: Client<typeof ApplicationsService>;
 }
 
-const GATEWAY = serviceIdentity('gateway');
-const NOTHING: Scope = Object.freeze({});
+const NO_SCOPE: Scope = Object.freeze({});
 const CACHED_SCOPES = 50_000;
+
+interface ScopeQuestion {
+  integrationId: string;
+  sides: AccessRule['sides'];
+  target: AccessTarget;
+  limits: CallLimits;
+}
 
 export class Access {
   readonly #peers: AccessPeers;
-  readonly #scopes: FreshCache<Scope>;
+  readonly #findScope;
 
   /** What a caller may act for is remembered for `cacheMs`. */
   constructor(peers: AccessPeers, { cacheMs }: { cacheMs: number }) {
     this.#peers = peers;
-    this.#scopes = new FreshCache({ ttlMs: cacheMs, max: CACHED_SCOPES });
+    this.#findScope = cachedLookup((question: ScopeQuestion) => this.#scope(question), {
+      ttlMs: cacheMs,
+      max: CACHED_SCOPES,
+    });
   }
 
   /**
@@ -59,36 +59,33 @@ export class Access {
   }
 
   /**
-   * The identity in which an admitted caller's request goes on to the services. It names the one
-   * creditor or retailer that the caller may act for here, and neither where it holds no grant: the
-   * services then find nothing, so a foreign record and a missing one get the same answer.
+   * The identity in whose name the services are called for an admitted caller. The identity names the one
+   * creditor or retailer that the caller may act for here, and neither without a grant: the services then
+   * find nothing, so another tenant's record and a missing one get the same answer.
    */
   async identity(
     caller: Caller,
     rule: AccessRule,
-    target: Target,
+    target: AccessTarget,
     limits: CallLimits,
   ): Promise<Identity> {
     const { id: subject, kind, permissions } = caller;
     if (rule.sides.length === 0) return { kind, subject, permissions };
     const relevant = relevantTo(rule, target);
     const key = [subject, ...rule.sides, ...Object.values(relevant)].join(' ');
-    const scope = await this.#scopes.get(key, () => this.#scope(subject, rule, relevant, limits));
+    const question = { integrationId: subject, sides: rule.sides, target: relevant, limits };
+    const scope = await this.#findScope(key, question);
     return { kind, subject, permissions, ...scope };
   }
 
   /**
-   * Every request of one operation takes the same calls, whether the record is the caller's, another's
-   * or nobody's: that is why the application's retailer, which never changes, is not remembered
-   * across callers. A warm answer for another tenant's application would tell that it exists.
+   * Every request of one operation makes the same calls, whether the record is the caller's, another
+   * tenant's or missing. That is why an application's retailer, which never changes, is not remembered
+   * across callers: a faster answer for another tenant's application would show that it exists.
    */
-  async #scope(
-    integrationId: string,
-    { sides }: AccessRule,
-    { applicationId, creditorId, retailerId, retailerContext }: Target,
-    limits: CallLimits,
-  ): Promise<Scope> {
-    const context = { ...limits, identity: GATEWAY };
+  async #scope({ integrationId, sides, target, limits }: ScopeQuestion): Promise<Scope> {
+    const { applicationId, creditorId, retailerId, retailerContext } = target;
+    const context = sharedCall(limits);
     const byRetailer = sides.includes('retailer');
     let owner = retailerContext ?? retailerId;
     let ownerInContext = true;
@@ -101,27 +98,27 @@ export class Access {
     const grants = await this.#peers.access.checkGrants(
       {
         integrationId,
-        // Nobody's application is asked for under its own id, which is no retailer's.
+        // A missing application is looked up under its own id, which is no retailer's.
         retailerId: retailerContext ?? owner ?? (byRetailer ? (applicationId ?? '') : ''),
         creditorId: sides.includes('creditor') ? (creditorId ?? '') : '',
       },
       context,
     );
-    // Named, the context must be granted itself, and have access to what is its group's.
-    if (retailerContext !== undefined && !(grants.retailer && ownerInContext)) return NOTHING;
+    // X-Service-Retailer-ID must name a granted retailer, whose group the application belongs to.
+    if (retailerContext !== undefined && !(grants.retailer && ownerInContext)) return NO_SCOPE;
     if (sides.includes('creditor') && grants.creditor && creditorId !== undefined) {
       return { creditorId };
     }
     if (byRetailer && grants.retailer && owner !== undefined) return { retailerId: owner };
-    return NOTHING;
+    return NO_SCOPE;
   }
 }
 
 /**
- * What of the target a caller's scope depends on. A creditor's side is the same for every application,
- * unless the caller says for which retailer it acts; so one answer serves all that a creditor decides.
+ * The part of the target that a caller's scope depends on. On a creditor's side the scope is the same for
+ * every application, unless X-Service-Retailer-ID is sent, so one lookup serves all decisions of a creditor.
  */
-function relevantTo({ sides }: AccessRule, target: Target): Target {
+function relevantTo({ sides }: AccessRule, target: AccessTarget): AccessTarget {
   if (sides.includes('retailer') || target.retailerContext !== undefined) return target;
   const { creditorId, retailerContext } = target;
   return { applicationId: undefined, creditorId, retailerId: undefined, retailerContext };

@@ -1,21 +1,22 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import type { Call } from '@creditlane/rpc/call';
 import { cancelled, conflict, Fault, internal, invalid, unavailable } from '@creditlane/rpc/fault';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { startWorld } from './test-world.ts';
+import { startTestGateway } from './test-gateway.ts';
 
 const VISIBLE_ASCII = String.fromCharCode(
   ...Array.from({ length: 94 }, (_, index) => 0x21 + index),
 );
 
-const world = await startWorld();
-afterAll(world.close);
-afterEach(() => world.peers.failures.clear());
+const gateway = await startTestGateway();
+afterAll(gateway.close);
+afterEach(() => gateway.services.failures.clear());
 
-const decision = () => ({ applicationId: world.ids.application, decision: 'BOOKED' });
+const decision = () => ({ applicationId: gateway.ids.application, decision: 'BOOKED' });
 const post = (body: unknown, headers: Record<string, string> = {}) =>
-  world.send('POST', world.decisionPath, { body, headers });
+  gateway.send('POST', gateway.decisionPath, { body, headers });
 
 describe('routes', () => {
   test.each([
@@ -26,7 +27,7 @@ describe('routes', () => {
     '/v1//applications',
     '/v1/nothing',
   ])('%s is 404 in the form of every error', async (path) => {
-    const answer = await world.send('GET', path);
+    const answer = await gateway.send('GET', path);
     expect(answer.status).toBe(404);
     expect(answer.json).toEqual({
       status: 404,
@@ -37,23 +38,23 @@ describe('routes', () => {
   });
 
   test('a method that a path does not take is 405 with Allow', async () => {
-    const answer = await world.send('DELETE', world.decisionPath);
+    const answer = await gateway.send('DELETE', gateway.decisionPath);
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toBe('GET, HEAD, POST');
     expect(answer.json.code).toBe('method_not_allowed');
   });
 
   test('HEAD answers like GET, without the body', async () => {
-    const answer = await world.send('HEAD', world.decisionPath);
+    const answer = await gateway.send('HEAD', gateway.decisionPath);
     expect(answer.status).toBe(200);
     expect(answer.text).toBe('');
     expect(Number(answer.headers.get('content-length'))).toBeGreaterThan(0);
   });
 
   test('broken percent-encoding is 400', async () => {
-    const answer = await world.send(
+    const answer = await gateway.send(
       'GET',
-      world.decisionPath.replace('/creditors/', '%zz/creditors/'),
+      gateway.decisionPath.replace('/creditors/', '%zz/creditors/'),
     );
     expect(answer.status).toBe(400);
   });
@@ -81,7 +82,7 @@ describe('bodies', () => {
     ['a list', '[]', 'invalid_request', /body: must be an object/],
     ['null', 'null', 'invalid_request', /body: must be an object/],
   ])('a body %s is 400 and says what is wrong', async (_, body, code, message) => {
-    const answer = await world.send('POST', world.decisionPath, { body });
+    const answer = await gateway.send('POST', gateway.decisionPath, { body });
     expect(answer.status).toBe(400);
     expect(answer.json.code).toBe(code);
     expect(answer.json.message).toMatch(message);
@@ -122,9 +123,9 @@ describe('bodies', () => {
     async (method) => {
       const path =
         method === 'GET'
-          ? world.decisionPath
+          ? gateway.decisionPath
           : `/v1/platform/integrations/${newId()}/keys/${newId()}`;
-      const key = method === 'GET' ? world.key : world.platformKey;
+      const key = method === 'GET' ? gateway.key : gateway.platformKey;
       const send = (type: string, body: string) =>
         new Promise<number | undefined>((resolve, reject) => {
           const headers = {
@@ -132,7 +133,7 @@ describe('bodies', () => {
             'content-type': type,
             'content-length': body.length,
           };
-          const sending = httpRequest(world.gateway.url + path, { method, headers });
+          const sending = httpRequest(gateway.url + path, { method, headers });
           sending.on('response', (response) => resolve(response.resume().statusCode));
           sending.on('error', reject);
           sending.end(body);
@@ -146,9 +147,9 @@ describe('bodies', () => {
 
   test('a body that never ends is 413 as soon as it is too large', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
-      const sending = httpRequest(world.gateway.url + world.decisionPath, {
+      const sending = httpRequest(gateway.url + gateway.decisionPath, {
         method: 'POST',
-        headers: { authorization: world.key, 'content-type': 'application/json' },
+        headers: { authorization: gateway.key, 'content-type': 'application/json' },
       });
       const chunk = Buffer.alloc(64 * 1024, ' ');
       let ended = false;
@@ -174,7 +175,7 @@ describe('bodies', () => {
     const exchange = (key: string) =>
       new Promise<{ continued: boolean; status: number | undefined }>((resolve, reject) => {
         let continued = false;
-        const sending = httpRequest(world.gateway.url + world.decisionPath, {
+        const sending = httpRequest(gateway.url + gateway.decisionPath, {
           method: 'POST',
           headers: {
             authorization: key,
@@ -194,19 +195,19 @@ describe('bodies', () => {
         sending.on('error', reject);
         sending.flushHeaders();
       });
-    expect(await exchange(world.key)).toEqual({ continued: true, status: 200 });
+    expect(await exchange(gateway.key)).toEqual({ continued: true, status: 200 });
     expect(await exchange('nonsense')).toEqual({ continued: false, status: 401 });
   });
 });
 
 describe('a client that goes away', () => {
   test('with half its body sent is logged as gone, and nothing is called', async () => {
-    world.lines.length = 0;
-    world.peers.calls.length = 0;
-    const sending = httpRequest(world.gateway.url + world.decisionPath, {
+    gateway.lines.length = 0;
+    gateway.services.calls.length = 0;
+    const sending = httpRequest(gateway.url + gateway.decisionPath, {
       method: 'POST',
       headers: {
-        authorization: world.key,
+        authorization: gateway.key,
         'content-type': 'application/json',
         'content-length': '100',
         expect: '100-continue',
@@ -215,9 +216,46 @@ describe('a client that goes away', () => {
     sending.on('error', () => {});
     sending.on('continue', () => sending.write('{', () => sending.destroy()));
     sending.flushHeaders();
-    await expect.poll(() => world.lines.join('')).toContain('"code":"cancelled"');
-    expect(JSON.parse(world.lines.at(-1) ?? '')).toMatchObject({ status: 499, level: 'info' });
-    expect(world.peers.called('recordDecision')).toEqual([]);
+    await expect.poll(() => gateway.lines.join('')).toContain('"code":"cancelled"');
+    expect(JSON.parse(gateway.lines.at(-1) ?? '')).toMatchObject({ status: 499, level: 'info' });
+    expect(gateway.services.called('recordDecision')).toEqual([]);
+  });
+});
+
+describe.each(['memory', 'grpc'] as const)('with calls over %s', (calls) => {
+  test('a client that hangs up cancels the call made for it, and is logged as gone', async () => {
+    const own = await startTestGateway({}, { calls });
+    const arrived = Promise.withResolvers<Call>();
+    const aborted = Promise.withResolvers<void>();
+    own.services.gates.getDecision.push(async (call) => {
+      call.signal.addEventListener('abort', () => aborted.resolve());
+      arrived.resolve(call);
+      await aborted.promise;
+    });
+    try {
+      const socket = connect(own.port, '127.0.0.1');
+      socket.write(
+        `GET ${own.decisionPath} HTTP/1.1\r\nHost: gateway\r\nAuthorization: ${own.key}\r\n\r\n`,
+      );
+      expect((await arrived.promise).signal.aborted).toBe(false);
+      socket.destroy();
+      await aborted.promise;
+      await expect.poll(() => own.lines.join('')).toContain('"code":"cancelled"');
+      expect(JSON.parse(own.lines.at(-1) ?? '')).toMatchObject({ status: 499, level: 'info' });
+    } finally {
+      aborted.resolve();
+      await own.close();
+    }
+  });
+
+  test('a client that waits for its answer is answered, and nothing is cancelled', async () => {
+    const own = await startTestGateway({}, { calls });
+    try {
+      expect((await own.send('GET', own.decisionPath)).status).toBe(200);
+      expect(own.services.called('getDecision')[0]?.call.signal.aborted).toBe(false);
+    } finally {
+      await own.close();
+    }
   });
 });
 
@@ -225,7 +263,7 @@ describe('what is not HTTP', () => {
   test('gets the form of every error', async () => {
     const text = await new Promise<string>((resolve, reject) => {
       let received = '';
-      const socket = connect(world.gateway.port, '127.0.0.1', () => socket.write('HELLO\r\n\r\n'));
+      const socket = connect(gateway.port, '127.0.0.1', () => socket.write('HELLO\r\n\r\n'));
       socket.on('data', (chunk) => {
         received += chunk;
       });
@@ -288,7 +326,7 @@ describe('errors of the services', () => {
       'internal_error',
     ],
   ])('%s', async (_, failure, status, code) => {
-    world.peers.failures.set('recordDecision', failure);
+    gateway.services.failures.set('recordDecision', failure);
     const answer = await post(decision());
     expect(answer.status).toBe(status);
     expect(answer.json).toMatchObject({ status, code });
@@ -300,7 +338,7 @@ describe('errors of the services', () => {
 
   test('a refused field is named where the client has it', async () => {
     const fields = [{ pointer: '/decision/term', message: 'must not be negative' }];
-    world.peers.failures.set('recordDecision', () => invalid('invalid_decision', 'x', fields));
+    gateway.services.failures.set('recordDecision', () => invalid('invalid_decision', 'x', fields));
     const answer = await post(decision());
     expect(answer.json).toMatchObject({
       status: 400,
@@ -338,7 +376,7 @@ describe('the form of an error', () => {
     ['text/html', 'application/json; charset=utf-8'],
     [`text/x-${problem}-not`, 'application/json; charset=utf-8'],
   ])('for Accept: %s is %s', async (accept, expected) => {
-    const answer = await world.send('GET', '/v1/nothing', { headers: { accept } });
+    const answer = await gateway.send('GET', '/v1/nothing', { headers: { accept } });
     expect(answer.status).toBe(404);
     expect(answer.headers.get('content-type')).toBe(expected);
   });
@@ -349,7 +387,7 @@ describe('request ids', () => {
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     const answer = await post(decision(), { 'X-Request-Id': 'order-7781', traceparent });
     expect(answer.headers.get('x-request-id')).toBe('order-7781');
-    const { call } = world.peers.called('recordDecision').at(-1) ?? {};
+    const { call } = gateway.services.called('recordDecision').at(-1) ?? {};
     expect(call).toMatchObject({ requestId: 'order-7781', traceparent });
   });
 
@@ -360,7 +398,7 @@ describe('request ids', () => {
   ])('of $what are the same in the answer and in the services', async ({ id }) => {
     const answer = await post(decision(), { 'X-Request-Id': id });
     expect(answer.headers.get('x-request-id')).toBe(id);
-    const { call } = world.peers.called('recordDecision').at(-1) ?? {};
+    const { call } = gateway.services.called('recordDecision').at(-1) ?? {};
     expect(call?.requestId).toBe(id);
   });
 
@@ -372,7 +410,11 @@ describe('request ids', () => {
 
 describe('every answer', () => {
   test('carries the security headers', async () => {
-    for (const answer of [await post(decision()), await post('{'), await world.send('GET', '/x')]) {
+    for (const answer of [
+      await post(decision()),
+      await post('{'),
+      await gateway.send('GET', '/x'),
+    ]) {
       expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
       expect(answer.headers.get('cache-control')).toBe('no-store');
       expect(answer.headers.get('content-security-policy')).toBe(
@@ -382,22 +424,22 @@ describe('every answer', () => {
   });
 
   test('is counted and logged by operation, never by id', async () => {
-    world.lines.length = 0;
+    gateway.lines.length = 0;
     await post(decision(), { 'X-Request-Id': 'counted' });
-    const line = JSON.parse(world.lines.find((it) => it.includes('counted')) ?? '');
+    const line = JSON.parse(gateway.lines.find((it) => it.includes('counted')) ?? '');
     expect(line).toMatchObject({
       operation: 'recordDecision',
       route: '/v1/applications/{applicationId}/creditors/{creditorId}/decision',
       status: 200,
-      caller: world.ids.integration,
+      caller: gateway.ids.integration,
     });
-    const metrics = await world.process.metrics.text();
+    const metrics = await gateway.process.metrics.text();
     expect(metrics).toMatch(
       /creditlane_http_requests_total\{operation="recordDecision",status="200"\} \d/,
     );
     expect(metrics).toContain(
       'creditlane_http_request_duration_seconds_bucket{le="0.001",operation="getDecision"}',
     );
-    expect(metrics).not.toContain(world.ids.application);
+    expect(metrics).not.toContain(gateway.ids.application);
   });
 });

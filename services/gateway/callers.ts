@@ -1,12 +1,11 @@
-/** Who is calling: from the Authorization header to an integration or a platform key. */
+/** Finds the caller of a request: the integration or the platform key that the Authorization header names. */
 import { digestApiKey, isWellFormedApiKey } from '@creditlane/crypto/api-key';
 import { Caller as CallerKind } from '@creditlane/proto/common/v1/access';
 import type { AccessService } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Client } from '@creditlane/rpc/client';
 import { type Fault, internal, toFault, unauthenticated } from '@creditlane/rpc/fault';
-import { serviceIdentity } from '@creditlane/rpc/identity';
-import type { CallLimits } from './call-limits.ts';
-import { FreshCache } from './fresh-cache.ts';
+import { cachedLookup, sharedCall } from './lookup-cache.ts';
+import type { CallLimits } from './request-state.ts';
 
 /** A caller whose key is known. */
 export interface Caller {
@@ -16,51 +15,57 @@ export interface Caller {
   readonly permissions: readonly string[];
 }
 
-const GATEWAY = serviceIdentity('gateway');
 const BEARER = /^bearer +/i;
 const CACHED_KEYS = 20_000;
 
 export class Callers {
   readonly #access: Client<typeof AccessService>;
-  readonly #known: FreshCache<Caller | undefined>;
+  readonly #find;
 
   /** What a key opens is remembered for `cacheMs`, and so is that it opens nothing. */
   constructor(access: Client<typeof AccessService>, { cacheMs }: { cacheMs: number }) {
     this.#access = access;
-    this.#known = new FreshCache({ ttlMs: cacheMs, max: CACHED_KEYS });
+    this.#find = cachedLookup((key: Key) => this.#authenticate(key), {
+      ttlMs: cacheMs,
+      max: CACHED_KEYS,
+    });
   }
 
   /**
-   * The caller whose key the header carries, as `Bearer <key>` or bare. Throws an `unauthenticated`
-   * Fault when there is none; one with a wrong checksum is refused without asking anybody.
+   * The caller whose key the header carries, as `Bearer <key>` or bare. Throws an `unauthenticated` Fault
+   * when there is none; a key with a wrong checksum is refused without a call.
    */
   async find(authorization: string | undefined, limits: CallLimits): Promise<Caller> {
     const key = authorization?.replace(BEARER, '').trim();
     if (!key) throw unauthenticated('key_missing', 'send your key in the Authorization header');
     if (!isWellFormedApiKey(key)) throw rejected();
     const digest = digestApiKey(key);
-    const caller = await this.#known.get(digest.toString('base64'), () =>
-      this.#authenticate(digest, limits),
-    );
+    const { caller } = await this.#find(digest.toString('base64'), { digest, limits });
     if (caller === undefined) throw rejected();
     return caller;
   }
 
-  async #authenticate(keyDigest: Buffer, limits: CallLimits): Promise<Caller | undefined> {
+  async #authenticate({ digest, limits }: Key): Promise<{ caller: Caller | undefined }> {
     try {
-      const context = { ...limits, identity: GATEWAY };
       const { callerId, caller, permissions } = await this.#access.authenticate(
-        { keyDigest },
-        context,
+        { keyDigest: digest },
+        sharedCall(limits),
       );
-      return { id: callerId, kind: kindOf(caller), permissions };
+      return { caller: { id: callerId, kind: kindOf(caller), permissions } };
     } catch (error) {
       const fault = toFault(error);
-      // The service says so of the key, and as `token_…` of our own identity.
-      if (fault.kind === 'unauthenticated' && !fault.code.startsWith('token_')) return undefined;
+      // Of the caller's key; a refusal of the gateway's own identity has a code `token_…`.
+      if (fault.kind === 'unauthenticated' && !fault.code.startsWith('token_')) {
+        return { caller: undefined };
+      }
       throw fault;
     }
   }
+}
+
+interface Key {
+  digest: Buffer;
+  limits: CallLimits;
 }
 
 function kindOf(caller: CallerKind): Caller['kind'] {

@@ -1,6 +1,6 @@
-/** What a client is told when a request fails: the one place that knows HTTP's words for faults. */
+/** The answer to a request that failed: the one place that maps faults to HTTP statuses. */
 import { STATUS_CODES } from 'node:http';
-import { type Fault, type FaultKind, toFault } from '@creditlane/rpc/fault';
+import { type Fault, type FaultKind, internal, toFault } from '@creditlane/rpc/fault';
 import type { Operation } from './operation.ts';
 
 /** An error as it goes over the wire. */
@@ -8,7 +8,7 @@ export interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
-  /** The word for programs, also for the log. */
+  /** For programs, and for the log. */
   code: string;
 }
 
@@ -21,19 +21,22 @@ const STATUS_OF_KIND: Record<FaultKind, number> = {
   resource_exhausted: 429,
   unavailable: 503,
   deadline: 503,
-  // The client has gone: nobody reads this, the log tells it apart.
+  // The client has hung up and does not see the answer; the status tells the requests apart in the log.
   cancelled: 499,
   unimplemented: 500,
   internal: 500,
 };
 
 /**
- * What a peer says of itself and not of the client: its limit, or that its caller has gone. The client
- * may just try again; nobody knows whether its request took effect.
+ * Refusals of a service that concern the service and not the client: its own limit, or that it saw its
+ * caller hang up. The client may try again; whether its request took effect is unknown.
  */
-const OF_PEERS_ALONE: ReadonlySet<FaultKind> = new Set(['resource_exhausted', 'cancelled']);
+const OF_SERVICES_ALONE: ReadonlySet<FaultKind> = new Set(['resource_exhausted', 'cancelled']);
 
-/** Faults for which HTTP has a word of its own. */
+/** Refusals of a service that concern the gateway's call and not the client's request. */
+const OF_THE_GATEWAY: ReadonlySet<FaultKind> = new Set(['unauthenticated', 'unimplemented']);
+
+/** Faults for which HTTP has a more exact status. */
 const STATUS_OF_CODE: Record<string, number> = {
   route_not_found: 404,
   method_not_allowed: 405,
@@ -45,17 +48,24 @@ const STATUS_OF_CODE: Record<string, number> = {
 const UNEXPECTED = 'something failed on our side; please report the requestId';
 export const PROBLEM_TYPE = 'application/problem+json';
 
+/** A failure as the client may see it: where a service refused the gateway's call, the platform is at fault. */
+export function clientFault(error: unknown): Fault {
+  const fault = toFault(error);
+  const isOurs =
+    fault.fromPeer && (OF_THE_GATEWAY.has(fault.kind) || fault.code === 'caller_not_allowed');
+  return isOurs ? internal(fault) : fault;
+}
+
 /**
- * The answer to a request that failed with `error`. A refusal with a status that the operation does
+ * The answer to a request that failed with `fault`. A refusal with a status that the operation does
  * not list in the OpenAPI document is a 400, which every operation lists; that is how one fault,
  * such as an unknown application, is 404 on some operations and 400 on others. `asProblem` asks for
  * problem details (RFC 9457).
  */
 export function errorAnswer(
-  error: unknown,
+  fault: Fault,
   request: { operation: Operation | undefined; requestId: string; asProblem: boolean },
 ): ErrorAnswer {
-  const fault = toFault(error);
   const status = statusOf(fault, request.operation);
   const code = status === 500 ? 'internal_error' : fault.code;
   const message = status === 500 ? UNEXPECTED : fault.message;
@@ -81,7 +91,7 @@ export function errorAnswer(
 }
 
 function statusOf(fault: Fault, operation: Operation | undefined): number {
-  const ofKind = fault.fromPeer && OF_PEERS_ALONE.has(fault.kind) ? 503 : undefined;
+  const ofKind = fault.fromPeer && OF_SERVICES_ALONE.has(fault.kind) ? 503 : undefined;
   const status = STATUS_OF_CODE[fault.code] ?? ofKind ?? STATUS_OF_KIND[fault.kind];
   const isRefusal = status >= 400 && status < 499;
   return isRefusal && operation !== undefined && !operation.statuses.has(status) ? 400 : status;

@@ -1,52 +1,113 @@
 /** Turns JSON into protobuf messages and back, by the messages' own descriptors. */
-import type { DescField, DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type {
+  DescField,
+  DescMessage,
+  Message,
+  MessageInitShape,
+  MessageShape,
+} from '@bufbuild/protobuf';
 import {
   FeatureSet_FieldPresence as Presence,
   type Timestamp,
   TimestampSchema,
   timestampDate,
 } from '@bufbuild/protobuf/wkt';
-import type { JsonObject, JsonValue } from './openapi-document.ts';
-
-const ID = /Ids?$/;
+import type { JsonValue } from './openapi-document.ts';
+import type { MismatchedFields } from './operations/mismatched-fields.ts';
 
 type Fields = Record<string, unknown>;
 type Convert = (value: never) => unknown;
 
+/**
+ * A message as JSON: the name of an enum's value is a string, because types cannot derive the name, and a
+ * message within a message counts as present, because proto3 has no word for it.
+ */
+export type MessageJson<M, Name extends keyof M = FieldName<M>> = {
+  [N in Name as NonNullable<M[N]> extends Message ? never : N]: ValueJson<M[N]>;
+} & {
+  [N in Name as NonNullable<M[N]> extends Message ? N : never]-?: ValueJson<NonNullable<M[N]>>;
+};
+
+type FieldName<M> = Exclude<keyof M, keyof Message>;
+
+type ValueJson<V> = V extends Timestamp
+  ? string
+  : V extends Message
+    ? MessageJson<V>
+    : V extends readonly (infer Item)[]
+      ? ValueJson<Item>[]
+      : V extends bigint
+        ? number
+        : V extends number
+          ? NumberOrEnum<V>
+          : V;
+
+/** TypeScript takes any number for a value of an enum; only the digits tell the two types apart. */
+type NumberOrEnum<V extends number> = `${number}` extends `${V}` ? number : string;
+
+/** What a message is made of, without the other form that protobuf-es takes: a message made before. */
+type Init<D extends DescMessage> = Exclude<MessageInitShape<D>, MessageShape<D>>;
+
 /** Fields left out, by JSON name: those that the API does not show, or shows in its own way. */
-export interface Except {
-  readonly except?: readonly string[];
+export interface Except<Name extends PropertyKey> {
+  readonly except?: readonly Name[];
+}
+
+/** The JSON to read must describe, by its type, every field that is read from it. */
+type Described<Json, M, Name extends keyof M> = [
+  MismatchedFields<MessageJson<M, Name>, Json>,
+] extends [never]
+  ? unknown
+  : { 'the document does not describe': MismatchedFields<MessageJson<M, Name>, Json> };
+
+/**
+ * A reader of validated JSON for one kind of message. Enum values stand without their prefix ("APPROVED"
+ * for DECISION_VALUE_APPROVED), unknown properties are passed over.
+ */
+export function messageReader<
+  D extends DescMessage,
+  const Left extends FieldName<MessageShape<D>> = never,
+>(desc: D, { except = [] }: Except<Left> = {}) {
+  const plan = planOf(desc, except, fieldReader, 'read');
+  return <Json extends object>(
+    json: Json & Described<Json, MessageShape<D>, Exclude<FieldName<MessageShape<D>>, Left>>,
+  ): Init<D> => translate(json as unknown as Fields, plan) as unknown as Init<D>;
 }
 
 /**
- * A reader of validated JSON for one kind of message. Enum values stand without their prefix
- * ("APPROVED" for DECISION_VALUE_APPROVED), ids become lower case, unknown properties are passed over.
+ * A writer of one kind of message as JSON. What is not set is left out, and so is an empty string of a
+ * field that has no other way of being absent; instants are RFC 3339.
  */
-export function messageReader<D extends DescMessage>(
-  desc: D,
-  { except = [] }: Except = {},
-): (json: JsonObject) => MessageInitShape<D> {
-  const plan = desc.fields
-    .filter((field) => !except.includes(field.jsonName))
-    .map((field) => ({ from: field.jsonName, to: field.localName, convert: fieldReader(field) }));
-  return (json) => translate(json, plan) as MessageInitShape<D>;
+export function messageWriter<
+  D extends DescMessage,
+  const Left extends FieldName<MessageShape<D>> = never,
+>(desc: D, { except = [] }: Except<Left> = {}) {
+  const plan = planOf(desc, except, fieldWriter, 'write');
+  type Written = MessageJson<MessageShape<D>, Exclude<FieldName<MessageShape<D>>, Left>>;
+  return (message: MessageShape<D>): Written =>
+    translate(message as unknown as Fields, plan) as unknown as Written;
 }
 
-/**
- * A writer of one kind of message as JSON. What is not set is left out, and so is an empty string
- * of a field that has no other way of being absent; instants are RFC 3339.
- */
-export function messageWriter<D extends DescMessage>(
-  desc: D,
-  { except = [] }: Except = {},
-): (message: MessageShape<D>) => JsonObject {
-  const plan = desc.fields
+type Plan = readonly { from: string; to: string; convert: Convert }[];
+
+function planOf(
+  desc: DescMessage,
+  except: readonly PropertyKey[],
+  converter: (field: DescField) => Convert,
+  direction: 'read' | 'write',
+): Plan {
+  return desc.fields
     .filter((field) => !except.includes(field.jsonName))
-    .map((field) => ({ from: field.localName, to: field.jsonName, convert: fieldWriter(field) }));
-  return (message) => translate(message as Fields, plan) as JsonObject;
+    .map((field) => {
+      const [from, to] =
+        direction === 'read'
+          ? [field.jsonName, field.localName]
+          : [field.localName, field.jsonName];
+      return { from, to, convert: converter(field) };
+    });
 }
 
-function translate(source: Fields, plan: { from: string; to: string; convert: Convert }[]): Fields {
+function translate(source: Fields, plan: Plan): Fields {
   const result: Fields = {};
   for (const { from, to, convert } of plan) {
     const value = source[from];
@@ -66,13 +127,15 @@ function fieldReader(field: DescField): Convert {
 }
 
 function itemReader(field: DescField): Convert {
-  if (field.message !== undefined) return messageReader(field.message);
+  if (field.message !== undefined) {
+    const plan = planOf(field.message, [], fieldReader, 'read');
+    return (json: Fields) => translate(json, plan);
+  }
   if (field.enum !== undefined) {
     const numbers = new Map(field.enum.values.map(({ localName, number }) => [localName, number]));
     return (name: string) => numbers.get(name);
   }
-  // Ids are UUIDs, which may come in either case; the services compare them as text.
-  return ID.test(field.localName) ? (id: string) => id.toLowerCase() : same;
+  return same;
 }
 
 function fieldWriter(field: DescField): Convert {
@@ -89,12 +152,15 @@ function itemWriter(field: DescField): Convert {
   if (field.message?.typeName === TimestampSchema.typeName) {
     return (instant: Timestamp) => timestampDate(instant).toISOString();
   }
-  if (field.message !== undefined) return messageWriter(field.message);
+  if (field.message !== undefined) {
+    const plan = planOf(field.message, [], fieldWriter, 'write');
+    return (message: Fields) => translate(message, plan);
+  }
   if (field.enum !== undefined) {
     const names = new Map(field.enum.values.map(({ localName, number }) => [number, localName]));
     return (number: number) => (number === 0 ? undefined : names.get(number));
   }
-  // Counters of ours stay far below 2⁵³.
+  // The counters of the services stay far below 2⁵³.
   return (value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
 }
 

@@ -1,25 +1,26 @@
-/** The gateway's socket: its limits, and how it is given up without losing a request. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+/** The gateway's HTTP server: its limits, and how it stops without losing a request. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { closeHttpServer } from '@creditlane/runtime/close-http-server';
 import { newId } from '@creditlane/runtime/ids';
 
 export interface Listener {
   url: string;
   port: number;
-  /** True from the moment `close` is called: answers should then ask the client to hang up. */
+  /** True from the moment `close` is called. */
   readonly closing: boolean;
+  /** Accepts no new connection, lets requests under way finish within the grace period, cuts the rest. */
   close(): Promise<void>;
 }
 
-type Handle = (req: IncomingMessage, res: ServerResponse, server: Listener) => void;
+type Handle = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Longer than load balancers keep an idle connection (60 s as a rule), so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-const IDLE_SWEEP_MS = 50;
 
-/** What Node could not even parse, by its error's code; anything else is a malformed request. */
+/** Requests that Node cannot parse, by its error's code; any other error is a malformed request. */
 const UNPARSED: Record<string, [status: string, code: string, message: string]> = {
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',
@@ -44,21 +45,13 @@ export async function startListener(
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
   });
-  const state = { closing: false };
-  const ours: Listener = {
-    url: '',
-    port: 0,
-    get closing() {
-      return state.closing;
-    },
-    close() {
-      state.closing = true;
-      return closeGently(server, graceMs);
-    },
+  let closing = false;
+  const onRequest: Handle = (req, res) => {
+    if (closing) res.setHeader('Connection', 'close');
+    handle(req, res);
   };
-  const onRequest = (req: IncomingMessage, res: ServerResponse) => handle(req, res, ours);
   server.on('request', onRequest);
-  // "Expect: 100-continue" is answered when the body is wanted, not before it is known to be.
+  // "Expect: 100-continue" is answered when the body is read, not before it is known to be wanted.
   server.on('checkContinue', onRequest);
   server.on('clientError', refuseUnparsed);
 
@@ -70,25 +63,18 @@ export async function startListener(
     });
   });
   const address = server.address() as AddressInfo;
-  ours.port = address.port;
-  ours.url = `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
-  return ours;
-}
-
-/** Takes no new connection, lets requests under way finish within `graceMs`, then cuts what is left. */
-function closeGently(server: Server, graceMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // A connection whose answer was begun before closing stays open after it, idle.
-    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
-    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-    server.close((error) => {
-      clearInterval(sweep);
-      clearTimeout(cut);
-      if (error) reject(error);
-      else resolve();
-    });
-    server.closeIdleConnections();
-  });
+  const hostname = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return {
+    url: `http://${hostname}:${address.port}`,
+    port: address.port,
+    get closing() {
+      return closing;
+    },
+    close() {
+      closing = true;
+      return closeHttpServer(server, graceMs);
+    },
+  };
 }
 
 function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {

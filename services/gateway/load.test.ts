@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { startWorld } from './test-world.ts';
+import { startTestGateway } from './test-gateway.ts';
 
 describe('rate limits', () => {
   test('show in every answer, and end in 429 with Retry-After, for that caller alone', async () => {
-    const limited = await startWorld({ rateLimit: { requests: 2, windowMs: 60_000 } });
+    const limited = await startTestGateway({ rateLimit: { requests: 2, windowMs: 60_000 } });
     try {
       const read = (key = limited.key) => limited.send('GET', limited.decisionPath, { key });
       const [first, second, third] = [await read(), await read(), await read()];
@@ -23,10 +23,10 @@ describe('rate limits', () => {
 
 describe('overload', () => {
   test('a request beyond what is taken on at once is 503, and one that comes after is served', async () => {
-    const small = await startWorld({ maxUnderWay: 1 });
+    const small = await startTestGateway({ maxUnderWay: 1 });
     const entered = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
-    small.peers.gates.access.push(async () => {
+    small.services.gates.authenticate.push(async () => {
       entered.resolve();
       await release.promise;
     });
@@ -52,18 +52,18 @@ describe('overload', () => {
 
 describe('closing', () => {
   test('lets requests under way finish and then hangs up', async () => {
-    const closing = await startWorld();
+    const closing = await startTestGateway();
     const entered = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
-    const { access } = closing.peers.gates;
-    access.push(async () => {
+    const { authenticate } = closing.services.gates;
+    authenticate.push(async () => {
       entered.resolve();
       await release.promise;
     });
     const answer = closing.send('GET', closing.decisionPath);
     await entered.promise;
     const closed = closing.close();
-    await expect(fetch(closing.gateway.url)).rejects.toThrow();
+    await expect(fetch(closing.url)).rejects.toThrow();
     release.resolve();
     expect((await answer).status).toBe(200);
     await closed;

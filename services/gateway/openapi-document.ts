@@ -18,9 +18,20 @@ export interface DescribedParameter {
   schema: JsonObject;
 }
 
+/** Who may call an operation, and where a request names the records that it is about. */
+export interface DescribedAccess {
+  caller: string;
+  side?: string[];
+  permission?: string;
+  /** Runtime expressions by name; see access-target.ts. */
+  target?: Record<string, string>;
+}
+
 export interface DescribedOperation {
   operationId: string;
-  'x-access': { caller: string; side?: string[]; permission?: string };
+  'x-access': DescribedAccess;
+  /** Instead of the setting REQUEST_DEADLINE, for an operation that waits longer. */
+  'x-deadline-seconds'?: number;
   parameters?: (DescribedParameter | Reference)[];
   requestBody?: { required?: boolean; content: Record<string, { schema: JsonObject }> };
   responses: Record<string, JsonObject | Reference>;

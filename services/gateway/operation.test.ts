@@ -1,7 +1,6 @@
 import { unauthenticated } from '@creditlane/rpc/fault';
 import { describe, expect, test } from 'vitest';
 import { errorAnswer } from './errors.ts';
-import { bindHandlers } from './handler.ts';
 import {
   type JsonObject,
   loadOpenApiDocument,
@@ -9,6 +8,7 @@ import {
   resolveReference,
 } from './openapi-document.ts';
 import { operationsOf } from './operation.ts';
+import { bindHandlers } from './operations/handlers.ts';
 import { compileValidators } from './validation.ts';
 
 const document = loadOpenApiDocument();

@@ -1,10 +1,14 @@
 /** An operation as the OpenAPI document describes it, in the form that serving it needs. */
+import { accessTargetReader, type ReadAccessTarget } from './access-target.ts';
 import {
+  type DescribedAccess,
+  type DescribedOperation,
   type DescribedParameter,
   HTTP_METHODS,
   type HttpMethod,
   type JsonObject,
   type OpenApiDocument,
+  type PathItem,
   resolveReference,
 } from './openapi-document.ts';
 
@@ -13,8 +17,10 @@ export interface AccessRule {
   readonly caller: 'integration' | 'platform';
   /** On whose side the caller may stand; a grant on any of them opens the operation. */
   readonly sides: readonly ('retailer' | 'creditor')[];
-  /** Asked of the caller besides. */
+  /** The platform key must have it besides. */
   readonly permission: string | undefined;
+  /** The records that a request is about. */
+  readonly target: ReadAccessTarget;
 }
 
 export interface Operation {
@@ -26,80 +32,121 @@ export interface Operation {
   readonly parameters: readonly DescribedParameter[];
   /** Where the body's schema stands in the document, as a URI fragment. */
   readonly body: { readonly required: boolean; readonly schemaAt: string } | undefined;
-  /** The status of success. */
-  readonly successStatus: number;
+  /** The content type of each success, undefined where it has no body; the first is the usual one. */
+  readonly successes: ReadonlyMap<number, string | undefined>;
   /** Every status that the operation may answer with. */
   readonly statuses: ReadonlySet<number>;
   /** For an error status whose body has a closed schema: the only properties it may have. */
   readonly closedErrors: ReadonlyMap<number, readonly string[]>;
+  /** How long a request may take; undefined where the gateway's setting holds. */
+  readonly timeoutMs: number | undefined;
 }
 
+type Content = Record<string, { schema: JsonObject }>;
+
 const JSON_TYPE = 'application/json';
+/** Load balancers cut a connection on which nothing is sent for a minute, as a rule. */
+const MAX_DEADLINE_SECONDS = 60;
 
 /** All operations of the document. Throws an Error naming the operation whose description is unfit. */
 export function operationsOf(document: OpenApiDocument): Operation[] {
   const base = document.servers[0]?.url ?? '';
-  const operations: Operation[] = [];
-  for (const [path, item] of Object.entries(document.paths)) {
-    for (const method of HTTP_METHODS) {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    HTTP_METHODS.flatMap((method) => {
       const described = item[method];
-      if (described === undefined) continue;
-      const responses = Object.entries(described.responses);
-      const success = responses.map(([status]) => Number(status)).filter((it) => it < 300);
-      const [successStatus] = success;
-      const id = described.operationId;
-      if (successStatus === undefined || success.length > 1) {
-        throw new Error(`${id} must have one success response`);
+      if (described === undefined) return [];
+      try {
+        return [{ route: base + path, ...operationOf(document, path, item, method, described) }];
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new Error(`${described.operationId} ${reason}`);
       }
-      operations.push({
-        id,
-        method,
-        route: base + path,
-        access: accessRule(id, described['x-access']),
-        parameters: [...(item.parameters ?? []), ...(described.parameters ?? [])].map((it) =>
-          resolveReference(document, it),
-        ),
-        body: described.requestBody && {
-          required: described.requestBody.required ?? false,
-          schemaAt: fragment('paths', path, method, 'requestBody', 'content', JSON_TYPE, 'schema'),
-        },
-        successStatus,
-        statuses: new Set(responses.map(([status]) => Number(status))),
-        closedErrors: new Map(
-          responses.flatMap(([status, response]) => {
-            const names = closedProperties(document, resolveReference(document, response));
-            return Number(status) < 400 || names === undefined ? [] : [[Number(status), names]];
-          }),
-        ),
-      });
-    }
-  }
-  return operations;
+    }),
+  );
+}
+
+function operationOf(
+  document: OpenApiDocument,
+  path: string,
+  item: PathItem,
+  method: HttpMethod,
+  described: DescribedOperation,
+): Omit<Operation, 'route'> {
+  const parameters = [...(item.parameters ?? []), ...(described.parameters ?? [])].map(
+    (parameter) => resolveReference(document, parameter),
+  );
+  const { requestBody } = described;
+  const responses = Object.entries(described.responses).map(
+    ([status, response]) => [Number(status), resolveReference(document, response)] as const,
+  );
+  const successes = new Map(
+    responses.filter(([status]) => status < 300).map(([status, it]) => [status, contentType(it)]),
+  );
+  if (successes.size === 0) throw new Error('must have a success response');
+  return {
+    id: described.operationId,
+    method,
+    access: accessRule(described['x-access'], {
+      document,
+      parameters,
+      body: requestBody?.content[JSON_TYPE]?.schema,
+    }),
+    parameters,
+    body: requestBody && {
+      required: requestBody.required ?? false,
+      schemaAt: fragment('paths', path, method, 'requestBody', 'content', JSON_TYPE, 'schema'),
+    },
+    successes,
+    statuses: new Set(responses.map(([status]) => status)),
+    closedErrors: new Map(
+      responses.flatMap(([status, response]) => {
+        const names = closedProperties(document, response);
+        return status < 400 || names === undefined ? [] : [[status, names]];
+      }),
+    ),
+    timeoutMs: timeoutMs(described['x-deadline-seconds']),
+  };
 }
 
 function accessRule(
-  id: string,
-  rule: { caller: string; side?: string[]; permission?: string } | undefined,
+  rule: DescribedAccess | undefined,
+  sources: Parameters<typeof accessTargetReader>[1],
 ): AccessRule {
-  const { caller, side = [], permission } = rule ?? { caller: '' };
+  const { caller, side = [], permission, target = {} } = rule ?? { caller: '' };
   const known = side.every((it) => it === 'retailer' || it === 'creditor');
   if ((caller !== 'integration' && caller !== 'platform') || !known) {
-    throw new Error(`${id} must say in x-access who may call it`);
+    throw new Error('must say in x-access who may call it');
   }
-  return { caller, sides: side as AccessRule['sides'], permission };
+  const sides = side as AccessRule['sides'];
+  if (sides.includes('creditor') && target.creditorId === undefined) {
+    throw new Error('must say in x-access.target where the creditor is named');
+  }
+  return { caller, sides, permission, target: accessTargetReader(target, sources) };
+}
+
+function contentType(response: object): string | undefined {
+  const [type] = Object.keys((response as { content?: Content }).content ?? {});
+  return type;
 }
 
 function closedProperties(document: OpenApiDocument, response: object): string[] | undefined {
-  const { content } = response as { content?: Record<string, { schema: JsonObject }> };
-  const given = content?.[JSON_TYPE]?.schema;
-  if (given === undefined) return undefined;
-  const schema = resolveReference<JsonObject>(document, given);
+  const described = (response as { content?: Content }).content?.[JSON_TYPE]?.schema;
+  if (described === undefined) return undefined;
+  const schema = resolveReference<JsonObject>(document, described);
   const closed = schema.additionalProperties === false;
   return closed ? Object.keys(schema.properties ?? {}) : undefined;
 }
 
+function timeoutMs(seconds: number | undefined): number | undefined {
+  if (seconds === undefined) return undefined;
+  if (!(seconds > 0 && seconds <= MAX_DEADLINE_SECONDS)) {
+    throw new Error(`must have x-deadline-seconds of at most ${MAX_DEADLINE_SECONDS}`);
+  }
+  return seconds * 1000;
+}
+
 /** A JSON Pointer as a URI fragment (RFC 6901, section 6). */
 function fragment(...steps: string[]): string {
-  const escaped = steps.map((it) => it.replaceAll('~', '~0').replaceAll('/', '~1'));
+  const escaped = steps.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'));
   return `#/${escaped.map(encodeURIComponent).join('/')}`;
 }

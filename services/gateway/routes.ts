@@ -1,72 +1,42 @@
-/** Finds what serves a request's method and path, in time that does not grow with the routes. */
+/** Routes the requests for operations: one route of @koa/router for each operation of the OpenAPI document. */
 import { invalid } from '@creditlane/rpc/fault';
+import Router from '@koa/router';
+import type { Operation } from './operation.ts';
+import type { OperationMiddleware, OperationState } from './request-state.ts';
 
-/** A place in the tree of path segments. */
-interface Place<T> {
-  readonly literal: Map<string, Place<T>>;
-  placeholder: Place<T> | undefined;
-  /** The names of the placeholders on the way here, by method: paths may call them differently. */
-  readonly served: Map<string, { readonly target: T; readonly names: readonly string[] }>;
-}
+/** Paths are taken literally: no other case, no trailing slash, and one route for each request. */
+export const STRICT_ROUTES = { strict: true, sensitive: true, exclusive: true };
 
-export type Match<T> =
-  | { kind: 'found'; target: T; path: Record<string, string> }
-  | { kind: 'other_methods'; allow: string }
-  | { kind: 'unknown' };
-
-/** The routes of a server. HEAD is served wherever GET is. */
-export class Routes<T> {
-  readonly #root: Place<T> = place();
-
-  /** `route` is a path in which `{name}` stands for any one segment. Throws when it is taken. */
-  add(method: string, route: string, target: T): void {
-    const names: string[] = [];
-    let at = this.#root;
-    for (const segment of route.split('/').slice(1)) {
-      if (segment.startsWith('{')) {
-        names.push(segment.slice(1, -1));
-        at.placeholder ??= place();
-        at = at.placeholder;
-      } else {
-        const next = at.literal.get(segment) ?? place<T>();
-        at.literal.set(segment, next);
-        at = next;
-      }
-    }
-    const verbs = method === 'GET' ? ['GET', 'HEAD'] : [method];
-    for (const verb of verbs) {
-      if (at.served.has(verb)) throw new Error(`${verb} ${route} is declared twice`);
-      at.served.set(verb, { target, names });
-    }
+/**
+ * A router that runs, for a request of an operation, the middleware that `middlewareFor` makes for it.
+ * HEAD is served wherever GET is. Throws an Error when two operations have the same method and path.
+ */
+export function routeOperations(
+  operations: readonly Operation[],
+  middlewareFor: (operation: Operation) => OperationMiddleware[],
+): Router<OperationState> {
+  const router = new Router<OperationState>(STRICT_ROUTES);
+  const taken = new Set<string>();
+  for (const operation of operations.toSorted(bySpecificity)) {
+    const key = `${operation.method} ${operation.route.replaceAll(/\{.+?\}/g, '{}')}`;
+    if (taken.has(key)) throw new Error(`${key} is declared twice`);
+    taken.add(key);
+    const path = operation.route.replaceAll(/\{(.+?)\}/g, ':$1');
+    router[operation.method](path, ...middlewareFor(operation));
   }
-
-  /** Throws an `invalid` Fault when a placeholder's percent-encoding is broken. */
-  find(method: string, path: string): Match<T> {
-    const values: string[] = [];
-    let at: Place<T> | undefined = this.#root;
-    for (const segment of path.split('/').slice(1)) {
-      const literal: Place<T> | undefined = at.literal.get(segment);
-      if (literal === undefined) values.push(segment);
-      at = literal ?? (segment === '' ? undefined : at.placeholder);
-      if (at === undefined) return { kind: 'unknown' };
-    }
-    const served = at.served.get(method);
-    if (served !== undefined) {
-      const named = served.names.map((name, index) => [name, decoded(values[index] ?? '')]);
-      return { kind: 'found', target: served.target, path: Object.fromEntries(named) };
-    }
-    if (at.served.size === 0) return { kind: 'unknown' };
-    return { kind: 'other_methods', allow: [...at.served.keys()].join(', ') };
-  }
+  return router;
 }
 
-function place<T>(): Place<T> {
-  return { literal: new Map(), placeholder: undefined, served: new Map() };
+/** `exclusive` takes the last route that matches, so "{id}" goes before what is written out in its place. */
+function bySpecificity(a: Operation, b: Operation): number {
+  return a.route === b.route ? 0 : a.route > b.route ? -1 : 1;
 }
 
-function decoded(segment: string): string {
+/** Throws an `invalid` Fault for broken percent-encoding, which @koa/router passes on as it came. */
+export function requireDecodablePath({ path }: { readonly path: string }): void {
+  if (!path.includes('%')) return;
   try {
-    return decodeURIComponent(segment);
+    decodeURIComponent(path);
   } catch {
     throw invalid('invalid_request', 'the path has broken percent-encoding');
   }

@@ -38,7 +38,7 @@ export function fieldErrors(errors: readonly ErrorObject[]): FieldFault[] {
 }
 
 /** The refusal of a request for these fields, its message naming each. */
-export function refusalOfFields(fields: FieldError[], code = 'invalid_request'): Fault {
+export function refusedFields(fields: FieldError[], code = 'invalid_request'): Fault {
   const named = fields.map(({ pointer, message }) => `${fieldName(pointer)}: ${message}`);
   return invalid(code, named.join('; '), fields);
 }

@@ -1,17 +1,17 @@
-/** Holds requests against the OpenAPI document, by validators compiled once at start. */
-
+/** Checks requests against the OpenAPI document, by validators compiled once at start. */
 import { invalid } from '@creditlane/rpc/fault';
 import { isUuid } from '@creditlane/runtime/ids';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import formats from 'ajv-formats';
 import type { DescribedParameter, JsonObject, OpenApiDocument } from './openapi-document.ts';
 import type { Operation } from './operation.ts';
-import { fieldErrors, refusalOfFields } from './validation-messages.ts';
+import { fieldErrors, refusedFields } from './validation-messages.ts';
 
 /** A request's parameters as they came; a query parameter given more than once is a list. */
 export interface RawParameters {
   path: Record<string, string>;
-  query: Record<string, string | string[]>;
+  query: Record<string, string | string[] | undefined>;
   /** By lower-case name. */
   header: Record<string, string | string[] | undefined>;
 }
@@ -27,11 +27,12 @@ export interface Parameters {
 export interface Validator {
   /** Throws an `invalid` Fault that names every parameter at fault. */
   parameters(raw: RawParameters): Parameters;
-  /** Throws an `invalid` Fault that names every field at fault. */
-  body(value: unknown): JsonObject | undefined;
+  /** UUIDs in `value` become lower case. Throws an `invalid` Fault that names every field at fault. */
+  body(value: unknown): unknown;
 }
 
 const DOCUMENT_ID = 'https://creditlane.invalid/openapi.json';
+const LOWER_CASE = 'x-lower-case';
 
 /** Validators by operation id. Throws when a schema of the document cannot be compiled. */
 export function compileValidators(
@@ -63,10 +64,26 @@ function schemaCompiler(document: OpenApiDocument, fromText: boolean): Ajv2020 {
   formats.default(ajv, ['date', 'date-time', 'email']);
   // The library's own accepts a leading "urn:uuid:", which no service does.
   ajv.addFormat('uuid', isUuid);
+  ajv.addKeyword({ keyword: LOWER_CASE, type: 'string', modifying: true, validate: lowerCase });
   // The rest of an OpenAPI document says nothing about validity.
   ajv.addVocabulary([...Object.keys(document), 'example']);
-  ajv.addSchema(document, DOCUMENT_ID);
+  ajv.addSchema(markUuids(document) as OpenApiDocument, DOCUMENT_ID);
   return ajv;
+}
+
+/** A copy of a part of the document in which every schema of a UUID carries the keyword LOWER_CASE. */
+function markUuids(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(markUuids);
+  if (typeof part !== 'object' || part === null) return part;
+  const entries = Object.entries(part).map(([name, member]) => [name, markUuids(member)] as const);
+  if ('format' in part && part.format === 'uuid') entries.push([LOWER_CASE, true]);
+  return Object.fromEntries(entries);
+}
+
+/** UUIDs may come in either case; the services compare them as text. */
+function lowerCase(_: true, text: string, __: unknown, at?: DataValidationCxt): true {
+  if (at !== undefined) at.parentData[at.parentDataProperty] = text.toLowerCase();
+  return true;
 }
 
 function bodyCheck(body: Operation['body'], ajv: Ajv2020): Validator['body'] {
@@ -77,8 +94,8 @@ function bodyCheck(body: Operation['body'], ajv: Ajv2020): Validator['body'] {
       if (body.required) throw invalid('body_missing', 'this operation needs a JSON body');
       return undefined;
     }
-    if (!validate(value)) throw refusalOfFields(fieldErrors(validate.errors ?? []));
-    return value as JsonObject;
+    if (!validate(value)) throw refusedFields(fieldErrors(validate.errors ?? []));
+    return value;
   };
 }
 
@@ -86,19 +103,14 @@ function parameterCheck(
   declared: readonly DescribedParameter[],
   ajv: Ajv2020,
 ): Validator['parameters'] {
-  const headers = declared.filter((it) => it.in === 'header').map(({ name }) => name);
-  const names = new Map(headers.map((name) => [name.toLowerCase(), name]));
-  const ids = declared.filter(({ schema }) => schema.format === 'uuid');
+  const headers = declared.filter((parameter) => parameter.in === 'header');
+  const names = new Map(headers.map(({ name }) => [name.toLowerCase(), name]));
   const validate: ValidateFunction = ajv.compile({
     type: 'object',
     properties: {
-      path: objectOf(declared.filter((it) => it.in === 'path')),
-      query: objectOf(declared.filter((it) => it.in === 'query')),
-      header: objectOf(
-        declared
-          .filter((it) => it.in === 'header')
-          .map((it) => ({ ...it, name: it.name.toLowerCase() })),
-      ),
+      path: objectOf(declared.filter((parameter) => parameter.in === 'path')),
+      query: objectOf(declared.filter((parameter) => parameter.in === 'query')),
+      header: objectOf(headers.map((header) => ({ ...header, name: header.name.toLowerCase() }))),
     },
   });
   return ({ path, query, header: all }) => {
@@ -106,31 +118,26 @@ function parameterCheck(
     for (const name of names.keys()) header[name] = all[name];
     const parameters = { path, query, header };
     if (!validate(parameters)) {
-      throw refusalOfFields(
+      throw refusedFields(
         fieldErrors(validate.errors ?? []).map(({ pointer, message }) => {
-          const [, place = '', name = ''] = pointer.split('/');
-          return { in: place, pointer: `/${names.get(name) ?? name}`, message };
+          const [, kind = '', name = ''] = pointer.split('/');
+          return { in: kind, pointer: `/${names.get(name) ?? name}`, message };
         }),
       );
     }
-    const checked = parameters as Parameters;
-    for (const { in: place, name } of ids) {
-      const key = place === 'header' ? name.toLowerCase() : name;
-      const value = checked[place][key];
-      if (typeof value === 'string') checked[place][key] = value.toLowerCase();
-    }
-    return checked;
+    return parameters as Parameters;
   };
 }
 
 function objectOf(parameters: readonly DescribedParameter[]): JsonObject {
   const required = parameters.filter((it) => it.required === true).map(({ name }) => name);
-  const properties = parameters.map(({ name, schema }) => [name, inDocument(schema)] as const);
+  const properties = parameters.map(({ name, schema }) => [name, ownSchema(schema)] as const);
   return { type: 'object', required, properties: Object.fromEntries(properties) };
 }
 
-/** References in a schema taken out of the document must name the document. */
-function inDocument(schema: JsonObject): JsonObject {
+/** A schema taken out of the document: its references must name the document. */
+function ownSchema(schema: JsonObject): JsonObject {
   const { $ref } = schema;
-  return typeof $ref === 'string' ? { ...schema, $ref: DOCUMENT_ID + $ref } : schema;
+  const marked = markUuids(schema) as JsonObject;
+  return typeof $ref === 'string' ? { ...marked, $ref: DOCUMENT_ID + $ref } : marked;
 }

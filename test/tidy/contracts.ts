@@ -20,6 +20,20 @@ export function findStaleGeneratedCode(): Finding[] {
   });
 }
 
+/** Reports the types of the OpenAPI document when they differ from what services/gateway/openapi generates. */
+export function findStaleOpenApiTypes(): Finding[] {
+  return withTemporaryFolder((folder) => {
+    const fresh = join(folder, 'openapi.ts');
+    const script = join(ROOT, 'services/gateway/generate-types.ts');
+    const { status, stderr } = spawnSync(process.execPath, [script, fresh], { encoding: 'utf8' });
+    if (status !== 0) return [`services/gateway/generate-types.ts:1 fails: ${stderr}`];
+    const file = 'services/gateway/gen/openapi.ts';
+    return readFileSync(fresh, 'utf8') === readFileSync(join(ROOT, file), 'utf8')
+      ? []
+      : [`${file}:1 differs from what services/gateway/openapi generates: npm run generate`];
+  });
+}
+
 /**
  * Reports every change since a commit that breaks a client generated from that commit's contracts.
  * @param commit must contain proto/

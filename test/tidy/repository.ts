@@ -16,7 +16,7 @@ export function listFiles(...endings: string[]): string[] {
   const listed = runGit('ls-files', '--cached', '--others', '--exclude-standard').split('\n');
   const isWanted = (file: string) =>
     file !== '' &&
-    !file.startsWith('proto/gen/') &&
+    !file.includes('/gen/') &&
     (endings.length === 0 || endings.some((ending) => file.endsWith(ending)));
   // git still lists a file that is deleted but not yet committed.
   return listed.filter((file) => isWanted(file) && existsSync(join(ROOT, file))).sort();

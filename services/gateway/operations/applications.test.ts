@@ -1,11 +1,11 @@
 import { invalid } from '@creditlane/rpc/fault';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { startWorld } from '../test-world.ts';
+import { startTestGateway } from '../test-gateway.ts';
 
-const world = await startWorld();
-afterAll(world.close);
-afterEach(() => world.peers.failures.clear());
+const gateway = await startTestGateway();
+afterAll(gateway.close);
+afterEach(() => gateway.services.failures.clear());
 
 const applicant = {
   firstName: 'Maya',
@@ -20,10 +20,10 @@ const applicant = {
 };
 
 const create = (change: object = {}, headers: Record<string, string> = {}) =>
-  world.send('POST', '/v1/applications', {
+  gateway.send('POST', '/v1/applications', {
     headers,
     body: {
-      retailerId: world.ids.retailer,
+      retailerId: gateway.ids.retailer,
       type: 'PRE_APPROVAL',
       referenceNumber: 'DEAL-42',
       primaryApplicant: applicant,
@@ -38,7 +38,7 @@ describe('creating an application', () => {
     expect(made.status).toBe(201);
     expect(made.json).toEqual({
       applicationId: expect.any(String),
-      retailerId: world.ids.retailer,
+      retailerId: gateway.ids.retailer,
       type: 'PRE_APPROVAL',
       status: 'DRAFT',
       referenceNumber: 'DEAL-42',
@@ -47,15 +47,15 @@ describe('creating an application', () => {
       submissions: [],
       createdAt: '2026-02-01T10:00:00.000Z',
     });
-    const read = await world.send('GET', `/v1/applications/${made.json.applicationId}`);
+    const read = await gateway.send('GET', `/v1/applications/${made.json.applicationId}`);
     expect(read.json).toEqual(made.json);
   });
 
   test('takes the retailer from X-Service-Retailer-ID when the body names none', async () => {
-    const header = { 'X-Service-Retailer-ID': world.ids.retailer.toUpperCase() };
+    const header = { 'X-Service-Retailer-ID': gateway.ids.retailer.toUpperCase() };
     const made = await create({ retailerId: undefined }, header);
     expect(made.status).toBe(201);
-    expect(made.json.retailerId).toBe(world.ids.retailer);
+    expect(made.json.retailerId).toBe(gateway.ids.retailer);
   });
 
   test.each([
@@ -76,7 +76,7 @@ describe('creating an application', () => {
       '/primaryApplicant/addressHistory/0/province',
     ],
   ])('with %s is refused, naming the field', async (_, change, inHeader, at) => {
-    const headers = inHeader && { 'X-Service-Retailer-ID': world.ids.retailer };
+    const headers = inHeader && { 'X-Service-Retailer-ID': gateway.ids.retailer };
     const answer = await create(change(), headers || {});
     expect(answer.status).toBe(400);
     expect(answer.json.errors).toMatchObject([{ pointer: at }]);
@@ -96,10 +96,10 @@ describe('submitting an application', () => {
   };
   const applicantId = newId();
   const submit = (change: object = {}) =>
-    world.send('POST', `/v1/applications/${world.ids.application}/submit`, {
+    gateway.send('POST', `/v1/applications/${gateway.ids.application}/submit`, {
       body: {
         submittedByUserId: newId(),
-        creditorIds: [world.ids.creditor.toUpperCase()],
+        creditorIds: [gateway.ids.creditor.toUpperCase()],
         consents: [{ applicantId: applicantId.toUpperCase(), creditConsent: true }],
         worksheet,
         ...change,
@@ -111,9 +111,9 @@ describe('submitting an application', () => {
     expect(answer.status).toBe(200);
     expect(answer.json.status).toBe('SUBMITTED');
     expect(answer.json.submissions).toEqual([
-      { creditorId: world.ids.creditor, submittedAt: '2026-02-01T11:00:00.000Z', worksheet },
+      { creditorId: gateway.ids.creditor, submittedAt: '2026-02-01T11:00:00.000Z', worksheet },
     ]);
-    const sent = world.peers.called('submitApplication').at(-1)?.request;
+    const sent = gateway.services.called('submitApplication').at(-1)?.request;
     expect(sent).toMatchObject({
       consents: [{ applicantId, creditConsent: true }],
       worksheet: { salePrice: 28995, terms: { interestRate: 7.49, term: 60, frequency: 1 } },
@@ -141,7 +141,9 @@ describe('submitting an application', () => {
 
   test("a term refused by the service is named in the worksheet's own place", async () => {
     const fields = [{ pointer: '/worksheet/terms/term', message: 'must not be negative' }];
-    world.peers.failures.set('submitApplication', () => invalid('invalid_submission', 'x', fields));
+    gateway.services.failures.set('submitApplication', () =>
+      invalid('invalid_submission', 'x', fields),
+    );
     const answer = await submit();
     expect(answer.json).toMatchObject({
       status: 400,

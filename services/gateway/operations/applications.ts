@@ -1,5 +1,6 @@
 /** The operations on applications for credit. */
 import {
+  ApplicantSchema,
   type Application,
   ApplicationSchema,
   SubmissionSchema,
@@ -13,74 +14,78 @@ import {
 } from '@creditlane/proto/applications/v1/applications_service';
 import { LoanTermsSchema } from '@creditlane/proto/common/v1/terms';
 import type { Client } from '@creditlane/rpc/client';
-import { answered, type Handlers, movingFields } from '../handler.ts';
 import { messageReader, messageWriter } from '../json-message.ts';
-import type { JsonObject } from '../openapi-document.ts';
-import { refusalOfFields } from '../validation-messages.ts';
+import { refusedFields } from '../validation-messages.ts';
+import { defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
 
-const readCreation = messageReader(CreateApplicationRequestSchema);
-const readSubmission = messageReader(SubmitApplicationRequestSchema);
+const readCreation = messageReader(CreateApplicationRequestSchema, {
+  except: ['primaryApplicant', 'coApplicant'],
+});
+/** The applications service draws the ids of applicants. */
+const readApplicant = messageReader(ApplicantSchema, { except: ['applicantId'] });
+const readSubmission = messageReader(SubmitApplicationRequestSchema, { except: ['applicationId'] });
 const writeTerms = messageWriter(LoanTermsSchema);
 const writeWorksheet = messageWriter(WorksheetSchema, { except: ['terms'] });
 const writeSubmission = messageWriter(SubmissionSchema, { except: ['worksheet'] });
 const writeApplication = messageWriter(ApplicationSchema, { except: ['submissions'] });
 
-export function applicationOperations(applications: Client<typeof ApplicationsService>): Handlers {
-  return {
+export function applicationOperations(applications: Client<typeof ApplicationsService>) {
+  return defineHandlers({
     async createApplication({ header, body, context }) {
-      const retailerId = retailerOf(body.retailerId as string | undefined, header);
-      const request = { ...readCreation(body), retailerId };
-      return applicationObject(await applications.createApplication(request, context));
+      const retailerId = requireRetailer(body.retailerId, header['x-service-retailer-id']);
+      const { primaryApplicant, coApplicant } = body;
+      const request = {
+        ...readCreation(body),
+        retailerId,
+        primaryApplicant: readApplicant(primaryApplicant),
+        ...(coApplicant && { coApplicant: readApplicant(coApplicant) }),
+      };
+      const { application } = await applications.createApplication(request, context);
+      return applicationJson(application);
     },
 
     async getApplication({ path, context }) {
-      const { applicationId = '' } = path;
-      return applicationObject(await applications.getApplication({ applicationId }, context));
+      const { application } = await applications.getApplication(path, context);
+      return applicationJson(application);
     },
 
     async submitApplication({ path, body, context }) {
-      const { applicationId = '' } = path;
-      const worksheet = body.worksheet as JsonObject;
-      const request = {
-        // In JSON the terms of the loan stand among the worksheet's other figures.
-        ...readSubmission({ ...body, worksheet: { ...worksheet, terms: worksheet } }),
-        applicationId,
-      };
-      const submitting = applications.submitApplication(request, context);
-      return applicationObject(
-        await movingFields([['/worksheet/terms', '/worksheet']], submitting),
+      const { worksheet } = body;
+      // In JSON the terms of the loan stand among the worksheet's other figures.
+      const submission = readSubmission({ ...body, worksheet: { ...worksheet, terms: worksheet } });
+      const { application } = await renameRefusedFields(
+        applications.submitApplication({ ...submission, ...path }, context),
+        [{ from: '/worksheet/terms', to: '/worksheet' }],
       );
+      return applicationJson(application);
     },
-  };
+  });
 }
 
-function retailerOf(
-  inBody: string | undefined,
-  header: Record<string, string | undefined>,
-): string {
-  const inHeader = header['x-service-retailer-id'];
-  const retailerId = inBody?.toLowerCase() ?? inHeader;
+/** The retailer of a new application. Throws an `invalid` Fault when none is named, or two are. */
+function requireRetailer(inBody: string | undefined, inHeader: string | undefined): string {
+  const retailerId = inBody ?? inHeader;
   const pointer = '/retailerId';
   if (retailerId === undefined) {
     const message = 'is required unless X-Service-Retailer-ID names the retailer';
-    throw refusalOfFields([{ pointer, message }]);
+    throw refusedFields([{ pointer, message }]);
   }
   if (inHeader !== undefined && inHeader !== retailerId) {
-    throw refusalOfFields([{ pointer, message: 'must be the retailer of X-Service-Retailer-ID' }]);
+    throw refusedFields([{ pointer, message: 'must be the retailer of X-Service-Retailer-ID' }]);
   }
   return retailerId;
 }
 
-function applicationObject(answer: { application?: Application | undefined }): JsonObject {
-  const application = answered(answer.application);
+function applicationJson(record: Application | undefined) {
+  const application = requireRecord(record);
   const submissions = application.submissions.map((submission) => ({
     ...writeSubmission(submission),
-    worksheet: submission.worksheet === undefined ? {} : worksheetObject(submission.worksheet),
+    worksheet: submission.worksheet === undefined ? {} : worksheetJson(submission.worksheet),
   }));
   return { ...writeApplication(application), submissions };
 }
 
-function worksheetObject(worksheet: Worksheet): JsonObject {
+function worksheetJson(worksheet: Worksheet) {
   const terms = worksheet.terms === undefined ? {} : writeTerms(worksheet.terms);
   return { ...terms, ...writeWorksheet(worksheet) };
 }

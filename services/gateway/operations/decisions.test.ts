@@ -1,6 +1,6 @@
 import { invalid } from '@creditlane/rpc/fault';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { startWorld } from '../test-world.ts';
+import { startTestGateway } from '../test-gateway.ts';
 
 const WRITABLE = [
   'BOOKED',
@@ -13,24 +13,24 @@ const WRITABLE = [
   'PENDING_BANK_CONNECTION',
 ];
 
-const world = await startWorld();
-afterAll(world.close);
-const path = world.decisionPath;
-const { application: applicationId, creditor: creditorId } = world.ids;
+const gateway = await startTestGateway();
+afterAll(gateway.close);
+const path = gateway.decisionPath;
+const { application: applicationId, creditor: creditorId } = gateway.ids;
 beforeEach(() => {
-  world.peers.submissions.set(`${applicationId} ${creditorId}`, []);
-  world.peers.calls.length = 0;
+  gateway.services.submissions.set(`${applicationId} ${creditorId}`, []);
+  gateway.services.calls.length = 0;
 });
 
 const post = (body: object, headers: Record<string, string> = {}) =>
-  world.send('POST', path, { body: { applicationId, decision: 'APPROVED', ...body }, headers });
+  gateway.send('POST', path, { body: { applicationId, decision: 'APPROVED', ...body }, headers });
 
 describe('recording a decision', () => {
   test.each(WRITABLE)('%s is accepted and read back', async (decision) => {
     const recorded = await post({ decision });
     expect(recorded.status).toBe(200);
     expect(recorded.json).toEqual({ applicationId, creditorId, decision });
-    const read = await world.send('GET', path);
+    const read = await gateway.send('GET', path);
     expect(read.json).toEqual(recorded.json);
   });
 
@@ -66,16 +66,16 @@ describe('recording a decision', () => {
     };
     const answer = await post({ ...figures, ...further });
     expect(answer.json).toEqual({ applicationId, creditorId, decision: 'APPROVED', ...figures });
-    const [sent] = world.peers.submissions.get(`${applicationId} ${creditorId}`) ?? [];
+    const [sent] = gateway.services.submissions.get(`${applicationId} ${creditorId}`) ?? [];
     expect(sent).toMatchObject({ ...figures, ...further, decision: 3, paymentFrequency: 4 });
 
-    const history = await world.send('GET', `${path}s`);
+    const history = await gateway.send('GET', `${path}s`);
     expect(history.json).toEqual({
       data: [
         {
           sequence: 1,
           recordedAt: '2026-02-01T12:00:00.000Z',
-          integrationId: world.ids.integration,
+          integrationId: gateway.ids.integration,
           decision: 'APPROVED',
           ...figures,
           ...further,
@@ -89,9 +89,9 @@ describe('recording a decision', () => {
     const given = { decision: 'APPROVED', conditions: '' };
     const recorded = await post(given);
     expect(recorded.json).toEqual({ applicationId, creditorId, ...given });
-    expect((await world.send('GET', path)).json).toEqual(recorded.json);
+    expect((await gateway.send('GET', path)).json).toEqual(recorded.json);
     const history = await post({ ...given, program: '', tier: '' }).then(() =>
-      world.send('GET', `${path}s`),
+      gateway.send('GET', `${path}s`),
     );
     expect(history.json.data[0]).toMatchObject({ ...given, program: '', tier: '' });
   });
@@ -137,12 +137,12 @@ describe('recording a decision', () => {
     expect(answer.json).toMatchObject({ status: 400, code: 'invalid_request' });
     expect(answer.json.errors).toEqual([{ pointer, message: expect.stringMatching(message) }]);
     expect(answer.json.message).toMatch(new RegExp(`^${pointer.slice(1)}: `));
-    expect(world.peers.called('recordDecision')).toEqual([]);
+    expect(gateway.services.called('recordDecision')).toEqual([]);
   });
 
   test('a number too large for JSON readers is refused', async () => {
     const body = `{"applicationId":"${applicationId}","decision":"APPROVED","interestRate":1e400}`;
-    const answer = await world.send('POST', path, { body });
+    const answer = await gateway.send('POST', path, { body });
     expect(answer.status).toBe(400);
     expect(answer.json.errors).toEqual([{ pointer: '/interestRate', message: 'must be a number' }]);
   });
@@ -154,18 +154,18 @@ describe('recording a decision', () => {
   });
 
   test("an applicationId other than the path's is refused", async () => {
-    const answer = await post({ applicationId: world.ids.otherApplication });
+    const answer = await post({ applicationId: gateway.ids.otherApplication });
     expect(answer.status).toBe(400);
     expect(answer.json).toMatchObject({
       code: 'application_id_mismatch',
       errors: [{ pointer: '/applicationId', message: 'must be the application in the path' }],
     });
-    expect(world.peers.called('recordDecision')).toEqual([]);
+    expect(gateway.services.called('recordDecision')).toEqual([]);
   });
 
   test('UUIDs are taken in either case and answered in lower case', async () => {
     const upper = applicationId.toUpperCase();
-    const answer = await world.send('POST', path.replace(applicationId, upper), {
+    const answer = await gateway.send('POST', path.replace(applicationId, upper), {
       body: { applicationId: upper, decision: 'BOOKED' },
     });
     expect(answer.json).toEqual({ applicationId, creditorId, decision: 'BOOKED' });
@@ -174,11 +174,11 @@ describe('recording a decision', () => {
   test('unknown properties, maxPayment among them, are passed over', async () => {
     const more = { creditorId, maxPayment: 900, constructor: 1 };
     const body = JSON.stringify({ applicationId, decision: 'BOOKED', ...more });
-    const answer = await world.send('POST', path, {
+    const answer = await gateway.send('POST', path, {
       body: body.replace('{', '{"__proto__":{"a":1},'),
     });
     expect(answer.json).toEqual({ applicationId, creditorId, decision: 'BOOKED' });
-    const [sent] = world.peers.submissions.get(`${applicationId} ${creditorId}`) ?? [];
+    const [sent] = gateway.services.submissions.get(`${applicationId} ${creditorId}`) ?? [];
     expect(sent?.maxPayment).toBeUndefined();
   });
 
@@ -190,9 +190,9 @@ describe('recording a decision', () => {
     expect(second.status).toBe(200);
     expect(second.headers.get('idempotent-replayed')).toBe('true');
     expect(second.json).toEqual(first.json);
-    const [seen] = world.peers.called('recordDecision');
+    const [seen] = gateway.services.called('recordDecision');
     expect(seen?.call.idempotency).toMatchObject({
-      callerId: world.ids.integration,
+      callerId: gateway.ids.integration,
       key: key['Idempotency-Key'],
     });
   });
@@ -213,15 +213,15 @@ describe('mapQueryResult decisions', () => {
     ['limit=ten', 'must be a whole number'],
     ['limit=1&limit=2', 'must be a whole number'],
   ])('a page with %s is refused', async (query, message) => {
-    const answer = await world.send('GET', `${path}s?${query}`);
+    const answer = await gateway.send('GET', `${path}s?${query}`);
     expect(answer.status).toBe(400);
     expect(answer.json.errors).toEqual([{ in: 'query', pointer: '/limit', message }]);
   });
 
   test('limit and cursor reach the service, 25 being the default', async () => {
-    await world.send('GET', `${path}s`);
-    await world.send('GET', `${path}s?limit=7&cursor=abc%2F%2B&other=1`);
-    const requests = world.peers.called('listDecisions').map(({ request }) => request);
+    await gateway.send('GET', `${path}s`);
+    await gateway.send('GET', `${path}s?limit=7&cursor=abc%2F%2B&other=1`);
+    const requests = gateway.services.called('listDecisions').map(({ request }) => request);
     expect(requests).toMatchObject([
       { limit: 25, cursor: '' },
       { limit: 7, cursor: 'abc/+' },
@@ -231,16 +231,16 @@ describe('mapQueryResult decisions', () => {
   test('a cursor that the service refuses is named as the query parameter it is', async () => {
     const message = 'must be the nextCursor of an earlier page';
     const fields = [{ pointer: '/cursor', message }];
-    world.peers.failures.set('listDecisions', () => invalid('invalid_cursor', 'x', fields));
-    const answer = await world.send('GET', `${path}s?cursor=abc`);
-    world.peers.failures.clear();
+    gateway.services.failures.set('listDecisions', () => invalid('invalid_cursor', 'x', fields));
+    const answer = await gateway.send('GET', `${path}s?cursor=abc`);
+    gateway.services.failures.clear();
     expect(answer.status).toBe(400);
     expect(answer.json).toMatchObject({ code: 'invalid_cursor', message: `cursor: ${message}` });
     expect(answer.json.errors).toEqual([{ in: 'query', pointer: '/cursor', message }]);
   });
 
   test('an id that is no UUID is refused, naming the parameter', async () => {
-    const answer = await world.send('GET', path.replace(applicationId, 'urn:uuid:1'));
+    const answer = await gateway.send('GET', path.replace(applicationId, 'urn:uuid:1'));
     expect(answer.status).toBe(400);
     expect(answer.json.errors).toEqual([
       { in: 'path', pointer: '/applicationId', message: 'must be a UUID' },
@@ -248,11 +248,11 @@ describe('mapQueryResult decisions', () => {
   });
 
   test('an unknown submission is 400 on the decision and 404 on its history', async () => {
-    const elsewhere = path.replace(applicationId, world.ids.otherApplication);
-    const latest = await world.send('GET', elsewhere);
+    const elsewhere = path.replace(applicationId, gateway.ids.otherApplication);
+    const latest = await gateway.send('GET', elsewhere);
     expect(latest.status).toBe(400);
     expect(latest.json).toMatchObject({ status: 400, code: 'submission_not_found' });
-    const history = await world.send('GET', `${elsewhere}s`);
+    const history = await gateway.send('GET', `${elsewhere}s`);
     expect(history.status).toBe(404);
     expect(history.json).toMatchObject({ status: 404, code: 'submission_not_found' });
   });

@@ -5,78 +5,67 @@ import {
   RecordedDecisionSchema,
 } from '@creditlane/proto/decisions/v1/decisions_service';
 import type { Client } from '@creditlane/rpc/client';
-import { answered, type Handlers, movingFields } from '../handler.ts';
 import { messageReader, messageWriter } from '../json-message.ts';
-import type { JsonObject } from '../openapi-document.ts';
-import { refusalOfFields } from '../validation-messages.ts';
+import { refusedFields } from '../validation-messages.ts';
+import { defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
 
-/** Set by the platform's own callers only, so never taken from a body nor shown. */
-const INTERNAL = { except: ['maxPayment'] };
+/** Set by the platform's own callers only, so neither read from a body nor shown. */
+const INTERNAL = { except: ['maxPayment'] } as const;
 
 const readDecision = messageReader(DecisionSchema, INTERNAL);
 const writeDecision = messageWriter(DecisionSchema, INTERNAL);
 const writeRecord = messageWriter(RecordedDecisionSchema, { except: ['decision'] });
 
-/** What the decision (read) object shows of a decision. */
-const READ_FIELDS = [
-  'decision',
-  'firstPaymentDate',
-  'paymentFrequency',
-  'interestRate',
-  'paymentAmount',
-  'conditions',
-];
-
-export function decisionOperations(decisions: Client<typeof DecisionsService>): Handlers {
-  return {
+export function decisionOperations(decisions: Client<typeof DecisionsService>) {
+  return defineHandlers({
     async getDecision({ path, context }) {
-      const ids = idsOf(path);
-      const { decision } = await decisions.getDecision(ids, context);
-      return decisionObject(ids, decision);
+      const { decision } = await decisions.getDecision(path, context);
+      return latestDecision(path, decision);
     },
 
     async recordDecision({ path, body, context }) {
-      const ids = idsOf(path);
-      if (String(body.applicationId).toLowerCase() !== ids.applicationId) {
+      // The published schema calls this a string, not a UUID, so it comes in either case.
+      if (body.applicationId.toLowerCase() !== path.applicationId) {
         const message = 'must be the application in the path';
-        throw refusalOfFields([{ pointer: '/applicationId', message }], 'application_id_mismatch');
+        throw refusedFields([{ pointer: '/applicationId', message }], 'application_id_mismatch');
       }
-      const request = { ...ids, decision: readDecision(body) };
-      const recording = decisions.recordDecision(request, context);
-      const { decision } = await movingFields([['/decision', '']], recording);
-      return decisionObject(ids, decision);
+      const { decision } = await renameRefusedFields(
+        decisions.recordDecision({ ...path, decision: readDecision(body) }, context),
+        [{ from: '/decision', to: '' }],
+      );
+      return latestDecision(path, decision);
     },
 
     async listDecisions({ path, query, context }) {
       const { limit, cursor = '' } = query;
-      const page = { limit: Number(limit), cursor: String(cursor) };
-      const listing = decisions.listDecisions({ ...idsOf(path), ...page }, context);
-      const { decisions: records, nextCursor } = await movingFields(
-        [['/cursor', '/cursor', 'query']],
-        listing,
+      const page = await renameRefusedFields(
+        decisions.listDecisions({ ...path, limit, cursor }, context),
+        [{ from: '/cursor', to: '/cursor', in: 'query' }],
       );
-      const data = records.map((record) => ({
-        integrationId: null,
+      const data = page.decisions.map((record) => ({
         ...writeRecord(record),
-        ...(record.decision && writeDecision(record.decision)),
+        ...writeDecision(requireRecord(record.decision)),
+        integrationId: record.integrationId || null,
       }));
-      return { data, nextCursor: nextCursor || null };
+      return { data, nextCursor: page.nextCursor || null };
     },
-  };
-}
-
-function idsOf({ applicationId = '', creditorId = '' }: Record<string, string>) {
-  return { applicationId, creditorId };
-}
-
-function decisionObject(
-  ids: { applicationId: string; creditorId: string },
-  decision: Decision | undefined,
-): JsonObject {
-  const written = writeDecision(answered(decision));
-  const shown = READ_FIELDS.flatMap((name) => {
-    const value = written[name];
-    return value === undefined ? [] : [[name, value] as const];
   });
-  return { ...ids, ...Object.fromEntries(shown) };
+}
+
+/** What the two operations of the interface specification show of a decision. */
+function latestDecision(
+  ids: { applicationId: string; creditorId: string },
+  record: Decision | undefined,
+) {
+  const { decision, firstPaymentDate, paymentFrequency, interestRate, paymentAmount, conditions } =
+    writeDecision(requireRecord(record));
+  return {
+    ...ids,
+    decision,
+    firstPaymentDate,
+    paymentFrequency,
+    interestRate,
+    paymentAmount,
+    conditions,
+  };
 }

@@ -7,39 +7,38 @@ import {
   UserSchema,
 } from '@creditlane/proto/applications/v1/directory_service';
 import type { Client } from '@creditlane/rpc/client';
-import { type Handlers, movingFields } from '../handler.ts';
 import { messageReader } from '../json-message.ts';
+import { defineHandlers, renameRefusedFields } from './handlers.ts';
 
-const readRetailer = messageReader(RetailerSchema);
-const readRetailerGroup = messageReader(RetailerGroupSchema);
-const readUser = messageReader(UserSchema);
-const readCreditor = messageReader(CreditorSchema);
+const readRetailer = messageReader(RetailerSchema, { except: ['retailerId'] });
+const readRetailerGroup = messageReader(RetailerGroupSchema, { except: ['retailerGroupId'] });
+const readUser = messageReader(UserSchema, { except: ['userId'] });
+const readCreditor = messageReader(CreditorSchema, { except: ['creditorId'] });
 
-export function directoryOperations(directory: Client<typeof DirectoryService>): Handlers {
-  return {
-    async registerRetailer({ path: { retailerId = '' }, body, context }) {
-      const retailer = { ...readRetailer(body), retailerId };
-      await movingFields([['/retailer', '']], directory.registerRetailer({ retailer }, context));
-      return undefined;
+export function directoryOperations(directory: Client<typeof DirectoryService>) {
+  return defineHandlers({
+    async registerRetailer({ path, body, context }) {
+      const retailer = { ...readRetailer(body), ...path };
+      const call = directory.registerRetailer({ retailer }, context);
+      await renameRefusedFields(call, [{ from: '/retailer', to: '' }]);
     },
 
-    async registerRetailerGroup({ path: { retailerGroupId = '' }, body, context }) {
-      const retailerGroup = { ...readRetailerGroup(body), retailerGroupId };
-      const registering = directory.registerRetailerGroup({ retailerGroup }, context);
-      await movingFields([['/retailerGroup', '']], registering);
-      return undefined;
+    async registerRetailerGroup({ path, body, context }) {
+      const retailerGroup = { ...readRetailerGroup(body), ...path };
+      const call = directory.registerRetailerGroup({ retailerGroup }, context);
+      await renameRefusedFields(call, [{ from: '/retailerGroup', to: '' }]);
     },
 
-    async registerUser({ path: { userId = '' }, body, context }) {
-      const user = { active: true, ...readUser(body), userId };
-      await movingFields([['/user', '']], directory.registerUser({ user }, context));
-      return undefined;
+    async registerUser({ path, body, context }) {
+      const user = { active: true, ...readUser(body), ...path };
+      const call = directory.registerUser({ user }, context);
+      await renameRefusedFields(call, [{ from: '/user', to: '' }]);
     },
 
-    async registerCreditor({ path: { creditorId = '' }, body, context }) {
-      const creditor = { ...readCreditor(body), creditorId };
-      await movingFields([['/creditor', '']], directory.registerCreditor({ creditor }, context));
-      return undefined;
+    async registerCreditor({ path, body, context }) {
+      const creditor = { ...readCreditor(body), ...path };
+      const call = directory.registerCreditor({ creditor }, context);
+      await renameRefusedFields(call, [{ from: '/creditor', to: '' }]);
     },
-  };
+  });
 }

@@ -4,58 +4,49 @@ import {
   RegisterIntegrationRequestSchema,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Client } from '@creditlane/rpc/client';
-import type { Handler, Handlers } from '../handler.ts';
 import { messageReader } from '../json-message.ts';
+import { defineHandlers } from './handlers.ts';
 
 const readRegistration = messageReader(RegisterIntegrationRequestSchema);
 
-export function integrationOperations(integrations: Client<typeof IntegrationsService>): Handlers {
-  const grantRetailer =
-    (granted: boolean): Handler =>
-    async ({ path, context }) => {
-      const { integrationId = '', retailerId = '' } = path;
-      await integrations.grantRetailer({ integrationId, retailerId, granted }, context);
-      return undefined;
-    };
-  const grantCreditor =
-    (granted: boolean): Handler =>
-    async ({ path, context }) => {
-      const { integrationId = '', creditorId = '' } = path;
-      await integrations.grantCreditor({ integrationId, creditorId, granted }, context);
-      return undefined;
-    };
-  return {
+export function integrationOperations(integrations: Client<typeof IntegrationsService>) {
+  return defineHandlers({
     async registerIntegration({ body, context }) {
-      const registering = integrations.registerIntegration(readRegistration(body), context);
-      const { integrationId } = await registering;
-      return { integrationId, name: body.name ?? '', permissions: body.permissions ?? [] };
+      const request = readRegistration(body);
+      const { integrationId } = await integrations.registerIntegration(request, context);
+      return { integrationId, name: body.name, permissions: body.permissions ?? [] };
     },
 
     async issueKey({ path, body, context }) {
-      const { integrationId = '' } = path;
-      const live = body.live !== false;
-      const { keyId, key } = await integrations.issueKey({ integrationId, live }, context);
+      const request = { ...path, live: body?.live ?? true };
+      const { keyId, key } = await integrations.issueKey(request, context);
       return { keyId, key };
     },
 
     async revokeKey({ path, context }) {
-      const { integrationId = '', keyId = '' } = path;
-      await integrations.revokeKey({ integrationId, keyId }, context);
-      return undefined;
+      await integrations.revokeKey(path, context);
     },
 
-    grantRetailer: grantRetailer(true),
-    withdrawRetailer: grantRetailer(false),
-    grantCreditor: grantCreditor(true),
-    withdrawCreditor: grantCreditor(false),
+    async grantRetailer({ path, context }) {
+      await integrations.grantRetailer({ ...path, granted: true }, context);
+    },
+
+    async withdrawRetailer({ path, context }) {
+      await integrations.grantRetailer({ ...path, granted: false }, context);
+    },
+
+    async grantCreditor({ path, context }) {
+      await integrations.grantCreditor({ ...path, granted: true }, context);
+    },
+
+    async withdrawCreditor({ path, context }) {
+      await integrations.grantCreditor({ ...path, granted: false }, context);
+    },
 
     async setDestination({ path, body, context }) {
-      const { integrationId = '' } = path;
-      const { destinationId, secret } = await integrations.setDestination(
-        { integrationId, url: String(body.url) },
-        context,
-      );
-      return { destinationId, ...(secret !== '' && { secret }) };
+      const request = { ...path, url: body.url };
+      const { destinationId, secret } = await integrations.setDestination(request, context);
+      return { destinationId, secret: secret || undefined };
     },
-  };
+  });
 }

@@ -1,17 +1,17 @@
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, expect, test } from 'vitest';
-import { startWorld } from '../test-world.ts';
+import { startTestGateway } from '../test-gateway.ts';
 
-const world = await startWorld();
-afterAll(world.close);
+const gateway = await startTestGateway();
+afterAll(gateway.close);
 
 const send = (method: string, path: string, body?: object, headers?: Record<string, string>) =>
-  world.send(method, `/v1/platform${path}`, {
-    key: world.platformKey,
+  gateway.send(method, `/v1/platform${path}`, {
+    key: gateway.platformKey,
     ...(body && { body }),
     ...(headers && { headers }),
   });
-const last = (method: string) => world.peers.called(method).at(-1);
+const last = (method: string) => gateway.services.called(method).at(-1);
 
 test('an integration is registered under the id given, or a new one', async () => {
   const integrationId = newId();

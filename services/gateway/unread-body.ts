@@ -1,25 +1,25 @@
-/** Ends a connection on which the client may still be sending what nobody will read. */
+/** Answers a request whose body is still arriving, and closes the connection without losing the answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { declaredBytes, MAX_BODY_BYTES } from './json-body.ts';
 
-/** How much more is taken off the wire, and thrown away, before the connection is cut. */
+/** How much more is received and discarded before the connection is cut. */
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 const MAX_DISCARDING_MS = 1_000;
 
 /**
- * Whether a body is left that is too long, or of unknown length: the connection cannot be used for
- * another request. A short one of known length Node discards by itself.
+ * Whether a body is left unread that is too long, or of unknown length: the connection cannot be used for
+ * another request. Node itself discards a short body of known length.
  */
-export function hasEndlessBody(req: IncomingMessage): boolean {
+export function leavesConnectionUnusable(req: IncomingMessage): boolean {
   if (req.complete) return false;
   return req.headers['transfer-encoding'] !== undefined || declaredBytes(req) > MAX_BODY_BYTES;
 }
 
 /**
- * Answers at once and closes the connection a little later. Closed at once, with bytes unread, TCP
- * would reset it, and a client still sending would never see the answer.
+ * Answers at once and closes the connection a little later. If the connection were closed with bytes
+ * unread, TCP would reset it, and a client that is still sending would never see the answer.
  */
-export function answerAndHangUp(
+export function answerAndDiscardBody(
   req: IncomingMessage,
   res: ServerResponse,
   status: number,

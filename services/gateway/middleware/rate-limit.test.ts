@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { RateLimit } from './rate-limit.ts';
+import { RateLimiter } from './rate-limit.ts';
 
 test('an allowance is used up, refills with time, and never grows beyond its size', () => {
   let nowMs = 0;
-  const limit = new RateLimit({ requests: 10, windowMs: 1_000 }, () => nowMs);
+  const limit = new RateLimiter({ requests: 10, windowMs: 1_000 }, () => nowMs);
   const admitted = () => {
     const { refuse } = limit.take('caller');
     try {

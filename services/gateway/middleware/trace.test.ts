@@ -1,20 +1,20 @@
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startWorld } from './test-world.ts';
+import { startTestGateway } from '../test-gateway.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-let world: Awaited<ReturnType<typeof startWorld>>;
+let gateway: Awaited<ReturnType<typeof startTestGateway>>;
 beforeAll(async () => {
-  world = await startWorld();
+  gateway = await startTestGateway();
 });
-afterAll(() => world.close());
+afterAll(() => gateway.close());
 
 test('the line about a request carries its id and the trace it came in', async () => {
   const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`;
   const headers = { 'X-Request-Id': 'order-7781', traceparent };
-  await world.send('GET', world.decisionPath, { headers });
+  await gateway.send('GET', gateway.decisionPath, { headers });
   expect(lineOf('order-7781')).toMatchObject({ traceId: TRACE, operation: 'getDecision' });
 });
 
@@ -22,10 +22,10 @@ test.each([undefined, 'nonsense', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`])(
   'a trace begins where the caller sends %s',
   async (traceparent) => {
     const headers = { 'X-Request-Id': 'order-7782', ...(traceparent && { traceparent }) };
-    await world.send('GET', world.decisionPath, { headers });
+    await gateway.send('GET', gateway.decisionPath, { headers });
     const { traceId } = lineOf('order-7782');
     expect(traceId).toMatch(/^(?!0{32})[0-9a-f]{32}$/);
-    expect(world.peers.calls.at(-1)?.call.traceparent).toContain(traceId);
+    expect(gateway.services.calls.at(-1)?.call.traceparent).toContain(traceId);
   },
 );
 
@@ -42,7 +42,7 @@ test.each([
   const answer = await sendRaw(`X-Request-Id: order-7783\r\ntraceparent: ${text}\r\n`);
   expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   const { traceId } = lineOf('order-7783');
-  const passedOn = world.peers.calls.at(-1)?.call.traceparent ?? '';
+  const passedOn = gateway.services.calls.at(-1)?.call.traceparent ?? '';
   expect(passedOn).toMatch(WELL_FORMED);
   expect(passedOn).toContain(traceId);
   expect(traceId === TRACE).toBe(isKept);
@@ -54,13 +54,13 @@ function long(version: string): string {
 
 /** Sends a request over a socket, because HTTP clients refuse header values that are not ASCII. */
 async function sendRaw(headers: string): Promise<string> {
-  const socket = connect(world.gateway.port, '127.0.0.1');
-  const head = `GET ${world.decisionPath} HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n`;
-  socket.end(`${head}Authorization: ${world.key}\r\n${headers}\r\n`, 'utf8');
+  const socket = connect(gateway.port, '127.0.0.1');
+  const head = `GET ${gateway.decisionPath} HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n`;
+  socket.end(`${head}Authorization: ${gateway.key}\r\n${headers}\r\n`, 'utf8');
   return readText(socket);
 }
 
 /** What was logged of the latest request with that id. */
 function lineOf(requestId: string) {
-  return JSON.parse(world.lines.findLast((line) => line.includes(requestId)) ?? '');
+  return JSON.parse(gateway.lines.findLast((line) => line.includes(requestId)) ?? '');
 }

@@ -1,4 +1,4 @@
-/** For tests: the services behind the gateway, small and in memory, behind their real protos and tokens. */
+/** For tests: the services that the gateway calls, reduced to what its tests need, on their real contracts. */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
@@ -20,8 +20,8 @@ import { newId } from '@creditlane/runtime/ids';
 
 type StoredApplication = MessageInitShape<typeof ApplicationSchema> & { retailerId: string };
 
-/** What the services hold and saw; tests read and change it directly. */
-export class TestPeers {
+/** The state of the services and the calls they got; tests read and change both directly. */
+export class TestServices {
   readonly keys = new Map<string, { id: string; caller: Caller; permissions: string[] }>();
   readonly grants = new Set<string>();
   /** Groups of retailers, each by its members. */
@@ -33,8 +33,11 @@ export class TestPeers {
   readonly calls: { method: string; call: Call; request: object }[] = [];
   /** Thrown by the next calls of a method, instead of an answer. */
   readonly failures = new Map<string, () => Error>();
-  /** Waited for once each before a key is looked up. */
-  readonly gates = { access: [] as (() => Promise<void>)[] };
+  /** Each delays one call of its method. */
+  readonly gates = {
+    authenticate: [] as ((call: Call) => Promise<void>)[],
+    getDecision: [] as ((call: Call) => Promise<void>)[],
+  };
 
   issue(caller: Caller, id: string = newId(), permissions: string[] = []): string {
     const key = generateApiKey(false);
@@ -46,7 +49,7 @@ export class TestPeers {
     return this.calls.filter((it) => it.method === method);
   }
 
-  #saw(method: string, request: object, call: Call): void {
+  #record(method: string, request: object, call: Call): void {
     this.calls.push({ method, request, call });
     const failure = this.failures.get(method);
     if (failure !== undefined) throw failure();
@@ -54,20 +57,20 @@ export class TestPeers {
 
   integrations() {
     const ok = (method: string) => async (request: object, call: Call) => {
-      this.#saw(method, request, call);
+      this.#record(method, request, call);
       return {};
     };
     return [
       implement(AccessService, {
         authenticate: async (request, call) => {
-          this.#saw('authenticate', request, call);
-          await this.gates.access.pop()?.();
+          this.#record('authenticate', request, call);
+          await this.gates.authenticate.pop()?.(call);
           const known = this.keys.get(Buffer.from(request.keyDigest).toString('hex'));
-          if (known === undefined) throw unauthenticated('key_unknown', 'nobody has this key');
+          if (known === undefined) throw unauthenticated('key_unknown', 'no caller has this key');
           return { callerId: known.id, caller: known.caller, permissions: known.permissions };
         },
         checkGrants: async (request, call) => {
-          this.#saw('checkGrants', request, call);
+          this.#record('checkGrants', request, call);
           const { integrationId, retailerId, creditorId } = request;
           return {
             retailer: this.grants.has(`${integrationId} ${retailerId}`),
@@ -77,19 +80,19 @@ export class TestPeers {
       }),
       implement(IntegrationsService, {
         registerIntegration: async (request, call) => {
-          this.#saw('registerIntegration', request, call);
+          this.#record('registerIntegration', request, call);
           if (call.idempotency?.key === 'replayed') call.markReplayed();
           return { integrationId: request.integrationId || newId() };
         },
         issueKey: async (request, call) => {
-          this.#saw('issueKey', request, call);
+          this.#record('issueKey', request, call);
           return { keyId: newId(), key: generateApiKey(request.live) };
         },
         revokeKey: ok('revokeKey'),
         grantRetailer: ok('grantRetailer'),
         grantCreditor: ok('grantCreditor'),
         setDestination: async (request, call) => {
-          this.#saw('setDestination', request, call);
+          this.#record('setDestination', request, call);
           return { destinationId: newId(), secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' };
         },
       }),
@@ -98,7 +101,7 @@ export class TestPeers {
 
   applicationServices() {
     const ok = (method: string) => async (request: object, call: Call) => {
-      this.#saw(method, request, call);
+      this.#record(method, request, call);
       return {};
     };
     const own = (id: string, { identity }: Call) => {
@@ -111,7 +114,7 @@ export class TestPeers {
     return [
       implement(ApplicationsService, {
         createApplication: async (request, call) => {
-          this.#saw('createApplication', request, call);
+          this.#record('createApplication', request, call);
           if (request.retailerId !== call.identity.retailerId) {
             throw notFound('retailer_not_found', 'there is no such retailer');
           }
@@ -126,11 +129,11 @@ export class TestPeers {
           return { application };
         },
         getApplication: async (request, call) => {
-          this.#saw('getApplication', request, call);
+          this.#record('getApplication', request, call);
           return { application: own(request.applicationId, call) };
         },
         submitApplication: async (request, call) => {
-          this.#saw('submitApplication', request, call);
+          this.#record('submitApplication', request, call);
           const application = own(request.applicationId, call);
           const submittedAt = timestampFromDate(new Date('2026-02-01T11:00:00Z'));
           const { worksheet } = request;
@@ -143,7 +146,7 @@ export class TestPeers {
           return { application };
         },
         locateApplication: async (request, call) => {
-          this.#saw('locateApplication', request, call);
+          this.#record('locateApplication', request, call);
           const { applicationId, contextRetailerId } = request;
           const { retailerId = '' } = this.applications.get(applicationId) ?? {};
           const group = this.groups.find((members) => members.includes(retailerId)) ?? [retailerId];
@@ -176,7 +179,7 @@ export class TestPeers {
     return [
       implement(DecisionsService, {
         recordDecision: async (request, call) => {
-          this.#saw('recordDecision', request, call);
+          this.#record('recordDecision', request, call);
           const decisions = own(request, call);
           const key = call.idempotency?.key ?? newId();
           const earlier = replays.get(key);
@@ -191,12 +194,13 @@ export class TestPeers {
           return { ...(request.decision && { decision: request.decision }) };
         },
         getDecision: async (request, call) => {
-          this.#saw('getDecision', request, call);
+          this.#record('getDecision', request, call);
+          await this.gates.getDecision.pop()?.(call);
           const latest = own(request, call).at(-1);
           return { decision: latest ?? { decision: DecisionValue.AWAITING_DECISION } };
         },
         listDecisions: async (request, call) => {
-          this.#saw('listDecisions', request, call);
+          this.#record('listDecisions', request, call);
           const records = own(request, call).map((decision, index) => ({
             sequence: BigInt(index + 1),
             decision,

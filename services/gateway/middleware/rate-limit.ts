@@ -1,6 +1,7 @@
-/** How many requests each caller may make: a bucket of tokens that refills all the time. */
+/** Limits how many requests each caller may make: a token bucket per caller that refills continuously. */
 import { resourceExhausted } from '@creditlane/rpc/fault';
 import { LRUCache } from 'lru-cache';
+import type { OperationMiddleware } from '../request-state.ts';
 
 export interface RateLimitConfig {
   /** How many requests a caller may make at once, and again within each window. */
@@ -8,11 +9,22 @@ export interface RateLimitConfig {
   readonly windowMs: number;
 }
 
-/** More callers than are ever active; one forgotten begins again with a full bucket. */
+/** More callers than are ever active; one that was forgotten begins again with a full bucket. */
 const MAX_BUCKETS = 100_000;
 
-export class RateLimit {
-  /** The `RateLimit-Policy` header, the same for everyone. */
+/** Throws a `resource_exhausted` Fault when the caller's bucket is empty. */
+export function limitRate(limiter: RateLimiter): OperationMiddleware {
+  return function limitRate(ctx, next) {
+    const token = limiter.take(ctx.state.caller.id);
+    ctx.res.setHeader('RateLimit-Policy', limiter.policy);
+    ctx.res.setHeader('RateLimit', token.header);
+    token.refuse();
+    return next();
+  };
+}
+
+export class RateLimiter {
+  /** The `RateLimit-Policy` header, the same for every caller. */
   readonly policy: string;
   readonly #requests: number;
   readonly #perMs: number;
@@ -26,7 +38,7 @@ export class RateLimit {
     this.#nowMs = nowMs;
   }
 
-  /** Takes one token. `header` is the `RateLimit` header; `refuse` throws when there was none left. */
+  /** Takes one token. `header` is the `RateLimit` header; `refuse` throws when none was left. */
   take(caller: string): { header: string; refuse(): void } {
     const nowMs = this.#nowMs();
     const bucket = this.#bucket(caller, nowMs);

@@ -1,8 +1,16 @@
-/** How much is taken on at once: what is beyond it is refused while there is still time to say so. */
+/** Limits how many requests the services work for at the same time. */
 import { unavailable } from '@creditlane/rpc/fault';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import type { OperationMiddleware } from '../request-state.ts';
 
-export class Workload {
+/** Throws an `unavailable` Fault when too many requests are under way. */
+export function limitConcurrency(limiter: ConcurrencyLimiter): OperationMiddleware {
+  return function limitConcurrency(_ctx, next) {
+    return limiter.run(next);
+  };
+}
+
+export class ConcurrencyLimiter {
   readonly #max: number;
   #underWay = 0;
 
@@ -17,8 +25,8 @@ export class Workload {
   }
 
   /**
-   * Does the work, or throws `unavailable`. Work that nobody would wait for any more once it is done
-   * keeps the rest from being done in time, so it is better not begun.
+   * Does the work, or throws an `unavailable` Fault. Above the limit, work would be done too late for its
+   * client and would delay the rest, so it is refused while there is time to answer.
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#underWay >= this.#max) {

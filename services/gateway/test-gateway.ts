@@ -1,6 +1,7 @@
-/** For tests: a real gateway on a real port, its peers in memory, and one caller of each kind. */
+/** For tests: the gateway on a port of its own, the services in memory, and one caller of each kind. */
 import { Caller } from '@creditlane/proto/common/v1/access';
 import type { Endpoint } from '@creditlane/rpc/client';
+import { startGrpcServer } from '@creditlane/rpc/grpc/server';
 import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
@@ -13,7 +14,7 @@ import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { localSettings } from '@creditlane/service/settings';
 import { startGateway } from './app.ts';
 import { type GatewaySettings, gateway as manifest } from './service.ts';
-import { TestPeers } from './test-peers.ts';
+import { TestServices } from './test-services.ts';
 
 /** An answer with its body read; `json` is undefined where the body is not JSON. */
 export interface Answer {
@@ -31,44 +32,36 @@ export interface Request {
   headers?: Record<string, string>;
 }
 
-export async function startWorld(settings: Partial<GatewaySettings> = {}) {
-  const keys = generateIdentityKeys();
+/**
+ * Starts the gateway with the default settings, except that nothing is cached of keys and grants. The
+ * services are called in memory, or over sockets.
+ */
+export async function startTestGateway(
+  settings: Partial<GatewaySettings> = {},
+  { calls = 'memory' }: { calls?: 'memory' | 'grpc' } = {},
+) {
   const lines: string[] = [];
   const log = createLog('gateway', { destination: { write: (line) => void lines.push(line) } });
   const process = { log, metrics: new Metrics(), closers: new Closers(), health: new Health() };
-  const peers = new TestPeers();
-  const mount = (audience: string, routes: ServiceRoutes[]): Endpoint => ({
-    kind: 'memory',
-    transport: mountInMemory(routes, {
-      verifier: new TokenVerifier({ audience, trusted: { gateway: keys.publicKey } }),
-      log: createLog(audience, { level: 'silent' }),
-      metrics: new Metrics(),
-    }),
-  });
+  const services = new TestServices();
   const env = { HOST: '127.0.0.1', PORT: '0', ACCESS_CACHE_TIME: '0ms' };
   const { own } = readSettings(env, localSettings(manifest));
-  const gateway = await startGateway({
+  const { url, port } = await startGateway({
     settings: { ...own, ...settings },
     process,
-    signer: new TokenSigner({ issuer: 'gateway', privateKey: keys.privateKey }),
-    endpoints: {
-      integrations: mount('integrations', peers.integrations()),
-      applications: mount('applications', peers.applicationServices()),
-      decisions: mount('decisions', peers.decisions()),
-    },
+    ...(await mountServices(services, calls, process.closers)),
   });
-
-  const { ids, key, platformKey } = populate(peers);
+  const { ids, key, platformKey } = populate(services);
 
   /** Sends a request with the integration's key, or another, or with none when `key` is empty. */
   async function send(method: string, path: string, request: Request = {}): Promise<Answer> {
-    const { body, key: given = key, headers = {} } = request;
+    const { body, key: requestKey = key, headers = {} } = request;
     const isRaw = typeof body === 'string' || body instanceof Uint8Array;
-    const response = await fetch(gateway.url + path, {
+    const response = await fetch(url + path, {
       method,
       redirect: 'manual',
       headers: {
-        ...(given !== '' && { authorization: `Bearer ${given}` }),
+        ...(requestKey !== '' && { authorization: `Bearer ${requestKey}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -85,9 +78,10 @@ export async function startWorld(settings: Partial<GatewaySettings> = {}) {
   }
 
   return {
-    gateway,
+    url,
+    port,
     process,
-    peers,
+    services,
     ids,
     key,
     platformKey,
@@ -98,8 +92,32 @@ export async function startWorld(settings: Partial<GatewaySettings> = {}) {
   };
 }
 
+/** Endpoints of the services, and a signer whose tokens they trust. */
+async function mountServices(services: TestServices, calls: 'memory' | 'grpc', closers: Closers) {
+  const keys = generateIdentityKeys();
+  const mount = async (audience: string, routes: ServiceRoutes[]): Promise<Endpoint> => {
+    const deps = {
+      verifier: new TokenVerifier({ audience, trusted: { gateway: keys.publicKey } }),
+      log: createLog(audience, { level: 'silent' }),
+      metrics: new Metrics(),
+    };
+    if (calls === 'memory') return { kind: 'memory', transport: mountInMemory(routes, deps) };
+    const { port, close } = await startGrpcServer({ host: '127.0.0.1', port: 0, routes, ...deps });
+    closers.add(audience, close);
+    return { kind: 'grpc', address: `127.0.0.1:${port}` };
+  };
+  return {
+    signer: new TokenSigner({ issuer: 'gateway', privateKey: keys.privateKey }),
+    endpoints: {
+      integrations: await mount('integrations', services.integrations()),
+      applications: await mount('applications', services.applicationServices()),
+      decisions: await mount('decisions', services.decisions()),
+    },
+  };
+}
+
 /** An integration with a grant on a retailer and a creditor, and a second tenant beside it. */
-function populate(peers: TestPeers) {
+function populate(services: TestServices) {
   const ids = {
     integration: newId(),
     retailer: newId(),
@@ -109,18 +127,18 @@ function populate(peers: TestPeers) {
     otherCreditor: newId(),
     otherApplication: newId(),
   };
-  const key = peers.issue(Caller.INTEGRATION, ids.integration);
+  const key = services.issue(Caller.INTEGRATION, ids.integration);
   const permissions = ['MANAGE_INTEGRATIONS', 'MANAGE_DIRECTORY'];
-  const platformKey = peers.issue(Caller.PLATFORM, newId(), permissions);
-  peers.grants.add(`${ids.integration} ${ids.retailer}`);
-  peers.grants.add(`${ids.integration} ${ids.creditor}`);
+  const platformKey = services.issue(Caller.PLATFORM, newId(), permissions);
+  services.grants.add(`${ids.integration} ${ids.retailer}`);
+  services.grants.add(`${ids.integration} ${ids.creditor}`);
   for (const [applicationId, retailerId] of [
     [ids.application, ids.retailer],
     [ids.otherApplication, ids.otherRetailer],
   ] as const) {
-    peers.applications.set(applicationId, { applicationId, retailerId });
+    services.applications.set(applicationId, { applicationId, retailerId });
   }
-  peers.submissions.set(`${ids.application} ${ids.creditor}`, []);
-  peers.submissions.set(`${ids.otherApplication} ${ids.otherCreditor}`, []);
+  services.submissions.set(`${ids.application} ${ids.creditor}`, []);
+  services.submissions.set(`${ids.otherApplication} ${ids.otherCreditor}`, []);
   return { ids, key, platformKey };
 }

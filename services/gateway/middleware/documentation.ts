@@ -3,16 +3,15 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { notFound } from '@creditlane/rpc/fault';
+import Router from '@koa/router';
 import type { Context } from 'koa';
-import type { OpenApiDocument } from './openapi-document.ts';
-
-/** Serves one path, given the placeholders' values. */
-export type Page = (ctx: Context, path: Record<string, string>) => Promise<void>;
+import type { OpenApiDocument } from '../openapi-document.ts';
+import { requireDecodablePath, STRICT_ROUTES } from '../routes.ts';
 
 const DOCUMENT_PATH = '/v1/openapi.json';
 const LIBRARY = new URL('./', import.meta.resolve('swagger-ui-dist/package.json'));
 
-/** Everything from this server; `data:` is for the icons within the library's style sheet. */
+/** All content comes from this server; `data:` is for the icons in the library's style sheet. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -60,17 +59,18 @@ const FROM_LIBRARY: Record<string, string> = {
   'favicon-32x32.png': 'image/png',
 };
 
-/** The pages by route, all answering GET without a key. */
-export function docsPages(document: OpenApiDocument): Record<string, Page> {
+/** Serves the OpenAPI document, and the page that shows it, to GET without a key. */
+export function documentation(document: OpenApiDocument): Router {
   const json = Buffer.from(JSON.stringify(document));
-  const page: Page = async (ctx) => {
-    ctx.set('Content-Security-Policy', POLICY);
-    send(ctx, 'text/html; charset=utf-8', Buffer.from(PAGE));
-  };
-  return {
-    [DOCUMENT_PATH]: async (ctx) => send(ctx, 'application/json; charset=utf-8', json),
-    '/docs': page,
-    '/docs/{file}': async (ctx, { file = '' }) => {
+  return new Router(STRICT_ROUTES)
+    .get(DOCUMENT_PATH, async (ctx) => send(ctx, 'application/json; charset=utf-8', json))
+    .get('/docs', async (ctx) => {
+      ctx.set('Content-Security-Policy', POLICY);
+      send(ctx, 'text/html; charset=utf-8', Buffer.from(PAGE));
+    })
+    .get('/docs/:file', async (ctx) => {
+      requireDecodablePath(ctx);
+      const { file = '' } = ctx.params;
       if (file === 'start.js') {
         send(ctx, 'text/javascript; charset=utf-8', Buffer.from(START));
         return;
@@ -78,8 +78,7 @@ export function docsPages(document: OpenApiDocument): Record<string, Page> {
       const type = Object.hasOwn(FROM_LIBRARY, file) ? FROM_LIBRARY[file] : undefined;
       if (type === undefined) throw notFound('route_not_found', 'there is no such page');
       send(ctx, type, await readFile(fileURLToPath(new URL(file, LIBRARY))));
-    },
-  };
+    });
 }
 
 function send(ctx: Context, type: string, content: Buffer): void {
@@ -87,7 +86,7 @@ function send(ctx: Context, type: string, content: Buffer): void {
   ctx.set('Content-Type', type);
   ctx.set('Cache-Control', 'no-cache');
   ctx.set('ETag', etag);
-  const isKnown = ctx.get('If-None-Match') === etag;
-  ctx.status = isKnown ? 304 : 200;
-  ctx.body = isKnown ? null : content;
+  const isCached = ctx.get('If-None-Match') === etag;
+  ctx.status = isCached ? 304 : 200;
+  ctx.body = isCached ? null : content;
 }

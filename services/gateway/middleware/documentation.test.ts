@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
-import { startWorld } from './test-world.ts';
+import { startTestGateway } from '../test-gateway.ts';
 
-const world = await startWorld();
-afterAll(world.close);
+const gateway = await startTestGateway();
+afterAll(gateway.close);
 
 const get = (path: string, headers: Record<string, string> = {}) =>
-  world.send('GET', path, { key: '', headers });
+  gateway.send('GET', path, { key: '', headers });
 
 test('the OpenAPI document is served without a key, whole and in one piece', async () => {
   const { status, headers, json, text } = await get('/v1/openapi.json');
@@ -54,7 +54,7 @@ test.each(['/docs/package.json', '/docs/..%2Fpackage.json', '/docs/__proto__'])(
 );
 
 test('a page takes no other method', async () => {
-  const answer = await world.send('POST', '/docs', { body: {} });
+  const answer = await gateway.send('POST', '/docs', { body: {} });
   expect(answer.status).toBe(405);
   expect(answer.headers.get('allow')).toBe('GET, HEAD');
 });

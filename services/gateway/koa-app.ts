@@ -1,0 +1,86 @@
+/** The Koa application: what every request passes through, in order. */
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import Koa from 'koa';
+import type { Access } from './access.ts';
+import type { Callers } from './callers.ts';
+import { admitCaller, authorise } from './middleware/authorisation.ts';
+import { readBody } from './middleware/body.ts';
+import { findCaller } from './middleware/caller.ts';
+import { type ConcurrencyLimiter, limitConcurrency } from './middleware/concurrency-limit.ts';
+import { documentation } from './middleware/documentation.ts';
+import { answerErrors, refuseUnrouted } from './middleware/errors.ts';
+import { runOperation, startOperation } from './middleware/operation.ts';
+import { readParameters } from './middleware/parameters.ts';
+import { limitRate, type RateLimiter } from './middleware/rate-limit.ts';
+import { traceRequest } from './middleware/trace.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
+import type { Operation } from './operation.ts';
+import { type BoundHandler, bindHandlers } from './operations/handlers.ts';
+import type { OperationMiddleware, RequestState } from './request-state.ts';
+import { routeOperations } from './routes.ts';
+import { compileValidators, type Validator } from './validation.ts';
+
+export interface KoaAppDeps {
+  document: OpenApiDocument;
+  operations: readonly Operation[];
+  /** By operationId. */
+  handlers: Record<string, BoundHandler>;
+  callers: Callers;
+  access: Access;
+  rateLimiter: RateLimiter;
+  concurrencyLimiter: ConcurrencyLimiter;
+  /** How long a request may take, unless its operation says otherwise. */
+  timeoutMs: number;
+  log: Log;
+  metrics: Metrics;
+}
+
+/** Throws an Error when an operation of the document cannot be served as described. */
+export function createKoaApp(deps: KoaAppDeps): Koa<RequestState> {
+  const { document, operations, log, metrics } = deps;
+  const validators = compileValidators(document, operations);
+  const handlers = bindHandlers(operations, deps.handlers);
+
+  const app = new Koa<RequestState>();
+  app.use(traceRequest(log, metrics));
+  app.use(answerErrors);
+  app.use(
+    routeOperations(operations, (operation) =>
+      middlewareOf(operation, required(validators, operation), required(handlers, operation), deps),
+    ).routes(),
+  );
+  app.use(documentation(document).routes());
+  app.use(refuseUnrouted);
+  // Errors of a connection, after its request was answered.
+  app.on('error', (error) => log.debug({ err: error }, 'connection failed'));
+  return app;
+}
+
+/** What a request for an operation passes through. Each middleware reads what those before it found. */
+function middlewareOf(
+  operation: Operation,
+  validator: Validator,
+  handler: BoundHandler,
+  { callers, access, rateLimiter, concurrencyLimiter, timeoutMs }: KoaAppDeps,
+): OperationMiddleware[] {
+  return [
+    startOperation(operation, timeoutMs),
+    findCaller(callers, concurrencyLimiter),
+    limitRate(rateLimiter),
+    admitCaller(access),
+    readParameters(validator),
+    readBody(validator),
+    // Not sooner: a client that sends its body slowly must not keep others from being served.
+    limitConcurrency(concurrencyLimiter),
+    authorise(access),
+    runOperation(operation, handler),
+  ];
+}
+
+/** Validators and handlers were made from the same list of operations. */
+function required<T>(found: ReadonlyMap<string, T>, { id }: Operation): T {
+  const part = found.get(id);
+  if (part === undefined) throw new Error(`operation ${id} is incomplete`);
+  return part;
+}

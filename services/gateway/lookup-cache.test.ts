@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { cachedLookup } from './lookup-cache.ts';
+
+/** A cache of 1,000 ms whose calls end when the test says so, and whose clock the test moves. */
+function openCache(ttlMs = 1_000) {
+  const clock = { nowMs: 100, now: () => clock.nowMs };
+  const calls: PromiseWithResolvers<{ answer: string }>[] = [];
+  const lookUp = () => {
+    const call = Promise.withResolvers<{ answer: string }>();
+    calls.push(call);
+    return call.promise;
+  };
+  const find = cachedLookup(lookUp, { ttlMs, max: 10, clock });
+  return { find: async () => (await find('key', {})).answer, calls, clock };
+}
+
+test('questions that come together share one call, and one that comes later is answered from the cache', async () => {
+  const { find, calls } = openCache();
+  const together = Promise.all([find(), find()]);
+  calls[0]?.resolve({ answer: 'first' });
+  expect(await together).toEqual(['first', 'first']);
+  expect(await find()).toBe('first');
+  expect(calls).toHaveLength(1);
+});
+
+test('an answer is good for the time to live from the moment of the question, not of the answer', async () => {
+  const { find, calls, clock } = openCache();
+  for (const answer of ['first', 'second']) {
+    const asked = find();
+    clock.nowMs += 900;
+    calls.at(-1)?.resolve({ answer });
+    expect(await asked).toBe(answer);
+    clock.nowMs += 99;
+    expect(await find()).toBe(answer);
+    clock.nowMs += 2;
+  }
+  expect(calls).toHaveLength(2);
+});
+
+test('an answer that takes longer than the time to live is not cached', async () => {
+  const { find, calls, clock } = openCache();
+  const asked = find();
+  clock.nowMs += 1_001;
+  calls[0]?.resolve({ answer: 'late' });
+  expect(await asked).toBe('late');
+  void find();
+  expect(calls).toHaveLength(2);
+});
+
+test('a failure reaches all who wait for it and is not cached', async () => {
+  const { find, calls } = openCache();
+  const asked = [find(), find()];
+  calls[0]?.reject(new Error('away'));
+  for (const one of asked) await expect(one).rejects.toThrow('away');
+  void find();
+  expect(calls).toHaveLength(2);
+});
+
+test('a time to live of 0 caches nothing', async () => {
+  const { find, calls } = openCache(0);
+  const asked = find();
+  calls[0]?.resolve({ answer: 'first' });
+  await asked;
+  void find();
+  expect(calls).toHaveLength(2);
+});

@@ -1,0 +1,15 @@
+/** Reads and checks the body of a request, and leaves its value in `ctx.state.body`. */
+import { readJsonBody } from '../json-body.ts';
+import type { OperationMiddleware } from '../request-state.ts';
+import type { Validator } from '../validation.ts';
+
+/**
+ * Throws an `invalid` Fault that says why the body cannot be read, or names every field at fault. A body
+ * sent to an operation that takes none is ignored, after it was held to the same limits.
+ */
+export function readBody(validator: Validator): OperationMiddleware {
+  return async function readBody(ctx, next) {
+    ctx.state.body = validator.body(await readJsonBody(ctx.req, ctx.res));
+    await next();
+  };
+}

@@ -1,0 +1,50 @@
+/** Answers the requests that fail, and those that no route takes. */
+import { cancelled, invalid, notFound } from '@creditlane/rpc/fault';
+import type { RouterContext } from '@koa/router';
+import { clientFault, errorAnswer, PROBLEM_TYPE } from '../errors.ts';
+import type { RequestContext, RequestMiddleware, RequestState } from '../request-state.ts';
+import { answerAndDiscardBody, leavesConnectionUnusable } from '../unread-body.ts';
+
+/** In the order in which `Allow` lists them. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
+
+/** Turns what the middleware after it throws into an error answer. */
+export const answerErrors: RequestMiddleware = async function answerErrors(ctx, next) {
+  try {
+    await next();
+  } catch (error) {
+    answerError(ctx, error);
+  }
+};
+
+/** The last middleware. Throws for every request that comes to it: 404, or 405 where the path has methods. */
+export const refuseUnrouted: RequestMiddleware = async function refuseUnrouted(ctx) {
+  const { matched = [] } = ctx as RouterContext<RequestState>;
+  const served = new Set(matched.flatMap(({ methods }) => methods));
+  if (served.size === 0) throw notFound('route_not_found', 'no operation has this path');
+  const allow = METHODS.filter((method) => served.has(method)).join(', ');
+  ctx.set('Allow', allow);
+  throw invalid('method_not_allowed', `this path takes ${allow}`);
+};
+
+function answerError(ctx: RequestContext, error: unknown): void {
+  const { req, res, state } = ctx;
+  // Calls that were cancelled because the client hung up fail with whatever their transport says.
+  const fault = state.limits?.signal?.aborted ? cancelled() : clientFault(error);
+  const { status, headers, body, code } = errorAnswer(fault, {
+    requestId: state.requestId,
+    operation: state.operation,
+    asProblem: ctx.accepts('application/json', PROBLEM_TYPE) === PROBLEM_TYPE,
+  });
+  state.errorCode = code;
+  if (status >= 500) state.failure = fault.cause ?? fault;
+  ctx.set(headers);
+  ctx.status = status;
+  if (leavesConnectionUnusable(req)) {
+    // Koa would end the answer at once, and with it the connection.
+    ctx.respond = false;
+    answerAndDiscardBody(req, res, status, body);
+  } else {
+    ctx.body = body;
+  }
+}

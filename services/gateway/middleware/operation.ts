@@ -1,0 +1,81 @@
+/** The first and the last step of an operation: what it is, and what it answers. */
+import { Readable } from 'node:stream';
+import { internal } from '@creditlane/rpc/fault';
+import { newTraceparent } from '@creditlane/runtime/telemetry/traceparent';
+import { startSpan } from '@creditlane/runtime/telemetry/tracing';
+import type { Operation } from '../operation.ts';
+import type { BoundHandler } from '../operations/handlers.ts';
+import type { OperationContext, OperationMiddleware } from '../request-state.ts';
+import { requireDecodablePath } from '../routes.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/**
+ * Begins the operation's span and its time, which is `defaultTimeoutMs` unless the operation has its own.
+ * Throws an `invalid` Fault when the path's percent-encoding is broken.
+ */
+export function startOperation(
+  operation: Operation,
+  defaultTimeoutMs: number,
+): OperationMiddleware {
+  const method = operation.method.toUpperCase();
+  const { route, timeoutMs = defaultTimeoutMs } = operation;
+  return function startOperation(ctx, next) {
+    const { state } = ctx;
+    const { requestId } = state;
+    requireDecodablePath(ctx);
+    state.operation = operation;
+    state.span = startSpan(`${method} ${route}`, {
+      kind: 'server',
+      parent: state.traceparent,
+      startsTrace: true,
+      attributes: {
+        'http.request.method': method,
+        'http.route': route,
+        'creditlane.request.id': requestId,
+      },
+    });
+    state.traceparent = state.span.traceparent ?? newTraceparent();
+    state.limits = {
+      requestId,
+      traceparent: state.traceparent,
+      deadlineMs: Date.now() + timeoutMs,
+      signal: hangUpSignal(ctx),
+    };
+    return next();
+  };
+}
+
+/** Calls the handler and answers with what it returns. */
+export function runOperation(operation: Operation, handler: BoundHandler): OperationMiddleware {
+  const [usualStatus = 200] = operation.successes.keys();
+  return async function runOperation(ctx) {
+    const { parameters, body, identity, limits } = ctx.state;
+    const idempotencyKey = parameters.header['idempotency-key'];
+    const onReplayed = () => ctx.set('Idempotent-Replayed', 'true');
+    const context = { ...limits, identity, idempotencyKey, onReplayed };
+    ctx.status = usualStatus;
+    const answer = await handler({ ...parameters, body, context } as never, ctx);
+    const { status } = ctx;
+    if (!operation.successes.has(status)) {
+      throw internal(new Error(`${operation.id} must not answer with ${status}`));
+    }
+    if (answer === undefined) return;
+    if (Buffer.isBuffer(answer) || answer instanceof Readable) {
+      if (!ctx.res.hasHeader('Content-Type')) ctx.type = operation.successes.get(status) ?? 'bin';
+      ctx.body = answer;
+    } else {
+      ctx.res.setHeader('Content-Type', JSON_TYPE);
+      ctx.body = JSON.stringify(answer);
+    }
+  };
+}
+
+/** Aborts when the connection closes before the answer was sent: the client has hung up. */
+function hangUpSignal({ res }: OperationContext): AbortSignal {
+  const controller = new AbortController();
+  res.once('close', () => {
+    if (!res.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}

@@ -1,0 +1,104 @@
+/**
+ * The trace and the id of every request, and what is recorded of it once it is answered: one count, one
+ * duration, one line in the log, one span.
+ */
+import { acceptedRequestId } from '@creditlane/rpc/request-id';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import { acceptedTraceparent, traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
+import type { Operation } from '../operation.ts';
+import type { RequestContext, RequestMiddleware } from '../request-state.ts';
+
+const SECURITY_HEADERS = Object.entries({
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
+  'X-Content-Type-Options': 'nosniff',
+});
+
+/** The first middleware. The middleware after it answers every request: none of its failures reach here. */
+export function traceRequest(log: Log, metrics: Metrics): RequestMiddleware {
+  const record = requestRecorder(log, metrics);
+  return async function traceRequest(ctx, next) {
+    const { req, res } = ctx;
+    ctx.state = {
+      startedMs: performance.now(),
+      requestId: acceptedRequestId(req.headers['x-request-id']),
+      traceparent: acceptedTraceparent(req.headers.traceparent),
+      span: undefined,
+      operation: undefined,
+      limits: undefined,
+      caller: undefined,
+      errorCode: undefined,
+      failure: undefined,
+    };
+    res.setHeader('X-Request-Id', ctx.state.requestId);
+    for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
+    await next();
+    record(ctx);
+  };
+}
+
+function requestRecorder(log: Log, metrics: Metrics): (ctx: RequestContext) => void {
+  const requests = metrics.counter(
+    'http_requests_total',
+    'Requests answered by the gateway, by operation and status.',
+    ['operation', 'status'],
+  );
+  const durations = metrics.histogram(
+    'http_request_duration_seconds',
+    'From the head of a request to its answer.',
+    ['operation'],
+  );
+  // The instruments' children, found once for each pair of labels.
+  const counts = new Map<string, { inc(): void }>();
+  const timers = new Map<string, { observe(seconds: number): void }>();
+
+  return ({ req, status, state }) => {
+    const { operation, span, errorCode } = state;
+    const durationMs = performance.now() - state.startedMs;
+    const id = operation?.id ?? 'none';
+    found(counts, `${id} ${status}`, () => requests.labels(id, String(status))).inc();
+    found(timers, id, () => durations.labels(id)).observe(durationMs / 1000);
+    span?.setAttributes({ 'http.response.status_code': status });
+    span?.end(status >= 500 ? errorCode : undefined);
+
+    const level = levelOf(status, operation);
+    if (!log.isLevelEnabled(level)) return;
+    log[level](
+      {
+        requestId: state.requestId,
+        traceId: traceIdOf(state.traceparent),
+        method: req.method,
+        operation: id,
+        route: operation?.route,
+        status,
+        durationMs: Math.round(durationMs * 10) / 10,
+        caller: state.caller?.id,
+        code: errorCode,
+        ...(state.failure !== undefined && { err: state.failure }),
+      },
+      'request answered',
+    );
+  };
+}
+
+function found<T>(children: Map<string, T>, key: string, make: () => T): T {
+  let child = children.get(key);
+  if (child === undefined) {
+    child = make();
+    children.set(key, child);
+  }
+  return child;
+}
+
+function levelOf(
+  status: number,
+  operation: Operation | undefined,
+): 'error' | 'warn' | 'info' | 'debug' {
+  if (status === 500) return 'error';
+  if (status === 503) return 'warn';
+  // Documentation pages, scanners and the like.
+  return operation === undefined ? 'debug' : 'info';
+}

@@ -1,0 +1,145 @@
+/**
+ * The handlers of the operations, typed by the OpenAPI document: tsc refuses a handler that reads a field,
+ * or answers with one, that the document does not describe.
+ */
+import type { Readable } from 'node:stream';
+import type { CallContext } from '@creditlane/rpc/client';
+import { internal, toFault } from '@creditlane/rpc/fault';
+import type { operations as DescribedOperations, webhooks } from '../gen/openapi.ts';
+import type { Operation } from '../operation.ts';
+import type { OperationContext } from '../request-state.ts';
+import { refusedFields } from '../validation-messages.ts';
+import type { Answerable, MismatchedFields } from './mismatched-fields.ts';
+
+/** The document lists what it posts to webhooks among its operations; the gateway does not serve those. */
+type Served = Omit<DescribedOperations, keyof webhooks>;
+export type OperationId = keyof Served;
+
+const JSON_TYPE = 'application/json';
+type JsonType = typeof JSON_TYPE;
+
+type ParametersOf<Id extends OperationId> = Served[Id]['parameters'];
+type WithLowerCaseNames<Headers> = {
+  [Name in keyof Headers as Lowercase<Name & string>]: Headers[Name];
+};
+
+type BodyOf<Id extends OperationId> = Served[Id] extends {
+  requestBody: { content: Record<JsonType, infer Body> };
+}
+  ? Body
+  : NonNullable<Served[Id]['requestBody']> extends { content: Record<JsonType, infer Body> }
+    ? Body | undefined
+    : undefined;
+
+/** A request that is authentic, valid and within its limits. */
+export interface OperationCall<Id extends OperationId> {
+  readonly path: NonNullable<ParametersOf<Id>['path']>;
+  readonly query: NonNullable<ParametersOf<Id>['query']>;
+  /** By lower-case name. */
+  readonly header: WithLowerCaseNames<NonNullable<ParametersOf<Id>['header']>>;
+  /** UUIDs are in lower case. Undefined where the operation takes no body, or the request has none. */
+  readonly body: BodyOf<Id>;
+  /** For the calls to the services that are made in the caller's name. */
+  readonly context: CallContext;
+}
+
+type SuccessStatus = 200 | 201 | 202 | 203 | 204 | 206;
+type ContentOf<Response> = Response extends { content: infer Content }
+  ? {
+      [Type in keyof Content]: Type extends JsonType ? Content[Type] : Buffer | Readable;
+    }[keyof Content]
+  : undefined;
+type ResponsesOf<Id extends OperationId> = Served[Id]['responses'];
+
+/** The body of a success: JSON as described, bytes or a stream for any other type, or none. */
+export type AnswerOf<Id extends OperationId> = {
+  [Status in keyof ResponsesOf<Id> & SuccessStatus]: ContentOf<ResponsesOf<Id>[Status]>;
+}[keyof ResponsesOf<Id> & SuccessStatus];
+
+/**
+ * Answers one operation. The status is the first success that the document describes; through `ctx`, which
+ * is Koa's own, a handler may set another described one, headers, and the type of a stream or file.
+ */
+export type Handler<Id extends OperationId> = (
+  call: OperationCall<Id>,
+  ctx: OperationContext,
+) => Promise<Answerable<AnswerOf<Id>>>;
+
+export type Handlers = { [Id in OperationId]: Handler<Id> };
+
+/** A handler whose operation is known at run time only. */
+export type BoundHandler = (call: never, ctx: OperationContext) => Promise<unknown>;
+
+// biome-ignore lint/suspicious/noExplicitAny: a handler's parameters play no part here.
+type Returned<H> = H extends (...args: any) => Promise<infer Answer> ? Answer : never;
+
+/** Names, where the type of a handler should be, the fields that differ from the document. */
+type Checked<H> = {
+  [Id in keyof H]: Id extends OperationId
+    ? [MismatchedFields<Returned<H[Id]>, AnswerOf<Id>>] extends [never]
+      ? unknown
+      : {
+          'the answer differs from the document in': MismatchedFields<
+            Returned<H[Id]>,
+            AnswerOf<Id>
+          >;
+        }
+    : { 'no such operation in the document': Id };
+};
+
+/** Some of the handlers, as they are; the types are what this function is for. */
+export function defineHandlers<H extends Partial<Handlers>>(handlers: H & Checked<H>): H {
+  return handlers;
+}
+
+/**
+ * The handler of each operation. Throws an Error that names every operation without a handler and every
+ * handler without an operation.
+ */
+export function bindHandlers(
+  operations: readonly Operation[],
+  handlers: Record<string, BoundHandler>,
+): ReadonlyMap<string, BoundHandler> {
+  const bound = new Map(Object.entries(handlers));
+  const ids = new Set(operations.map(({ id }) => id));
+  const faults = [
+    ...[...ids].filter((id) => !bound.has(id)).map((id) => `operation ${id} has no handler`),
+    ...[...bound.keys()].filter((id) => !ids.has(id)).map((id) => `handler ${id} has no operation`),
+  ];
+  if (faults.length > 0) throw new Error(faults.join('; '));
+  return bound;
+}
+
+/** Where a field of a service's request stands in the client's: the start of a JSON Pointer. */
+interface RenamedField {
+  from: string;
+  to: string;
+  /** Set where the client sends it as a query parameter rather than in the body. */
+  in?: 'query';
+}
+
+/** Waits for a call. The fields that it refuses are named as the client has them. */
+export async function renameRefusedFields<T>(
+  call: Promise<T>,
+  renamed: readonly RenamedField[],
+): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    const fault = toFault(error);
+    if (fault.kind !== 'invalid' || fault.fields.length === 0) throw fault;
+    const fields = fault.fields.map(({ pointer, message }) => {
+      const match = renamed.find(({ from }) => pointer === from || pointer.startsWith(`${from}/`));
+      if (match === undefined) return { pointer, message };
+      const field = { pointer: match.to + pointer.slice(match.from.length), message };
+      return match.in === undefined ? field : { in: match.in, ...field };
+    });
+    throw refusedFields(fields, fault.code);
+  }
+}
+
+/** The record that a service answers with. Throws an `internal` Fault when the service left it out. */
+export function requireRecord<T>(record: T | undefined): T {
+  if (record === undefined) throw internal(new Error('a service answered without its record'));
+  return record;
+}

@@ -1,0 +1,58 @@
+/** Compares, in types alone, what a handler reads or writes with what the OpenAPI document describes. */
+import type { Readable } from 'node:stream';
+
+type Binary = Buffer | Readable;
+
+/**
+ * The paths of the fields of `Actual` that `Described` does not have, or has as another kind of value;
+ * `never` when there are none. Fields that `Described` has besides are not looked at.
+ */
+export type MismatchedFields<Actual, Described> = [Actual] extends [never]
+  ? never
+  : Actual extends Binary | undefined | null
+    ? never
+    : Actual extends readonly (infer Item)[]
+      ? Described extends readonly (infer DescribedItem)[]
+        ? Path<'0', MismatchedFields<Item, NonNullable<DescribedItem>>>
+        : ''
+      : Actual extends object
+        ? Described extends object
+          ? FieldsOf<Actual, Described>
+          : ''
+        : Actual extends Described
+          ? never
+          : Described extends Actual
+            ? never
+            : '';
+
+type FieldsOf<Actual, Described> = {
+  [Name in keyof Actual & string]-?: Name extends keyof Described
+    ? Path<Name, MismatchedFields<NonNullable<Actual[Name]>, NonNullable<Described[Name]>>>
+    : Name;
+}[keyof Actual & string];
+
+type Path<Name extends string, Below> = Below extends string
+  ? Below extends ''
+    ? Name
+    : `${Name}.${Below}`
+  : never;
+
+/**
+ * The type as a handler may answer with it: every literal is a string, because messages of the services
+ * name the values of an enum so, and an optional field may be undefined, which JSON leaves out.
+ */
+export type Answerable<T> = T extends Binary
+  ? T
+  : T extends string
+    ? string
+    : T extends readonly (infer Item)[]
+      ? Answerable<Item>[]
+      : T extends object
+        ? { [Name in RequiredName<T>]: Answerable<T[Name]> } & {
+            [Name in Exclude<keyof T, RequiredName<T>>]?: Answerable<T[Name]> | undefined;
+          }
+        : T;
+
+type RequiredName<T> = {
+  [Name in keyof T]-?: object extends Pick<T, Name> ? never : Name;
+}[keyof T];
