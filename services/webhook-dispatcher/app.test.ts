@@ -246,7 +246,7 @@ describe('an event that cannot be delivered', () => {
   it('because its creditor id is no UUID becomes a dead letter', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
-    await bus.publish([fixture.event({ creditorId: 'nobody' }), fixture.event()]);
+    await bus.publish([fixture.event({ creditorId: 'not-a-uuid' }), fixture.event()]);
     await settled();
     expect(sequences(received)).toEqual([1]);
     const { rows } = await fixture.sql.query('SELECT reason FROM dead_letters');

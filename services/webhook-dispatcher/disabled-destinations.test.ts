@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-async function fatesOfDeliveries() {
+async function statesOfDeliveries() {
   const { rows } = await fixture.sql.query(
     'SELECT state, reason FROM deliveries ORDER BY position',
   );
@@ -32,7 +32,7 @@ it('a destination that answers 410 is sent nothing more', async () => {
   await settled();
   expect(received).toHaveLength(1);
   const disabled = 'dead: destination_disabled';
-  expect(await fatesOfDeliveries()).toEqual(['dead: gone', disabled, disabled, disabled]);
+  expect(await statesOfDeliveries()).toEqual(['dead: gone', disabled, disabled, disabled]);
 });
 
 it('a disabled destination is in the log, the metrics and the list of deliveries', async () => {
@@ -86,7 +86,7 @@ it('a 410 of the earlier URL does not disable a destination that was set to a ne
   await bus.publish([fixture.event(), fixture.event({ sequence: 2 })]);
   await until(() => expect(sequences(moved.received)).toEqual([1, 2]));
   await settled();
-  expect(await fatesOfDeliveries()).toEqual(['delivered', 'delivered']);
+  expect(await statesOfDeliveries()).toEqual(['delivered', 'delivered']);
   await moved.close();
 });
 

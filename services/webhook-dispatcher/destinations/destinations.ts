@@ -14,7 +14,7 @@ import { LRUCache } from 'lru-cache';
 import type { GrantQuery } from '../events/decision-events.ts';
 import type { Recipient, RecipientLookup } from '../events/webhook-event-type.ts';
 
-/** The name that this service signs with, and by which others know it. */
+/** The name that this service signs with, and that other services accept tokens of. */
 export const SERVICE = 'webhook-dispatcher';
 
 const SERVICE_IDENTITY = serviceIdentity(SERVICE);

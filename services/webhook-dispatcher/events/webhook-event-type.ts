@@ -56,7 +56,7 @@ export interface RenderedWhenSent<Event> {
   /** What `payload` needs to find the content: nothing that must not be stored in the clear. */
   reference(event: Event): string;
   /**
-   * Must give the same payload for a reference every time, since a receiver may get several attempts.
+   * Must return the same payload for a reference every time, since a receiver may get several attempts.
    * Rejects when the content cannot be read now: the delivery is due again, with all its attempts.
    *
    * @param traceparent of the attempt
@@ -83,7 +83,7 @@ export interface WebhookSource<Event = unknown> {
    * for an event that no webhook can ever be made from: it becomes a dead letter.
    */
   eventTypeOf(event: Event): WebhookEventType<Event> | undefined;
-  /** When the thing that the event reports was recorded. */
+  /** When the change that the event reports was recorded. */
   recordedAt(event: Event): Date;
   /** For events that can come again under another id, as after the loss of the whole broker. */
   highWaterMark?(event: Event): HighWaterMark;

@@ -134,7 +134,7 @@ export class DeliveryQueue {
     this.#removed.signal();
   }
 
-  /** Gives every destination a turn, for the case that time alone made a delivery ready. */
+  /** Queues a turn for every destination: time alone may have made a delivery ready. */
   retryAll(): void {
     for (const destination of this.#destinations.values()) this.#turns.add(destination);
     this.#onReady();

@@ -15,7 +15,7 @@ export interface LeasedDelivery {
   readonly reference: string | null;
   /** The `webhook-sequence`: 1, 2, 3 … per ordering key, numbering key and destination. */
   readonly sequence: number;
-  /** When the thing that the event reports was recorded. */
+  /** When the change that the event reports was recorded. */
   readonly recordedAt: Date;
   /** Of the event's handling, for the attempts; `null` or `undefined` where there was no trace. */
   readonly traceparent?: string | null | undefined;
