@@ -1,5 +1,5 @@
 // The rules of this repository that a machine can check. Each finding names a file and what to do there.
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   findBreakingChanges,
@@ -14,14 +14,22 @@ import {
 } from './tidy/import-boundaries.ts';
 import { findWrongExports } from './tidy/package-exports.ts';
 import { findMissingOpeningComments, findMissingServiceFiles } from './tidy/package-files.ts';
+import { findReplacedWords, findUnclearTitles } from './tidy/plain-words.ts';
 import { findInLines, listFiles, listPackages, readLines, runLinter } from './tidy/repository.ts';
 
 const MAX_LINES = 400;
 const MAX_TEST_LINES = 500;
+const MAX_FILES_PER_FOLDER = 24;
 const SOURCE_FILES = listFiles('.ts', '.mjs');
+const TEST_FILES = listFiles('.test.ts');
 const TEXT_FILES = listFiles().filter((file) => !/\.(png|ico|woff2)$/.test(file));
 /** The rules themselves contain the words and patterns that they forbid. */
 const isRule = (file: string) => file === 'test/tidy.test.ts' || file.startsWith('test/tidy/');
+
+/** Folders whose names are still being replaced; the rules on words and folders skip them. */
+const isUnfinished = (file: string) =>
+  /^(services\/(gateway|applications)|deploy|libs\/(service|events|postgres))\//.test(file) ||
+  /^(bench\/platform\/processes-worker|test\/platform\/run-mode)\.ts$/.test(file);
 
 /** Words that say nothing about a file's content, as a part of its name or as the whole name. */
 const EMPTY_NAME_PART = /(^|-)(utils?|helpers?|managers?|impl|misc)(-|$)/;
@@ -61,6 +69,27 @@ describe('names and sizes', () => {
       }
       return KEBAB_CASE.test(stem) ? [] : [`${file}:1 "${part}" is not in kebab-case`];
     });
+    expect(findings).toEqual([]);
+  });
+
+  test('no name contains a word that has been replaced by a standard term', () => {
+    const files = SOURCE_FILES.filter((file) => !isRule(file) && !isUnfinished(file));
+    expect(findReplacedWords(files)).toEqual([]);
+  });
+
+  test('no test title is empty or begins with a pronoun', () => {
+    expect(findUnclearTitles(TEST_FILES.filter((file) => !isUnfinished(file)))).toEqual([]);
+  });
+
+  test(`no folder has more than ${MAX_FILES_PER_FOLDER} source files`, () => {
+    const filesByFolder = Map.groupBy(SOURCE_FILES, (file) => dirname(file));
+    const findings = [...filesByFolder]
+      .filter(([folder, files]) => {
+        return files.length > MAX_FILES_PER_FOLDER && !isUnfinished(`${folder}/`);
+      })
+      .map(([folder, { length }]) => {
+        return `${folder}:1 has ${length} files: make subfolders by what the files do`;
+      });
     expect(findings).toEqual([]);
   });
 
