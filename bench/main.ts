@@ -1,70 +1,70 @@
-/** The benchmarks: how fast the platform is in either shape, beside what its database alone can do. */
+/** `npm run bench`: measures the platform in both run modes, beside the limit of its PostgreSQL. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { KafkaUnavailableError, kafkaClasspath } from '@creditlane/embedded-kafka/jars';
 import { runCommand } from '@creditlane/local/command';
 import { Closers } from '@creditlane/runtime/closers';
-import { soak } from './measurements/soak.ts';
-import { measureBurden } from './measurements/table-size.ts';
-import { measure } from './measurements/throughput.ts';
+import { measureSoak } from './measurements/soak.ts';
+import { measureTableSize } from './measurements/table-size.ts';
+import { measureThroughput } from './measurements/throughput.ts';
 import { type BenchPart, HELP, type Options, readOptions } from './options.ts';
 import { startBenchPlatform } from './platform/bench-platform.ts';
-import { COLLECTABLE } from './platform/memory.ts';
+import { COLLECTABLE_FLAGS } from './platform/memory.ts';
 import { describeMachine } from './report/machine.ts';
-import { type Findings, reportOf } from './report/report.ts';
+import { type BenchResults, formatReport } from './report/report.ts';
 
-/** The services of a platform end one after the other, each within ten seconds. */
+/** The processes of a platform stop one after the other, each within ten seconds. */
 const CLOSE_WITHIN_MS = 60_000;
 
-const SHAPE_OF = { 'one-process': 'one process', processes: 'processes' } as const;
+const RUN_MODE_OF = { 'one-process': 'one process', processes: 'processes' } as const;
 
-const say = (line: string) => void process.stdout.write(`${line}\n`);
+const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 async function bench(options: Options): Promise<void> {
-  const findings: Findings = { shapes: {}, soaks: {} };
+  const results: BenchResults = { throughput: {}, soak: {} };
   for (const part of options.parts) {
-    if (part === 'processes' && !(await isThereKafka())) continue;
-    say(`\n${part}`);
-    await closingAll((closers) => add(findings, part, options, closers));
+    if (part === 'processes' && !(await isKafkaAvailable())) continue;
+    print(`\n${part}`);
+    await withClosers((closers) => measurePart(results, part, options, closers));
   }
   const { resultsFile } = options;
   await mkdir(dirname(resultsFile), { recursive: true });
-  await writeFile(resultsFile, `${JSON.stringify(findings, null, 2)}\n`);
-  say(`\n${reportOf(findings)}\n\nAll of it is in ${resultsFile}`);
+  await writeFile(resultsFile, `${JSON.stringify(results, null, 2)}\n`);
+  print(`\n${formatReport(results)}\n\nAll results: ${resultsFile}`);
 }
 
-/** Measures a part of all that there is to measure. */
-async function add(
-  findings: Findings,
+/** Starts the platform, measures one part, and adds the result. */
+async function measurePart(
+  results: BenchResults,
   part: BenchPart,
-  { plan, soak: lasting, profileDir }: Options,
+  { plan, soak, profileDir }: Options,
   closers: Closers,
 ): Promise<void> {
   const profile = profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`];
-  const nodeFlags = [...profile, ...(lasting ? COLLECTABLE : [])];
-  const shape = part === 'history' ? 'one process' : SHAPE_OF[part];
-  const world = await startBenchPlatform({ shape, nodeFlags }, closers);
-  findings.machine = await describeMachine(world.adminUrl);
+  const nodeFlags = [...profile, ...(soak ? COLLECTABLE_FLAGS : [])];
+  const runMode = part === 'history' ? 'one process' : RUN_MODE_OF[part];
+  const platform = await startBenchPlatform({ runMode, nodeFlags }, closers);
+  results.machine = await describeMachine(platform.adminUrl);
   if (part === 'history') {
-    const old = await startBenchPlatform({ shape, nodeFlags }, closers);
-    findings.burden = await measureBurden({ new: world, old }, plan, say);
-  } else if (lasting) findings.soaks[shape] = await soak(world, plan, say);
-  else findings.shapes[shape] = await measure(world, plan, say);
+    const old = await startBenchPlatform({ runMode, nodeFlags }, closers);
+    results.tableSize = await measureTableSize({ new: platform, old }, plan, print);
+  } else if (soak) results.soak[runMode] = await measureSoak(platform, plan, print);
+  else results.throughput[runMode] = await measureThroughput(platform, plan, print);
 }
 
-async function isThereKafka(): Promise<boolean> {
+async function isKafkaAvailable(): Promise<boolean> {
   try {
     await kafkaClasspath();
     return true;
   } catch (error) {
     if (!(error instanceof KafkaUnavailableError)) throw error;
-    say(`\nNOT MEASURED: processes. ${error.message}`);
+    print(`\nNOT MEASURED: processes, because there is no Kafka. ${error.message}`);
     return false;
   }
 }
 
-/** Closes what the work opened, also when it is interrupted. */
-async function closingAll(work: (closers: Closers) => Promise<void>): Promise<void> {
+/** Runs the work and then its closers, which also run when a signal ends the process. */
+async function withClosers(work: (closers: Closers) => Promise<void>): Promise<void> {
   const closers = new Closers({ deadlineMs: CLOSE_WITHIN_MS });
   const stop = () => void closers.close().finally(() => process.exit(1));
   process.once('SIGINT', stop).once('SIGTERM', stop);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { parseOptions, UsageError } from '@creditlane/local/options';
 import { FULL, type Plan, QUICK, SMOKE } from './plan.ts';
 
-/** What can be measured by itself. */
+/** The parts that --only names. */
 const PARTS = ['one-process', 'processes', 'history'] as const;
 
 export type BenchPart = (typeof PARTS)[number];
@@ -10,29 +10,30 @@ export type BenchPart = (typeof PARTS)[number];
 export interface Options {
   plan: Plan;
   parts: readonly BenchPart[];
-  /** Whether memory is watched under a lasting load, instead of all else. */
+  /** Measures memory under a lasting load instead of everything else. */
   soak: boolean;
-  /** Where V8 writes profiles of the platform's processes; nowhere when left out. */
+  /** The directory for CPU profiles of the platform's processes; undefined writes none. */
   profileDir: string | undefined;
-  /** Gets the results as JSON. */
+  /** The file for the results as JSON. */
   resultsFile: string;
 }
 
 const RESULTS_FILE = join(import.meta.dirname, '..', '.cache', 'bench.json');
 
-export const HELP = `Measures Creditlane with its database, broker, load and receiver on this machine.
+export const HELP = `Measures rates, latencies and CPU times of Creditlane. Database, broker, load generator and webhook
+receiver run on this machine, too.
 
   npm run bench -- [options]
 
-  --only PART        one-process, processes (each service by itself, on Kafka), or history (with a
-                     million decisions in the tables); may be given more than once
-  --soak             instead, memory over ten minutes at half load, in one process unless --only
-                     says processes
-  --quick            three minutes instead of ten, for a look whether something has become slower
-  --smoke            whether it works at all; its figures mean nothing
-  --profile DIR      write CPU profiles of the platform's processes into DIR
-  --out FILE         where the results go as JSON (default .cache/bench.json)
-  --help             this text
+  --only PART        one-process, processes (each service a process, with Kafka), or history (with a
+                     million past decisions in the tables); may be given more than once
+  --soak             instead: memory over ten minutes at half load, in one process, or in processes
+                     with --only processes
+  --quick            three minutes instead of ten, enough to see that something became slower
+  --smoke            a minute, to see that the benchmarks work; the figures mean nothing
+  --profile DIR      write CPU profiles of the platform's processes to DIR
+  --out FILE         write the results as JSON to FILE (default .cache/bench.json)
+  --help             print this text
 `;
 
 /** Reads the command line. Throws `UsageError`. */

@@ -1,75 +1,77 @@
-/** How long and how hard each measurement loads the system. */
+/** The durations and sizes of all measurements. */
 export interface Plan {
-  /** To write decisions on, and events for the relay and the dispatcher alone. */
+  /** Applications per writer, and the events that the relay and the dispatcher alone get. */
   applications: number;
-  /** Before anything is measured. */
-  warmUp: { callers: number; exchanges: number; maxMs: number };
-  /** Before each measurement. */
+  /** The load before the first measurement. */
+  warmUp: { callers: number; operations: number; maxMs: number };
+  /** The part of each load that is not measured. */
   warmUpMs: number;
   measureMs: number;
-  /** Of the loads at a fixed rate. */
-  openMs: number;
+  /** The measured duration of loads at a fixed rate. */
+  fixedRateMs: number;
+  /** Levels of PostgreSQL alone, of writes and of deliveries. */
   connections: readonly number[];
   writers: readonly number[];
   deliveries: readonly number[];
-  /** Where one strength is enough. */
-  usual: { writers: number; deliveries: number };
+  /** The level of measurements that use one level. */
+  single: { writers: number; deliveries: number };
+  /** Deliveries that are due at the same time. */
   backlog: number;
   history: HistoryPlan;
-  soak: { periods: number; periodMs: number; samplesEach: number };
+  soak: { periods: number; periodMs: number; samplesPerPeriod: number };
 }
 
 export interface HistoryPlan {
-  /** In the tables of the platform that has a history, and among how many applications. */
+  /** Past decisions, and the applications they are on. */
   decisions: number;
   applications: number;
-  /** How often the two platforms take turns, twice each. */
+  /** Rounds of four turns: new, old, old, new. */
   rounds: number;
 }
 
 export const FULL: Plan = {
   applications: 40_000,
-  warmUp: { callers: 64, exchanges: 60_000, maxMs: 45_000 },
+  warmUp: { callers: 64, operations: 60_000, maxMs: 45_000 },
   warmUpMs: 1_000,
   measureMs: 5_000,
-  openMs: 12_000,
+  fixedRateMs: 12_000,
   connections: [8, 16, 32],
   writers: [16, 32, 64, 128, 256],
   deliveries: [32, 64, 128, 256],
-  usual: { writers: 32, deliveries: 128 },
+  single: { writers: 32, deliveries: 128 },
   backlog: 30_000,
   history: { decisions: 1_000_000, applications: 200_000, rounds: 2 },
-  soak: { periods: 10, periodMs: 60_000, samplesEach: 4 },
+  soak: { periods: 10, periodMs: 60_000, samplesPerPeriod: 4 },
 };
 
 export const QUICK: Plan = {
   ...FULL,
   applications: 10_000,
-  warmUp: { callers: 64, exchanges: 8_000, maxMs: 6_000 },
+  warmUp: { callers: 64, operations: 8_000, maxMs: 6_000 },
   warmUpMs: 500,
   measureMs: 2_000,
-  openMs: 4_000,
+  fixedRateMs: 4_000,
   connections: [16],
   writers: [64],
   deliveries: [128],
   backlog: 5_000,
   history: { decisions: 100_000, applications: 20_000, rounds: 1 },
-  soak: { periods: 8, periodMs: 15_000, samplesEach: 3 },
+  soak: { periods: 8, periodMs: 15_000, samplesPerPeriod: 3 },
 };
 
-/** Shows that everything is measured, and nothing of how fast it is. */
+/** Only shows that every measurement works. */
 export const SMOKE: Plan = {
   ...QUICK,
   applications: 2_000,
-  warmUp: { callers: 8, exchanges: 200, maxMs: 1_000 },
+  warmUp: { callers: 8, operations: 200, maxMs: 1_000 },
   warmUpMs: 100,
   measureMs: 800,
-  openMs: 1_000,
+  fixedRateMs: 1_000,
   connections: [4],
   writers: [8],
   deliveries: [8],
-  usual: { writers: 8, deliveries: 8 },
+  single: { writers: 8, deliveries: 8 },
   backlog: 200,
   history: { decisions: 2_000, applications: 2_000, rounds: 1 },
-  soak: { periods: 4, periodMs: 500, samplesEach: 1 },
+  soak: { periods: 4, periodMs: 500, samplesPerPeriod: 1 },
 };

@@ -1,8 +1,8 @@
-/** A past for a platform: decisions with their events published, and their webhooks delivered. */
-import { type Copying, copyRows, type Past } from './row-copies.ts';
-import { run } from './submissions.ts';
+/** Past decisions in a platform's tables, with their events published and their webhooks delivered. */
+import { copyRows, type PastDecisions, type RowCopy } from './row-copies.ts';
+import { runSql } from './sql.ts';
 
-const DECISIONS: Copying[] = [
+const DECISION_ROWS: RowCopy[] = [
   {
     table: 'decisions',
     original: 'SELECT * FROM decisions WHERE seq > 1 ORDER BY recorded_at DESC LIMIT 1',
@@ -27,30 +27,30 @@ const DECISIONS: Copying[] = [
   },
 ];
 
-const DELIVERED = `SELECT * FROM deliveries WHERE state = 'delivered' ORDER BY position DESC LIMIT 1`;
-/** The row of a table that stands for the same. */
-const besideIt = (table: string, condition: string) =>
-  `SELECT it.* FROM ${table} AS it JOIN (${DELIVERED}) AS delivered ON ${condition}`;
+const LAST_DELIVERED = `SELECT * FROM deliveries WHERE state = 'delivered' ORDER BY position DESC LIMIT 1`;
+/** Selects a table's row that belongs to the last delivered webhook. */
+const rowOfLastDelivered = (table: string, condition: string) =>
+  `SELECT it.* FROM ${table} AS it JOIN (${LAST_DELIVERED}) AS delivered ON ${condition}`;
 
-const DELIVERIES: Copying[] = [
+const DELIVERY_ROWS: RowCopy[] = [
   {
     table: 'inbox',
-    original: besideIt('inbox', 'it.event_id = delivered.event_id'),
+    original: rowOfLastDelivered('inbox', 'it.event_id = delivered.event_id'),
     set: { event_id: 'past.event_id', received_at: 'past.at' },
   },
   {
     table: 'messages',
-    original: besideIt('messages', 'it.event_id = delivered.event_id'),
+    original: rowOfLastDelivered('messages', 'it.event_id = delivered.event_id'),
     set: { event_id: 'past.event_id', recorded_at: 'past.at' },
   },
   {
     table: 'attempts',
-    original: besideIt('attempts', 'it.delivery_id = delivered.id'),
+    original: rowOfLastDelivered('attempts', 'it.delivery_id = delivered.id'),
     set: { delivery_id: 'past.event_id', started_at: 'past.at' },
   },
   {
     table: 'deliveries',
-    original: DELIVERED,
+    original: LAST_DELIVERED,
     set: {
       id: 'past.event_id',
       event_id: 'past.event_id',
@@ -62,32 +62,32 @@ const DELIVERIES: Copying[] = [
   },
 ];
 
-/** Of each application the last alone. */
-const lastOf = ({ each }: Past): Copying[] => [
+/** The tables with one row per application, which holds its last sequence number. */
+const applicationRows = ({ each }: PastDecisions): RowCopy[] => [
   {
     table: 'submissions',
-    original: besideIt('submissions', 'it.application_id = delivered.application_id'),
+    original: rowOfLastDelivered('submissions', 'it.application_id = delivered.application_id'),
     set: { application_id: 'past.application_id', seen_sequence: `${each + 1}` },
   },
   {
     table: 'sequences',
-    original: besideIt('sequences', 'it.application_id = delivered.application_id'),
+    original: rowOfLastDelivered('sequences', 'it.application_id = delivered.application_id'),
     set: { application_id: 'past.application_id', last_sequence: `${each + 1}` },
   },
 ];
 
-/** Writes the past of the decisions service, like the decision that it recorded last. */
-export async function writeDecisions(url: string, past: Past): Promise<void> {
-  for (const copying of DECISIONS) await copyRows(url, past, copying);
-  await run(url, 'UPDATE submissions SET last_seq = $2 WHERE application_id = ANY ($1)', [
+/** Inserts copies of the decision that the decisions service recorded last, with its event. */
+export async function insertPastDecisions(url: string, past: PastDecisions): Promise<void> {
+  for (const rowCopy of DECISION_ROWS) await copyRows(url, past, rowCopy);
+  await runSql(url, 'UPDATE submissions SET last_seq = $2 WHERE application_id = ANY ($1)', [
     past.applicationIds,
     past.each + 1,
   ]);
 }
 
-/** Writes the same past of the webhook dispatcher, like the webhook that it delivered last. */
-export async function writeDeliveries(url: string, past: Past): Promise<void> {
-  for (const copying of lastOf(past)) await copyRows(url, { ...past, each: 1 }, copying);
-  // The deliveries come last of all: it is the newest one that the others are found by.
-  for (const copying of DELIVERIES) await copyRows(url, past, copying);
+/** Inserts copies of the webhook that the dispatcher delivered last, one for each past decision. */
+export async function insertPastDeliveries(url: string, past: PastDecisions): Promise<void> {
+  for (const rowCopy of applicationRows(past)) await copyRows(url, { ...past, each: 1 }, rowCopy);
+  // The deliveries are inserted last, because the other rows are found by the newest delivery.
+  for (const rowCopy of DELIVERY_ROWS) await copyRows(url, past, rowCopy);
 }

@@ -1,12 +1,12 @@
-/** Deliveries that are due and that nobody has begun, as after a long outage of their receiver. */
-import { run } from './submissions.ts';
+/** Due deliveries without an attempt under way, as they are after a long outage of a receiver. */
+import { runSql } from './sql.ts';
 
 /**
- * Puts so many copies of the last delivered webhook into the dispatcher's database, each of an
- * application of its own, so that none waits for another.
+ * Inserts `count` copies of the last delivered webhook into the dispatcher's database. Each has an
+ * application id of its own, so that no delivery waits for another one of its lane.
  */
-export async function pileUp(url: string, count: number): Promise<void> {
-  await run(
+export async function insertDueDeliveries(url: string, count: number): Promise<void> {
+  await runSql(
     url,
     `WITH original AS (
        SELECT d AS delivery, m AS message

@@ -1,24 +1,25 @@
-/** Many rows like one that a service wrote, without a word about the columns that they share with it. */
-import { run } from './submissions.ts';
+/** Many copies of a row that a service wrote. Only the columns in which the copies differ are named. */
+import { runSql } from './sql.ts';
 
-/** So many decisions on each of the applications, the first of which have had their first one. */
-export interface Past {
+/** Past decisions to insert: `each` on every application, after its first one, AWAITING_DECISION. */
+export interface PastDecisions {
   applicationIds: readonly string[];
   each: number;
 }
 
-export interface Copying {
+export interface RowCopy {
   table: string;
-  /** Selects the row to copy. */
+  /** The SELECT of the row to copy. */
   original: string;
-  /** What differs, in SQL, by column: of the `original`, and of `past` as it is below. */
+  /** The SQL expression of each column that differs; `original` and `past` (PAST below) are in scope. */
   set: Record<string, string>;
 }
 
-/** So many applications are decided on at the same time, each as often as it is, before the next ones. */
+/** Every decision on 1,000 applications comes, round by round, before those on the next 1,000. */
 const AT_A_TIME = 1_000;
 
-// Rows come in the order of time, and ids of version 7 rise with it, as those of the services do.
+// The rows are in order of time, and their ids are UUIDs of version 7 that rise with the time, as in
+// production.
 const PAST = `SELECT application.id AS application_id, round + 2 AS seq,
     now() - interval '1 day' + n * interval '10 ms' AS at,
     (to_char(n, 'FM000000000000') || '70008000000000000000')::uuid AS event_id
@@ -29,10 +30,13 @@ const PAST = `SELECT application.id AS application_id, round + 2 AS seq,
   ) AS number (n)
   ORDER BY n`;
 
-/** Inserts a row like the original for each decision of the past. Throws where there is no original. */
-export async function copyRows(url: string, past: Past, copying: Copying): Promise<void> {
-  const { table, original, set } = copying;
-  const columns = await run(
+/**
+ * Inserts one copy of the original row for each past decision. Throws when there is no original.
+ * The statement is built of strings because its columns are those of the table.
+ */
+export async function copyRows(url: string, past: PastDecisions, rowCopy: RowCopy): Promise<void> {
+  const { table, original, set } = rowCopy;
+  const columns = await runSql(
     url,
     `SELECT column_name AS name FROM information_schema.columns
      WHERE table_schema = 'public' AND table_name = $1 AND is_identity = 'NO' ORDER BY ordinal_position`,
@@ -40,7 +44,7 @@ export async function copyRows(url: string, past: Past, copying: Copying): Promi
   );
   const names = columns.map(({ name }) => String(name));
   const values = names.map((name) => set[name] ?? `original.${name}`);
-  const [copied] = await run(
+  const [copied] = await runSql(
     url,
     `WITH copy AS (
        INSERT INTO ${table} (${names.join(', ')})
@@ -51,5 +55,6 @@ export async function copyRows(url: string, past: Past, copying: Copying): Promi
     [past.applicationIds, past.each],
   );
   const wanted = past.applicationIds.length * past.each;
-  if (copied?.count !== wanted) throw new Error(`${copied?.count} of ${wanted} rows in ${table}`);
+  if (copied?.count !== wanted)
+    throw new Error(`only ${copied?.count} of ${wanted} rows were inserted into ${table}`);
 }

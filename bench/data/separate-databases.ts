@@ -1,6 +1,5 @@
-/** Databases beside the platform's on the same server, with nobody at work on them. */
-import { submissionsAndDecisions1763700000000 } from '@creditlane/decisions/migrations/0001-submissions-and-decisions';
-import { decisionCalls1763900000000 } from '@creditlane/decisions/migrations/0002-decision-calls';
+/** A second set of databases on the platform's PostgreSQL server, which no running service uses. */
+import { decisions } from '@creditlane/decisions/service';
 import { prepareDatabases } from '@creditlane/platform/databases';
 import { makeSecrets } from '@creditlane/platform/secrets';
 import type { DatabaseOwner } from '@creditlane/platform/services';
@@ -9,23 +8,23 @@ import { createLog } from '@creditlane/runtime/telemetry/log';
 import type { BenchPlatform } from '../platform/bench-platform.ts';
 import { copySubmission } from './submissions.ts';
 
-const MIGRATIONS = [submissionsAndDecisions1763700000000, decisionCalls1763900000000];
-
-/** The decisions service's tables are there, with applications to decide on; their creditor's are told. */
-export interface Apart {
+/** The decisions database has its tables, with submissions of a tenant that has a webhook destination. */
+export interface SeparateDatabases {
   databaseUrls: Record<DatabaseOwner, string>;
   creditorId: string;
   applicationIds: string[];
 }
 
-export async function prepareApart(world: BenchPlatform, applications: number): Promise<Apart> {
-  const { adminUrl, tenants } = world;
-  const databaseUrls = await prepareDatabases(adminUrl, makeSecrets(), '_apart');
+export async function prepareSeparateDatabases(
+  platform: BenchPlatform,
+  applications: number,
+): Promise<SeparateDatabases> {
+  const databaseUrls = await prepareDatabases(platform.adminUrl, makeSecrets(), '_separate');
   const toUrl = databaseUrls.decisions;
   const log = createLog('bench', { level: 'warn' });
-  await migrate(toUrl, MIGRATIONS, log);
-  const { told } = tenants;
-  const fromUrl = world.databaseUrls.decisions;
-  const applicationIds = await copySubmission({ fromUrl, toUrl }, told, applications);
-  return { databaseUrls, creditorId: told.creditorId, applicationIds };
+  await migrate(toUrl, [...decisions.database.migrations], log);
+  const { withWebhook } = platform.tenants;
+  const fromUrl = platform.databaseUrls.decisions;
+  const applicationIds = await copySubmission({ fromUrl, toUrl }, withWebhook, applications);
+  return { databaseUrls, creditorId: withWebhook.creditorId, applicationIds };
 }

@@ -1,6 +1,6 @@
-/** Submissions to write decisions on: copies of one that the platform made. */
+/** Submissions to record decisions on: copies of one that the platform stored. */
 import { newId } from '@creditlane/runtime/ids';
-import pg from 'pg';
+import { runSql } from './sql.ts';
 
 export interface Submission {
   applicationId: string;
@@ -8,22 +8,22 @@ export interface Submission {
 }
 
 /**
- * Makes so many copies of a submission in the decisions service's database at `toUrl`, each of an
- * application of its own; gives their ids. The original may stand in another such database.
+ * Inserts `count` copies of a submission into the decisions database at `toUrl`, each with a new
+ * application id, and returns these ids. The original may be in another decisions database.
  */
 export async function copySubmission(
   { fromUrl, toUrl = fromUrl }: { fromUrl: string; toUrl?: string },
   { applicationId, creditorId }: Submission,
   count: number,
 ): Promise<string[]> {
-  // As the platform makes them: in an index, new ones stand together.
+  // Made as the services make ids, so that new ids are next to each other in an index.
   const ids = Array.from({ length: count }, () => newId());
-  const [original] = await run(
+  const [original] = await runSql(
     fromUrl,
     `SELECT to_jsonb(s) AS row FROM submissions AS s WHERE application_id = $1 AND creditor_id = $2`,
     [applicationId, creditorId],
   );
-  await run(
+  await runSql(
     toUrl,
     `WITH copy AS (
        INSERT INTO submissions
@@ -36,23 +36,7 @@ export async function copySubmission(
      SELECT application_id, creditor_id, last_seq, submitted_at, 'AWAITING_DECISION' FROM copy`,
     [ids, original?.row],
   );
-  // What a busy database's autovacuum would have done by now.
-  await run(toUrl, 'ANALYZE submissions, decisions');
+  // Autovacuum would have done this by now if the rows had been inserted by requests.
+  await runSql(toUrl, 'ANALYZE submissions, decisions');
   return ids;
-}
-
-/** Runs one statement on a connection of its own. */
-export async function run(
-  url: string,
-  text: string,
-  values: unknown[] = [],
-): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query(text, values);
-    return rows;
-  } finally {
-    await client.end();
-  }
 }

@@ -1,38 +1,38 @@
-/** How long after its commit a decision is heard of: PostgreSQL's clock tells of the one, ours of the other. */
-
-import { run } from '../data/submissions.ts';
-import { type Latency, summarise } from './latency.ts';
+/** The time from a decision's commit, by PostgreSQL's clock, to the arrival of its webhook, by Node's. */
+import { runSql } from '../data/sql.ts';
+import { type Latency, summarizeTimes } from './latency.ts';
 
 /**
- * From the beginning of the transaction that wrote each of the newest events in a decisions service's
- * outbox, to its webhook's arrival, by performance.now() and the decision's mark. The commit tells
- * nobody its time, so its own duration is in the figure: that is rather too high than too low.
+ * Measures the newest events in the outbox of a decisions database. `arrivals` has the arrival of each
+ * webhook, by performance.now() and the decision's marker. PostgreSQL does not record when a commit
+ * ended, so the time starts at the beginning of the transaction and contains its duration: the result
+ * is too high rather than too low.
  */
-export async function sinceWriting(
+export async function readCommitLatency(
   url: string,
   newest: number,
   arrivals: ReadonlyMap<string, number>,
 ): Promise<Latency> {
-  const clockMs = millisecondsAtStart();
-  const rows = await run(
+  const clockOffsetMs = readClockOffsetMs();
+  const rows = await runSql(
     url,
-    `SELECT split_part(payload #>> '{decision,conditions}', ' ', 1) AS mark,
+    `SELECT split_part(payload #>> '{decision,conditions}', ' ', 1) AS marker,
        extract(epoch FROM created_at)::float8 * 1000 AS at_ms
      FROM outbox ORDER BY id DESC LIMIT $1`,
     [newest],
   );
-  const timesMs = rows.flatMap(({ mark, at_ms }) => {
-    const arrivedMs = arrivals.get(String(mark));
-    return arrivedMs === undefined ? [] : [clockMs + arrivedMs - Number(at_ms)];
+  const timesMs = rows.flatMap(({ marker, at_ms }) => {
+    const arrivedMs = arrivals.get(String(marker));
+    return arrivedMs === undefined ? [] : [clockOffsetMs + arrivedMs - Number(at_ms)];
   });
-  return summarise(timesMs);
+  return summarizeTimes(timesMs);
 }
 
 /**
- * What the machine's clock had when performance.now() began, to a few microseconds. Asked for at the
- * end of each load: over minutes, the two drift apart by more than there is to measure.
+ * The system clock's time at which performance.now() was 0, to a few microseconds. Read at the end of
+ * each load, because the two clocks drift apart over minutes by more than the measured times.
  */
-function millisecondsAtStart(): number {
+function readClockOffsetMs(): number {
   const before = Date.now();
   for (;;) {
     const now = Date.now();

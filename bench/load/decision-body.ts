@@ -1,4 +1,4 @@
-/** The decision that every measurement writes; its webhook has about 400 bytes. */
+/** The body of every decision that is measured; its webhook has about 400 bytes. */
 export const DECISION = {
   decision: 'APPROVED',
   firstPaymentDate: '2027-02-01',

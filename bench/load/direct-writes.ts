@@ -1,4 +1,4 @@
-/** What PostgreSQL itself can do: the decision write as one prepared statement, and nothing around it. */
+/** The limit of the write path: PostgreSQL runs the statement that records a decision, and nothing else. */
 import { create } from '@bufbuild/protobuf';
 import { insertDecision } from '@creditlane/decisions/record-decision/insert-decision';
 import type { Queryable } from '@creditlane/postgres/statement';
@@ -8,63 +8,63 @@ import { newId } from '@creditlane/runtime/ids';
 import pg from 'pg';
 import { DECISION } from './decision-body.ts';
 import type { Rate } from './latency.ts';
-import { loadClosed } from './load-patterns.ts';
+import { runClosedLoad } from './load-patterns.ts';
 
-export interface LimitOptions {
-  /** A database of the decisions service that nobody else works on. */
+export interface DirectWriteOptions {
+  /** A decisions database that no service uses. */
   url: string;
   creditorId: string;
   applicationIds: string[];
-  /** Each with one write under way at a time. */
+  /** Each connection has one write under way at a time. */
   connections: number;
   warmUpMs: number;
   measureMs: number;
 }
 
-/** Writes decisions as fast as so many connections can. */
-export async function measureLimit(options: LimitOptions): Promise<Rate> {
+/** Records decisions in a closed loop of `connections` callers, without gateway and service. */
+export async function measureDirectWrites(options: DirectWriteOptions): Promise<Rate> {
   const { url, creditorId, applicationIds, connections, ...load } = options;
   const clients = Array.from(
     { length: connections },
     () => new pg.Client({ connectionString: url }),
   );
   await Promise.all(clients.map((client) => client.connect()));
-  const writes = await writesOf(creditorId, applicationIds);
+  const makeQuery = await prepareQueries(creditorId, applicationIds);
   const idle = [...clients];
   let written = 0;
-  const exchange = async () => {
+  const operation = async () => {
     const client = idle.pop();
-    if (client === undefined) throw new Error('there are as many connections as callers');
+    if (client === undefined) throw new Error('there are more callers than connections');
     written += 1;
-    const { rowCount } = await client.query(writes(written));
-    if (rowCount !== 1) throw new Error('the decision was not written');
+    const { rowCount } = await client.query(makeQuery(written));
+    if (rowCount !== 1) throw new Error('the statement recorded no decision');
     idle.push(client);
     return performance.now();
   };
   try {
-    return await loadClosed(exchange, { callers: connections, ...load });
+    return await runClosedLoad(operation, { callers: connections, ...load });
   } finally {
     await Promise.all(clients.map((client) => client.end()));
   }
 }
 
-type Write = pg.QueryConfig & { values: unknown[] };
+type WriteQuery = pg.QueryConfig & { values: unknown[] };
 
-/** Stands for the id of the call, which every write has another of. */
-const CALL_ID = '00000000-0000-0000-0000-000000000000';
+/** Replaced by a new retry token in each write. */
+const RETRY_TOKEN = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The statements as the decisions service sends them, caught on their way before the time is taken;
- * each goes to the next application.
+ * Captures the query that the decisions service sends for each application, before anything is
+ * measured. The returned function makes the nth query: of the next application, with a new retry token.
  */
-async function writesOf(
+async function prepareQueries(
   creditorId: string,
   applicationIds: readonly string[],
-): Promise<(n: number) => Write> {
-  const caught: Write[] = [];
-  const catcher = {
-    query(write: Write) {
-      caught.push(write);
+): Promise<(n: number) => WriteQuery> {
+  const captured: WriteQuery[] = [];
+  const recordingClient = {
+    query(query: WriteQuery) {
+      captured.push(query);
       return Promise.resolve({ rows: [] });
     },
   };
@@ -74,18 +74,18 @@ async function writesOf(
     paymentFrequency: PaymentFrequency[DECISION.paymentFrequency],
   });
   for (const applicationId of applicationIds) {
-    await insertDecision(catcher as unknown as Queryable, {
+    await insertDecision(recordingClient as unknown as Queryable, {
       submission: { applicationId, creditorId },
       decision,
       recordedAt: new Date(),
       integrationId: creditorId,
-      retryToken: CALL_ID,
+      retryToken: RETRY_TOKEN,
     });
   }
-  const place = caught[0]?.values.indexOf(CALL_ID) ?? -1;
-  if (place === -1) throw new Error('the statement does not name its call');
+  const tokenIndex = captured[0]?.values.indexOf(RETRY_TOKEN) ?? -1;
+  if (tokenIndex === -1) throw new Error('the statement has no parameter for the retry token');
   return (n) => {
-    const { name, text, values } = caught[n % caught.length] as Write;
-    return { ...(name && { name }), text, values: values.with(place, newId()) };
+    const { name, text, values } = captured[n % captured.length] as WriteQuery;
+    return { ...(name && { name }), text, values: values.with(tokenIndex, newId()) };
   };
 }

@@ -1,6 +1,4 @@
-/** Counts and times of one measurement. */
-
-/** How fast something went, and how long each one took. */
+/** How many operations ended per second, and how long each took. */
 export interface Rate {
   perSecond: number;
   latencyMs: Latency;
@@ -12,24 +10,15 @@ export interface Latency {
   max: number;
 }
 
-/** The usual summary of times in milliseconds; sorts the array it is given. */
-export function summarise(timesMs: number[]): Latency {
+/** The quantiles of times in milliseconds. Sorts the given array. Throws when it is empty. */
+export function summarizeTimes(timesMs: number[]): Latency {
   timesMs.sort((a, b) => a - b);
   return { p50: quantile(timesMs, 0.5), p99: quantile(timesMs, 0.99), max: quantile(timesMs, 1) };
 }
 
-/** The nearest-rank quantile of a sorted array. Throws when it is empty. */
+/** The nearest-rank quantile of a sorted array. */
 function quantile(sorted: readonly number[], share: number): number {
   const value = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
-  if (value === undefined) throw new Error('nothing was measured');
+  if (value === undefined) throw new Error('no operation ended within the measured time');
   return value;
-}
-
-/** A number with as many decimals as a reader can use. */
-export function readable(value: number): string {
-  const decimals = value >= 100 ? 0 : value >= 10 ? 1 : 2;
-  return value.toLocaleString('en', {
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: decimals,
-  });
 }

@@ -1,81 +1,99 @@
-/** Two ways to load a system: as fast as so many callers can, or at a rate that waits for nobody. */
+/** Two kinds of load: a closed loop of callers, and operations at a fixed rate. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Latency, type Rate, summarise } from './latency.ts';
+import { type Latency, type Rate, summarizeTimes } from './latency.ts';
 
-/** One exchange; resolves to when it ended, by performance.now(). */
-export type Exchange = () => Promise<number>;
+/** One operation; resolves with the time of its end, by performance.now(). */
+export type Operation = () => Promise<number>;
 
-/** What came of a load, and how many exchanges there were in all, the warm-up's included. */
-export type ClosedLoad = Rate & { exchanges: number };
+export interface ClosedLoadOptions {
+  callers: number;
+  warmUpMs: number;
+  measureMs: number;
+}
 
-/** Callers that each begin the next exchange when their last one has ended. Measures after `warmUpMs`. */
-export async function loadClosed(
-  exchange: Exchange,
-  { callers, warmUpMs, measureMs }: { callers: number; warmUpMs: number; measureMs: number },
+/** The measured rate, and the number of all operations, those of the warm-up included. */
+export type ClosedLoad = Rate & { operations: number };
+
+/** Each caller starts its next operation when its last one has ended. Measures after `warmUpMs`. */
+export async function runClosedLoad(
+  operation: Operation,
+  { callers, warmUpMs, measureMs }: ClosedLoadOptions,
 ): Promise<ClosedLoad> {
   const fromMs = performance.now() + warmUpMs;
   const untilMs = fromMs + measureMs;
   const timesMs: number[] = [];
-  let exchanges = 0;
+  let operations = 0;
   const call = async () => {
     for (;;) {
       const startedMs = performance.now();
       if (startedMs >= untilMs) return;
-      const endedMs = await exchange();
-      exchanges += 1;
+      const endedMs = await operation();
+      operations += 1;
       if (endedMs >= fromMs && endedMs < untilMs) timesMs.push(endedMs - startedMs);
     }
   };
   await Promise.all(Array.from({ length: callers }, call));
   const perSecond = timesMs.length / (measureMs / 1000);
-  return { perSecond, latencyMs: summarise(timesMs), exchanges };
+  return { perSecond, latencyMs: summarizeTimes(timesMs), operations };
 }
 
-/** So many exchanges by so many callers, or as many as `maxMs` allows, to be measured by nobody. */
-export async function warmUp(
-  exchange: Exchange,
-  { callers, exchanges, maxMs }: { callers: number; exchanges: number; maxMs: number },
+export interface WarmUpOptions {
+  callers: number;
+  operations: number;
+  maxMs: number;
+}
+
+/** Runs this many operations, or as many as `maxMs` allows, without measuring. */
+export async function runWarmUp(
+  operation: Operation,
+  { callers, operations, maxMs }: WarmUpOptions,
 ): Promise<void> {
   const untilMs = performance.now() + maxMs;
-  let left = exchanges;
+  let left = operations;
   const call = async () => {
-    for (; left > 0 && performance.now() < untilMs; left -= 1) await exchange();
+    for (; left > 0 && performance.now() < untilMs; left -= 1) await operation();
   };
   await Promise.all(Array.from({ length: callers }, call));
 }
 
-export interface OpenLoad {
-  /** From sending to the end of the exchange. */
+export interface FixedRateOptions {
+  perSecond: number;
+  warmUpMs: number;
+  measureMs: number;
+}
+
+export interface FixedRateLoad {
+  /** From the start of an operation to its end. */
   latencyMs: Latency;
-  /** How much later than its time an exchange began: the generator's own trouble. */
+  /** How late operations started: the load generator's own delay. */
   lateMs: Latency;
 }
 
-/** Begins exchanges at a fixed rate, however long they take. Those of the warm-up are not counted. */
-export async function loadOpen(
-  exchange: Exchange,
-  { perSecond, warmUpMs, measureMs }: { perSecond: number; warmUpMs: number; measureMs: number },
-): Promise<OpenLoad> {
+/** Starts operations at a fixed rate, however long they take. Those of the warm-up are not counted. */
+export async function runAtFixedRate(
+  operation: Operation,
+  { perSecond, warmUpMs, measureMs }: FixedRateOptions,
+): Promise<FixedRateLoad> {
   const startMs = performance.now();
   const total = Math.round((perSecond * (warmUpMs + measureMs)) / 1000);
   const latencyMs: number[] = [];
   const lateMs: number[] = [];
   const underWay: Promise<void>[] = [];
   const run = async (dueMs: number) => {
-    const sentMs = performance.now();
-    const endedMs = await exchange();
+    const startedMs = performance.now();
+    const endedMs = await operation();
     if (dueMs < startMs + warmUpMs) return;
-    latencyMs.push(endedMs - sentMs);
-    lateMs.push(sentMs - dueMs);
+    latencyMs.push(endedMs - startedMs);
+    lateMs.push(startedMs - dueMs);
   };
-  for (let begun = 0; begun < total; await sleep(1)) {
+  for (let started = 0; started < total; await sleep(1)) {
     const nowMs = performance.now();
-    for (; begun < total; begun += 1) {
-      const dueMs = startMs + (begun * 1000) / perSecond;
+    for (; started < total; started += 1) {
+      const dueMs = startMs + (started * 1000) / perSecond;
       if (dueMs > nowMs) break;
       underWay.push(run(dueMs));
     }
   }
   await Promise.all(underWay);
-  return { latencyMs: summarise(latencyMs), lateMs: summarise(lateMs) };
+  return { latencyMs: summarizeTimes(latencyMs), lateMs: summarizeTimes(lateMs) };
 }

@@ -1,21 +1,24 @@
-/** The world outside the platform: those who write decisions, and the receiver of the webhooks. */
+/** The load generator: a worker that records decisions over HTTP and receives the webhooks. */
 import { Pool } from 'undici';
-import { playPart } from '../platform/worker.ts';
-import { sinceWriting } from './commit-latency.ts';
+import { serveParent } from '../platform/worker.ts';
+import { readCommitLatency } from './commit-latency.ts';
 import { DECISION } from './decision-body.ts';
-import { measureLimit } from './direct-writes.ts';
+import { type DirectWriteOptions, measureDirectWrites } from './direct-writes.ts';
 import type { Latency, Rate } from './latency.ts';
 import {
   type ClosedLoad,
-  type Exchange,
-  loadClosed,
-  loadOpen,
-  type OpenLoad,
-  warmUp,
+  type ClosedLoadOptions,
+  type FixedRateLoad,
+  type FixedRateOptions,
+  type Operation,
+  runAtFixedRate,
+  runClosedLoad,
+  runWarmUp,
+  type WarmUpOptions,
 } from './load-patterns.ts';
-import { type Receiver, startReceiver } from './webhook-receiver.ts';
+import { startReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 
-/** Who writes decisions, and on what. */
+/** Whose decisions are recorded, and on which applications. */
 export interface Writer {
   baseUrl: string;
   key: string;
@@ -23,74 +26,80 @@ export interface Writer {
   applicationIds: string[];
 }
 
-/** Whose decisions are written, and when such an exchange has ended: with the answer or the webhook. */
-export interface Exchanges {
+/** What one operation of a load is: the writer's name, and the event that ends the operation. */
+export interface OperationKind {
   writer: string;
-  ending: 'answer' | 'webhook';
+  endsWith: 'answer' | 'webhook';
 }
 
-/** `sinceCommitMs` is from a decision's commit to the first byte at the receiver. */
-type OpenFromCommit = OpenLoad & { sinceCommitMs: Latency };
-
-type Open = Parameters<typeof loadOpen>[1];
-
-interface Of {
-  of: Exchanges;
+interface WithKind {
+  kind: OperationKind;
 }
+
+/** `sinceCommitMs` is the time from a decision's commit to the first byte of its webhook. */
+type FixedRateWithCommit = FixedRateLoad & { sinceCommitMs: Latency };
 
 const MAX_CONNECTIONS = 512;
 
-let receiver: Receiver | undefined;
+let receiver: WebhookReceiver | undefined;
 let written = 0;
 const writers = new Map<string, Writer & { pool: Pool }>();
 
 const functions = {
-  async listen(_: undefined): Promise<string> {
+  /** Returns the receiver's URL. */
+  async startReceiver(_: undefined): Promise<string> {
     receiver = await startReceiver();
     return receiver.url;
   },
 
-  /** Makes a writer known under a name. */
-  introduce({ name, writer }: { name: string; writer: Writer }): void {
+  /** Adds a writer or replaces the one of the same name. */
+  setWriter({ name, writer }: { name: string; writer: Writer }): void {
     const pool = new Pool(new URL(writer.baseUrl).origin, { connections: MAX_CONNECTIONS });
     writers.set(name, { ...writer, pool });
   },
 
-  limit: (options: Parameters<typeof measureLimit>[0]): Promise<Rate> => measureLimit(options),
+  directWrites: (options: DirectWriteOptions): Promise<Rate> => measureDirectWrites(options),
 
-  warmUp: ({ of, ...load }: Of & Parameters<typeof warmUp>[1]): Promise<void> =>
-    warmUp(exchangeOf(of), load),
+  warmUp: ({ kind, ...load }: WithKind & WarmUpOptions): Promise<void> =>
+    runWarmUp(makeOperation(kind), load),
 
-  closed: ({ of, ...load }: Of & Parameters<typeof loadClosed>[1]): Promise<ClosedLoad> =>
-    loadClosed(exchangeOf(of), load),
+  closedLoad: ({ kind, ...load }: WithKind & ClosedLoadOptions): Promise<ClosedLoad> =>
+    runClosedLoad(makeOperation(kind), load),
 
-  open: ({ of, ...load }: Of & Open): Promise<OpenLoad> => loadOpen(exchangeOf(of), load),
+  fixedRate: ({ kind, ...load }: WithKind & FixedRateOptions): Promise<FixedRateLoad> =>
+    runAtFixedRate(makeOperation(kind), load),
 
-  /** The same, with the time from the commit, which the decisions service's database has. */
-  async openFromCommit({ url, ...load }: { url: string } & Open): Promise<OpenFromCommit> {
+  /** Sends until the webhooks arrive, and takes the times of the commits from the database at `url`. */
+  async fixedRateWithCommit({
+    url,
+    ...load
+  }: { url: string } & FixedRateOptions): Promise<FixedRateWithCommit> {
     const arrivals = new Map<string, number>();
-    const exchange = exchangeOf({ writer: 'told', ending: 'webhook' }, arrivals);
-    const open = await loadOpen(exchange, load);
+    const operation = makeOperation({ writer: 'withWebhook', endsWith: 'webhook' }, arrivals);
+    const result = await runAtFixedRate(operation, load);
     const measured = Math.round((load.perSecond * load.measureMs) / 1_000);
-    return { ...open, sinceCommitMs: await sinceWriting(url, measured, arrivals) };
+    return { ...result, sinceCommitMs: await readCommitLatency(url, measured, arrivals) };
   },
 
-  /** The rate of the next `count` webhooks without the first `skip`, once the last one has come. */
-  receive({ count, skip }: { count: number; skip: number }): Promise<number> {
-    if (receiver === undefined) throw new Error('nobody listens');
-    return receiver.rate(count, skip);
+  /** The rate of the next `count` webhooks without the first `skip`; resolves when the last arrived. */
+  receiveRate({ count, skip }: { count: number; skip: number }): Promise<number> {
+    if (receiver === undefined) throw new Error('the receiver has not been started');
+    return receiver.measureRate(count, skip);
   },
 };
 
-export type OutsidePart = typeof functions;
+export type LoadWorker = typeof functions;
 
 /**
- * Each exchange writes the next decision, going round the writer's applications. `arrivals` notes when
- * its webhook came, by its mark.
+ * Each operation records one decision, on the writer's applications one after the other. `arrivals`
+ * gets the time of each webhook's arrival, by the decision's marker.
  */
-function exchangeOf({ writer: name, ending }: Exchanges, arrivals?: Map<string, number>): Exchange {
+function makeOperation(
+  { writer: name, endsWith }: OperationKind,
+  arrivals?: Map<string, number>,
+): Operation {
   const writer = writers.get(name);
-  if (writer === undefined) throw new Error(`nobody introduced ${name}`);
+  if (writer === undefined) throw new Error(`there is no writer ${name}`);
   const { pool, key, creditorId, applicationIds, baseUrl } = writer;
   const { pathname } = new URL(baseUrl);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -98,9 +107,9 @@ function exchangeOf({ writer: name, ending }: Exchanges, arrivals?: Map<string, 
   return async () => {
     written += 1;
     const applicationId = applicationIds[written % applicationIds.length];
-    const mark = String(written);
-    const conditions = `${mark} ${DECISION.conditions}`;
-    const arrival = ending === 'webhook' ? receiver?.arrival(mark) : undefined;
+    const marker = String(written);
+    const conditions = `${marker} ${DECISION.conditions}`;
+    const arrival = endsWith === 'webhook' ? receiver?.waitFor(marker) : undefined;
     const { statusCode, body } = await pool.request({
       method: 'POST',
       path: `${pathname}/applications/${applicationId}/creditors/${creditorId}/decision`,
@@ -112,9 +121,9 @@ function exchangeOf({ writer: name, ending }: Exchanges, arrivals?: Map<string, 
     const answeredMs = performance.now();
     if (arrival === undefined) return answeredMs;
     const arrivedMs = await arrival;
-    arrivals?.set(mark, arrivedMs);
+    arrivals?.set(marker, arrivedMs);
     return arrivedMs;
   };
 }
 
-playPart(functions, () => receiver?.close());
+serveParent(functions, () => receiver?.close());

@@ -1,25 +1,25 @@
-/** A webhook receiver that answers at once, and knows which decision each webhook tells of. */
+/** A webhook receiver that answers at once and reads the marker of each webhook's decision. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Receiver {
+export interface WebhookReceiver {
   url: string;
-  /** Resolves to when the first byte came of the webhook that holds the mark, by performance.now(). */
-  arrival(mark: string): Promise<number>;
+  /** Resolves with the time at which the webhook with this marker arrived, by performance.now(). */
+  waitFor(marker: string): Promise<number>;
   /**
-   * How many webhooks come in a second, whatever they tell, of the next `count` without the first
-   * `skip`. Resolves when the last one has come.
+   * Webhooks per second, of any decision: of the next `count` without the first `skip`. Resolves when
+   * the last of them has arrived.
    */
-  rate(count: number, skip: number): Promise<number>;
+  measureRate(count: number, skip: number): Promise<number>;
   close(): void;
 }
 
-/** A mark is what stands in the decision's conditions up to the first space. */
-const MARK = '"conditions":"';
+/** The marker is the part of the decision's conditions before the first space. */
+const BEFORE_MARKER = '"conditions":"';
 
-export async function startReceiver(): Promise<Receiver> {
-  const awaited = new Map<string, (atMs: number) => void>();
-  let arrived: () => void = () => {};
+export async function startReceiver(): Promise<WebhookReceiver> {
+  const waiting = new Map<string, (atMs: number) => void>();
+  let countArrival: () => void = () => {};
   const server = createServer((req, res) => {
     const arrivedMs = performance.now();
     let body = '';
@@ -29,30 +29,32 @@ export async function startReceiver(): Promise<Receiver> {
     });
     req.on('end', () => {
       res.writeHead(204).end();
-      const at = body.indexOf(MARK) + MARK.length;
-      const mark = body.slice(at, body.indexOf(' ', at));
-      awaited.get(mark)?.(arrivedMs);
-      awaited.delete(mark);
-      arrived();
+      const start = body.indexOf(BEFORE_MARKER) + BEFORE_MARKER.length;
+      const marker = body.slice(start, body.indexOf(' ', start));
+      waiting.get(marker)?.(arrivedMs);
+      waiting.delete(marker);
+      countArrival();
     });
   });
-  // The dispatcher keeps its connections; the receiver must not be the one to end them.
+  // The dispatcher keeps its connections open; the receiver must not be the side that closes them.
   server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    arrival: (mark) => new Promise((resolve) => awaited.set(mark, resolve)),
-    rate: (count, skip) =>
+    waitFor: (marker) => new Promise((resolve) => waiting.set(marker, resolve)),
+    measureRate: (count, skip) =>
       new Promise((resolve) => {
-        // The time of the first that counts begins with the one before it.
+        // The first counted interval starts with the arrival before it.
         const before = Math.max(1, Math.round(skip));
         let fromMs = 0;
-        let come = 0;
-        arrived = () => {
-          come += 1;
-          if (come === before) fromMs = performance.now();
-          if (come === count) resolve((count - before) / ((performance.now() - fromMs) / 1_000));
+        let arrived = 0;
+        countArrival = () => {
+          arrived += 1;
+          if (arrived === before) fromMs = performance.now();
+          if (arrived === count) {
+            resolve((count - before) / ((performance.now() - fromMs) / 1_000));
+          }
         };
       }),
     close: () => {

@@ -1,43 +1,43 @@
-/** The same load at several strengths: what a system can do is what it does at its best one. */
+/** One load at several levels, such as numbers of callers; the result is that of the fastest level. */
 import type { Rate } from '../load/latency.ts';
 
-/** `best` is the fastest. */
-export interface Attempts {
+export interface LoadLevels {
+  /** The fastest of `byLevel`. */
   best: Rate;
-  byStrength: Record<number, Rate>;
+  byLevel: Record<number, Rate>;
 }
 
-/** Tries one strength after the other. */
-export async function attempt(
-  strengths: readonly number[],
-  load: (strength: number) => Promise<Rate>,
-): Promise<Attempts> {
-  const byStrength: Attempts['byStrength'] = {};
-  for (const strength of strengths) {
-    const { perSecond, latencyMs } = await load(strength);
-    byStrength[strength] = { perSecond, latencyMs };
+/** Runs the load at each level, one after the other. */
+export async function measureLevels(
+  levels: readonly number[],
+  load: (level: number) => Promise<Rate>,
+): Promise<LoadLevels> {
+  const byLevel: LoadLevels['byLevel'] = {};
+  for (const level of levels) {
+    const { perSecond, latencyMs } = await load(level);
+    byLevel[level] = { perSecond, latencyMs };
   }
-  return bestOf(byStrength);
+  return withBest(byLevel);
 }
 
-/** The strength at which the best was reached. */
-export function bestStrength({ best, byStrength }: Attempts): number {
-  return Number(Object.keys(byStrength).find((key) => byStrength[Number(key)] === best));
+/** The fastest level. */
+export function bestLevel({ best, byLevel }: LoadLevels): number {
+  return Number(Object.keys(byLevel).find((key) => byLevel[Number(key)] === best));
 }
 
-/** The faster of two attempts at each strength. */
-export function merge(first: Attempts, second: Attempts): Attempts {
-  const byStrength = { ...first.byStrength };
-  for (const [key, rate] of Object.entries(second.byStrength)) {
-    const strength = Number(key);
-    const before = byStrength[strength]?.perSecond ?? 0;
-    if (rate.perSecond > before) byStrength[strength] = rate;
+/** The faster of two results at each level. */
+export function fasterOf(first: LoadLevels, second: LoadLevels): LoadLevels {
+  const byLevel = { ...first.byLevel };
+  for (const [key, rate] of Object.entries(second.byLevel)) {
+    const level = Number(key);
+    const before = byLevel[level]?.perSecond ?? 0;
+    if (rate.perSecond > before) byLevel[level] = rate;
   }
-  return bestOf(byStrength);
+  return withBest(byLevel);
 }
 
-function bestOf(byStrength: Attempts['byStrength']): Attempts {
-  const [best] = Object.values(byStrength).sort((a, b) => b.perSecond - a.perSecond);
-  if (best === undefined) throw new Error('nothing was attempted');
-  return { best, byStrength };
+function withBest(byLevel: LoadLevels['byLevel']): LoadLevels {
+  const [best] = Object.values(byLevel).sort((a, b) => b.perSecond - a.perSecond);
+  if (best === undefined) throw new Error('a load needs at least one level');
+  return { best, byLevel };
 }

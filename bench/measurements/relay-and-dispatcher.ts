@@ -1,60 +1,65 @@
-/** The relay and the dispatcher, each by itself: all that it is to hand on is there before it begins. */
-import type { Apart } from '../data/separate-databases.ts';
-import { run } from '../data/submissions.ts';
+/** The relay and the dispatcher, each alone: all of its input is there before it starts. */
+import type { SeparateDatabases } from '../data/separate-databases.ts';
+import { runSql } from '../data/sql.ts';
 import type { BenchPlatform } from '../platform/bench-platform.ts';
 
 export interface Stages {
   events: number;
-  /** From the outbox to Kafka, once warm. */
+  /** From the outbox to Kafka, after the warm-up. */
   relayPerSecond: number | undefined;
-  /** From Kafka to a receiver that answers at once, once warm. */
+  /** From Kafka to a receiver that answers at once, after the warm-up. */
   dispatcherPerSecond: number;
 }
 
-/** Before the names of the topics that the two share, with nobody else. */
-const PREFIX = 'apart.';
-/** Of the events, to be measured by nobody: a program's first seconds are its compiler's. */
+/** Prefix of the topics that only these two processes use. */
+const TOPIC_PREFIX = 'separate.';
+/** The first quarter of the events is not measured: V8 compiles meanwhile. */
 const WARM_UP_SHARE = 0.25;
 
 /**
- * Hands on the events of the decisions that were written apart: at most one of each application, as
- * others of it would wait for their turn.
+ * Publishes and delivers the events of the decisions in the separate databases. At most one event per
+ * application is used, because several of one application would wait for each other in their lane.
  */
-export async function measureStages(world: BenchPlatform, apart: Apart): Promise<Stages> {
-  const { fleet, outside } = world;
-  if (fleet === undefined) throw new Error('only services by themselves can work alone');
-  const { databaseUrls, applicationIds } = apart;
+export async function measureStages(
+  { processesWorker, loadWorker }: BenchPlatform,
+  { databaseUrls, applicationIds }: SeparateDatabases,
+): Promise<Stages> {
+  if (processesWorker === undefined) throw new Error('stages need the run mode "processes"');
   const outboxUrl = databaseUrls.decisions;
-  const events = await keepNewest(outboxUrl, applicationIds.length);
+  const events = await deleteAllButNewest(outboxUrl, applicationIds.length);
 
-  const all = { databaseUrls, prefix: PREFIX };
-  await fleet.call('startAlone', { ...all, service: 'decisions' });
-  await untilPublished(outboxUrl);
-  await fleet.call('stopAlone', undefined);
-  const relayPerSecond = await publishedPerSecond(outboxUrl);
+  const settings = { databaseUrls, topicPrefix: TOPIC_PREFIX };
+  await processesWorker.call('startSeparateService', { ...settings, service: 'decisions' });
+  await waitUntilPublished(outboxUrl);
+  await processesWorker.call('stopSeparateService', undefined);
+  const relayPerSecond = await readPublishRate(outboxUrl);
 
-  const received = outside.call('receive', { count: events, skip: events * WARM_UP_SHARE });
-  await fleet.call('startAlone', { ...all, service: 'webhook-dispatcher' });
+  const skip = events * WARM_UP_SHARE;
+  const received = loadWorker.call('receiveRate', { count: events, skip });
+  await processesWorker.call('startSeparateService', {
+    ...settings,
+    service: 'webhook-dispatcher',
+  });
   const dispatcherPerSecond = await received;
-  await fleet.call('stopAlone', undefined);
+  await processesWorker.call('stopSeparateService', undefined);
   return { events, relayPerSecond, dispatcherPerSecond };
 }
 
-/** Drops all events but the newest; gives how many there are then. */
-async function keepNewest(url: string, count: number): Promise<number> {
-  await run(
+/** Deletes all events but the newest `count`; returns how many there are afterwards. */
+async function deleteAllButNewest(url: string, count: number): Promise<number> {
+  await runSql(
     url,
     'DELETE FROM outbox WHERE id <= (SELECT id FROM outbox ORDER BY id DESC LIMIT 1 OFFSET $1)',
     [count],
   );
-  await run(url, 'VACUUM (ANALYZE) outbox');
-  const [row] = await run(url, 'SELECT count(*)::int AS count FROM outbox');
+  await runSql(url, 'VACUUM (ANALYZE) outbox');
+  const [row] = await runSql(url, 'SELECT count(*)::int AS count FROM outbox');
   return Number(row?.count);
 }
 
-async function untilPublished(url: string): Promise<void> {
+async function waitUntilPublished(url: string): Promise<void> {
   for (let any: unknown = true; any; ) {
-    const rows = await run(
+    const rows = await runSql(
       url,
       `SELECT EXISTS (SELECT FROM outbox WHERE published_at IS NULL) AS any, pg_sleep(0.1)`,
     );
@@ -62,9 +67,9 @@ async function untilPublished(url: string): Promise<void> {
   }
 }
 
-/** By the times at which events were marked; undefined where all were before there was a rate. */
-async function publishedPerSecond(url: string): Promise<number | undefined> {
-  const [row] = await run(
+/** By the times at which events were marked; undefined when all were marked at the same time. */
+async function readPublishRate(url: string): Promise<number | undefined> {
+  const [row] = await runSql(
     url,
     `WITH span AS (
        SELECT percentile_disc($1::float8) WITHIN GROUP (ORDER BY published_at) AS warm,

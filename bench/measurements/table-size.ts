@@ -1,16 +1,17 @@
-/** What a long past costs: two platforms take turns, and one of them has decided a million times. */
-import { writeDecisions, writeDeliveries } from '../data/decision-history.ts';
-import { copySubmission, run } from '../data/submissions.ts';
-import type { Exchanges } from '../load/load-worker.ts';
+/** The cost of large tables: a new platform and one with a million past decisions, under one load in turns. */
+import { insertPastDecisions, insertPastDeliveries } from '../data/decision-history.ts';
+import { runSql } from '../data/sql.ts';
+import { copySubmission } from '../data/submissions.ts';
+import type { OperationKind } from '../load/load-worker.ts';
 import type { Plan } from '../plan.ts';
-import { type BenchPlatform, introduce, introduceWriters } from '../platform/bench-platform.ts';
-import { closed, type Say, TOLD, UNTOLD, warmUp } from './throughput.ts';
+import { type BenchPlatform, prepareWriters, setWriter } from '../platform/bench-platform.ts';
+import { measureClosedLoad, type Print, WRITE, WRITE_AND_DELIVERY, warmUp } from './throughput.ts';
 
-/** One load on each in turn. */
-export interface Turns {
+/** One load on both platforms. */
+export interface Comparison {
   new: Turn[];
   old: Turn[];
-  /** Of the decisions a second of the new one, what the old one reaches. */
+  /** The old platform's operations per second, as a share of the new one's. */
   share: number;
 }
 
@@ -19,78 +20,89 @@ export interface Turn {
   cpuMs: number | undefined;
 }
 
-export interface Burden {
-  /** In the tables of the old one. */
+export interface TableSizeResults {
+  /** The number of past decisions in the old platform's tables. */
   decisions: number;
-  writes: Turns;
-  deliveries: Turns;
+  writes: Comparison;
+  deliveries: Comparison;
 }
 
-/** Two platforms of the same shape. */
-export interface Worlds {
+/** Two platforms in the same run mode. */
+export interface PlatformPair {
   new: BenchPlatform;
+  /** The platform that gets the past decisions. */
   old: BenchPlatform;
 }
 
-/** There and back: neither has the better time of the machine. */
-const ROUND = ['new', 'old', 'old', 'new'] as const;
+/** A symmetric order, so that a machine that becomes slower or faster affects both alike. */
+const TURNS = ['new', 'old', 'old', 'new'] as const;
 
-export async function measureBurden(worlds: Worlds, plan: Plan, say: Say): Promise<Burden> {
-  const { history, usual } = plan;
-  const { decisions } = history;
-  say('Warming up');
-  for (const world of [worlds.new, worlds.old]) {
-    await introduceWriters(world, plan.applications);
-    await warmUp(world, plan);
-    await world.settled();
-  }
-  say(`Making ${decisions} decisions of the past`);
-  await makeOld(worlds.old, plan);
-  for (const world of [worlds.new, worlds.old]) await tidyUp(world);
-
-  say('Decisions written with and without them, in turns');
-  const ofWrites = await takeTurns(worlds, plan, UNTOLD, usual.writers);
-  say('Webhooks received with and without them, in turns');
-  const ofDeliveries = await takeTurns(worlds, plan, TOLD, usual.deliveries);
-  return { decisions, writes: ofWrites, deliveries: ofDeliveries };
-}
-
-/** Gives the platform its past, and has those who are told go on deciding on what it is about. */
-async function makeOld(world: BenchPlatform, { applications, history }: Plan): Promise<void> {
-  const { databaseUrls, tenants } = world;
-  const fromUrl = databaseUrls.decisions;
-  const applicationIds = await copySubmission({ fromUrl }, tenants.told, history.applications);
-  const past = { applicationIds, each: Math.ceil(history.decisions / applicationIds.length) };
-  await writeDecisions(databaseUrls.decisions, past);
-  await writeDeliveries(databaseUrls['webhook-dispatcher'], past);
-  // As many as the other platform's writers have: what is decided on is what is new.
-  await introduce(world, 'told', applicationIds.slice(-applications));
-}
-
-/** What the servers would have done by now, if the past had taken its time. */
-async function tidyUp({ databaseUrls, adminUrl }: BenchPlatform): Promise<void> {
-  for (const owner of ['decisions', 'webhook-dispatcher'] as const) {
-    await run(databaseUrls[owner], 'VACUUM (ANALYZE)');
-  }
-  await run(adminUrl, 'CHECKPOINT');
-}
-
-async function takeTurns(
-  worlds: Worlds,
+export async function measureTableSize(
+  platforms: PlatformPair,
   plan: Plan,
-  of: Exchanges,
+  print: Print,
+): Promise<TableSizeResults> {
+  const { history, single } = plan;
+  const { decisions } = history;
+  print('Warming up');
+  for (const platform of [platforms.new, platforms.old]) {
+    await prepareWriters(platform, plan.applications);
+    await warmUp(platform, plan);
+    await platform.settled();
+  }
+  print(`Inserting ${decisions} past decisions`);
+  await insertHistory(platforms.old, plan);
+  for (const platform of [platforms.new, platforms.old]) await vacuumAndCheckpoint(platform);
+
+  print('Decisions recorded on both platforms in turns');
+  const writes = await measureInTurns(platforms, plan, WRITE, single.writers);
+  print('Webhooks received from both platforms in turns');
+  const deliveries = await measureInTurns(platforms, plan, WRITE_AND_DELIVERY, single.deliveries);
+  return { decisions, writes, deliveries };
+}
+
+/** Inserts the past decisions, and makes their newest applications those of the tenant with webhooks. */
+async function insertHistory(
+  platform: BenchPlatform,
+  { applications, history }: Plan,
+): Promise<void> {
+  const { databaseUrls, tenants } = platform;
+  const applicationIds = await copySubmission(
+    { fromUrl: databaseUrls.decisions },
+    tenants.withWebhook,
+    history.applications,
+  );
+  const past = { applicationIds, each: Math.ceil(history.decisions / applicationIds.length) };
+  await insertPastDecisions(databaseUrls.decisions, past);
+  await insertPastDeliveries(databaseUrls['webhook-dispatcher'], past);
+  // As many as the writers of the new platform have, and the newest, as in production.
+  await setWriter(platform, 'withWebhook', applicationIds.slice(-applications));
+}
+
+/** Does what autovacuum and the checkpointer would have done if the decisions had come over time. */
+async function vacuumAndCheckpoint({ databaseUrls, adminUrl }: BenchPlatform): Promise<void> {
+  for (const owner of ['decisions', 'webhook-dispatcher'] as const) {
+    await runSql(databaseUrls[owner], 'VACUUM (ANALYZE)');
+  }
+  await runSql(adminUrl, 'CHECKPOINT');
+}
+
+async function measureInTurns(
+  platforms: PlatformPair,
+  plan: Plan,
+  kind: OperationKind,
   callers: number,
-): Promise<Turns> {
+): Promise<Comparison> {
   const turns = { new: [] as Turn[], old: [] as Turn[] };
   for (let round = 0; round < plan.history.rounds; round += 1) {
-    for (const whose of ROUND) {
-      const { best, cost } = await closed(worlds[whose], plan, of, [callers]);
-      turns[whose].push({ perSecond: best.perSecond, cpuMs: cost?.cpuMs });
+    for (const name of TURNS) {
+      const { best, cost } = await measureClosedLoad(platforms[name], plan, kind, [callers]);
+      turns[name].push({ perSecond: best.perSecond, cpuMs: cost?.cpuMs });
     }
   }
-  return { ...turns, share: sum(turns.old) / sum(turns.new) };
+  return { ...turns, share: sumRates(turns.old) / sumRates(turns.new) };
 }
 
-function sum(turns: Turn[]): number {
+function sumRates(turns: Turn[]): number {
   return turns.reduce((total, { perSecond }) => total + perSecond, 0);
 }

@@ -1,70 +1,76 @@
-/** What is measured of a platform in either shape, against the limit that was measured beside it. */
-
-import { pileUp } from '../data/delivery-backlog.ts';
-import { type Apart, prepareApart } from '../data/separate-databases.ts';
+/** The rates, latencies and CPU times of a platform, beside the limit of its PostgreSQL. */
+import { insertDueDeliveries } from '../data/delivery-backlog.ts';
+import { prepareSeparateDatabases, type SeparateDatabases } from '../data/separate-databases.ts';
 import type { Latency } from '../load/latency.ts';
-import type { OpenLoad } from '../load/load-patterns.ts';
-import type { Exchanges } from '../load/load-worker.ts';
+import type { FixedRateLoad } from '../load/load-patterns.ts';
+import type { OperationKind } from '../load/load-worker.ts';
 import type { Plan } from '../plan.ts';
-import { type BenchPlatform, introduceWriters } from '../platform/bench-platform.ts';
-import { type Cost, costOf } from '../platform/cpu-cost.ts';
-import { type Attempts, attempt, bestStrength, merge } from './load-levels.ts';
+import { type BenchPlatform, prepareWriters } from '../platform/bench-platform.ts';
+import { type CpuCost, measureCpuCost } from '../platform/cpu-cost.ts';
+import { bestLevel, fasterOf, type LoadLevels, measureLevels } from './load-levels.ts';
 import { measureStages, type Stages } from './relay-and-dispatcher.ts';
 
-export interface Results {
-  /** The decision write as one prepared statement, by connections. */
-  limit: Attempts;
-  /** Decisions written through the gateway, nobody to be told, by callers. */
-  writes: Attempts & { shareOfLimit: number; cost: Cost | undefined };
-  writesAtHalfLoad: OpenLoad & { perSecond: number };
-  /** Decisions written and their webhooks received, by exchanges under way. */
-  deliveries: Attempts & { cost: Cost | undefined };
-  /** From the request, and from the commit, to the first byte at the receiver. */
-  deliveriesAtHalfLoad: OpenLoad & { sinceCommitMs: Latency; perSecond: number };
-  /** Deliveries that were due when nobody could make them. */
-  backlog: { perSecond: number; cost: Cost | undefined };
-  /** Only where each service is a process: in one, none can be alone. */
+export interface ThroughputResults {
+  /** Decisions recorded by PostgreSQL alone; levels are connections. */
+  limit: LoadLevels;
+  /** Decisions recorded through the gateway by a tenant without webhooks; levels are callers. */
+  writes: LoadLevels & { shareOfLimit: number; cost: CpuCost | undefined };
+  writesAtHalfLoad: FixedRateLoad & { perSecond: number };
+  /** Decisions recorded and their webhooks received; levels are operations under way. */
+  deliveries: LoadLevels & { cost: CpuCost | undefined };
+  /** Latencies from the request, and from the commit, to the first byte of the webhook. */
+  deliveriesAtHalfLoad: FixedRateLoad & { sinceCommitMs: Latency; perSecond: number };
+  /** Deliveries that are all due when the measurement starts. */
+  backlog: { perSecond: number; cost: CpuCost | undefined };
+  /** Only in the run mode `processes`: in one process no stage can run without the others. */
   stages?: Stages;
 }
 
-/** Those whose decisions nobody is to hear of, and those with a webhook destination. */
-export const UNTOLD: Exchanges = { writer: 'untold', ending: 'answer' };
-export const TOLD: Exchanges = { writer: 'told', ending: 'webhook' };
+export const WRITE: OperationKind = { writer: 'withoutWebhook', endsWith: 'answer' };
+export const WRITE_AND_DELIVERY: OperationKind = { writer: 'withWebhook', endsWith: 'webhook' };
 
-export type Say = (line: string) => void;
+/** Prints a line for the person who waits. */
+export type Print = (line: string) => void;
 
-/** Measures everything; `say` gets a line before each part. */
-export async function measure(world: BenchPlatform, plan: Plan, say: Say): Promise<Results> {
-  await introduceWriters(world, plan.applications);
-  const apart = await prepareApart(world, plan.applications);
-  say('Warming up');
-  await warmUp(world, plan);
-  await limitAt(world, apart, { ...plan, measureMs: 500 }, 8);
+export async function measureThroughput(
+  platform: BenchPlatform,
+  plan: Plan,
+  print: Print,
+): Promise<ThroughputResults> {
+  await prepareWriters(platform, plan.applications);
+  const separate = await prepareSeparateDatabases(platform, plan.applications);
+  print('Warming up');
+  await warmUp(platform, plan);
+  await measureDirectWrites(platform, separate, { ...plan, measureMs: 500 }, 8);
 
-  say('The limit: the decision write as one prepared statement');
-  const limitOf = (connections: number) => limitAt(world, apart, plan, connections);
-  const limitBefore = await attempt(plan.connections, limitOf);
+  print('PostgreSQL alone: the statement that records a decision');
+  const measureAt = (connections: number) =>
+    measureDirectWrites(platform, separate, plan, connections);
+  const limitBefore = await measureLevels(plan.connections, measureAt);
 
-  say('Decisions written through the gateway');
-  const writes = await closed(world, plan, UNTOLD, plan.writers);
+  print('Decisions recorded through the gateway');
+  const writes = await measureClosedLoad(platform, plan, WRITE, plan.writers);
   const halfOfWrites = halfLoad(plan, writes);
-  const writesAtHalfLoad = await world.outside.call('open', { of: UNTOLD, ...halfOfWrites });
-  await world.settled();
+  const writesAtHalfLoad = await platform.loadWorker.call('fixedRate', {
+    kind: WRITE,
+    ...halfOfWrites,
+  });
+  await platform.settled();
 
-  say('The limit again');
-  const limit = merge(limitBefore, await attempt([bestStrength(limitBefore)], limitOf));
+  print('PostgreSQL alone, a second time');
+  const limit = fasterOf(limitBefore, await measureLevels([bestLevel(limitBefore)], measureAt));
 
-  say('Decisions written and their webhooks received');
-  const deliveries = await closed(world, plan, TOLD, plan.deliveries);
+  print('Decisions recorded and their webhooks received');
+  const deliveries = await measureClosedLoad(platform, plan, WRITE_AND_DELIVERY, plan.deliveries);
   const halfOfDeliveries = halfLoad(plan, deliveries);
-  const deliveriesAtHalfLoad = await world.outside.call('openFromCommit', {
-    url: world.databaseUrls.decisions,
+  const deliveriesAtHalfLoad = await platform.loadWorker.call('fixedRateWithCommit', {
+    url: platform.databaseUrls.decisions,
     ...halfOfDeliveries,
   });
-  await world.settled();
+  await platform.settled();
 
-  say('Webhooks sent from a backlog');
-  const backlog = await workOff(world, plan.backlog);
+  print('Webhooks sent from a backlog');
+  const backlog = await measureBacklog(platform, plan.backlog);
 
   const shareOfLimit = writes.best.perSecond / limit.best.perSecond;
   const results = {
@@ -75,61 +81,66 @@ export async function measure(world: BenchPlatform, plan: Plan, say: Say): Promi
     deliveriesAtHalfLoad: { ...deliveriesAtHalfLoad, perSecond: halfOfDeliveries.perSecond },
     backlog,
   };
-  if (world.fleet === undefined) return results;
-  say('The relay alone, then the dispatcher alone');
-  return { ...results, stages: await measureStages(world, apart) };
+  if (platform.processesWorker === undefined) return results;
+  print('The relay alone, then the dispatcher alone');
+  return { ...results, stages: await measureStages(platform, separate) };
 }
 
-/** A program's first exchanges are its compiler's; they cost several times what later ones do. */
-export async function warmUp(world: BenchPlatform, plan: Plan): Promise<void> {
-  await world.outside.call('warmUp', { of: TOLD, ...plan.warmUp });
+/** The first operations of a process cost several times as much, because V8 compiles meanwhile. */
+export async function warmUp(platform: BenchPlatform, plan: Plan): Promise<void> {
+  await platform.loadWorker.call('warmUp', { kind: WRITE_AND_DELIVERY, ...plan.warmUp });
 }
 
-function limitAt(
-  world: BenchPlatform,
-  apart: Apart,
+function measureDirectWrites(
+  { loadWorker }: BenchPlatform,
+  { databaseUrls, creditorId, applicationIds }: SeparateDatabases,
   { warmUpMs, measureMs }: Plan,
   connections: number,
 ) {
-  const { databaseUrls, creditorId, applicationIds } = apart;
-  const where = { url: databaseUrls.decisions, creditorId, applicationIds };
-  return world.outside.call('limit', { ...where, connections, warmUpMs, measureMs });
+  const url = databaseUrls.decisions;
+  const load = { connections, warmUpMs, measureMs };
+  return loadWorker.call('directWrites', { url, creditorId, applicationIds, ...load });
 }
 
-/** Closed loads of several strengths, and what one exchange costs over all of them. */
-export async function closed(
-  world: BenchPlatform,
+/** Measures closed loads at several levels, and the CPU cost of one operation over all of them. */
+export async function measureClosedLoad(
+  platform: BenchPlatform,
   { warmUpMs, measureMs }: Plan,
-  of: Exchanges,
-  strengths: readonly number[],
-): Promise<Attempts & { cost: Cost | undefined }> {
-  let exchanges = 0;
-  let attempts: Attempts | undefined;
-  const cost = await costOf(world, async () => {
-    attempts = await attempt(strengths, async (callers) => {
-      const rate = await world.outside.call('closed', { of, callers, warmUpMs, measureMs });
-      exchanges += rate.exchanges;
-      // Whatever this one left behind is not for the next one to carry.
-      await world.settled();
+  kind: OperationKind,
+  levels: readonly number[],
+): Promise<LoadLevels & { cost: CpuCost | undefined }> {
+  let operations = 0;
+  let measured: LoadLevels | undefined;
+  const cost = await measureCpuCost(platform, async () => {
+    measured = await measureLevels(levels, async (callers) => {
+      const load = { kind, callers, warmUpMs, measureMs };
+      const rate = await platform.loadWorker.call('closedLoad', load);
+      operations += rate.operations;
+      // The remaining work of this level must not slow the next one down.
+      await platform.settled();
       return rate;
     });
-    return exchanges;
+    return operations;
   });
-  if (attempts === undefined) throw new Error('nothing was attempted');
-  return { ...attempts, cost };
+  if (measured === undefined) throw new Error('no level was measured');
+  return { ...measured, cost };
 }
 
-function halfLoad({ warmUpMs, openMs }: Plan, { best }: Attempts) {
-  return { perSecond: Math.max(10, Math.round(best.perSecond / 2)), warmUpMs, measureMs: openMs };
+function halfLoad({ warmUpMs, fixedRateMs }: Plan, { best }: LoadLevels) {
+  const perSecond = Math.max(10, Math.round(best.perSecond / 2));
+  return { perSecond, warmUpMs, measureMs: fixedRateMs };
 }
 
-async function workOff(world: BenchPlatform, count: number): Promise<Results['backlog']> {
+async function measureBacklog(
+  platform: BenchPlatform,
+  count: number,
+): Promise<ThroughputResults['backlog']> {
   let perSecond = 0;
-  const cost = await costOf(world, async () => {
-    const received = world.outside.call('receive', { count, skip: 0 });
-    await pileUp(world.databaseUrls['webhook-dispatcher'], count);
+  const cost = await measureCpuCost(platform, async () => {
+    const received = platform.loadWorker.call('receiveRate', { count, skip: 0 });
+    await insertDueDeliveries(platform.databaseUrls['webhook-dispatcher'], count);
     perSecond = await received;
-    await world.settled();
+    await platform.settled();
     return count;
   });
   return { perSecond, cost };

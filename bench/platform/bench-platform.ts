@@ -1,4 +1,4 @@
-/** A whole platform to measure, with those who write and the one who receives, each a process of its own. */
+/** The platform under measurement with its PostgreSQL, and the load generator, each in its own process. */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,54 +6,55 @@ import { join } from 'node:path';
 import { startEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
 import { seedDemoData } from '@creditlane/local/demo';
 import { prepareDatabases } from '@creditlane/platform/databases';
-import { makeSecrets, type Secrets } from '@creditlane/platform/secrets';
+import { makeSecrets } from '@creditlane/platform/secrets';
 import type { DatabaseOwner } from '@creditlane/platform/services';
 import { untilSettled } from '@creditlane/processes/settled';
 import type { Closers } from '@creditlane/runtime/closers';
 import { copySubmission, type Submission } from '../data/submissions.ts';
-import type { OutsidePart } from '../load/load-worker.ts';
-import type { FleetPart } from './processes-worker.ts';
-import { type Platform, type PlatformPart, SETTINGS, type Shape } from './run-mode.ts';
-import { type Part, startPart } from './worker.ts';
+import type { LoadWorker } from '../load/load-worker.ts';
+import type { ProcessesWorker } from './processes-worker.ts';
+import { type PlatformAddress, type PlatformWorker, type RunMode, SETTINGS } from './run-mode.ts';
+import { startWorker, type Worker } from './worker.ts';
 
-/** Who writes decisions, and the submission that there is to write on. */
+/** An integration's API key, and the submission whose copies it decides on. */
 type Tenant = Submission & { key: string };
 
 export interface BenchPlatform {
-  shape: Shape;
-  platform: Part<PlatformPart>;
-  /** The same where each service is a process. */
-  fleet: Part<FleetPart> | undefined;
+  runMode: RunMode;
+  /** The process that runs the platform, or that started the platform's processes. */
+  worker: Worker<PlatformWorker>;
+  /** The same worker in the run mode `processes`, undefined in the other. */
+  processesWorker: Worker<ProcessesWorker> | undefined;
   baseUrl: string;
-  processes: Platform['processes'];
+  processes: PlatformAddress['processes'];
   databaseUrls: Record<DatabaseOwner, string>;
   postgresPid(): number;
   adminUrl: string;
-  outside: Part<OutsidePart>;
-  /** "told" has a webhook destination, "untold" has none. */
-  tenants: { told: Tenant; untold: Tenant };
-  /** Resolves once every decision's webhooks are delivered. */
+  loadWorker: Worker<LoadWorker>;
+  /** One tenant has a webhook destination, the other has none. */
+  tenants: { withWebhook: Tenant; withoutWebhook: Tenant };
+  /** Resolves once all webhooks of all decisions are delivered. */
   settled(): Promise<void>;
 }
 
 export interface BenchPlatformOptions {
-  shape: Shape;
-  /** Flags of Node for the platform's processes. */
+  runMode: RunMode;
+  /** Command-line flags of Node for the platform's processes. */
   nodeFlags: string[];
 }
 
-/** Of each outbox: so many stand for all, which are too many to ask for. */
-const NEWEST = 1_000;
+/** `settled` looks at the newest events of each outbox only: a load leaves too many to query for all. */
+const NEWEST_EVENTS = 1_000;
 
-/** Starts the world, where nobody has anything to write on yet. */
+/** Starts the platform with two tenants that have one submission each. */
 export async function startBenchPlatform(
   options: BenchPlatformOptions,
   closers: Closers,
 ): Promise<BenchPlatform> {
-  const { shape, nodeFlags } = options;
+  const { runMode, nodeFlags } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'creditlane-bench-'));
   closers.add('data directory', () => rm(dataDir, { recursive: true, force: true }));
-  // Run by root, the server is another user's process and must be able to enter.
+  // When root runs the benchmarks, PostgreSQL runs as another user, who must be able to enter.
   await chmod(dataDir, 0o755);
   const password = randomBytes(24).toString('base64url');
   const postgres = await startEmbeddedPostgres({ dataDir, password });
@@ -62,59 +63,63 @@ export async function startBenchPlatform(
   const secrets = makeSecrets();
   const databaseUrls = await prepareDatabases(adminUrl, secrets);
 
-  const parts = startParts(options);
-  closers.add('platform', parts.platform.close);
-  const outside = startPart<OutsidePart>('load/load-worker.ts');
-  closers.add('outside', outside.close);
-  const house = { secrets, databaseUrls, settings: SETTINGS };
-  const started = await parts.platform.call('start', { ...house, dataDir, nodeFlags });
-  const settled = () => untilSettled(databaseUrls, { newest: NEWEST });
-  const tenants = await runInstallation(
-    started.baseUrl,
-    secrets,
-    await outside.call('listen', undefined),
-  );
+  const workers = startPlatformWorker(options);
+  closers.add('platform', workers.worker.close);
+  const loadWorker = startWorker<LoadWorker>('load/load-worker.ts');
+  closers.add('load generator', loadWorker.close);
+  const settings = { secrets, databaseUrls, settings: SETTINGS };
+  const started = await workers.worker.call('start', { ...settings, dataDir, nodeFlags });
+  const settled = () => untilSettled(databaseUrls, { newest: NEWEST_EVENTS });
+  const { otherTenant: withoutWebhook, ...withWebhook } = await seedDemoData({
+    baseUrl: started.baseUrl,
+    platformKey: secrets.platformKey,
+    inboxUrl: await loadWorker.call('startReceiver', undefined),
+  });
   await settled();
-  const databases = { databaseUrls, adminUrl, postgresPid };
-  return { shape, ...parts, ...started, ...databases, outside, tenants, settled };
+  return {
+    runMode,
+    ...workers,
+    ...started,
+    databaseUrls,
+    adminUrl,
+    postgresPid,
+    loadWorker,
+    tenants: { withWebhook, withoutWebhook },
+    settled,
+  };
 }
 
-function startParts({
-  shape,
+function startPlatformWorker({
+  runMode,
   nodeFlags,
-}: BenchPlatformOptions): Pick<BenchPlatform, 'platform' | 'fleet'> {
-  if (shape === 'one process') {
-    return {
-      platform: startPart<PlatformPart>('platform/one-process-worker.ts', nodeFlags),
-      fleet: undefined,
-    };
+}: BenchPlatformOptions): Pick<BenchPlatform, 'worker' | 'processesWorker'> {
+  if (runMode === 'one process') {
+    const worker = startWorker<PlatformWorker>('platform/one-process-worker.ts', nodeFlags);
+    return { worker, processesWorker: undefined };
   }
-  // Its own process only starts the others: the flags are for these.
-  const fleet = startPart<FleetPart>('platform/processes-worker.ts');
-  return { platform: fleet, fleet };
+  // This worker only starts the platform's processes, and passes the flags to these.
+  const worker = startWorker<ProcessesWorker>('platform/processes-worker.ts');
+  return { worker, processesWorker: worker };
 }
 
-async function runInstallation(baseUrl: string, secrets: Secrets, inboxUrl: string) {
-  const { platformKey } = secrets;
-  const { otherTenant: untold, ...told } = await seedDemoData({ baseUrl, platformKey, inboxUrl });
-  return { told, untold };
-}
-
-/** Gives each writer so many applications of its own to decide on. */
-export async function introduceWriters(world: BenchPlatform, applications: number): Promise<void> {
-  const fromUrl = world.databaseUrls.decisions;
-  for (const name of ['told', 'untold'] as const) {
-    const copies = await copySubmission({ fromUrl }, world.tenants[name], applications);
-    await introduce(world, name, copies);
+/** Gives both tenants' writers this many new applications to decide on. */
+export async function prepareWriters(platform: BenchPlatform, applications: number): Promise<void> {
+  const fromUrl = platform.databaseUrls.decisions;
+  for (const name of ['withWebhook', 'withoutWebhook'] as const) {
+    const copies = await copySubmission({ fromUrl }, platform.tenants[name], applications);
+    await setWriter(platform, name, copies);
   }
 }
 
-/** From now on the writer goes round these applications. */
-export async function introduce(
-  { outside, tenants, baseUrl }: BenchPlatform,
+/** Makes the load generator write this tenant's decisions on these applications, one after the other. */
+export async function setWriter(
+  { loadWorker, tenants, baseUrl }: BenchPlatform,
   name: keyof BenchPlatform['tenants'],
   applicationIds: string[],
 ): Promise<void> {
   const { key, creditorId } = tenants[name];
-  await outside.call('introduce', { name, writer: { baseUrl, key, creditorId, applicationIds } });
+  await loadWorker.call('setWriter', {
+    name,
+    writer: { baseUrl, key, creditorId, applicationIds },
+  });
 }

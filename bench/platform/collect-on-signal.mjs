@@ -1,4 +1,4 @@
 // @ts-check
-// Loaded into a service's process, beside --expose-gc: SIGUSR2 then collects its garbage, so that
-// what is left can be measured from outside.
+// Loaded into a service's process together with --expose-gc: SIGUSR2 collects the garbage, so that the
+// memory that remains can be measured from outside.
 process.on('SIGUSR2', () => globalThis.gc?.());

@@ -1,5 +1,4 @@
-/** The platform in one process, as `npm start` runs it. */
-
+/** A worker that runs the platform in one process, as `npm start` does. */
 import { HOST } from '@creditlane/local/host';
 import { startPlatform } from '@creditlane/local/platform';
 import { choosePorts } from '@creditlane/local/ports';
@@ -7,20 +6,20 @@ import { Closers } from '@creditlane/runtime/closers';
 import { Health } from '@creditlane/runtime/health';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import type { PlatformPart } from './run-mode.ts';
-import { playPart } from './worker.ts';
+import type { PlatformWorker } from './run-mode.ts';
+import { serveParent } from './worker.ts';
 
 const log = createLog('bench', { level: 'warn', pretty: true });
 const closers = new Closers();
 
-const functions: PlatformPart = {
+const functions: PlatformWorker = {
   async start(options) {
     const metrics = new Metrics({ processFigures: true });
     const ports = await choosePorts(0, HOST);
-    const life = { log, closers, metrics, health: new Health() };
-    const { baseUrl, opsUrl } = await startPlatform({ ...options, ports }, life);
+    const workerProcess = { log, closers, metrics, health: new Health() };
+    const { baseUrl, opsUrl } = await startPlatform({ ...options, ports }, workerProcess);
     return { baseUrl, processes: { platform: { pid: process.pid, opsUrl } } };
   },
 };
 
-playPart(functions, () => closers.close());
+serveParent(functions, () => closers.close());

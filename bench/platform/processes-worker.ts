@@ -1,4 +1,4 @@
-/** The platform with each service a process of its own, on a Kafka broker, as `npm run up` runs it. */
+/** A worker that runs each service as a process of its own, with a Kafka broker, as `npm run up` does. */
 import { join } from 'node:path';
 import { startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
 import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';
@@ -15,26 +15,27 @@ import { readEnv } from '@creditlane/runtime/env';
 import { Health } from '@creditlane/runtime/health';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import type { Platform, PlatformOptions } from './run-mode.ts';
-import { playPart } from './worker.ts';
+import type { PlatformAddress, StartOptions } from './run-mode.ts';
+import { serveParent } from './worker.ts';
 
-/** A service that works by itself, with databases and topics that are not the platform's. */
-export interface Alone {
+/** A second process of a service, with databases and topics of its own. */
+export interface SeparateService {
   service: DatabaseOwner;
   databaseUrls: ProcessSettings['databaseUrls'];
-  /** Before the names of its topics and groups. */
-  prefix: string;
+  /** Prefix of the names of its topics and consumer groups. */
+  topicPrefix: string;
 }
 
 const closers = new Closers();
 const log = createLog('bench', { level: 'warn', pretty: true });
-const life = { log, closers, metrics: new Metrics(), health: new Health() };
+const workerProcess = { log, closers, metrics: new Metrics(), health: new Health() };
 
-let fleet: FleetOptions | undefined;
-let alone: ServiceProcess | undefined;
+/** The options that the platform was started with. */
+let platformOptions: FleetOptions | undefined;
+let separateService: ServiceProcess | undefined;
 
 const functions = {
-  async start({ dataDir, nodeFlags, ...settings }: PlatformOptions): Promise<Platform> {
+  async start({ dataDir, nodeFlags, ...settings }: StartOptions): Promise<PlatformAddress> {
     const broker = await startKafka({
       brokers: 1,
       dataDir: join(dataDir, 'kafka'),
@@ -44,49 +45,58 @@ const functions = {
     const kafka = { KAFKA_BROKERS: broker.brokers, KAFKA_REPLICATION: '1' };
     await makeTopics(kafka);
     const ports = await choosePorts(0, HOST, portsNeeded({}));
-    // No other settings than a service has by itself: it logs, and traces nothing, as in production.
+    // Besides these flags the services run with their defaults: they log, and record no traces.
     const everywhere = { NODE_OPTIONS: nodeFlags.map((flag) => JSON.stringify(flag)).join(' ') };
-    fleet = { ...settings, kafka, ports, everywhere, write: showTrouble };
-    const { baseUrl, services } = await startFleet(fleet, life);
+    platformOptions = { ...settings, kafka, ports, everywhere, write: printProblems };
+    const { baseUrl, services } = await startFleet(platformOptions, workerProcess);
     return { baseUrl, processes: services() };
   },
 
-  /** Makes the topics and starts the service's process beside the platform's; resolves when it is ready. */
-  async startAlone({ service, databaseUrls, prefix }: Alone): Promise<void> {
-    if (fleet === undefined) throw new Error('there is no platform to be beside');
-    const kafka = { ...fleet.kafka, KAFKA_PREFIX: prefix };
+  /** Makes the topics, starts the process, and resolves when the process is ready. */
+  async startSeparateService({
+    service,
+    databaseUrls,
+    topicPrefix,
+  }: SeparateService): Promise<void> {
+    if (platformOptions === undefined) throw new Error('the platform has not been started');
+    const kafka = { ...platformOptions.kafka, KAFKA_PREFIX: topicPrefix };
     await makeTopics(kafka);
     const { services } = await choosePorts(0, HOST, 3);
     const [grpc = 0, http = 0, ops = 0] = services;
     const manifest = SERVICES.find(({ name }) => name === service);
     if (manifest === undefined) throw new Error(`there is no service ${service}`);
-    const name = `${service} alone`;
+    const name = `separate ${service}`;
     const instance: Instance = { name, service: manifest, ports: { grpc, http, ops } };
-    const peers = planInstances(fleet.ports, {});
-    const env = environmentOf(instance, peers, { ...fleet, databaseUrls, kafka });
-    const onRestart = () => log.warn(`${instance.name} was started again: do not trust its figure`);
-    const all = { ...fleet.everywhere, ...env };
-    alone = new ServiceProcess({ instance, env: all, log, write: showTrouble, onRestart });
-    const process = alone;
-    closers.add(instance.name, () => process.stop());
-    await process.ready();
+    const peers = planInstances(platformOptions.ports, {});
+    const env = environmentOf(instance, peers, { ...platformOptions, databaseUrls, kafka });
+    const onRestart = () => log.warn(`${instance.name} was restarted: its figure is not valid`);
+    const started = new ServiceProcess({
+      instance,
+      env: { ...platformOptions.everywhere, ...env },
+      log,
+      write: printProblems,
+      onRestart,
+    });
+    separateService = started;
+    closers.add(instance.name, () => started.stop());
+    await started.ready();
   },
 
-  /** Ends the service that `startAlone` started last. */
-  async stopAlone(_: undefined): Promise<void> {
-    await alone?.stop();
+  /** Stops the process that `startSeparateService` started last. */
+  async stopSeparateService(_: undefined): Promise<void> {
+    await separateService?.stop();
   },
 };
 
-export type FleetPart = typeof functions;
+export type ProcessesWorker = typeof functions;
 
 async function makeTopics(kafka: Record<string, string>): Promise<void> {
   await ensureTopics({ config: readEnv(kafka, readKafkaConfig), log });
 }
 
-/** All but what they say when all is well. */
-function showTrouble(text: string): void {
+/** Prints the services' log lines of level WARN and above, and everything that is no log line. */
+function printProblems(text: string): void {
   if (!/^\S+ (INFO|DEBUG|TRACE) /.test(text)) process.stderr.write(text);
 }
 
-playPart(functions, () => closers.close());
+serveParent(functions, () => closers.close());

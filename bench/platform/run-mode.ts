@@ -1,19 +1,19 @@
-/** The platform under measurement, in either of its shapes, as the part that runs it is asked for it. */
+/** The two run modes of the platform under measurement, and what the worker of either mode offers. */
 import type { PlatformSettings } from '@creditlane/local/settings';
 
-export const SHAPES = ['one process', 'processes'] as const;
+export const RUN_MODES = ['one process', 'processes'] as const;
 
-export type Shape = (typeof SHAPES)[number];
+export type RunMode = (typeof RUN_MODES)[number];
 
-export interface PlatformOptions extends Omit<PlatformSettings, 'ports'> {
-  /** For what the shape keeps beside the databases. */
+export interface StartOptions extends Omit<PlatformSettings, 'ports'> {
+  /** For everything that is stored beside the databases. */
   dataDir: string;
-  /** Flags of Node for the processes that do the platform's work. */
+  /** Command-line flags of Node for the platform's processes. */
   nodeFlags: string[];
 }
 
-/** Where it runs. */
-export interface Platform {
+/** Where the started platform is reached. */
+export interface PlatformAddress {
   /** Ends in /v1. */
   baseUrl: string;
   processes: Record<string, PlatformProcess>;
@@ -21,12 +21,11 @@ export interface Platform {
 
 export interface PlatformProcess {
   pid: number;
-  /** Where its metrics are. */
+  /** The URL below which /metrics is. */
   opsUrl: string;
 }
 
-/** What every part that runs a platform can do. */
-export type PlatformPart = { start(options: PlatformOptions): Promise<Platform> };
+export type PlatformWorker = { start(options: StartOptions): Promise<PlatformAddress> };
 
-/** As many requests as the load makes: what one integration may ask for is not what is measured. */
+/** A rate limit above any load: the limit of one integration is not what is measured. */
 export const SETTINGS = { gateway: { RATE_LIMIT_REQUESTS: '1000000' } };

@@ -1,43 +1,51 @@
-/** Processes that each play one part of a benchmark: the parent calls their functions by name. */
+/** Child processes whose functions the parent calls by name, over Node's IPC channel. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 
-// biome-ignore lint/suspicious/noExplicitAny: the functions of a part differ in what they take.
+const BENCH_DIR = join(import.meta.dirname, '..');
+
+// biome-ignore lint/suspicious/noExplicitAny: the functions of a worker take different arguments.
 type Functions = Record<string, (input: any) => unknown>;
 
-interface Question {
+interface CallMessage {
   id: number;
   name: string;
   input: unknown;
 }
 
-type Reply = { id: number; value: unknown } | { id: number; fault: string };
+type ReplyMessage = { id: number; value: unknown } | { id: number; error: string };
 
-/** A running part. What goes in and comes out must be JSON. */
-export interface Part<F extends Functions> {
+/** A running worker. Arguments and results must be JSON. */
+export interface Worker<F extends Functions> {
   pid: number;
   call<K extends keyof F & string>(
     name: K,
     ...input: Parameters<F[K]>
   ): Promise<Awaited<ReturnType<F[K]>>>;
-  /** Lets go of it; it ends by itself. */
+  /** Closes the channel, whereupon the worker closes what it opened and ends; resolves when it ended. */
   close(): Promise<void>;
 }
 
-/** Starts the worker in `file`, a path below bench/. A call rejects with what it threw, or when it died. */
-export function startPart<F extends Functions>(file: string, execArgv: string[] = []): Part<F> {
-  const child = fork(join(import.meta.dirname, '..', file), {
-    execArgv: ['--disable-warning=ExperimentalWarning', ...execArgv],
+/**
+ * Starts the worker in `file`, a path below bench/. A call rejects with the error that the function
+ * threw, or when the worker ends before it replied.
+ */
+export function startWorker<F extends Functions>(
+  file: string,
+  nodeFlags: string[] = [],
+): Worker<F> {
+  const child = fork(join(BENCH_DIR, file), {
+    execArgv: ['--disable-warning=ExperimentalWarning', ...nodeFlags],
   });
-  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
-  child.on('message', (reply: Reply) => {
-    const call = waiting.get(reply.id);
-    waiting.delete(reply.id);
-    if ('fault' in reply) call?.reject(new Error(reply.fault));
+  const pending = new Map<number, PromiseWithResolvers<unknown>>();
+  child.on('message', (reply: ReplyMessage) => {
+    const call = pending.get(reply.id);
+    pending.delete(reply.id);
+    if ('error' in reply) call?.reject(new Error(reply.error));
     else call?.resolve(reply.value);
   });
-  const ended = endOf(child).then(() => {
-    for (const { reject } of waiting.values()) reject(new Error(`${file} ended`));
+  const ended = waitForExit(child).then(() => {
+    for (const { reject } of pending.values()) reject(new Error(`the worker ${file} ended`));
   });
   let calls = 0;
   return {
@@ -45,8 +53,8 @@ export function startPart<F extends Functions>(file: string, execArgv: string[] 
     call(name, ...[input]) {
       calls += 1;
       const call = Promise.withResolvers<unknown>();
-      waiting.set(calls, call);
-      child.send({ id: calls, name, input } satisfies Question);
+      pending.set(calls, call);
+      child.send({ id: calls, name, input } satisfies CallMessage);
       return call.promise as never;
     },
     async close() {
@@ -56,17 +64,17 @@ export function startPart<F extends Functions>(file: string, execArgv: string[] 
   };
 }
 
-/** What a part's file ends with: answers the parent's calls, and ends once the parent lets go. */
-export function playPart(functions: Functions, close: () => Promise<void> | void): void {
-  process.on('message', async ({ id, name, input }: Question) => {
-    const reply = (what: object) => void process.send?.({ id, ...what } as Reply);
+/** The last line of a worker's file: replies to the parent's calls until the parent closes the channel. */
+export function serveParent(functions: Functions, close: () => Promise<void> | void): void {
+  process.on('message', async ({ id, name, input }: CallMessage) => {
+    const reply = (content: object) => void process.send?.({ id, ...content } as ReplyMessage);
     try {
       reply({ value: await functions[name]?.(input) });
     } catch (error) {
-      reply({ fault: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      reply({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     }
   });
-  // A terminal's Ctrl-C reaches everyone; the parent says when it is time.
+  // A terminal sends Ctrl-C to every process; the parent decides when a worker ends.
   process.on('SIGINT', () => {});
   process.once('disconnect', async () => {
     await close();
@@ -74,7 +82,8 @@ export function playPart(functions: Functions, close: () => Promise<void> | void
   });
 }
 
-function endOf(child: ChildProcess): Promise<void> {
+/** Resolves when the process ended or could not be started. */
+function waitForExit(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.once('error', () => resolve());
     child.once('exit', () => resolve());

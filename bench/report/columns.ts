@@ -1,14 +1,25 @@
-/** Lines of text in columns: the first to the left, the others to the right. */
-export function aligned(rows: readonly string[][]): string[] {
+/** Formats rows as lines of columns: the first column aligned left, the others right. */
+export function formatColumns(rows: readonly string[][]): string[] {
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+    for (const [index, cell] of row.entries()) {
+      widths[index] = Math.max(widths[index] ?? 0, cell.length);
+    }
   }
   return rows.map((row) => {
-    const cells = row.map((cell, at) => {
-      const width = widths[at] ?? 0;
-      return at === 0 ? cell.padEnd(width) : cell.padStart(width);
+    const cells = row.map((cell, index) => {
+      const width = widths[index] ?? 0;
+      return index === 0 ? cell.padEnd(width) : cell.padStart(width);
     });
     return cells.join('  ').trimEnd();
+  });
+}
+
+/** Formats a number with three significant digits below 100, and without decimals from 100 on. */
+export function formatNumber(value: number): string {
+  const decimals = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  return value.toLocaleString('en', {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
   });
 }

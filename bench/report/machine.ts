@@ -1,7 +1,7 @@
 import { cpus, release, totalmem, type } from 'node:os';
-import { run } from '../data/submissions.ts';
+import { runSql } from '../data/sql.ts';
 
-/** The machine and the programs on it: without them a figure says nothing. */
+/** The machine and the versions of the programs: figures of different machines cannot be compared. */
 export interface Machine {
   cpu: string;
   cores: number;
@@ -12,9 +12,9 @@ export interface Machine {
   fsync: string;
 }
 
-/** Asks the system, and the PostgreSQL at `adminUrl`. */
+/** Reads the machine's description from the system and from the PostgreSQL server at `adminUrl`. */
 export async function describeMachine(adminUrl: string): Promise<Machine> {
-  const [server] = await run(
+  const [server] = await runSql(
     adminUrl,
     `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync`,
   );
@@ -30,8 +30,8 @@ export async function describeMachine(adminUrl: string): Promise<Machine> {
   };
 }
 
-/** For people, in one line. */
-export function machineLine({ cpu, cores, memoryGib, system, ...programs }: Machine): string {
+/** The description in one line. */
+export function formatMachine({ cpu, cores, memoryGib, system, ...programs }: Machine): string {
   const { node, postgres, fsync } = programs;
   return `${cores} × ${cpu}, ${memoryGib} GiB, ${system}, Node ${node}, PostgreSQL ${postgres}, fsync ${fsync}`;
 }

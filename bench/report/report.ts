@@ -1,56 +1,67 @@
-/** What a reader needs to judge the figures: the machine, the method, and the targets beside them. */
+/** The printed page: the machine, how each figure was measured, and the figures beside their targets. */
+import type { SoakResults } from '../measurements/soak.ts';
+import type { TableSizeResults } from '../measurements/table-size.ts';
+import type { ThroughputResults } from '../measurements/throughput.ts';
+import { RUN_MODES, type RunMode } from '../platform/run-mode.ts';
+import { formatMachine, type Machine } from './machine.ts';
+import { soakTable, tableSizeTable } from './table-size-and-soak.ts';
+import { cpuLine, throughputTable } from './throughput-table.ts';
 
-import type { Soak } from '../measurements/soak.ts';
-import type { Burden } from '../measurements/table-size.ts';
-import type { Results } from '../measurements/throughput.ts';
-import { SHAPES, type Shape } from '../platform/run-mode.ts';
-import { type Machine, machineLine } from './machine.ts';
-import { burdenOf, soakOf } from './table-size-and-soak.ts';
-import { costsOf, figuresOf } from './throughput-table.ts';
-
-/** What was measured, of what could be. */
-export interface Findings {
+/** The content of the results file. A part that was not measured is missing. */
+export interface BenchResults {
   machine?: Machine;
-  shapes: Partial<Record<Shape, Results>>;
-  burden?: Burden;
-  soaks: Partial<Record<Shape, Soak>>;
+  throughput: Partial<Record<RunMode, ThroughputResults>>;
+  tableSize?: TableSizeResults;
+  soak: Partial<Record<RunMode, SoakResults>>;
 }
 
-const METHOD = `Method: the platform and its PostgreSQL, in "processes" its Kafka broker too, the load generator and
-the receiver share this machine; fsync on, logs as in production, no traces. The limit is the decision
-write's own statement, prepared, straight through pg, in the same run. Closed loads are the best of
-several strengths; loads at a fixed rate wait for nobody, timed from sending. A delivery is timed to the
-first byte at a receiver that answers at once: from its request, and from the beginning of the
-transaction that wrote it, by PostgreSQL's clock, as a commit tells nobody its time: its own duration is
-in the figure. The backlog is a table of deliveries that are due. The relay alone publishes events that
-wait in the outbox; the dispatcher alone begins when they are all in Kafka, and ends with the last
-webhook; the first quarter of both is warm-up. CPU is that of services, PostgreSQL and Kafka together.
-Compare ratios of one run, not figures of two.`;
+const THROUGHPUT_METHOD = `How it is measured
+- The platform, its PostgreSQL, in "processes" its Kafka broker, the load generator and the webhook
+  receiver share this machine. fsync is on; services log as in production and record no traces.
+- The limit: PostgreSQL runs the service's own prepared statement, sent by pg without gateway and service,
+  before and after the gateway's measurement; the faster of both counts.
+- Rates: a fixed number of callers, each of which starts its next operation when its last one has ended;
+  the best of several numbers of callers.
+- Latencies: operations start at half of that rate, whether or not earlier ones have ended, and are timed
+  from sending.
+- A webhook is timed to its first byte at a receiver that answers at once. "commit" is the beginning of the
+  transaction by PostgreSQL's clock, since PostgreSQL records no time of a commit: the figure contains the
+  duration of the transaction.
+- The backlog: deliveries that are all due when the measurement starts.
+- The relay alone publishes events that are all in the outbox; the dispatcher alone starts when they are
+  all in Kafka and ends with the last webhook. The first quarter of the events is warm-up.
+- CPU time is that of services, PostgreSQL and Kafka together.
+Compare ratios of one run, not figures of different runs.`;
 
-const BURDEN_METHOD = `Method: two platforms, each in one process on a PostgreSQL of its own, under one load in turns: new,
-old, old, new. The old one's decisions were made by SQL, with their events published and their webhooks
-delivered; then both were vacuumed and analysed. It decides on the newest of its applications, each of
-which it has decided on before. The share is of all its turns in all the new one's.`;
+const TABLE_SIZE_METHOD = `How it is measured: two platforms, each in one process with a PostgreSQL of its own, get the same load
+in turns: new, old, old, new. The past decisions of the old one were inserted by SQL, with their events
+published and their webhooks delivered; then the databases of both were vacuumed and analysed. The load
+on the old platform records decisions on the newest of these applications. The share compares the sums of
+all turns.`;
 
-const SOAK_METHOD = `Method: half of what the platform can deliver, for as long as there are lines below; in each, the
-least of what several forced collections left. The heap's growth is the slope of the second
-half, when what fills up once is full. Its target is less than the smallest object would take if one
-were kept for each delivery; the resident set follows with what the allocators keep.`;
+const SOAK_METHOD = `How it is measured: half of the deliveries per second that the platform reaches, for the time below. Each
+line is the least memory that several forced garbage collections left in its period. The growth of the
+heap is the slope over the second half of the lines, when buffers and caches with a limit are full. Its
+target is below the size of the smallest object, so that a leak of one object per delivery exceeds it. The
+growth of the resident set contains memory that the allocators keep for later.`;
 
 /** The results as text for a terminal. */
-export function reportOf({ machine, shapes, burden, soaks }: Findings): string {
-  const measured = SHAPES.flatMap((shape) => {
-    const results = shapes[shape];
-    return results === undefined ? [] : [{ shape, results }];
+export function formatReport({ machine, throughput, tableSize, soak }: BenchResults): string {
+  const measured = RUN_MODES.flatMap((runMode) => {
+    const results = throughput[runMode];
+    return results === undefined ? [] : [{ runMode, results }];
   });
-  const lines = machine === undefined ? [] : [machineLine(machine)];
+  const lines = machine === undefined ? [] : [formatMachine(machine)];
   if (measured.length > 0) {
-    lines.push('', METHOD, '', ...figuresOf(measured), '', ...measured.flatMap(costsOf));
+    const table = throughputTable(measured);
+    lines.push('', THROUGHPUT_METHOD, '', ...table, '', ...measured.flatMap(cpuLine));
   }
-  if (burden !== undefined) lines.push('', BURDEN_METHOD, '', ...burdenOf(burden));
-  for (const shape of SHAPES) {
-    const soak = soaks[shape];
-    if (soak !== undefined) lines.push('', SOAK_METHOD, '', ...soakOf(shape, soak));
+  if (tableSize !== undefined) {
+    lines.push('', TABLE_SIZE_METHOD, '', ...tableSizeTable(tableSize));
+  }
+  for (const runMode of RUN_MODES) {
+    const results = soak[runMode];
+    if (results !== undefined) lines.push('', SOAK_METHOD, '', ...soakTable(runMode, results));
   }
   return lines.join('\n');
 }

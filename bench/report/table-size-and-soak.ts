@@ -1,63 +1,65 @@
-/** What becomes of the figures in the course of time: with a long past, and under a lasting load. */
-
-import { readable } from '../load/latency.ts';
-import type { Soak } from '../measurements/soak.ts';
-import type { Burden, Turns } from '../measurements/table-size.ts';
-import type { Shape } from '../platform/run-mode.ts';
-import { aligned } from './columns.ts';
+/** The tables of two long-term effects: large tables, and memory under a lasting load. */
+import type { SoakResults } from '../measurements/soak.ts';
+import type { Comparison, TableSizeResults } from '../measurements/table-size.ts';
+import type { RunMode } from '../platform/run-mode.ts';
+import { formatColumns, formatNumber } from './columns.ts';
 
 const SHARE_TARGET = '≥ 90 %';
-/** No object of V8's is smaller. */
+/** The size of V8's smallest object: a leak of one object per delivery exceeds it. */
 const HEAP_TARGET = '≤ 16 B';
 const RESIDENT_TARGET = '≤ 5 %';
 
-/** What a platform does that has decided so often, beside a new one. */
-export function burdenOf({ decisions, writes, deliveries }: Burden): string[] {
-  const past = `with ${decisions.toLocaleString('en')}`;
-  const rowsOf = (what: string, { new: without, old, share }: Turns) => {
-    const rates = [without, old].map((turns) => `${mean(turns.map((it) => it.perSecond))}/s`);
-    const costs = [without, old].map((turns) => {
-      return `${mean(turns.flatMap(({ cpuMs }) => cpuMs ?? []))} ms`;
-    });
+/** The rates and CPU times without and with past decisions in the tables. */
+export function tableSizeTable({ decisions, writes, deliveries }: TableSizeResults): string[] {
+  const rowsOf = (label: string, cpuLabel: string, comparison: Comparison) => {
+    const platforms = [comparison.new, comparison.old];
+    const rates = platforms.map((turns) => `${mean(turns.map((it) => it.perSecond))}/s`);
+    const cpuTimes = platforms.map((turns) => `${mean(turns.flatMap((it) => it.cpuMs ?? []))} ms`);
+    const share = `${formatNumber(comparison.share * 100)} %`;
     return [
-      [what, ...rates, `${readable(share * 100)} %`, SHARE_TARGET],
-      ['  CPU each', ...costs],
+      [label, ...rates, share, SHARE_TARGET],
+      [cpuLabel, ...cpuTimes],
     ];
   };
-  return aligned([
-    ['decisions in the tables', 'without', past, 'share', 'target'],
-    ...rowsOf('decisions through the gateway', writes),
-    ...rowsOf('request → delivered webhook', deliveries),
+  const withPast = `with ${decisions.toLocaleString('en')}`;
+  return formatColumns([
+    ['past decisions in the tables', 'without', withPast, 'share', 'target'],
+    ...rowsOf('gateway: decisions recorded', '  CPU time per decision', writes),
+    ...rowsOf('request → delivered webhook', '  CPU time per delivery', deliveries),
   ]);
 }
 
-/** How memory went, period by period, and what the second half made of it. */
-export function soakOf(shape: Shape, { perSecond, periodMs, periods, growth }: Soak): string[] {
+/** The memory of each process by period, and its growth in the second half of the periods. */
+export function soakTable(
+  runMode: RunMode,
+  { perSecond, periodMs, periods, growth }: SoakResults,
+): string[] {
   const names = Object.keys(growth);
   const head = names.flatMap((name) => [`${name}: heap`, 'resident']);
-  const rows = periods.map((memory, at) => [
-    `after ${((at + 1) * periodMs) / 1_000} s`,
+  const rows = periods.map((memory, index) => [
+    `after ${((index + 1) * periodMs) / 1_000} s`,
     ...names.flatMap((name) => [
       mebibytes(memory[name]?.heapBytes),
       mebibytes(memory[name]?.residentBytes),
     ]),
   ]);
   const grown = Object.values(growth).flatMap(({ heapBytesPerDelivery, residentShare }) => [
-    `${readable(heapBytesPerDelivery)} B`,
-    `${readable(residentShare * 100)} %`,
+    `${formatNumber(heapBytesPerDelivery)} B`,
+    `${formatNumber(residentShare * 100)} %`,
   ]);
   const targets = names.flatMap(() => [HEAP_TARGET, RESIDENT_TARGET]);
-  const title = `${shape}, ${readable(perSecond)} deliveries/s`;
-  const last = [
-    ['growth, by delivery', ...grown],
+  const title = `${runMode}, ${formatNumber(perSecond)} deliveries/s`;
+  return formatColumns([
+    [title, ...head],
+    ...rows,
+    ['growth: heap per delivery, resident', ...grown],
     ['target', ...targets],
-  ];
-  return aligned([[title, ...head], ...rows, ...last]);
+  ]);
 }
 
 function mean(values: readonly number[]): string {
   if (values.length === 0) return '–';
-  return readable(values.reduce((sum, value) => sum + value, 0) / values.length);
+  return formatNumber(values.reduce((sum, value) => sum + value, 0) / values.length);
 }
 
 function mebibytes(bytes: number | undefined): string {

@@ -1,111 +1,124 @@
-/** The figures of a platform's shapes, each beside its target. */
-import { readable } from '../load/latency.ts';
-import type { Results } from '../measurements/throughput.ts';
-import type { Shape } from '../platform/run-mode.ts';
-import { aligned } from './columns.ts';
+/** The table of rates, latencies and CPU times: one column per run mode, with the targets beside it. */
+import type { ThroughputResults } from '../measurements/throughput.ts';
+import type { RunMode } from '../platform/run-mode.ts';
+import { formatColumns, formatNumber } from './columns.ts';
 
 interface Row {
-  what: string;
-  figure: (results: Results) => string;
-  /** What each shape is to reach. */
-  targets?: Record<Shape, string>;
+  label: string;
+  value: (results: ThroughputResults) => string;
+  targets?: Record<RunMode, string>;
 }
 
 const NOT_MEASURED = '–';
 
 const ms = (value: number | undefined) =>
-  value === undefined ? NOT_MEASURED : `${readable(value)} ms`;
+  value === undefined ? NOT_MEASURED : `${formatNumber(value)} ms`;
 const rate = (perSecond: number | undefined) =>
-  perSecond === undefined ? NOT_MEASURED : `${readable(perSecond)}/s`;
-const targets = (ofOne: string, ofProcesses: string) => ({
-  'one process': ofOne,
-  processes: ofProcesses,
+  perSecond === undefined ? NOT_MEASURED : `${formatNumber(perSecond)}/s`;
+const targets = (oneProcess: string, processes: string) => ({
+  'one process': oneProcess,
+  processes,
 });
 
 const ROWS: Row[] = [
-  { what: 'limit: the write through pg', figure: ({ limit }) => rate(limit.best.perSecond) },
   {
-    what: 'decisions through the gateway',
-    figure: ({ writes }) => rate(writes.best.perSecond),
+    label: 'PostgreSQL alone: decisions recorded (the limit)',
+    value: ({ limit }) => rate(limit.best.perSecond),
   },
   {
-    what: '  as a share of the limit',
-    figure: ({ writes }) => `${readable(writes.shareOfLimit * 100)} %`,
+    label: 'gateway: decisions recorded',
+    value: ({ writes }) => rate(writes.best.perSecond),
+  },
+  {
+    label: '  as a share of the limit',
+    value: ({ writes }) => `${formatNumber(writes.shareOfLimit * 100)} %`,
     targets: targets('≥ 50 %', '≥ 30 %'),
   },
-  { what: '  CPU each', figure: ({ writes }) => ms(writes.cost?.cpuMs) },
-  { what: '  at half of it', figure: ({ writesAtHalfLoad: half }) => rate(half.perSecond) },
-  { what: '    p50', figure: ({ writesAtHalfLoad: half }) => ms(half.latencyMs.p50) },
-  { what: '    p99', figure: ({ writesAtHalfLoad: half }) => ms(half.latencyMs.p99) },
+  { label: '  CPU time per decision', value: ({ writes }) => ms(writes.cost?.cpuMs) },
+  { label: '  at half of that rate', value: ({ writesAtHalfLoad: half }) => rate(half.perSecond) },
   {
-    what: 'request → delivered webhook',
-    figure: ({ deliveries }) => rate(deliveries.best.perSecond),
+    label: '    request → answer: p50',
+    value: ({ writesAtHalfLoad: half }) => ms(half.latencyMs.p50),
+  },
+  {
+    label: '    request → answer: p99',
+    value: ({ writesAtHalfLoad: half }) => ms(half.latencyMs.p99),
+  },
+  {
+    label: 'request → delivered webhook',
+    value: ({ deliveries }) => rate(deliveries.best.perSecond),
     targets: targets('≥ 3,200/s', '≥ 2,400/s'),
   },
   {
-    what: '  CPU each',
-    figure: ({ deliveries }) => ms(deliveries.cost?.cpuMs),
+    label: '  CPU time per delivery',
+    value: ({ deliveries }) => ms(deliveries.cost?.cpuMs),
     targets: targets('≤ 0.5 ms', '≤ 0.7 ms'),
   },
-  { what: '  at half of it', figure: ({ deliveriesAtHalfLoad: half }) => rate(half.perSecond) },
   {
-    what: '    request → first byte: p50',
-    figure: ({ deliveriesAtHalfLoad: half }) => ms(half.latencyMs.p50),
+    label: '  at half of that rate',
+    value: ({ deliveriesAtHalfLoad: half }) => rate(half.perSecond),
+  },
+  {
+    label: '    request → first byte: p50',
+    value: ({ deliveriesAtHalfLoad: half }) => ms(half.latencyMs.p50),
     targets: targets('≤ 3 ms', '≤ 10 ms'),
   },
   {
-    what: '    request → first byte: p99',
-    figure: ({ deliveriesAtHalfLoad: half }) => ms(half.latencyMs.p99),
+    label: '    request → first byte: p99',
+    value: ({ deliveriesAtHalfLoad: half }) => ms(half.latencyMs.p99),
     targets: targets('≤ 12 ms', '≤ 30 ms'),
   },
   {
-    what: '    commit → first byte: p50',
-    figure: ({ deliveriesAtHalfLoad: half }) => ms(half.sinceCommitMs.p50),
+    label: '    commit → first byte: p50',
+    value: ({ deliveriesAtHalfLoad: half }) => ms(half.sinceCommitMs.p50),
   },
   {
-    what: '    commit → first byte: p99',
-    figure: ({ deliveriesAtHalfLoad: half }) => ms(half.sinceCommitMs.p99),
+    label: '    commit → first byte: p99',
+    value: ({ deliveriesAtHalfLoad: half }) => ms(half.sinceCommitMs.p99),
   },
   {
-    what: '    the generator late by, p99',
-    figure: ({ deliveriesAtHalfLoad: half }) => ms(half.lateMs.p99),
+    label: '    delay of the load generator: p99',
+    value: ({ deliveriesAtHalfLoad: half }) => ms(half.lateMs.p99),
   },
   {
-    what: 'delivered from a backlog',
-    figure: ({ backlog }) => rate(backlog.perSecond),
+    label: 'webhooks delivered from a backlog',
+    value: ({ backlog }) => rate(backlog.perSecond),
     targets: targets('≥ 6,500/s', '≥ 6,500/s'),
   },
-  { what: '  CPU each', figure: ({ backlog }) => ms(backlog.cost?.cpuMs) },
+  { label: '  CPU time per delivery', value: ({ backlog }) => ms(backlog.cost?.cpuMs) },
   {
-    what: 'the relay alone, to Kafka',
-    figure: ({ stages }) => rate(stages?.relayPerSecond),
+    label: 'relay alone: outbox → Kafka',
+    value: ({ stages }) => rate(stages?.relayPerSecond),
     targets: targets('', '≥ 5,000/s'),
   },
   {
-    what: 'the dispatcher alone, from Kafka',
-    figure: ({ stages }) => rate(stages?.dispatcherPerSecond),
+    label: 'dispatcher alone: Kafka → receiver',
+    value: ({ stages }) => rate(stages?.dispatcherPerSecond),
   },
 ];
 
-export interface Measured {
-  shape: Shape;
-  results: Results;
+export interface MeasuredRunMode {
+  runMode: RunMode;
+  results: ThroughputResults;
 }
 
-/** The table: a column of figures for each shape, and their targets next to it. */
-export function figuresOf(measured: readonly Measured[]): string[] {
-  const head = ['', ...measured.flatMap(({ shape }) => [shape, 'target'])];
-  const rows = ROWS.map(({ what, figure, targets: wanted }) => [
-    what,
-    ...measured.flatMap(({ shape, results }) => [figure(results), wanted?.[shape] ?? '']),
+/** The table with a column for each run mode, and a column of targets next to it. */
+export function throughputTable(measured: readonly MeasuredRunMode[]): string[] {
+  const head = ['', ...measured.flatMap(({ runMode }) => [runMode, 'target'])];
+  const rows = ROWS.map((row) => [
+    row.label,
+    ...measured.flatMap(({ runMode, results }) => [
+      row.value(results),
+      row.targets?.[runMode] ?? '',
+    ]),
   ]);
-  return aligned([head, ...rows]);
+  return formatColumns([head, ...rows]);
 }
 
-/** What a delivery's CPU time was spent on. */
-export function costsOf({ shape, results }: Measured): string[] {
+/** One line: the CPU time per delivery of each process. No line where CPU time cannot be read. */
+export function cpuLine({ runMode, results }: MeasuredRunMode): string[] {
   const { cost } = results.deliveries;
   if (cost === undefined) return [];
-  const each = Object.entries(cost.byProcess).map(([name, cpuMs]) => `${name} ${ms(cpuMs)}`);
-  return [`CPU of a delivery, ${shape}: ${each.join(', ')}`];
+  const times = Object.entries(cost.byProcess).map(([name, cpuMs]) => `${name} ${ms(cpuMs)}`);
+  return [`CPU time per delivery, ${runMode}: ${times.join(', ')}`];
 }

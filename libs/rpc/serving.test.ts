@@ -1,4 +1,4 @@
-// A service as a process of its own: its doors, its probes, and its calls of others.
+// A service as a process of its own: its ports, its probes, and its calls of peers.
 import { Health, HealthCheckResponse_ServingStatus } from '@creditlane/proto/grpc/health/v1/health';
 import { ServerReflection } from '@creditlane/proto/grpc/reflection/v1/reflection';
 import { AccessService } from '@creditlane/proto/integrations/v1/integrations_service';
@@ -13,7 +13,7 @@ import { generateIdentityKeys, serviceIdentity } from './identity.ts';
 import { implement } from './service.ts';
 import { SERVING, serve } from './serving.ts';
 
-type Doors = { msg: string; grpcPort: number; http: string; ops: string };
+type ServingEntry = { msg: string; grpcPort: number; http: string; ops: string };
 
 const gateway = generateIdentityKeys();
 const routes = implement(AccessService, {
@@ -21,9 +21,9 @@ const routes = implement(AccessService, {
   checkGrants: async () => ({ retailer: true }),
 });
 
-/** Serves on free ports of this machine, and gives where. */
-async function open(env: Record<string, string> = {}) {
-  const lines: Doors[] = [];
+/** Serves on free ports of this machine; returns the ports from the log entry. */
+async function startServing(env: Record<string, string> = {}) {
+  const lines: ServingEntry[] = [];
   const process = createTestProcess('integrations', { write: (it) => lines.push(JSON.parse(it)) });
   onTestFinished(() => process.closers.close());
   process.health.add('startup', () => 'starting');
@@ -31,12 +31,12 @@ async function open(env: Record<string, string> = {}) {
   const trust = { IDENTITY_TRUST: `gateway:${gateway.publicKey}` };
   const serving = readEnv({ ...ports, ...trust, ...env }, SERVING.read);
   await serve('integrations', serving, process, async () => ({ routes: [routes] }));
-  const doors = lines.find(({ msg }) => msg === 'serving');
-  if (doors === undefined) throw new Error('no line says where it serves');
-  return { ...doors, process };
+  const entry = lines.find(({ msg }) => msg === 'serving');
+  if (entry === undefined) throw new Error('there is no log entry with the ports');
+  return { ...entry, process };
 }
 
-function calling(grpcPort: number, env: Record<string, string> = {}) {
+function readCalling(grpcPort: number, env: Record<string, string> = {}) {
   const own = { IDENTITY_KEY: gateway.privateKey, INTEGRATIONS_ADDRESS: `localhost:${grpcPort}` };
   return readEnv({ ...own, ...env }, callingSetting('gateway', ['integrations']).read);
 }
@@ -50,34 +50,31 @@ test.each([
       return { TLS_CERT_FILE: cert, TLS_KEY_FILE: key, TLS_CA_FILE: ca };
     },
   },
-])('a service is called by gRPC and by HTTP $what, and probed on a port of its own', async (it) => {
+])('a service answers gRPC and HTTP $what, and probes on a port of its own', async (it) => {
   const env = it.env();
-  const { grpcPort, http, ops, process } = await open(env);
+  const { grpcPort, http, ops, process } = await startServing(env);
   expect((await fetch(`${ops}/livez`)).status).toBe(200);
   expect((await fetch(`${ops}/readyz`)).status).toBe(503);
   const { closers } = process;
-  const { signer, endpoints, certificates } = calling(grpcPort, env);
-  const targets: Endpoint[] = [
-    endpoints.integrations,
-    { kind: 'http', baseUrl: http, certificates },
-  ];
-  for (const target of targets) {
-    const access = connect(AccessService, target, { signer, audience: 'integrations', closers });
+  const { signer, endpoints, certificates } = readCalling(grpcPort, env);
+  const both: Endpoint[] = [endpoints.integrations, { kind: 'http', baseUrl: http, certificates }];
+  for (const endpoint of both) {
+    const access = connect(AccessService, endpoint, { signer, audience: 'integrations', closers });
     const request = { keyDigest: new Uint8Array(32) };
     const answer = await access.authenticate(request, { identity: serviceIdentity('gateway') });
     expect(answer.callerId).toBe('me');
   }
 });
 
-test('probes learn by gRPC what they learn by HTTP, and tools what is served where that is wanted', async () => {
-  const { grpcPort } = await open({ GRPC_REFLECTION: 'true' });
+test('grpc.health.v1 reports the readiness, and with the setting grpc.reflection lists the services', async () => {
+  const { grpcPort } = await startServing({ GRPC_REFLECTION: 'true' });
   const { status } = await connectPlainClient(Health, grpcPort).check({});
   expect(status).toBe(HealthCheckResponse_ServingStatus.NOT_SERVING);
-  const questions = async function* () {
+  const requests = async function* () {
     yield { messageRequest: { case: 'listServices', value: '' } } as const;
   };
   for await (const answer of connectPlainClient(ServerReflection, grpcPort).serverReflectionInfo(
-    questions(),
+    requests(),
   )) {
     expect(JSON.stringify(answer.messageResponse.value)).toContain(AccessService.typeName);
   }
@@ -85,8 +82,8 @@ test('probes learn by gRPC what they learn by HTTP, and tools what is served whe
 
 describe('the addresses of a peer', () => {
   const addressOf = (text: string) => {
-    const target = calling(1, { INTEGRATIONS_ADDRESS: text }).endpoints.integrations;
-    return target.kind === 'grpc' && target.address;
+    const endpoint = readCalling(1, { INTEGRATIONS_ADDRESS: text }).endpoints.integrations;
+    return endpoint.kind === 'grpc' && endpoint.address;
   };
 
   test.each([
@@ -94,18 +91,18 @@ describe('the addresses of a peer', () => {
     { text: 'dns:///integrations:9000', address: 'dns:///integrations:9000' },
     { text: '10.0.0.1:9000', address: 'ipv4:10.0.0.1:9000' },
     { text: '10.0.0.1:1, 10.0.0.2:2', address: 'ipv4:10.0.0.1:1,10.0.0.2:2' },
-  ])('may be $text', ({ text, address }) => {
+  ])('$text is valid', ({ text, address }) => {
     expect(addressOf(text)).toBe(address);
   });
 
   test.each(['integrations', 'http://integrations:9000', 'a:1,b:2', ''])(
-    'may not be %j',
+    '%j is not valid',
     (text) => {
       expect(() => addressOf(text)).toThrow(/^INTEGRATIONS_ADDRESS: (must be host:port|missing)/);
     },
   );
 });
 
-test('a service without a key to sign with is told before it starts', () => {
-  expect(() => calling(1, { IDENTITY_KEY: 'bm8ga2V5' })).toThrow('IDENTITY_KEY: is not valid');
+test('an identity key that is not valid: a fault of the configuration', () => {
+  expect(() => readCalling(1, { IDENTITY_KEY: 'bm8ga2V5' })).toThrow('IDENTITY_KEY: is not valid');
 });

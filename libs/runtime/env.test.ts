@@ -29,7 +29,7 @@ afterEach(() => {
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
 });
 
-test('each kind of value is read as what it is', () => {
+test('each method returns its kind of value', () => {
   const env = {
     NAME: 'north',
     PORT: '8080',
@@ -62,7 +62,7 @@ test('each kind of value is read as what it is', () => {
   });
 });
 
-test('defaults stand in for what is missing or empty', () => {
+test('a missing or empty variable gets its default', () => {
   const config = readEnv({ NAME: '' }, (read) => ({
     name: read.string('NAME', ''),
     port: read.integer('PORT', { default: 0 }),
@@ -73,7 +73,7 @@ test('defaults stand in for what is missing or empty', () => {
   expect(config).toEqual({ name: '', port: 0, enabled: false, brokers: [], mode: 'slow' });
 });
 
-test('all faults are reported at once, one a line', () => {
+test('all faults are reported at once, one per line', () => {
   const env = { PORT: '70000', WAIT: '5', ENABLED: 'yes', URL: 'db', KEY: '!', MODE: 'medium' };
   const read = () =>
     readEnv(env, (read) => ({
@@ -98,7 +98,7 @@ test('all faults are reported at once, one a line', () => {
   );
 });
 
-test('no fault quotes the value, which may be a secret in the wrong place', () => {
+test('no fault quotes a value', () => {
   const SECRET = 'canary0secret';
   const env = { A: SECRET, B: SECRET, C: SECRET, D: SECRET, E: SECRET, F: SECRET };
   const faults = faultsOf(env, (read) => [
@@ -113,12 +113,12 @@ test('no fault quotes the value, which may be a secret in the wrong place', () =
   expect(faults.join()).not.toContain(SECRET);
 });
 
-test('a value may come from a file, as mounted secrets do', () => {
+test('NAME_FILE: the value is read from the file', () => {
   const env = { KEY_FILE: fileWith('AAEC\n') };
   expect(readEnv(env, (read) => read.secret('KEY'))).toEqual(Buffer.from([0, 1, 2]));
 });
 
-test('a file that cannot be read is a fault, and so are a file and a value', () => {
+test('a file that cannot be read, and a file beside a value, are faults', () => {
   const env = { A_FILE: '/no/such/file', B: 'x', B_FILE: fileWith('y') };
   const faults = faultsOf(env, (read) => [read.string('A'), read.string('B')]);
   expect(faults).toEqual([
@@ -127,18 +127,18 @@ test('a file that cannot be read is a fault, and so are a file and a value', () 
   ]);
 });
 
-test('a build that stumbles over a faulty value reports the fault, not the stumble', () => {
+test('when build throws because of a placeholder, only the fault is reported', () => {
   expect(faultsOf({}, (read) => read.string('NAME').toUpperCase())).toEqual(['NAME: missing']);
 });
 
-test("a build's own error is not taken for a fault", () => {
+test('when build throws without a fault, its error is rethrown', () => {
   const build = () => {
     throw new RangeError('not about the environment');
   };
   expect(() => readEnv({}, build)).toThrow(RangeError);
 });
 
-test('whole numbers are read exactly, and nothing else passes for one', () => {
+test('only whole numbers are read as integers', () => {
   fc.assert(
     fc.property(fc.integer(), (number) => {
       expect(readEnv({ N: String(number) }, (read) => read.integer('N'))).toBe(number);

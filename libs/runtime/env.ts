@@ -26,7 +26,7 @@ export function formatDurationMs(durationMs: number): string {
   return `${durationMs / unitMs}${unit}`;
 }
 
-/** Everything that is wrong with a configuration, one fault a line; values are never quoted. */
+/** All faults of a configuration, one per line. Values are never quoted. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly loggable = true;
@@ -43,8 +43,8 @@ export class ConfigError extends Error {
 /**
  * Builds a configuration from the environment and reports all its faults at once.
  *
- * `build` must do nothing but put together what it reads: after a fault it is handed placeholders,
- * so that the remaining variables are looked at too.
+ * `build` must only assemble the values that it reads: after a fault, the reader returns placeholders, so
+ * that the remaining variables are checked too.
  * @throws {ConfigError} listing every fault as "NAME: what is wrong".
  */
 export function readEnv<T>(env: Env, build: (read: EnvReader) => T): T {
@@ -54,7 +54,7 @@ export function readEnv<T>(env: Env, build: (read: EnvReader) => T): T {
   try {
     built = build(read);
   } catch (error) {
-    // A build that stumbles over a placeholder adds nothing to the faults that led to it.
+    // The error was caused by a placeholder, so only the faults are reported.
     if (faults.length > 0) throw new ConfigError(faults);
     throw error;
   }
@@ -63,9 +63,8 @@ export function readEnv<T>(env: Env, build: (read: EnvReader) => T): T {
 }
 
 /**
- * Reads variables one by one. Each is required unless a fallback is given; an empty one counts as
- * missing. Where NAME is not set, `NAME_FILE` may hold the path of a file with the value, which is
- * how mounted secrets come.
+ * Reads variables one by one. A variable without a fallback is required, and an empty variable counts as
+ * missing. When NAME is not set, `NAME_FILE` may name a file with the value, as for mounted secrets.
  */
 export class EnvReader {
   readonly #env: Env;
@@ -88,7 +87,7 @@ export class EnvReader {
     });
   }
 
-  /** A time span as `parseDurationMs` takes it, in milliseconds, as the options are. */
+  /** A time span as `parseDurationMs` takes it; the result and the options are in milliseconds. */
   durationMs(name: string, options: NumberOptions = {}): number {
     const kind = { what: 'a time span such as 250ms, 5s or 24h', unit: ' ms' };
     return this.#number(name, options, kind, parseDurationMs);
@@ -99,7 +98,7 @@ export class EnvReader {
     return this.parsed(name, parse, fallback);
   }
 
-  /** An absolute URL, given back as it was written. */
+  /** An absolute URL, returned unchanged. */
   url(name: string, fallback?: string): string {
     const parse = (text: string) => (URL.canParse(text) ? text : refuse('an absolute URL'));
     return this.parsed(name, parse, fallback);
@@ -124,8 +123,8 @@ export class EnvReader {
   }
 
   /**
-   * Whatever `parse` makes of the text. What it throws becomes the variable's fault: with its own
-   * message if it is a `loggable` error, without it otherwise, as it may quote the value.
+   * The result of `parse`. An error that `parse` throws becomes the fault of the variable; its message is
+   * reported only when the error is `loggable`, because other messages may quote the value.
    */
   parsed<T>(name: string, parse: (text: string) => T, fallback?: T): T {
     try {
@@ -137,7 +136,7 @@ export class EnvReader {
       const reason = error instanceof Error ? loggableMessage(error) : undefined;
       this.#faults.push(`${name}: ${reason ?? 'is not valid'}`);
     }
-    // The placeholder never leaves readEnv, which throws as there is a fault.
+    // A placeholder: readEnv throws because of the fault, so the value is never used.
     return undefined as T;
   }
 
@@ -168,13 +167,13 @@ export class EnvReader {
   }
 }
 
-/** A value is not of the kind its variable needs. */
+/** A value is not of the kind that its variable requires. */
 class MismatchError extends Error {
   override readonly name = 'MismatchError';
   readonly loggable = true;
 }
 
-/** To be called by a `parse` that finds something else than `what`. */
+/** For a `parse` function: throws that the value must be `what`. */
 export function refuse(what: string): never {
   throw new MismatchError(`must be ${what}`);
 }

@@ -11,7 +11,7 @@ import { Metrics } from './telemetry/metrics.ts';
 import { startTracing, TRACING } from './telemetry/tracing.ts';
 
 const CLOSE_DEADLINE_MS = 20_000;
-/** How long a start that a shutdown overtook may take to notice. */
+/** How long a shutdown waits for a start that is still under way. */
 const START_GRACE_MS = 2_000;
 /** 128 + SIGINT, as shells report a process that was interrupted. */
 const EXIT_INTERRUPTED = 130;
@@ -25,12 +25,12 @@ export interface Process {
 }
 
 /**
- * The main function of every service: reads the configuration, starts, and ends well.
+ * The main function of every process: reads the configuration, starts, and handles the shutdown.
  *
- * With `--check` among the arguments it only says whether the configuration is usable. SIGTERM and
- * SIGINT withdraw readiness, wait `DRAIN_TIME` for load balancers to notice, and close everything;
- * a second signal exits at once. A failed start, a failed closer, or an error nobody caught ends the
- * process with exit code 1. It reads the settings of `PROCESS` itself; `defaults` are values for
+ * With the argument `--check` it only prints whether the configuration is valid. After SIGTERM or SIGINT
+ * the process is not ready, waits `DRAIN_TIME` for load balancers to notice, and closes everything; a
+ * second signal exits at once. After a failed start, a failed closer or an uncaught error the exit code
+ * is 1. The function reads the settings of `PROCESS` itself; `defaults` are values for
  * variables that the environment does not set.
  */
 export async function run<C>(
@@ -70,14 +70,14 @@ async function live(life: Process, drainMs: number, start: () => Promise<void>):
   const state: { now: 'starting' | 'running' | 'stopping' } = { now: 'starting' };
   health.add('startup', () => state.now !== 'starting' || 'starting');
 
-  // After an error nobody caught nothing is known of the state, so nothing is saved either. Node
-  // brings rejections that nobody handled this way, too.
+  // After an uncaught error the state of the process is unknown, so the process exits without closing
+  // anything. Node reports unhandled rejections here, too.
   process.on('uncaughtException', (error, origin) => {
-    log.fatal({ err: error, origin }, 'an error nobody caught');
+    log.fatal({ err: error, origin }, 'uncaught error');
     process.exit(1);
   });
 
-  // In a turn of its own: the signals are heeded before the start does its first step.
+  // A later microtask, so that the signal handlers are installed before the start begins.
   const started = Promise.resolve().then(start);
   const stop = async (signal: NodeJS.Signals) => {
     if (state.now === 'stopping') process.exit(EXIT_INTERRUPTED);
@@ -95,7 +95,7 @@ async function live(life: Process, drainMs: number, start: () => Promise<void>):
   try {
     await started;
   } catch (error) {
-    // Whatever a start fails with once a shutdown has overtaken it, the shutdown ends the process.
+    // During a shutdown the error of the start does not matter: the shutdown ends the process.
     if (state.now === 'stopping') return;
     state.now = 'stopping';
     logFailedStart(log, error);
@@ -107,7 +107,7 @@ async function live(life: Process, drainMs: number, start: () => Promise<void>):
   log.info('started');
 }
 
-/** Closes everything, also what a start still under way opens late; gives the exit code. */
+/** Closes everything, also parts that a start still under way opens later; returns the exit code. */
 async function closeAll({ log, closers }: Process, started: Promise<void>): Promise<number> {
   const deadline = setTimeout(() => {
     log.error({ deadlineMs: CLOSE_DEADLINE_MS }, 'not everything closed in time');
@@ -131,15 +131,15 @@ function logFailedStart(log: Log, error: unknown): void {
   if (!(error instanceof Error)) {
     log.fatal({ err: error }, 'cannot start');
   } else if (loggableMessage(error) !== undefined) {
-    // Such an error was made to be read: one line says it, and a stack would only bury it.
+    // An error with a loggable message is meant for operators, who need no stack.
     log.fatal(`cannot start: ${error.message}`);
   } else {
-    // The message may be shown: before its start a process has seen no caller's data.
+    // The message may be logged, because a process has no caller's data before its start.
     log.fatal({ err: error }, `cannot start: ${error.message}`);
   }
 }
 
-/** The settings of every process, whatever it does. */
+/** The settings of every process. */
 export const PROCESS = {
   logLevel: setting.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace'], {
     default: 'info',
