@@ -7,8 +7,11 @@ import { HOST } from '@creditlane/local/host';
 import { choosePorts } from '@creditlane/local/ports';
 import { type DatabaseOwner, SERVICES } from '@creditlane/platform/services';
 import { environmentOf, type ProcessSettings } from '@creditlane/processes/environment';
-import { type FleetOptions, startFleet } from '@creditlane/processes/fleet';
 import { type Instance, planInstances, portsNeeded } from '@creditlane/processes/instances';
+import {
+  type ProcessPlatformOptions,
+  startProcessPlatform,
+} from '@creditlane/processes/process-platform';
 import { ServiceProcess } from '@creditlane/processes/service-process';
 import { Closers } from '@creditlane/runtime/closers';
 import { readEnv } from '@creditlane/runtime/env';
@@ -31,7 +34,7 @@ const log = createLog('bench', { level: 'warn', pretty: true });
 const workerProcess = { log, closers, metrics: new Metrics(), health: new Health() };
 
 /** The options that the platform was started with. */
-let platformOptions: FleetOptions | undefined;
+let platformOptions: ProcessPlatformOptions | undefined;
 let separateService: ServiceProcess | undefined;
 
 const functions = {
@@ -46,9 +49,11 @@ const functions = {
     await makeTopics(kafka);
     const ports = await choosePorts(0, HOST, portsNeeded({}));
     // Besides these flags the services run with their defaults: they log, and record no traces.
-    const everywhere = { NODE_OPTIONS: nodeFlags.map((flag) => JSON.stringify(flag)).join(' ') };
-    platformOptions = { ...settings, kafka, ports, everywhere, write: printProblems };
-    const { baseUrl, services } = await startFleet(platformOptions, workerProcess);
+    const commonSettings = {
+      NODE_OPTIONS: nodeFlags.map((flag) => JSON.stringify(flag)).join(' '),
+    };
+    platformOptions = { ...settings, kafka, ports, commonSettings, write: printProblems };
+    const { baseUrl, services } = await startProcessPlatform(platformOptions, workerProcess);
     return { baseUrl, processes: services() };
   },
 
@@ -72,7 +77,7 @@ const functions = {
     const onRestart = () => log.warn(`${instance.name} was restarted: its figure is not valid`);
     const started = new ServiceProcess({
       instance,
-      env: { ...platformOptions.everywhere, ...env },
+      env: { ...platformOptions.commonSettings, ...env },
       log,
       write: printProblems,
       onRestart,

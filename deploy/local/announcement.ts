@@ -1,6 +1,6 @@
 import type { Demo, ServiceAddress } from './demo.ts';
 
-/** What the person reads once all is ready: the addresses, the keys, and commands that work as printed. */
+/** The text printed once the platform is ready: addresses, keys, and commands that work as printed. */
 export function announce(demo: Demo, services: Record<string, ServiceAddress> = {}): string {
   const docs = new URL('/docs', demo.baseUrl).href;
   const decision = `${demo.baseUrl}/applications/${demo.applicationId}/creditors/${demo.creditorId}/decision`;
@@ -40,7 +40,7 @@ read it back with its history,
   curl ${key} \\
     ${decision}s
 
-and see the signed webhook that told the subscriber.
+and see the signed webhook that the subscriber received.
 
   curl -H "Accept: application/json" ${demo.inboxUrl}
 
@@ -48,7 +48,7 @@ Ctrl-C stops everything; the data stays.
 `;
 }
 
-/** A line for each process and one before them, where there are several. */
+/** A line for each process, where there are several.  */
 function processes(services: Record<string, ServiceAddress>): string {
   const lines = Object.entries(services).map(
     ([name, { pid, opsUrl }]) => `  ${name.padEnd(19)} ${opsUrl}/readyz   (process ${pid})\n`,

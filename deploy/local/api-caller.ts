@@ -1,4 +1,4 @@
-/** Calls the REST interface with one key. Any answer but success is an error that quotes it. */
+/** Calls the REST interface with one key. Throws an Error that quotes any answer but success. */
 export class ApiCaller {
   readonly #baseUrl: string;
   readonly #key: string;

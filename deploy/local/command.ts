@@ -1,8 +1,8 @@
 import { UsageError } from './options.ts';
 
 /**
- * Does what a person asked for on the command line: shows the help, says in one line what it cannot
- * understand, or works with the options.
+ * Runs a command: prints the help for `--help`, prints one line and fails on options that cannot be
+ * read, or calls `work` with the options.
  */
 export async function runCommand<O>(
   help: string,

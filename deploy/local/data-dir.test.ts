@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(parent, { recursive: true }));
 
-test('is made with its parents, and opened again once it is marked', async () => {
+test('a new data directory is created with its parents and can be opened again', async () => {
   const dir = join(parent, 'a', 'b');
   expect(await openDataDir(dir)).toBe(dir);
   await markDataDir(dir);
@@ -18,28 +18,31 @@ test('is made with its parents, and opened again once it is marked', async () =>
   expect(await openDataDir(dir)).toBe(dir);
 });
 
-test('is taken without a mark where an earlier start did not come further than its lock', async () => {
+test('a directory with nothing but the lock of an earlier start is accepted without a marker', async () => {
   await writeFile(join(parent, 'instance.lock'), '{}');
   expect(await openDataDir(parent)).toBe(parent);
 });
 
-test('is refused where it holds somebody else’s files, which stay', async () => {
+test('a directory with other files is refused, and the files stay', async () => {
   await mkdir(join(parent, 'postgres'));
   await writeFile(join(parent, 'postgres', 'thesis.txt'), 'mine');
   await expect(openDataDir(parent)).rejects.toThrow(/holds other files \(postgres\)/);
   expect(await readFile(join(parent, 'postgres', 'thesis.txt'), 'utf8')).toBe('mine');
 });
 
-test.runIf(process.platform === 'linux')('is refused where no directory can be made', async () => {
-  await expect(openDataDir('/proc/creditlane')).rejects.toThrow(/cannot be written \(ENOENT\)/);
-});
+test.runIf(process.platform === 'linux')(
+  'a path where no directory can be created is refused',
+  async () => {
+    await expect(openDataDir('/proc/creditlane')).rejects.toThrow(/cannot be written \(ENOENT\)/);
+  },
+);
 
-test('is refused with a damaged mark', async () => {
+test('a directory with a damaged marker is refused', async () => {
   await writeFile(join(parent, 'creditlane.json'), 'layout one');
   await expect(openDataDir(parent)).rejects.toThrow(/creditlane.json is damaged/);
 });
 
-test('loses all that Creditlane keeps, and nothing else, when it is emptied', async () => {
+test('emptying a data directory deletes the files of Creditlane and no others', async () => {
   await markDataDir(parent);
   for (const name of ['secrets.json', 'demo.json', 'inbox.jsonl', 'notes.txt']) {
     await writeFile(join(parent, name), '');

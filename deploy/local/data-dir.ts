@@ -11,17 +11,17 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { StartError } from './start-error.ts';
 
-/** Raised with every change of the layout that an older Creditlane could not read. */
+/** Increased with every change of the layout that an older version could not read. */
 const LAYOUT_VERSION = 1;
 
-/** What a new database cluster, its write-ahead log and some days of play need. */
+/** The space that a new database cluster, its write-ahead log and some days of use need. */
 const MIN_FREE_BYTES = 300 * 1024 * 1024;
 
 const MARKER = 'creditlane.json';
 
 /**
- * Makes the data directory ready and gives its absolute path. Throws `StartError` when it cannot be
- * written, has no room, holds something else, or was written by a newer version; it is untouched then.
+ * Creates the data directory if needed and returns its absolute path. Throws `StartError`, and changes
+ * nothing, when it cannot be written, has no space, holds other files, or is of a newer version.
  */
 export async function openDataDir(path: string): Promise<string> {
   const dir = resolve(path);
@@ -36,7 +36,7 @@ export async function openDataDir(path: string): Promise<string> {
   return dir;
 }
 
-/** Node's own recursive mkdir never ends where the system makes no directories, as in /proc. */
+/** Creates the parents one by one: Node's recursive mkdir never returns below /proc. */
 async function makeDir(dir: string): Promise<void> {
   try {
     await mkdir(dir);
@@ -48,12 +48,12 @@ async function makeDir(dir: string): Promise<void> {
   }
 }
 
-/** Marks the directory as ours; called once the instance lock is held. */
+/** Writes the marker file of a data directory; called once the instance lock is held. */
 export async function markDataDir(dir: string): Promise<void> {
   await writeFile(join(dir, MARKER), `${JSON.stringify({ layoutVersion: LAYOUT_VERSION })}\n`);
 }
 
-/** Deletes all that Creditlane keeps in a directory that `openDataDir` let pass. */
+/** Deletes the files of Creditlane in a directory that `openDataDir` accepted, and no others. */
 export async function emptyDataDir(dir: string): Promise<void> {
   for (const name of [
     'postgres',
@@ -80,7 +80,7 @@ async function refuseOtherLayouts(dir: string): Promise<void> {
   }
 }
 
-/** Without our mark all that may be there is the lock of a start that came no further. */
+/** Without a marker the directory may hold only the lock of a start that failed early. */
 async function refuseForeignFiles(dir: string): Promise<void> {
   const [foreign] = (await readdir(dir)).filter((name) => !name.startsWith('instance.lock'));
   if (foreign === undefined) return;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Process } from '@creditlane/runtime/run';
-import { startInbox } from '@creditlane/webhook-inbox/inbox';
+import { startWebhookInbox } from '@creditlane/webhook-inbox/webhook-inbox';
 import { type Demo, type DemoRecords, seedDemoData, setDemoDestination } from './demo.ts';
 import { HOST } from './host.ts';
 import type { Installation } from './installation.ts';
@@ -8,13 +8,13 @@ import { readJson, writeJson } from './json-file.ts';
 import type { Platform } from './platform.ts';
 import { step } from './progress.ts';
 
-/** Makes of a running platform what a newcomer plays with. */
+/** Makes the demo data in a running platform, unless the data directory has it. */
 export type SeedDemoData = (platform: Platform) => Promise<Demo>;
 
 /**
- * Opens the webhook inbox, so that a platform which starts with webhooks to send finds it there and not
- * their next attempt a while later. What it resolves to sees that the data to play with is there; made
- * once, then kept.
+ * Starts the webhook inbox, before the platform: webhooks that are due at its start would otherwise fail
+ * and wait for their next attempt. Resolves to the function that makes the demo data, once for each data
+ * directory.
  */
 export async function openDemoData(
   installation: Installation,
@@ -23,7 +23,7 @@ export async function openDemoData(
   const { dir, ports, secrets } = installation;
   const file = join(dir, 'demo-records.json');
   let records = await readJson<DemoRecords>(file);
-  const inbox = await startInbox({
+  const inbox = await startWebhookInbox({
     host: HOST,
     port: ports.inbox,
     secrets: () => (records === undefined ? [] : [records.webhookSecret]),
@@ -34,14 +34,14 @@ export async function openDemoData(
 
   const seeded = async (platform: Platform): Promise<Demo> => {
     const { platformKey } = secrets;
-    const door = { baseUrl: platform.baseUrl, platformKey, inboxUrl: inbox.url };
+    const access = { baseUrl: platform.baseUrl, platformKey, inboxUrl: inbox.url };
     if (records === undefined) {
-      records = await seedDemoData(door);
+      records = await seedDemoData(access);
       await writeJson(file, records);
       await platform.settled();
     } else if (records.inboxUrl !== inbox.url) {
-      // Only when the inbox has moved: where somebody else aimed the webhooks, they stay aimed.
-      await setDemoDestination(door, records.integrationId);
+      // Only when the inbox has another address: a destination that a user has set stays.
+      await setDemoDestination(access, records.integrationId);
       await writeJson(file, { ...records, inboxUrl: inbox.url });
     }
     const { key, ...rest } = records;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApiCaller } from './api-caller.ts';
 
-/** A tenant's records: who calls, for which retailer and creditor, about which application. */
+/** A tenant's records: its integration, retailer, creditor, and one application. */
 export interface Tenant {
   integrationId: string;
   retailerId: string;
@@ -10,19 +10,19 @@ export interface Tenant {
   applicantId: string;
 }
 
-/** What was made for the demo, as it outlives a restart. */
+/** The demo data as it is kept over restarts. */
 export interface DemoRecords extends Tenant {
   /** The integration's API key. */
   key: string;
   retailerUserId: string;
   /** `whsec_` and base64 of the 32 bytes that sign this integration's webhooks. */
   webhookSecret: string;
-  /** Where these webhooks were sent when the records were made, or when the inbox last moved. */
+  /** The inbox's address to which the demo last sent these webhooks. */
   inboxUrl: string;
   otherTenant: Tenant & { key: string };
 }
 
-/** demo.json: all that a person or a program needs to try the running Creditlane. */
+/** demo.json: what a person or a program needs to try the running platform. */
 export interface Demo extends Tenant {
   /** Ends in /v1. */
   baseUrl: string;
@@ -32,18 +32,18 @@ export interface Demo extends Tenant {
   retailerUserId: string;
   webhookSecret: string;
   otherTenant: Tenant & { key: string };
-  /** By the names of the processes, where each service is one. */
+  /** The processes by name, where each service is one. */
   services?: Record<string, ServiceAddress>;
 }
 
-/** Where a service's process is found. */
+/** The addresses of a service's process. */
 export interface ServiceAddress {
   pid: number;
   /** Health and metrics. */
   opsUrl: string;
-  /** Connect over HTTP/1.1; the gateway's is the REST interface's. */
+  /** Connect over HTTP/1.1; the REST interface at the gateway. */
   rpcUrl: string;
-  /** host:port of what other services call. */
+  /** host:port for calls of other services. */
   grpcAddress?: string;
 }
 
@@ -57,27 +57,30 @@ export interface ApiAccess {
  * Makes two tenants through the REST interface, as the platform team and the integrations would: each
  * with an application that is submitted to its creditor, and the first with webhooks to the inbox.
  */
-export async function seedDemoData(door: ApiAccess): Promise<DemoRecords> {
+export async function seedDemoData(access: ApiAccess): Promise<DemoRecords> {
   const first = await makeTenant(
-    door,
+    access,
     'Maple Lending Bridge',
     'Harbour Motors',
     'First Prairie Finance',
   );
-  const webhookSecret = await setDemoDestination(door, first.integrationId);
-  await submitOne(door, first);
-  const other = await makeTenant(door, 'Northern Deals', 'Aurora Auto', 'Lakehead Credit');
-  await submitOne(door, other);
+  const webhookSecret = await setDemoDestination(access, first.integrationId);
+  await submitOne(access, first);
+  const other = await makeTenant(access, 'Northern Deals', 'Aurora Auto', 'Lakehead Credit');
+  await submitOne(access, other);
 
   const { retailerUserId: _, ...otherTenant } = other;
-  return { ...first, webhookSecret, inboxUrl: door.inboxUrl, otherTenant };
+  return { ...first, webhookSecret, inboxUrl: access.inboxUrl, otherTenant };
 }
 
-/** Sends the integration's webhooks to the inbox; gives the secret the first time, else "". */
-export async function setDemoDestination(door: ApiAccess, integrationId: string): Promise<string> {
-  const platform = new ApiCaller(door.baseUrl, door.platformKey);
+/** Sends the integration's webhooks to the inbox. Returns the secret the first time, else "". */
+export async function setDemoDestination(
+  access: ApiAccess,
+  integrationId: string,
+): Promise<string> {
+  const platform = new ApiCaller(access.baseUrl, access.platformKey);
   const destination = await platform.put(`/platform/integrations/${integrationId}/destination`, {
-    url: door.inboxUrl,
+    url: access.inboxUrl,
   });
   return destination.secret ?? '';
 }
@@ -85,12 +88,12 @@ export async function setDemoDestination(door: ApiAccess, integrationId: string)
 type NewTenant = Tenant & { key: string; retailerUserId: string };
 
 async function makeTenant(
-  door: ApiAccess,
+  access: ApiAccess,
   integrationName: string,
   retailerName: string,
   creditorName: string,
 ): Promise<NewTenant> {
-  const platform = new ApiCaller(door.baseUrl, door.platformKey);
+  const platform = new ApiCaller(access.baseUrl, access.platformKey);
   const [retailerId, creditorId, retailerUserId] = [randomUUID(), randomUUID(), randomUUID()];
   await platform.put(`/platform/retailers/${retailerId}`, { name: retailerName });
   await platform.put(`/platform/creditors/${creditorId}`, { name: creditorName });
@@ -119,8 +122,8 @@ async function makeTenant(
 }
 
 /** Creates the tenant's application and submits it, with the tenant's own key. */
-async function submitOne(door: ApiAccess, tenant: NewTenant): Promise<void> {
-  const integration = new ApiCaller(door.baseUrl, tenant.key);
+async function submitOne(access: ApiAccess, tenant: NewTenant): Promise<void> {
+  const integration = new ApiCaller(access.baseUrl, tenant.key);
   const application = await integration.post('/applications', makeApplication(tenant.retailerId));
   tenant.applicationId = application.applicationId;
   tenant.applicantId = application.primaryApplicant.applicantId;

@@ -1,2 +1,2 @@
-/** Everything on a person's machine listens here: nobody beside them can reach it. */
+/** The address that everything listens on: only this machine can reach it. */
 export const HOST = '127.0.0.1';

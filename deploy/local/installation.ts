@@ -24,19 +24,19 @@ export interface InstallationOptions extends Options {
   services?: readonly AnyService[];
 }
 
-/** A data directory that is ours for as long as this process lives. */
+/** A data directory, locked for as long as this process lives, with its ports and secrets. */
 export interface Installation {
   services: readonly AnyService[];
   dir: string;
-  /** Where processes are marked, for whoever comes after a `kill -9`. */
+  /** The folder of the pid files, by which the next start finds what a killed launcher left running. */
   pidFilesDir: string;
   ports: Ports;
   secrets: Secrets;
 }
 
 /**
- * Runs a platform on a data directory, with a webhook inbox and demo data, and says what to try. Throws a
- * `StartError` that explains.
+ * Runs a platform on a data directory, with a webhook inbox and demo data, and prints what to try. Throws
+ * a `StartError` that explains.
  *
  * @param morePorts how many the platform needs beyond the API's, the operations' and the inbox's
  */
@@ -81,7 +81,7 @@ async function openInstallation(
     await emptyDataDir(dir);
     await markDataDir(dir);
   }
-  // Whoever waits for demo.json waits for this start, not for one that was killed.
+  // A killed start leaves demo.json behind, whose readers must wait for this start.
   await rm(demoFile(dir), { force: true });
   const pidFilesDir = pidFilesDirOf(dir);
   await mkdir(pidFilesDir, { recursive: true });
@@ -89,7 +89,7 @@ async function openInstallation(
   return { services, dir, pidFilesDir, ports, secrets: await openSecrets(dir, services) };
 }
 
-/** Ends what a killed Creditlane may have left running on the data directory. */
+/** Kills the processes that a killed launcher may have left running on the data directory. */
 export async function killLeftoverProcesses(dir: string): Promise<void> {
   await killFromPidFiles(pidFilesDirOf(dir));
   await stopEmbeddedKafka(join(dir, 'kafka'));

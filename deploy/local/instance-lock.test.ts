@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { lockInstance } from './instance-lock.ts';
 
 /** No process has this id: it is above every system's highest. */
-const NOBODY = 2 ** 30;
+const NO_PROCESS = 2 ** 30;
 
 let dir: string;
 beforeEach(async () => {
@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true }));
 
-test('one holds the directory until it lets go of it, and leaves nothing behind', async () => {
+test('a second process is refused until the lock is released, and no file is left', async () => {
   const release = await lockInstance(dir);
   await expect(lockInstance(dir)).rejects.toThrow(`Another Creditlane (process ${process.pid})`);
   await release();
@@ -22,7 +22,7 @@ test('one holds the directory until it lets go of it, and leaves nothing behind'
 });
 
 test.each([
-  ['that is dead', { pid: NOBODY, startTime: '1' }],
+  ['that is dead', { pid: NO_PROCESS, startTime: '1' }],
   ['whose id another process has by now', { pid: process.pid, startTime: 'at another time' }],
 ])('a holder %s is taken over from', async (_, holder) => {
   await writeFile(join(dir, 'instance.lock'), JSON.stringify(holder));

@@ -11,15 +11,15 @@ import { StartError } from './start-error.ts';
 const LOCK = 'instance.lock';
 
 /**
- * Makes sure that one process at a time uses a data directory, and takes over from one that died.
- * Resolves to the function that releases the lock; throws `StartError` while another holds it.
+ * Lets one process at a time use a data directory; the lock of a process that died is replaced.
+ * Resolves to the function that releases the lock. Throws `StartError` while another process holds it.
  */
 export async function lockInstance(dir: string): Promise<() => Promise<void>> {
   const lock = join(dir, LOCK);
   const mine = `${lock}.${process.pid}`;
   await writeFile(mine, JSON.stringify(await identifyProcess(process.pid)));
   try {
-    // A hard link is made whole or not at all, so nobody ever reads a half-written lock.
+    // A hard link appears complete or not at all, so no process reads a half-written lock.
     while (!(await tryLink(mine, lock))) await evictDead(dir, lock);
   } finally {
     await unlink(mine);
@@ -48,7 +48,8 @@ async function evictDead(dir: string, lock: string): Promise<void> {
   if (holder !== undefined) {
     throw new StartError(`Another Creditlane (process ${holder.pid}) is using ${dir}.`);
   }
-  // Renaming first shows which lock was taken away: a faster starter's new one is put back.
+  // Another starter may have replaced the lock meanwhile: if the renamed lock is of a live process, it is
+  // put back.
   const evicted = `${lock}.evicted.${process.pid}`;
   await rename(lock, evicted).catch(ignoreMissing);
   const taken = await readPidFile(evicted);

@@ -5,7 +5,7 @@ import { openPostgres } from './postgres.ts';
 import { step } from './progress.ts';
 import { releaseMemory } from './release-memory.ts';
 
-/** Starts everything a newcomer needs in this process. Throws a `StartError` that explains. */
+/** Starts PostgreSQL and the platform in this process. Throws a `StartError` that explains. */
 export function startOneProcess(options: InstallationOptions, process: Process): Promise<void> {
   return runInstallation(options, 0, process, async (installation) => {
     const databaseUrls = await openPostgres(installation, process);

@@ -18,11 +18,11 @@ export const HELP = `Creditlane on this machine: all services in one process, wi
                     0 takes any three free ones
   --data-dir PATH   where the database and the keys live (default .local); empty, new, or one
                     that Creditlane made; a relative path begins at this repository
-  --reset           delete what is there and begin anew
+  --reset           delete the data directory's contents first
   --help            this text
 `;
 
-/** What every way of running takes. */
+/** The options of both `npm start` and `npm run up`. */
 export const OPTIONS = {
   port: { type: 'string' },
   'data-dir': { type: 'string' },
@@ -34,7 +34,7 @@ export function readOptions(argv: string[]): Options {
   return optionsOf(parseOptions(argv, OPTIONS), '.local');
 }
 
-/** The options' texts. Throws `UsageError` for one that is not known. */
+/** The texts of the options. Throws `UsageError` for an unknown option. */
 export function parseOptions<O extends ParseArgsOptionsConfig>(args: string[], options: O) {
   try {
     return parseArgs({ args, options }).values;
@@ -43,12 +43,12 @@ export function parseOptions<O extends ParseArgsOptionsConfig>(args: string[], o
   }
 }
 
-/** The options by their texts. Throws `UsageError`. */
+/** Reads the texts of the options. Throws `UsageError`. */
 export function optionsOf(
   values: { port?: string; 'data-dir'?: string; reset?: boolean },
   dataDir: string,
 ): Options {
-  // An empty path would be this very directory, which is what an unset variable makes of it.
+  // An empty path, as an unset shell variable gives it, would be the working directory.
   if (values['data-dir'] === '') throw new UsageError('--data-dir: no path is given.');
   return {
     port: readPort(values.port ?? '3000'),

@@ -5,7 +5,7 @@ import type { Process } from '@creditlane/runtime/run';
 import type { Installation } from './installation.ts';
 import { step } from './progress.ts';
 
-/** Starts the data directory's own PostgreSQL and gives the address of each service's database in it. */
+/** Starts the data directory's PostgreSQL and returns the URL of each service's database in it. */
 export async function openPostgres(
   { dir, secrets, services }: Installation,
   { log, closers }: Process,

@@ -1,7 +1,7 @@
-/** A step shorter than this passes without a word. */
+/** A step shorter than this prints nothing. */
 const QUIET_MS = 1_000;
 
-/** Runs one step of the start; a line says what is going on once it takes longer than a second. */
+/** Runs one step of the start; prints a line once the step takes longer than a second. */
 export async function step<T>(what: string, work: () => Promise<T>): Promise<T> {
   const timer = setTimeout(() => process.stdout.write(`${what} …\n`), QUIET_MS);
   try {

@@ -2,12 +2,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Gives back the memory that starting needed and running does not: a good third of the process. V8
- * would keep the pages that compiling filled, for a load that an idle process never gets. Everything
- * stands still for about 0.1 s, so it is for the end of a start and no other time.
+ * Returns memory that only the start needed to the system: a third of the process. V8 would keep the
+ * pages that compilation filled. The process stops for about 0.1 s, so this is called once, at the end of
+ * the start.
  */
 export function releaseMemory(): void {
-  // The one way to the collector from within; a flag for the whole process would have to come from outside.
+  // The only access to the collector from inside a process that was started without --expose-gc.
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as NodeJS.GCFunction;
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });

@@ -6,11 +6,11 @@ import { DatabaseNewerError } from '@creditlane/postgres/migrate';
 /** Creditlane cannot start here; the message is the one line that tells the person why. */
 export class StartError extends Error {
   override readonly name = 'StartError';
-  /** The message holds no data of anybody's, so the log may show it. */
+  /** The message holds no personal data, so the log may show it. */
   readonly loggable = true;
 }
 
-/** Their messages are for the person who starts. */
+/** Errors whose messages say what the user can do. */
 const EXPLAINED = [
   EmbeddedPostgresError,
   DatabaseNewerError,
@@ -18,7 +18,7 @@ const EXPLAINED = [
   KafkaBrokerError,
 ];
 
-/** The error to end with: what a person can do something about becomes a StartError. */
+/** The error to end with: a StartError where the user can do something about it. */
 export function explain(error: unknown): unknown {
   if (EXPLAINED.some((kind) => error instanceof kind) && error instanceof Error) {
     return new StartError(error.message);

@@ -5,25 +5,25 @@ import { findHolder } from '@creditlane/local/instance-lock';
 import { exitsWithin } from '@creditlane/supervision/pid-file';
 import { DOWN_HELP, readDownOptions } from './options.ts';
 
-/** Longer than an orderly end may take. */
+/** Longer than a shutdown may take. */
 const STOP_WITHIN_MS = 30_000;
 
 await runCommand(DOWN_HELP, readDownOptions, async ({ dataDir }) => {
   const dir = resolve(dataDir);
   const holder = await findHolder(dir);
   if (holder === undefined) {
-    // Killed, it may have left some of its processes behind.
+    // A launcher that was killed may have left some of its processes running.
     await killLeftoverProcesses(dir);
-    return say(`Nothing runs on ${dir}.`);
+    return print(`Nothing runs on ${dir}.`);
   }
   process.kill(holder.pid, 'SIGTERM');
-  if (await exitsWithin(holder, STOP_WITHIN_MS)) return say('Creditlane has stopped.');
+  if (await exitsWithin(holder, STOP_WITHIN_MS)) return print('Creditlane has stopped.');
   process.kill(holder.pid, 'SIGKILL');
   await exitsWithin(holder, STOP_WITHIN_MS);
   await killLeftoverProcesses(dir);
-  say(`Creditlane did not stop by itself and was killed.`);
+  print(`Creditlane did not stop by itself and was killed.`);
 });
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }

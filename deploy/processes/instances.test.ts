@@ -13,7 +13,7 @@ test('every service is one process, and the gateway takes the ports of the API',
   expect(taken.toSorted((a, b) => a - b)).toEqual([1, 2, ...services]);
 });
 
-test('replicas have names and ports of their own, and callers are told of all', () => {
+test('replicas have names and ports of their own, and callers get the addresses of all', () => {
   const replicas = { decisions: 3 };
   const services = Array.from({ length: portsNeeded(replicas) }, (_, at) => 10 + at);
   const instances = planInstances({ ...ports, services }, replicas);

@@ -9,29 +9,29 @@ import type { Process } from '@creditlane/runtime/run';
 
 export interface KafkaOptions {
   brokers: 1 | 3;
-  /** Where KAFKA_BROKERS may name a running cluster, to be used instead of one's own. */
+  /** KAFKA_BROKERS in it names a running cluster, which is used instead of an embedded one. */
   environment: Env;
 }
 
 /**
- * Sees that there is a Kafka cluster with the topics in it, and gives the settings by which a service
- * finds it.
+ * Starts Kafka, unless the environment names a cluster, and creates the topics. Returns the variables by
+ * which a service connects to it.
  */
 export async function openKafka(
   installation: Installation,
   options: KafkaOptions,
   process: Process,
 ): Promise<Record<string, string>> {
-  const given = chosen(options.environment, /^KAFKA_/);
-  const settings = given.KAFKA_BROKERS
-    ? given
-    : { ...given, ...(await startOwn(installation, options.brokers, process)) };
+  const configured = pickVariables(options.environment, /^KAFKA_/);
+  const settings = configured.KAFKA_BROKERS
+    ? configured
+    : { ...configured, ...(await startEmbedded(installation, options.brokers, process)) };
   const config = readEnv(settings, readKafkaConfig);
   await step('Making the topics', () => ensureTopics({ config, log: process.log }));
   return settings;
 }
 
-async function startOwn({ dir }: Installation, brokers: 1 | 3, process: Process) {
+async function startEmbedded({ dir }: Installation, brokers: 1 | 3, process: Process) {
   const kafka = await step('Starting Kafka', () =>
     startKafka({ brokers, dataDir: join(dir, 'kafka'), log: process.log }),
   );
@@ -40,7 +40,7 @@ async function startOwn({ dir }: Installation, brokers: 1 | 3, process: Process)
 }
 
 /** The variables of the environment whose names match. */
-export function chosen(environment: Env, names: RegExp): Record<string, string> {
+export function pickVariables(environment: Env, names: RegExp): Record<string, string> {
   const entries = Object.entries(environment).filter(
     (entry): entry is [string, string] => names.test(entry[0]) && entry[1] !== undefined,
   );

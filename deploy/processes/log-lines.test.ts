@@ -2,13 +2,13 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { showLines } from './log-lines.ts';
 
-test('a log entry and a word of Node’s own both come under the name of their process', async () => {
-  const said = new PassThrough();
+test('log entries and plain text are shown with the name of their process', async () => {
+  const output = new PassThrough();
   const shown: string[] = [];
-  showLines('decisions-2', said, (text) => shown.push(text));
+  showLines('decisions-2', output, (text) => shown.push(text));
   const entry = { time: '2026-02-03T04:05:06.789Z', level: 'info', service: 'decisions' };
-  said.write(`${JSON.stringify({ ...entry, msg: 'started', port: 9000 })}\n42\n`);
-  said.end('Cannot find module\n');
+  output.write(`${JSON.stringify({ ...entry, msg: 'started', port: 9000 })}\n42\n`);
+  output.end('Cannot find module\n');
   await expect
     .poll(() => shown)
     .toEqual([

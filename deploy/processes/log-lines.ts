@@ -2,17 +2,17 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { prettyLine } from '@creditlane/runtime/telemetry/pretty-lines';
 
-/** Writes what a service's process says for people: each line under the process's name. */
-export function showLines(name: string, said: Readable, write: (text: string) => void): void {
-  createInterface({ input: said }).on('line', (line) => write(`${readable(name, line)}\n`));
+/** Writes the output of a service's process as lines for people, each with the process's name. */
+export function showLines(name: string, output: Readable, write: (text: string) => void): void {
+  createInterface({ input: output }).on('line', (line) => write(`${format(name, line)}\n`));
 }
 
-function readable(name: string, line: string): string {
+function format(name: string, line: string): string {
   try {
     const entry: unknown = JSON.parse(line);
     if (typeof entry === 'object' && entry !== null) return prettyLine({ ...entry, service: name });
   } catch {
-    // Not the log's: what Node itself says of a process that it cannot run.
+    // Not a log entry: Node itself prints plain text, for example about a module it cannot load.
   }
   return `${name}: ${line}`;
 }

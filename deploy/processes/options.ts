@@ -22,7 +22,7 @@ export const UP_HELP = `Creditlane on this machine: each service a process of it
   --port N          the API's port (default 3000); N+1 serves the gateway's health and metrics, N+2
                     the inbox, the next ones the other services; 0 takes any free ones
   --data-dir PATH   where databases, events and keys live (default ${DATA_DIR})
-  --reset           delete what is there and begin anew
+  --reset           delete the data directory's contents first
   --brokers 1|3     how many brokers Kafka has (default 1)
   --replicas S=N    N processes of service S, as in decisions=3; may be given for several services
   --help            this text

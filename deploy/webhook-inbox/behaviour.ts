@@ -1,20 +1,20 @@
-// How the inbox answers deliveries: as a good receiver, or as one of the bad ones it can play.
+// How the webhook inbox answers webhooks: as a working receiver, or with one kind of failure.
 import type { ServerResponse } from 'node:http';
 
-/** Keep it with 204, answer 500, never answer, or answer 302. */
+/** Store the webhook and answer 204, answer 500, never answer, or answer 302. */
 const MODES = ['accept', 'fail', 'hang', 'redirect'] as const;
 
 type Mode = (typeof MODES)[number];
 
 export interface Behaviour {
   state(): { mode: Mode; refused: number };
-  /** Changes the mode as a JSON text asks for; why not, when it does not ask for one. */
+  /** Sets the mode that a JSON text names. Returns the reason when the text names none. */
   set(json: string | undefined): string | undefined;
-  /** Answers a delivery in the bad way that is set; false, untouched, when the way is to accept. */
-  answerInstead(response: ServerResponse): boolean;
+  /** Fails a webhook in the mode that is set. Returns false, without an answer, in mode `accept`. */
+  answerWithFailure(response: ServerResponse): boolean;
 }
 
-/** Begins by accepting. Deliveries refused in any way are counted, and not kept as arrived. */
+/** Starts in mode `accept`. Refused webhooks are counted and not stored. */
 export function createBehaviour(): Behaviour {
   let mode: Mode = 'accept';
   let refused = 0;
@@ -27,18 +27,18 @@ export function createBehaviour(): Behaviour {
       const wanted = readMode(json);
       if (wanted === undefined) return `expected {"mode": one of ${MODES.join(', ')}}`;
       mode = wanted;
-      // Cut, not answered: their senders have to try again, and need not wait for a deadline.
+      // Closed without an answer: the senders try again at once instead of after their deadlines.
       for (const response of hanging) response.destroy();
       return undefined;
     },
 
-    answerInstead(response) {
+    answerWithFailure(response) {
       if (mode === 'accept') return false;
       refused += 1;
       if (mode === 'hang') {
         hanging.add(response);
         response.once('close', () => hanging.delete(response));
-      } else if (mode === 'fail') response.writeHead(500).end('told to fail\n');
+      } else if (mode === 'fail') response.writeHead(500).end('the mode is fail\n');
       else response.writeHead(302, { location: '/' }).end();
       return true;
     },
@@ -50,7 +50,7 @@ function readMode(json: string | undefined): Mode | undefined {
     const { mode } = JSON.parse(json ?? '') ?? {};
     return MODES.find((known) => known === mode);
   } catch {
-    // No JSON is no mode; the caller says what was expected.
+    // Not JSON: the caller answers with the modes there are.
     return undefined;
   }
 }

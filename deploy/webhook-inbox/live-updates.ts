@@ -1,29 +1,28 @@
-// The browsers that watch the inbox live, by server-sent events.
+// Live updates of the webhook inbox for browsers, by server-sent events.
 import type { ServerResponse } from 'node:http';
 
-/** A watcher this far behind is let go; its browser comes back by itself. */
+/** A connection with this much unsent data is closed; the browser connects again by itself. */
 const MAX_BEHIND_BYTES = 64 * 1024 * 1024;
-/** Often enough that nothing on the way takes a quiet connection for a dead one. */
+/** Shorter than the idle timeouts of proxies. */
 const HEARTBEAT_MS = 20_000;
 
 type Event = readonly [name: string, data: unknown];
 
 export interface LiveUpdates {
-  /** Starts telling a browser, beginning with the given events. */
+  /** Starts to stream to a browser, with the given events first. */
   add(response: ServerResponse, first: Event[]): void;
-  tell(name: string, data: unknown): void;
+  send(name: string, data: unknown): void;
   close(): void;
 }
 
-/** Nobody watches yet. */
 export function createLiveUpdates(): LiveUpdates {
   const watching = new Set<ServerResponse>();
-  const send = (response: ServerResponse, text: string) => {
+  const write = (response: ServerResponse, text: string) => {
     response.write(text);
     if (response.writableLength > MAX_BEHIND_BYTES) response.destroy();
   };
   const sendAll = (text: string) => {
-    for (const response of watching) send(response, text);
+    for (const response of watching) write(response, text);
   };
   const heartbeat = setInterval(() => sendAll(':\n\n'), HEARTBEAT_MS).unref();
 
@@ -32,9 +31,9 @@ export function createLiveUpdates(): LiveUpdates {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
       watching.add(response);
       response.once('close', () => watching.delete(response));
-      send(response, `retry: 1000\n\n${first.map(asText).join('')}`);
+      write(response, `retry: 1000\n\n${first.map(asText).join('')}`);
     },
-    tell(name, data) {
+    send(name, data) {
       if (watching.size > 0) sendAll(asText([name, data]));
     },
     close() {

@@ -1,4 +1,4 @@
-// The inbox as a page: one file, which may run and load nothing but what stands in it.
+// The page of the webhook inbox: one file, whose policy allows only its own script and style.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -7,7 +7,7 @@ export interface Page {
   answer(response: ServerResponse): void;
 }
 
-/** Reads the page, once for all who will ask for it. */
+/** Reads the page once, for all requests. */
 export async function openPage(): Promise<Page> {
   const html = await readFile(new URL('page.html', import.meta.url), 'utf8');
   const policy = [
@@ -30,7 +30,7 @@ export async function openPage(): Promise<Page> {
   return { answer: (response) => void response.writeHead(200, headers).end(html) };
 }
 
-/** The policy's name for the page's one script or style. */
+/** The hash by which the policy allows the page's script or style. */
 function hashOf(element: 'script' | 'style', html: string): string {
   const [, content = ''] = new RegExp(`<${element}>([\\s\\S]*?)</${element}>`).exec(html) ?? [];
   return `'sha256-${createHash('sha256').update(content).digest('base64')}'`;

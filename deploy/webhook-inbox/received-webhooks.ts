@@ -1,25 +1,25 @@
-// What arrived at the inbox: the latest deliveries, in memory and, when asked, in a file.
+// The latest webhooks that the webhook inbox accepted, in memory and, where configured, in a file.
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 
-const MAX_ARRIVALS = 1_000;
-/** Large bodies push out old ones sooner, so that the inbox stays small in memory. */
+const MAX_WEBHOOKS = 1_000;
+/** Limits the memory: large bodies displace old webhooks sooner. */
 const MAX_TOTAL_CHARACTERS = 32 * 1024 * 1024;
 
-/** A delivery that was answered with success. */
+/** A webhook that was answered with success. */
 export interface ReceivedWebhook {
   /** ISO 8601, in UTC. */
   receivedAt: string;
   path: string;
-  /** Names in lower case; a header sent several times is joined by a comma. */
+  /** Names in lower case; the values of a repeated header are joined by commas. */
   headers: Record<string, string>;
-  /** The text as it came. */
+  /** The text as it was received. */
   body: string;
 }
 
 export interface ReceivedWebhooks {
-  /** Keeps a delivery; throws when the file cannot take it, and then it is not kept. */
+  /** Stores a webhook. Throws, without storing it, when the file cannot be written. */
   add(request: IncomingMessage, body: string): ReceivedWebhook;
   /** Oldest first. */
   all(): readonly ReceivedWebhook[];
@@ -28,49 +28,49 @@ export interface ReceivedWebhooks {
 
 /**
  * Opens the store with what the file holds.
- * @param file one JSON object a line, appended to; made when missing
+ * @param file one JSON object a line, appended to; created when missing
  */
 export async function openReceivedWebhooks(file: string | undefined): Promise<ReceivedWebhooks> {
-  const kept = file === undefined ? [] : await readArrivals(file);
-  let characters = kept.reduce((sum, { body }) => sum + body.length, 0);
+  const stored = file === undefined ? [] : await readWebhooks(file);
+  let characters = stored.reduce((sum, { body }) => sum + body.length, 0);
   let linesInFile = 0;
 
   const trim = () => {
-    while (kept.length > MAX_ARRIVALS || characters > MAX_TOTAL_CHARACTERS) {
-      characters -= kept.shift()?.body.length ?? 0;
+    while (stored.length > MAX_WEBHOOKS || characters > MAX_TOTAL_CHARACTERS) {
+      characters -= stored.shift()?.body.length ?? 0;
     }
   };
   const rewrite = () => {
     if (file === undefined) return;
-    writeFileSync(file, kept.map(asLine).join(''), { mode: 0o600 });
-    linesInFile = kept.length;
+    writeFileSync(file, stored.map(asLine).join(''), { mode: 0o600 });
+    linesInFile = stored.length;
   };
 
   trim();
   rewrite();
   return {
     add(request, body) {
-      const arrival = arrivalOf(request, body);
-      // Synchronously, because the sender may be told of success only once it is kept.
-      if (file !== undefined) appendFileSync(file, asLine(arrival));
+      const webhook = webhookOf(request, body);
+      // Synchronously: success is answered only once the webhook is stored.
+      if (file !== undefined) appendFileSync(file, asLine(webhook));
       linesInFile += 1;
       characters += body.length;
-      kept.push(arrival);
+      stored.push(webhook);
       trim();
-      // The file grows to twice what is kept before it is worth writing anew.
-      if (linesInFile > 2 * MAX_ARRIVALS) rewrite();
-      return arrival;
+      // The file is rewritten once it holds twice as many webhooks as are stored.
+      if (linesInFile > 2 * MAX_WEBHOOKS) rewrite();
+      return webhook;
     },
-    all: () => kept,
+    all: () => stored,
     clear() {
-      kept.length = 0;
+      stored.length = 0;
       characters = 0;
       rewrite();
     },
   };
 }
 
-function arrivalOf(request: IncomingMessage, body: string): ReceivedWebhook {
+function webhookOf(request: IncomingMessage, body: string): ReceivedWebhook {
   const headers = Object.entries(request.headersDistinct).map(
     ([name, values = []]) => [name, values.join(', ')] as const,
   );
@@ -82,11 +82,11 @@ function arrivalOf(request: IncomingMessage, body: string): ReceivedWebhook {
   };
 }
 
-function asLine(arrival: ReceivedWebhook): string {
-  return `${JSON.stringify(arrival)}\n`;
+function asLine(webhook: ReceivedWebhook): string {
+  return `${JSON.stringify(webhook)}\n`;
 }
 
-async function readArrivals(file: string): Promise<ReceivedWebhook[]> {
+async function readWebhooks(file: string): Promise<ReceivedWebhook[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw error;
@@ -94,7 +94,7 @@ async function readArrivals(file: string): Promise<ReceivedWebhook[]> {
   return text.split('\n').flatMap(readLine);
 }
 
-/** A write that was cut off leaves a line without its end; its sender was told of no success. */
+/** A write that a crash cut off leaves an incomplete line, whose sender got no success. */
 function readLine(line: string): ReceivedWebhook[] {
   try {
     return [JSON.parse(line) as ReceivedWebhook];

@@ -1,4 +1,4 @@
-// What the inbox answers to each method and path.
+// What the webhook inbox answers to each method and path.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Behaviour } from './behaviour.ts';
 import type { LiveUpdates } from './live-updates.ts';
@@ -9,25 +9,25 @@ import { checkSignatures, type Verdicts } from './signatures.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
-/** The answers: what receives deliveries on any path, and each path's other methods. */
+/** The handler of webhooks on any path, and those of the other methods by path. */
 export interface Routes {
   receive: Answer;
   paths: Record<string, Record<string, Answer>>;
 }
 
 export interface RouteDeps {
-  arrivals: ReceivedWebhooks;
+  received: ReceivedWebhooks;
   behaviour: Behaviour;
   page: Page;
   watchers: LiveUpdates;
   secrets: () => string[];
 }
 
-/** Puts the parts of the inbox behind its paths. */
-export function createRoutes({ arrivals, behaviour, page, watchers, secrets }: RouteDeps): Routes {
-  const shown = (arrival: ReceivedWebhook): ReceivedWebhook & { signatures: Verdicts } => ({
-    ...arrival,
-    signatures: checkSignatures(arrival, secrets()),
+/** Connects the parts of the webhook inbox with its paths. */
+export function createRoutes({ received, behaviour, page, watchers, secrets }: RouteDeps): Routes {
+  const withVerdicts = (webhook: ReceivedWebhook): ReceivedWebhook & { signatures: Verdicts } => ({
+    ...webhook,
+    signatures: checkSignatures(webhook, secrets()),
   });
   const showBehaviour = (response: ServerResponse) => answerJson(response, 200, behaviour.state());
 
@@ -35,9 +35,9 @@ export function createRoutes({ arrivals, behaviour, page, watchers, secrets }: R
     async receive(request, response) {
       const body = await readBody(request);
       if (body === undefined) refuse(response, 413, 'more than 1 MiB');
-      else if (behaviour.answerInstead(response)) watchers.tell('behaviour', behaviour.state());
+      else if (behaviour.answerWithFailure(response)) watchers.send('behaviour', behaviour.state());
       else {
-        watchers.tell('arrival', shown(arrivals.add(request, body)));
+        watchers.send('arrival', withVerdicts(received.add(request, body)));
         response.writeHead(204).end();
       }
     },
@@ -45,18 +45,20 @@ export function createRoutes({ arrivals, behaviour, page, watchers, secrets }: R
       '/': {
         GET(request, response) {
           if (request.headers.accept?.includes('text/html')) page.answer(response);
-          else answerJson(response, 200, arrivals.all().map(shown));
+          else answerJson(response, 200, received.all().map(withVerdicts));
         },
         DELETE(_request, response) {
-          arrivals.clear();
-          watchers.tell('emptied', {});
+          received.clear();
+          watchers.send('emptied', {});
           response.writeHead(204).end();
         },
       },
       '/events': {
         GET(_request, response) {
-          const kept = arrivals.all().map((arrival) => ['arrival', shown(arrival)] as const);
-          watchers.add(response, [['emptied', {}], ['behaviour', behaviour.state()], ...kept]);
+          const stored = received
+            .all()
+            .map((webhook) => ['arrival', withVerdicts(webhook)] as const);
+          watchers.add(response, [['emptied', {}], ['behaviour', behaviour.state()], ...stored]);
         },
       },
       '/behaviour': {
@@ -64,7 +66,7 @@ export function createRoutes({ arrivals, behaviour, page, watchers, secrets }: R
         async PUT(request, response) {
           const fault = behaviour.set(await readBody(request));
           if (fault !== undefined) return refuse(response, 400, fault);
-          watchers.tell('behaviour', behaviour.state());
+          watchers.send('behaviour', behaviour.state());
           showBehaviour(response);
         },
       },
@@ -72,7 +74,7 @@ export function createRoutes({ arrivals, behaviour, page, watchers, secrets }: R
   };
 }
 
-/** What answers the request: a refusal when nothing else does. */
+/** The handler of a request; for an unknown path or method, one that refuses. */
 export function findRoute({ receive, paths }: Routes, request: IncomingMessage): Answer {
   if (request.method === 'POST') return receive;
   const [path = ''] = (request.url ?? '').split('?');
@@ -82,12 +84,12 @@ export function findRoute({ receive, paths }: Routes, request: IncomingMessage):
   }
   const refuseMethod: Answer = (_request, response) => {
     response.setHeader('allow', ['POST', ...Object.keys(methods)].join(', '));
-    refuse(response, 405, 'this path does not know the method');
+    refuse(response, 405, 'this path does not have the method');
   };
   return methods[request.method ?? ''] ?? refuseMethod;
 }
 
-/** Answers with an error that says why. */
+/** Answers with an error and its reason. */
 export function refuse(response: ServerResponse, status: number, message: string): void {
   answerJson(response, status, { status, message });
 }

@@ -4,7 +4,7 @@ import type { ReceivedWebhook } from './received-webhooks.ts';
 
 const TOLERANCE_S = 5 * 60;
 
-/** `stale`: signed by a known secret, at a time more than 5 minutes from its arrival. */
+/** `stale`: signed by a known secret, more than 5 minutes before or after the webhook was received. */
 type Verdict = 'valid' | 'invalid' | 'missing' | 'stale';
 
 export interface Verdicts {
@@ -15,12 +15,12 @@ export interface Verdicts {
 }
 
 /**
- * @param secrets the live ones, `whsec_` and the base64 of the key; one that fits is enough
+ * @param secrets the valid ones, `whsec_` and the base64 of the key; one that matches is enough
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
-export function checkSignatures(arrival: ReceivedWebhook, secrets: string[]): Verdicts {
+export function checkSignatures(webhook: ReceivedWebhook, secrets: string[]): Verdicts {
   const keys = secrets.map((secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
-  return { service: checkService(arrival, keys), standard: checkStandard(arrival, keys) };
+  return { service: checkService(webhook, keys), standard: checkStandard(webhook, keys) };
 }
 
 function checkService({ headers, body }: ReceivedWebhook, keys: Buffer[]): Verdict {
@@ -34,11 +34,11 @@ function checkStandard({ headers, body, receivedAt }: ReceivedWebhook, keys: Buf
   const timestamp = headers['webhook-timestamp'];
   const signatures = headers['webhook-signature'];
   if (!(id && timestamp && signatures)) return 'missing';
-  const fits = keys.some((key) => {
-    const wanted = `v1,${mac(key, `${id}.${timestamp}.${body}`).toString('base64')}`;
-    return signatures.split(' ').some((given) => sameText(given, wanted));
+  const matches = keys.some((key) => {
+    const expected = `v1,${mac(key, `${id}.${timestamp}.${body}`).toString('base64')}`;
+    return signatures.split(' ').some((given) => sameText(given, expected));
   });
-  if (!fits) return 'invalid';
+  if (!matches) return 'invalid';
   const ageS = Date.parse(receivedAt) / 1000 - Number(timestamp);
   return Math.abs(ageS) <= TOLERANCE_S ? 'valid' : 'stale';
 }

@@ -6,8 +6,8 @@ import { HOST } from '@creditlane/local/host';
 import { type Platform, startPlatform } from '@creditlane/local/platform';
 import { choosePorts } from '@creditlane/local/ports';
 import type { PlatformSettings } from '@creditlane/local/settings';
-import { startFleet } from '@creditlane/processes/fleet';
 import { portsNeeded } from '@creditlane/processes/instances';
+import { startProcessPlatform } from '@creditlane/processes/process-platform';
 import type { Process } from '@creditlane/runtime/run';
 
 /** A running platform; `metrics` returns the /metrics pages of all its processes. */
@@ -47,7 +47,7 @@ async function startProcesses(
   testProcess.closers.add('Kafka', kafka.close);
   const config = await kafka.makeConfig(TOPICS['creditlane.decisions.v1'].partitions);
   await ensureTopics({ config, log: testProcess.log });
-  const platform = await startFleet(
+  const platform = await startProcessPlatform(
     {
       ...settings,
       ports: await choosePorts(0, HOST, portsNeeded({})),
@@ -56,7 +56,7 @@ async function startProcesses(
         KAFKA_PREFIX: config.prefix,
         KAFKA_REPLICATION: String(config.replication),
       },
-      everywhere: { LOG_LEVEL: 'error' },
+      commonSettings: { LOG_LEVEL: 'error' },
       write: (text) => void process.stderr.write(text),
     },
     testProcess,

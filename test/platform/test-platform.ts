@@ -18,7 +18,7 @@ import { Health } from '@creditlane/runtime/health';
 import type { Process } from '@creditlane/runtime/run';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { startInbox } from '@creditlane/webhook-inbox/inbox';
+import { startWebhookInbox } from '@creditlane/webhook-inbox/webhook-inbox';
 import { inject } from 'vitest';
 import { type Answer, ApiClient, decisionPath, type SubmissionIds } from './api-client.ts';
 import { eventually } from './eventually.ts';
@@ -74,7 +74,7 @@ async function startWithDemoData(
   if (running === undefined) return new TestPlatform({} as Demo, { close } as TestPlatform);
 
   let records: DemoRecords | undefined;
-  const inbox = await startInbox({
+  const inbox = await startWebhookInbox({
     host: HOST,
     port: 0,
     secrets: () => (records === undefined ? [] : [records.webhookSecret]),

@@ -30,7 +30,7 @@ const MAIN_FILES: Record<string, string> = {
   'deploy/compose': 'compose-file.ts',
   'deploy/local': 'main.ts',
   'deploy/processes': 'up.ts',
-  'deploy/webhook-inbox': 'inbox.ts',
+  'deploy/webhook-inbox': 'webhook-inbox.ts',
   test: 'platform/test-platform.ts',
   bench: 'main.ts',
 };

@@ -1,5 +1,5 @@
-// The webhook inbox: a receiver for trying things out. It keeps what arrives, checks both
-// signatures, shows all of it live in a browser and as JSON, and misbehaves when told to.
+// The webhook inbox: the receiver for development. It stores webhooks, checks both signatures, shows
+// them live in a browser and as JSON, and can fail in several ways.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '@creditlane/runtime/telemetry/log';
@@ -9,31 +9,36 @@ import { openPage } from './page.ts';
 import { openReceivedWebhooks } from './received-webhooks.ts';
 import { createRoutes, findRoute, refuse } from './routes.ts';
 
-export interface InboxOptions {
+export interface WebhookInboxOptions {
   port: number;
   host: string;
-  /** The secrets that may have signed, as `whsec_…`; asked anew whenever a verdict is given. */
+  /** The valid secrets, as `whsec_…`; called for each check of signatures. */
   secrets: () => string[];
-  /** Keeps what arrived over a restart; without it, it is gone with the process. */
+  /** The file that keeps the webhooks over a restart; without it they are in memory only. */
   dataFile?: string;
   log: Log;
 }
 
-export interface Inbox {
+export interface WebhookInbox {
   url: string;
   close: () => Promise<void>;
 }
 
 /**
- * Starts the inbox; ready when the promise resolves, rejected when the port cannot be had.
+ * Starts the webhook inbox. Rejects with the system's error when it cannot listen on the port.
  *
- * `POST` to any path delivers. `GET /` gives what arrived, `DELETE /` empties it, `GET /events` tells
- * it live, `GET` and `PUT /behaviour` show and set how deliveries are answered.
+ * `POST` to any path delivers a webhook. `GET /` returns the stored webhooks, `DELETE /` deletes them,
+ * `GET /events` streams them, and `GET` and `PUT /behaviour` show and set how webhooks are answered.
  */
-export async function startInbox({ port, host, log, ...options }: InboxOptions): Promise<Inbox> {
+export async function startWebhookInbox({
+  port,
+  host,
+  log,
+  ...options
+}: WebhookInboxOptions): Promise<WebhookInbox> {
   const watchers = createLiveUpdates();
   const routes = createRoutes({
-    arrivals: await openReceivedWebhooks(options.dataFile),
+    received: await openReceivedWebhooks(options.dataFile),
     behaviour: createBehaviour(),
     page: await openPage(),
     watchers,
@@ -44,14 +49,14 @@ export async function startInbox({ port, host, log, ...options }: InboxOptions):
     try {
       await findRoute(routes, request)(request, response);
     } catch (err) {
-      // A sender that hung up while its body was read waits for nothing.
+      // The sender closed the connection while its body was read: there is no one to answer.
       if (request.destroyed && !request.complete) return;
       log.error({ err }, 'the inbox failed to answer');
       if (response.headersSent) response.destroy();
       else refuse(response, 500, 'the inbox failed');
     }
   });
-  // Longer than any sender keeps an idle connection, so that none is closed under a request.
+  // Longer than senders keep idle connections, so that the server never closes one that gets a request.
   server.keepAliveTimeout = 75_000;
 
   await new Promise<void>((resolve, reject) => {

@@ -10,35 +10,38 @@ import { planInstances, type Replicas } from './instances.ts';
 import { ServiceProcess } from './service-process.ts';
 import { untilSettled } from './settled.ts';
 
-export interface FleetOptions extends ProcessSettings {
+export interface ProcessPlatformOptions extends ProcessSettings {
   ports: Ports;
   replicas?: Replicas;
   /** Settings of every service, such as LOG_LEVEL. */
-  everywhere?: Record<string, string>;
-  /** Where the processes are marked; must exist. Without, a killed fleet leaves no word of them. */
+  commonSettings?: Record<string, string>;
+  /** The folder of the pid files, which must exist; without it a killed launcher's processes are not found. */
   pidFilesDir?: string;
-  /** Takes all that the services say, for people. */
+  /** Gets the logs of all services as lines for people. */
   write: (text: string) => void;
 }
 
-/** The platform with each service in processes of its own. */
-export interface ProcessFleet extends Platform {
-  /** Where each process is at present. */
+/** The platform with every service in processes of its own. */
+export interface ProcessPlatform extends Platform {
+  /** The present address of each process. */
   services(): Record<string, ServiceAddress>;
 }
 
 /**
- * Starts every service, all at once, and resolves when all take work. They end with the process's
- * closers, callers before those they call.
+ * Starts every service at once and resolves when all are ready. They end with the process's closers,
+ * each before the services that it calls.
  */
-export async function startFleet(options: FleetOptions, process: Process): Promise<ProcessFleet> {
-  const { ports, replicas = {}, everywhere, pidFilesDir, write } = options;
+export async function startProcessPlatform(
+  options: ProcessPlatformOptions,
+  process: Process,
+): Promise<ProcessPlatform> {
+  const { ports, replicas = {}, commonSettings, pidFilesDir, write } = options;
   const instances = planInstances(ports, replicas, servicesOf(options));
   let restartListener = () => {};
   const running = instances.map((instance) => {
     const service = new ServiceProcess({
       instance,
-      env: { ...everywhere, ...environmentOf(instance, instances, options) },
+      env: { ...commonSettings, ...environmentOf(instance, instances, options) },
       ...(pidFilesDir !== undefined && { pidFile: join(pidFilesDir, instance.name) }),
       log: process.log,
       write,

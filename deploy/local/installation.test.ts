@@ -7,12 +7,12 @@ import { HOST } from './host.ts';
 import { runInstallation } from './installation.ts';
 import { StartError } from './start-error.ts';
 
-test('a platform that starts with webhooks to send finds the inbox open', async () => {
+test('the webhook inbox answers before the platform starts', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'creditlane-installation-'));
   const process = createTestProcess('installation');
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   let answered: number | undefined;
-  const moved = runInstallation(
+  const started = runInstallation(
     { port: 0, dataDir, reset: false },
     0,
     process,
@@ -22,7 +22,7 @@ test('a platform that starts with webhooks to send finds the inbox open', async 
       throw new StartError('seen enough');
     },
   );
-  await expect(moved).rejects.toThrow('seen enough');
+  await expect(started).rejects.toThrow('seen enough');
   await process.closers.close();
   expect(answered).toBe(204);
 });

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Inbox, startInbox } from './inbox.ts';
 import type { ReceivedWebhook } from './received-webhooks.ts';
 import type { Verdicts } from './signatures.ts';
+import { startWebhookInbox, type WebhookInbox } from './webhook-inbox.ts';
 
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
 const BODY = '{"status":"APPROVED","conditions":"Beleg – geprüft"}';
@@ -18,9 +18,9 @@ const OPTIONS = {
   log: createLog('inbox-test', { level: 'silent' }),
 };
 
-let inbox: Inbox;
+let inbox: WebhookInbox;
 beforeEach(async () => {
-  inbox = await startInbox(OPTIONS);
+  inbox = await startWebhookInbox(OPTIONS);
 });
 afterEach(() => inbox.close());
 
@@ -56,8 +56,8 @@ function signed(secret = SECRET, at = new Date(), name = 'X-SERVICE-SIGNATURE') 
   };
 }
 
-describe('what arrived', () => {
-  test('is kept as it came, oldest first, header names in lower case', async () => {
+describe('a received webhook', () => {
+  test('is stored as received, oldest first, with header names in lower case', async () => {
     const before = Date.now();
     expect(await deliver('/application-approved?a=1', { 'X-Custom': 'Yes' })).toBe(204);
     expect(await deliver('/deep/application-booked', {}, 'not json')).toBe(204);
@@ -74,13 +74,13 @@ describe('what arrived', () => {
     expect(Date.parse(kept[0]?.receivedAt ?? '')).toBeGreaterThanOrEqual(before);
   });
 
-  test('is gone once emptied', async () => {
+  test('is deleted when the inbox is emptied', async () => {
     await deliver('/awaiting-decision');
     expect((await fetch(inbox.url, { method: 'DELETE' })).status).toBe(204);
     expect(await arrivals()).toEqual([]);
   });
 
-  test('is the last thousand', async () => {
+  test('is stored until a thousand later ones have arrived', async () => {
     for (let n = 0; n < 1_003; n += 1) await deliver('/n', {}, String(n));
     const kept = await arrivals();
     expect(kept).toHaveLength(1_000);
@@ -88,25 +88,25 @@ describe('what arrived', () => {
     expect(kept.at(-1)?.body).toBe('1002');
   });
 
-  test('holds a body of 1 MiB and refuses a larger one with 413', async () => {
+  test('may have a body of 1 MiB; a larger one is refused with 413', async () => {
     const most = 'x'.repeat(1024 * 1024);
     expect(await deliver('/large', {}, most)).toBe(204);
     expect(await deliver('/larger', {}, `${most}x`)).toBe(413);
     expect(await arrivals()).toHaveLength(1);
   });
 
-  test('outlives a restart in the data file, a line cut off by a crash left out', async () => {
+  test('is kept over a restart in the data file; an incomplete line is skipped', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'creditlane-inbox-'));
     try {
       const dataFile = join(folder, 'inbox.jsonl');
       await inbox.close();
-      inbox = await startInbox({ ...OPTIONS, dataFile });
+      inbox = await startWebhookInbox({ ...OPTIONS, dataFile });
       await deliver('/one');
       await deliver('/two');
       const kept = await arrivals();
       await inbox.close();
       await appendFile(dataFile, '{"receivedAt":"2026-');
-      inbox = await startInbox({ ...OPTIONS, dataFile });
+      inbox = await startWebhookInbox({ ...OPTIONS, dataFile });
       expect(await arrivals()).toEqual(kept);
       await fetch(inbox.url, { method: 'DELETE' });
       expect(await readFile(dataFile, 'utf8')).toBe('');
@@ -166,7 +166,7 @@ describe('the behaviour', () => {
     expect(await deliver('/application-booked')).toBe(204);
   });
 
-  test('hang answers nothing; the next mode cuts what still waits', async () => {
+  test('hang answers nothing; setting a mode closes the waiting connections', async () => {
     await behave({ mode: 'hang' });
     const waiting = expect(deliver('/application-booked')).rejects.toThrow('fetch failed');
     await expect.poll(behaviour).toEqual({ mode: 'hang', refused: 1 });
@@ -175,7 +175,7 @@ describe('the behaviour', () => {
     expect(await arrivals()).toEqual([]);
   });
 
-  test('of a name it does not know is refused, and nothing changes', async () => {
+  test('of an unknown name is refused, and nothing changes', async () => {
     for (const body of [{ mode: 'explode' }, {}, null, 'fail']) {
       const answer = await behave(body);
       expect(answer.status).toBe(400);
@@ -186,7 +186,7 @@ describe('the behaviour', () => {
 });
 
 describe('the page', () => {
-  test('is allowed its own script and style, and nothing from anywhere else', async () => {
+  test('may load its own script and style and nothing else', async () => {
     const answer = await fetch(inbox.url, { headers: { accept: 'text/html,*/*;q=0.8' } });
     const policy = answer.headers.get('content-security-policy') ?? '';
     const html = await answer.text();
@@ -199,7 +199,7 @@ describe('the page', () => {
     expect(html).not.toMatch(/https?:\/\/|innerHTML|insertAdjacentHTML|document\.write| on\w+="/);
   });
 
-  test('is told what is kept and then what happens, as it happens', async () => {
+  test('gets the stored webhooks and then each change', async () => {
     await deliver('/awaiting-decision', signed());
     const events = await watch();
     expect(await events.next()).toEqual({ event: 'emptied', data: {} });
@@ -219,18 +219,18 @@ describe('the page', () => {
     expect(await events.next()).toEqual({ event: 'emptied', data: {} });
   });
 
-  test('does not keep the inbox from closing', async () => {
+  test('does not prevent the inbox from closing', async () => {
     await watch();
     await behave({ mode: 'hang' });
     const waiting = expect(deliver('/application-booked')).rejects.toThrow('fetch failed');
     await expect.poll(behaviour).toEqual({ mode: 'hang', refused: 1 });
     await inbox.close();
     await waiting;
-    inbox = await startInbox(OPTIONS);
+    inbox = await startWebhookInbox(OPTIONS);
   });
 });
 
-test('unknown paths and methods are refused in words', async () => {
+test('unknown paths and methods are refused with a reason', async () => {
   const unknown = await fetch(`${inbox.url}/nowhere`);
   expect(unknown.status).toBe(404);
   expect(await unknown.json()).toMatchObject({ status: 404 });
@@ -238,12 +238,12 @@ test('unknown paths and methods are refused in words', async () => {
   expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST, GET, PUT']);
 });
 
-test('a port that is taken rejects the start', async () => {
+test('the start rejects when the port is in use', async () => {
   const port = Number(new URL(inbox.url).port);
-  await expect(startInbox({ ...OPTIONS, port })).rejects.toThrow('EADDRINUSE');
+  await expect(startWebhookInbox({ ...OPTIONS, port })).rejects.toThrow('EADDRINUSE');
 });
 
-/** Watches the inbox as its page does; each `next` waits for one event. */
+/** Reads the live updates as the page does; each `next` waits for one event. */
 async function watch() {
   const { body } = await fetch(`${inbox.url}/events`);
   const chunks = body?.pipeThrough(new TextDecoderStream()).getReader();
