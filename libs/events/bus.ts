@@ -1,22 +1,23 @@
-/** The event bus as the services see it; adapters beside this file give it a transport. */
+/** The event bus: the port that services use. in-process-bus.ts and kafka/bus.ts are its adapters. */
 import type { EventMessage } from './message.ts';
 import type { Topic } from './topics.ts';
 
 /**
- * Of a publish between processes that has not ended by then nothing goes out any more: it has failed,
- * and what is published again after that comes first. Longer than a broker may take for its answer.
+ * A publish between processes that has not ended by then fails, and none of its messages is sent
+ * afterwards: so messages that are published again later cannot be overtaken. Longer than a broker
+ * may take for its answer.
  */
 export const PUBLISH_TIMEOUT_MS = 20_000;
 
 export interface EventBus {
   /**
-   * Resolves once every message is safe with all who need it; rejects when any may not be. A
-   * rejected batch is to be published again whole: consumers tell repeats by `ce_id`.
+   * Resolves once no message can be lost any more; rejects when one may be. The caller publishes a
+   * rejected batch again as a whole: consumers recognise repeated messages by `ce_id`.
    */
   publish(messages: EventMessage[]): Promise<void>;
-  /** Starts handing the topics' messages to a consumer group. */
+  /** Starts to deliver the topics' messages to a consumer group. */
   subscribe(options: SubscribeOptions): Promise<Subscription>;
-  /** Ends every subscription, after the batches under way. */
+  /** Ends every subscription after the batches under way. */
   close(): Promise<void>;
 }
 
@@ -24,23 +25,24 @@ export interface SubscribeOptions {
   group: string;
   topics: Topic[];
   /**
-   * Handles a batch, in order; the next one waits for it. When it rejects, the whole batch comes
-   * again, so it must tell repeats itself (see the inbox of @creditlane/postgres).
+   * Handles one batch; the next batch waits for it. When `handle` rejects, the whole batch is
+   * delivered again, so `handle` must recognise repeated messages: see
+   * @creditlane/messaging/transactional-inbox.
    */
   handle(batch: EventMessage[]): Promise<void>;
 }
 
 export interface Subscription {
-  /** No further batch is handed out until `resume`. */
+  /** Stops the delivery of further batches until `resume`. */
   pause(): void;
   resume(): void;
-  /** How many messages wait for this group, as far as is known. */
+  /** The number of messages that this group has not handled, as counted last. */
   lag(): number;
   /** Resolves after the batch under way. */
   close(): Promise<void>;
 }
 
-/** The bus was closed before the messages were handled. */
+/** The bus was closed before it had delivered the messages. */
 export class BusClosedError extends Error {
   override name = 'BusClosedError';
   readonly loggable = true;

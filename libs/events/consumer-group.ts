@@ -1,11 +1,12 @@
-/** One consumer group within this process: its queue, and the one handler that works it off. */
+/** One consumer group within this process: a queue of messages and the one handler that takes them. */
 import { BusClosedError, type SubscribeOptions, type Subscription } from './bus.ts';
 import type { EventMessage } from './message.ts';
 
-/** A batch is what gathered while the last one was under way, up to about this many messages. */
+/** A batch is what was queued while the last batch was handled, up to about this many messages. */
 const MAX_BATCH = 1_000;
 
-interface Delivery {
+/** Messages that were queued together; they are handled in one batch. */
+interface QueuedMessages {
   messages: EventMessage[];
   resolve(): void;
   reject(error: unknown): void;
@@ -13,41 +14,41 @@ interface Delivery {
 
 export class ConsumerGroup {
   readonly name: string;
-  readonly #queue: Delivery[] = [];
+  readonly #queue: QueuedMessages[] = [];
   #subscriber: SubscribeOptions | undefined;
   #working: Promise<void> | undefined;
   #paused = false;
-  #inHand = 0;
+  #handling = 0;
 
   constructor(name: string) {
     this.name = name;
   }
 
-  /** Messages that are not handled yet. */
+  /** The number of messages that are queued or being handled. */
   get lag(): number {
-    return this.#queue.reduce((sum, { messages }) => sum + messages.length, this.#inHand);
+    return this.#queue.reduce((sum, { messages }) => sum + messages.length, this.#handling);
   }
 
-  listensTo(topic: string): boolean {
-    return this.#subscriber?.topics.some((listened) => listened === topic) ?? false;
+  isSubscribedTo(topic: string): boolean {
+    return this.#subscriber?.topics.some((it) => it === topic) ?? false;
   }
 
   /**
-   * Resolves once the group's handler is done with all of them, however long until it subscribes.
-   * Once `withdrawn` fires they are not handed out any more; what is in hand is finished.
+   * Resolves once the handler has handled the messages, which may be after a later `subscribe`. When
+   * `withdrawn` aborts, queued messages are not handled any more; a batch under way is finished.
    */
   async deliver(messages: EventMessage[], withdrawn?: AbortSignal): Promise<void> {
     withdrawn?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const delivery = { messages, resolve, reject };
+    const queued = { messages, resolve, reject };
     const withdraw = () => {
-      const at = this.#queue.indexOf(delivery);
+      const at = this.#queue.indexOf(queued);
       if (at === -1) return;
       this.#queue.splice(at, 1);
       reject(withdrawn?.reason);
     };
     withdrawn?.addEventListener('abort', withdraw, { once: true });
-    this.#queue.push(delivery);
+    this.#queue.push(queued);
     this.#work();
     try {
       await promise;
@@ -77,10 +78,10 @@ export class ConsumerGroup {
     };
   }
 
-  /** Lets the batch under way finish and rejects what waits. */
+  /** Rejects the queued messages and resolves after the batch under way. */
   async close(): Promise<void> {
     this.#subscriber = undefined;
-    for (const delivery of this.#queue.splice(0)) delivery.reject(new BusClosedError());
+    for (const queued of this.#queue.splice(0)) queued.reject(new BusClosedError());
     await this.#working;
   }
 
@@ -89,38 +90,38 @@ export class ConsumerGroup {
   }
 
   async #drain(): Promise<void> {
-    // Whoever publishes in this turn of the event loop shares the batch.
+    // Messages of several calls in this turn of the event loop share a batch.
     await Promise.resolve();
     while (this.#subscriber && !this.#paused && this.#queue.length > 0) {
       await this.#handle(this.#subscriber, this.#takeBatch());
     }
-    // In the same breath as the test above, so that no delivery slips in unseen between the two.
+    // No await between the loop's condition and this line: messages queued in between would wait.
     this.#working = undefined;
   }
 
-  async #handle({ handle }: SubscribeOptions, deliveries: Delivery[]): Promise<void> {
-    const batch = deliveries.flatMap(({ messages }) => messages);
-    this.#inHand = batch.length;
+  async #handle({ handle }: SubscribeOptions, queued: QueuedMessages[]): Promise<void> {
+    const batch = queued.flatMap(({ messages }) => messages);
+    this.#handling = batch.length;
     try {
       await handle(batch);
-      for (const { resolve } of deliveries) resolve();
+      for (const { resolve } of queued) resolve();
     } catch (error) {
-      // The publisher owns the failure; it publishes again when it sees fit.
-      for (const { reject } of deliveries) reject(error);
+      // The publisher decides when it publishes again.
+      for (const { reject } of queued) reject(error);
     } finally {
-      this.#inHand = 0;
+      this.#handling = 0;
     }
   }
 
-  /** A delivery is never split, so one that alone is too large goes by itself. */
-  #takeBatch(): Delivery[] {
-    let deliveries = 0;
+  /** Messages that were queued together are never split, even when they exceed MAX_BATCH. */
+  #takeBatch(): QueuedMessages[] {
+    let taken = 0;
     let count = 0;
     for (const { messages } of this.#queue) {
       count += messages.length;
-      if (deliveries > 0 && count > MAX_BATCH) break;
-      deliveries += 1;
+      if (taken > 0 && count > MAX_BATCH) break;
+      taken += 1;
     }
-    return this.#queue.splice(0, deliveries);
+    return this.#queue.splice(0, taken);
   }
 }

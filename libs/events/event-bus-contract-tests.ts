@@ -1,4 +1,4 @@
-/** What every event bus must do, as tests to be run against each adapter. */
+/** The contract of an event bus, as tests that run against each adapter. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { EventBus } from './bus.ts';
 import type { EventMessage } from './message.ts';
@@ -6,7 +6,7 @@ import type { EventMessage } from './message.ts';
 const TOPIC = 'creditlane.decisions.v1';
 /** The group that must be declared for the topic. */
 const GROUP = 'webhook-dispatcher';
-/** A bus over a network has to find its cluster and join its group first. */
+/** Long enough for a bus over a network to find its cluster and to join its group. */
 const WITHIN = { timeout: 15_000 };
 
 function message(key: string, text = key): EventMessage {
@@ -17,14 +17,14 @@ function subscribe(bus: EventBus, handle: (batch: EventMessage[]) => Promise<voi
   return bus.subscribe({ group: GROUP, topics: [TOPIC], handle });
 }
 
-/** Publishes as the relay does: one batch after the other, each until it is safe. */
+/** Publishes as the relay does: one message after the other, each repeated until the publish succeeds. */
 async function publishInTurn(bus: EventBus, messages: EventMessage[]): Promise<void> {
   for (const message of messages) {
-    let safe = false;
-    while (!safe) {
+    let isPublished = false;
+    while (!isPublished) {
       await bus.publish([message]).then(
         () => {
-          safe = true;
+          isPublished = true;
         },
         () => new Promise(setImmediate),
       );
@@ -32,8 +32,8 @@ async function publishInTurn(bus: EventBus, messages: EventMessage[]): Promise<v
   }
 }
 
-/** Remembers what was handled, in that order. */
-function handlingLog() {
+/** Records the texts of the handled messages in their order. */
+function recordHandled() {
   const texts: string[] = [];
   return {
     texts,
@@ -45,7 +45,7 @@ function handlingLog() {
 }
 
 const CONTRACT: Record<string, (bus: EventBus) => Promise<void>> = {
-  'hands every message on, whole': async (bus) => {
+  'a published message is delivered unchanged': async (bus) => {
     const received: EventMessage[] = [];
     await subscribe(bus, async (batch) => void received.push(...batch));
     const sent = message('a');
@@ -54,8 +54,8 @@ const CONTRACT: Record<string, (bus: EventBus) => Promise<void>> = {
     expect({ ...received[0], value: Buffer.from(received[0]?.value ?? []) }).toEqual(sent);
   },
 
-  'keeps the order of a key': async (bus) => {
-    const log = handlingLog();
+  'messages of a key are delivered in the order of their publishing': async (bus) => {
+    const log = recordHandled();
     await subscribe(bus, log.note);
     const texts = Array.from({ length: 100 }, (_, index) => `a${index}`);
     for (const text of texts.slice(0, 50)) await bus.publish([message('a', text)]);
@@ -64,8 +64,8 @@ const CONTRACT: Record<string, (bus: EventBus) => Promise<void>> = {
     expect(log.texts).toEqual(texts);
   },
 
-  'hands out one batch at a time': async (bus) => {
-    const log = handlingLog();
+  'one batch is handled at a time': async (bus) => {
+    const log = recordHandled();
     let atOnce = 0;
     let most = 0;
     await subscribe(bus, async (batch) => {
@@ -82,15 +82,15 @@ const CONTRACT: Record<string, (bus: EventBus) => Promise<void>> = {
     expect(log.texts.toSorted()).toEqual(keys.toSorted());
   },
 
-  'brings a batch again whose handling failed': async (bus) => {
-    const log = handlingLog();
+  'a batch whose handling failed is delivered again': async (bus) => {
+    const log = recordHandled();
     let failures = 0;
     await subscribe(bus, async (batch) => {
       failures += 1;
       if (failures === 1) throw new Error('not yet');
       await log.note(batch);
     });
-    // Whether the adapter or the publisher tries again is the adapter's business.
+    // Some adapters deliver again, with others the publish rejects and the publisher repeats it.
     await vi.waitUntil(async () => {
       if (log.texts.length > 0) return true;
       await bus.publish([message('a')]).catch(() => undefined);
@@ -99,8 +99,8 @@ const CONTRACT: Record<string, (bus: EventBus) => Promise<void>> = {
     expect(new Set(log.texts)).toEqual(new Set(['a']));
   },
 
-  'lets no message pass one of its key whose handling failed': async (bus) => {
-    const log = handlingLog();
+  'no message overtakes a message of its key whose handling failed': async (bus) => {
+    const log = recordHandled();
     const failed = new Set<string>();
     await subscribe(bus, async (batch) => {
       for (const one of batch) {
@@ -120,8 +120,8 @@ const CONTRACT: Record<string, (bus: EventBus) => Promise<void>> = {
     expect(log.texts).toEqual(['a1', 'a2', 'a3']);
   },
 
-  'keeps what is published before its group has subscribed': async (bus) => {
-    const log = handlingLog();
+  'messages published before their group subscribes are delivered': async (bus) => {
+    const log = recordHandled();
     const published = bus.publish([message('a')]);
     await new Promise(setImmediate);
     await subscribe(bus, log.note);
@@ -130,8 +130,8 @@ const CONTRACT: Record<string, (bus: EventBus) => Promise<void>> = {
     expect(log.texts).toEqual(['a']);
   },
 
-  'hands nothing out again while paused, either': async (bus) => {
-    const log = handlingLog();
+  'a failed batch is not delivered again while paused': async (bus) => {
+    const log = recordHandled();
     let handled = 0;
     const failed = Promise.withResolvers<void>();
     const subscription = await subscribe(bus, async (batch) => {
@@ -151,8 +151,8 @@ const CONTRACT: Record<string, (bus: EventBus) => Promise<void>> = {
     expect(log.texts.toSorted()).toEqual(['a', 'b']);
   },
 
-  'hands nothing out while paused, and all of it afterwards': async (bus) => {
-    const log = handlingLog();
+  'messages published while paused are delivered after resume': async (bus) => {
+    const log = recordHandled();
     const subscription = await subscribe(bus, log.note);
     subscription.pause();
     const published = bus.publish([message('a'), message('b')]);
@@ -165,8 +165,8 @@ const CONTRACT: Record<string, (bus: EventBus) => Promise<void>> = {
     await vi.waitUntil(() => subscription.lag() === 0, WITHIN);
   },
 
-  'closes a subscription after the batch under way': async (bus) => {
-    const log = handlingLog();
+  'closing a subscription waits for the batch under way': async (bus) => {
+    const log = recordHandled();
     const started = Promise.withResolvers<void>();
     const finish = Promise.withResolvers<void>();
     const subscription = await subscribe(bus, async (batch) => {
@@ -183,15 +183,15 @@ const CONTRACT: Record<string, (bus: EventBus) => Promise<void>> = {
     await published;
   },
 
-  'takes nothing any more once it is closed': async (bus) => {
-    const log = handlingLog();
+  'a closed bus refuses publishes and subscriptions': async (bus) => {
+    const log = recordHandled();
     await bus.close();
     await expect(bus.publish([message('a')])).rejects.toThrow('the event bus is closed');
     await expect(subscribe(bus, log.note)).rejects.toThrow('the event bus is closed');
   },
 };
 
-/** Runs the contract; `makeBus` gives a bus on which nothing was published yet. */
+/** Defines the tests; `makeBus` returns a bus without messages. */
 export function describeEventBusContract(name: string, makeBus: () => Promise<EventBus>): void {
   describe(`the event bus ${name}`, () => {
     let bus: EventBus;
@@ -199,6 +199,6 @@ export function describeEventBusContract(name: string, makeBus: () => Promise<Ev
       bus = await makeBus();
     });
     afterEach(() => bus.close());
-    for (const [promise, prove] of Object.entries(CONTRACT)) test(promise, () => prove(bus));
+    for (const [title, run] of Object.entries(CONTRACT)) test(title, () => run(bus));
   });
 }

@@ -16,10 +16,10 @@ function message(text: string): EventMessage {
   return { topic: TOPIC, key: 'k', headers: { ce_id: text }, value: Buffer.from(text) };
 }
 
-/** Lets everything that is ready to happen happen. */
+/** Resolves after all callbacks that are ready have run. */
 const turn = () => new Promise(setImmediate);
 
-test('publishing takes until every declared group has subscribed and handled', async () => {
+test('a publish resolves once every declared group has subscribed and handled the messages', async () => {
   const bus = createInProcessBus({ consumers });
   const steps: string[] = [];
   const published = bus.publish([message('a')]).then(() => steps.push('published'));
@@ -37,7 +37,7 @@ test('publishing takes until every declared group has subscribed and handled', a
   await bus.close();
 });
 
-test('a group that fails is the publisher’s failure, once all groups are done', async () => {
+test('a publish rejects when one group fails, after all groups have ended', async () => {
   const bus = createInProcessBus({ consumers });
   let handled = false;
   await bus.subscribe({
@@ -58,7 +58,7 @@ test('a group that fails is the publisher’s failure, once all groups are done'
   await bus.close();
 });
 
-test('what gathers while a batch is under way becomes the next batch', async () => {
+test('messages published while a batch is handled become the next batch', async () => {
   const bus = createInProcessBus({ consumers: { [TOPIC]: ['left'] } });
   const gate = Promise.withResolvers<void>();
   const batches: number[] = [];
@@ -80,7 +80,7 @@ test('what gathers while a batch is under way becomes the next batch', async () 
   await bus.close();
 });
 
-test('consumers share no objects, with each other or with the publisher', async () => {
+test('consumers get copies that they share with no other consumer and not with the publisher', async () => {
   const bus = createInProcessBus({ consumers });
   const received: EventMessage[] = [];
   const handle = async ([first]: EventMessage[]) => {
@@ -98,7 +98,7 @@ test('consumers share no objects, with each other or with the publisher', async 
   await bus.close();
 });
 
-test('closing rejects those who wait for a group that never came', async () => {
+test('closing rejects a publish that waits for a group which never subscribed', async () => {
   const bus = createInProcessBus({ consumers });
   const waiting = bus.publish([message('a')]);
   const closed = bus.close();
@@ -106,14 +106,14 @@ test('closing rejects those who wait for a group that never came', async () => {
   await closed;
 });
 
-test('a topic that nobody declared is refused', async () => {
+test('a publish to a topic that is not declared is refused', async () => {
   const bus = createInProcessBus({ consumers });
   const stray = { ...message('a'), topic: 'creditlane.rumours.v1' };
   await expect(bus.publish([stray])).rejects.toThrow('topic creditlane.rumours.v1 is not declared');
   await bus.close();
 });
 
-test('a group subscribes once', async () => {
+test('a second subscription of a group is refused', async () => {
   const bus = createInProcessBus({ consumers });
   const options = { group: 'left', topics: [TOPIC], handle: () => Promise.resolve() };
   const subscription = await bus.subscribe(options);

@@ -1,6 +1,6 @@
 /**
- * The event bus within one process. It keeps nothing: publishing takes as long as handling does, so
- * that the outbox marks a row only after every consumer is done with it, and a crash loses nothing.
+ * The event bus within one process. It stores no messages: a publish lasts until every consumer group
+ * has handled them. So the outbox marks an event only after that, and a crash loses no event.
  */
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { BusClosedError, type EventBus, type SubscribeOptions, type Subscription } from './bus.ts';
@@ -15,8 +15,8 @@ export interface InProcessBusOptions {
 }
 
 /**
- * A bus whose `publish` waits until every group declared for the topic has subscribed and handled
- * the messages, all groups at the same time. Groups that nobody declared are served as well.
+ * Creates a bus whose `publish` waits until every group declared for the topic has subscribed and has
+ * handled the messages, all groups at the same time. Groups that are not declared get them as well.
  */
 export function createInProcessBus({ consumers, metrics }: InProcessBusOptions): EventBus {
   const groups = new Map<string, ConsumerGroup>();
@@ -36,7 +36,7 @@ export function createInProcessBus({ consumers, metrics }: InProcessBusOptions):
     const declared = consumers[topic];
     if (!declared) throw new Error(`topic ${topic} is not declared`);
     return [...groups.values()].filter(
-      (group) => declared.includes(group.name) || group.listensTo(topic),
+      (group) => declared.includes(group.name) || group.isSubscribedTo(topic),
     );
   };
 

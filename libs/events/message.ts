@@ -1,25 +1,24 @@
-/** What travels on the event bus: one event as bytes, with its CloudEvents attributes beside it. */
-
+/** The messages of the event bus: one event as protobuf, with its CloudEvents attributes as headers. */
 import type { JsonValue } from '@bufbuild/protobuf';
 import { type EventType, encodeEvent, type Topic } from './topics.ts';
 
 /**
- * An event on its way. The headers are CloudEvents 1.0 attributes in the binary mode of its Kafka
+ * An event on the bus. The headers are CloudEvents 1.0 attributes in the binary mode of its Kafka
  * binding (`ce_specversion`, `ce_id`, `ce_type`, `ce_source`, `ce_time`, `content-type`), and the
- * W3C `traceparent` of the call that caused it, where there was one.
+ * W3C `traceparent` of the call that caused the event, if the call had one.
  */
 export interface EventMessage {
   topic: string;
-  /** Messages of one key are handled in the order they were published. */
+  /** Messages of one key are handled in the order of their publishing. */
   key: string;
   headers: Record<string, string>;
   /** The event as protobuf. */
   value: Uint8Array;
 }
 
-/** An event as it was written down, before it travels. */
+/** An event as the outbox stores it. */
 export interface EventRecord {
-  /** Stable over every attempt to publish; consumers tell repeats by it. */
+  /** The same at every publish of the event; consumers recognise repeated messages by it. */
   id: string;
   topic: Topic;
   key: string;
@@ -30,7 +29,10 @@ export interface EventRecord {
   traceparent?: string | null;
 }
 
-/** The message for an event, sent by `source`. Throws when the payload is not an event of that type. */
+/**
+ * Returns the message for an event of `source`. Throws `UndecodableEventError` when the payload is not
+ * an event of its type.
+ */
 export function toMessage(event: EventRecord, source: string): EventMessage {
   return {
     topic: event.topic,
@@ -48,7 +50,7 @@ export function toMessage(event: EventRecord, source: string): EventMessage {
   };
 }
 
-/** A copy that shares nothing with the original, as if it had crossed a network (a Buffer's `slice` would). */
+/** Returns a copy that shares no memory with the original, as a network would. */
 export function copyMessage({ topic, key, headers, value }: EventMessage): EventMessage {
   return { topic, key, headers: { ...headers }, value: new Uint8Array(value) };
 }

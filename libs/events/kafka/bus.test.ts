@@ -20,7 +20,7 @@ afterAll(() => kafka?.close());
 describeWithKafka(kafka, 'with Kafka', (kafka) => {
   describeEventBusContract('over Kafka', async () => createTestBus(await kafka.makeConfig()));
 
-  test('a publish larger than brokers take at once arrives whole and in order', async () => {
+  test('a publish larger than one request is delivered completely and in order', async () => {
     const bus = createTestBus(await kafka.makeConfig(1));
     const keys = Array.from({ length: 300 }, (_, index) => `${index}`);
     await bus.publish(keys.map((key) => message(key, 10_000)));
@@ -35,7 +35,7 @@ describeWithKafka(kafka, 'with Kafka', (kafka) => {
     await bus.close();
   });
 
-  test('a message that is too large is refused, and the next one is not', async () => {
+  test('a message that is too large is refused, and the next message is published', async () => {
     const bus = createTestBus(await kafka.makeConfig(1));
     await expect(bus.publish([message('large', 2_000_000)])).rejects.toThrow(
       /events could not be published: .*larger than the max message size/,
@@ -44,7 +44,7 @@ describeWithKafka(kafka, 'with Kafka', (kafka) => {
     await bus.close();
   });
 
-  test('a subscription waits for its topics, and says so', async () => {
+  test('a subscription without topics waits for them and is not ready', async () => {
     const config = { ...(await kafka.makeConfig()), prefix: 'later.' };
     const bus = createTestBus(config);
     const handled = Promise.withResolvers<EventMessage[]>();
@@ -64,7 +64,7 @@ describeWithKafka(kafka, 'with Kafka', (kafka) => {
     await bus.close();
   });
 
-  test('ensuring topics again changes nothing, except their retention', async () => {
+  test('ensuring topics again changes only their retention', async () => {
     const config = await kafka.makeConfig(2);
     const ensure = (partitions: number, retentionMs: number) => {
       const topics = { [TOPIC]: { partitions, retentionMs, replication: 1 } };

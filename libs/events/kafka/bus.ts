@@ -1,4 +1,4 @@
-/** The event bus over a Kafka cluster: durable, shared by all processes, at least once. */
+/** The event bus over a Kafka cluster: durable, for all processes, with delivery at least once. */
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import {
@@ -20,29 +20,29 @@ export interface KafkaBusOptions {
   log: Log;
   metrics: Metrics;
   /**
-   * A subscription has ended for a reason that no waiting mends, such as a setting that no broker
-   * takes. The process should end: it looks well and does nothing.
+   * Called when a subscription has ended with an error that no retry can mend, such as a setting that
+   * every broker refuses. The process should exit: it would run without consuming.
    */
   onCrash(error: Error): void;
-  /** How soon the partitions of a member that died go to the others; most clusters take no less than 6 s. */
+  /** How soon the partitions of a dead member are assigned to others; most clusters require 6 s or more. */
   sessionTimeoutMs?: number;
   lagEveryMs?: number;
-  /** When a publish that has not ended is given up. */
+  /** The time limit of a publish; see PUBLISH_TIMEOUT_MS. */
   publishTimeoutMs?: number;
 }
 
 export interface KafkaBus extends EventBus {
   /**
-   * True when every subscription is a member of its group and the last publish was a success, else
-   * what is missing.
+   * True when every subscription is a member of its group and the last publish succeeded, else what
+   * is missing.
    */
   ready(): true | string;
 }
 
 /**
- * A bus that connects when it is first needed and again whenever it must. `subscribe` returns at
- * once and joins as soon as cluster and topics are there; a group that is new begins with the oldest
- * message. Topics are made by `ensureTopics`, never by use.
+ * Creates a bus that connects when it is first used, and again after a lost connection. `subscribe`
+ * returns at once and joins its group as soon as the cluster and the topics exist; a new group begins
+ * with the oldest message. Only `ensureTopics` creates topics.
  */
 export function createKafkaBus(options: KafkaBusOptions): KafkaBus {
   const { config, log, metrics, onCrash, sessionTimeoutMs = 6_000, lagEveryMs = 5_000 } = options;

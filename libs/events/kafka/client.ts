@@ -1,11 +1,11 @@
-/** How this process speaks to Kafka: addresses, credentials, patience, and where the library's words go. */
+/** The Kafka client: addresses, credentials, retries, and the kinds of errors. */
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { type ISocketFactory, Kafka, logLevel, type SASLOptions } from 'kafkajs';
 import type { KafkaConfig } from '../kafka-config.ts';
 
 /**
- * For finding brokers and their leaders. Short, because whoever asks has a loop of his own that
- * tries again; every field is given, because the library's defaults change with NODE_ENV.
+ * How kafkajs retries the search for brokers and partition leaders. Few retries, because each caller
+ * repeats its own work; every field is set, because the defaults of kafkajs depend on NODE_ENV.
  */
 export const CLIENT_RETRY = {
   initialRetryTime: 100,
@@ -15,21 +15,21 @@ export const CLIENT_RETRY = {
   retries: 5,
 };
 
-/** A client that has not connected yet; its connections are its own unless somebody makes them for it. */
+/** Creates a client that is not connected yet. `socketFactory` replaces the connections of kafkajs. */
 export function createClient(config: KafkaConfig, log: Log, socketFactory?: ISocketFactory): Kafka {
   return new Kafka({
     ...(socketFactory && { socketFactory }),
     clientId: 'creditlane',
     brokers: config.brokers,
     ...(config.tls && { ssl: config.tls }),
-    // A copy, because the library writes into it. Each of our mechanisms takes a name and a
-    // password, which the union of them all cannot say.
+    // A copy, because kafkajs writes into it. Each mechanism of KafkaConfig takes a user name and a
+    // password, which the type SASLOptions, a union over all mechanisms, does not express.
     ...(config.sasl && { sasl: { ...config.sasl } as SASLOptions }),
     connectionTimeout: 3_000,
     requestTimeout: 15_000,
     retry: CLIENT_RETRY,
     logLevel: logLevel.WARN,
-    // What it calls an error is often the first of several tries; what fails in the end is thrown.
+    // kafkajs logs an error for each attempt; the error of the last attempt is thrown.
     logCreator:
       () =>
       ({ namespace, log: entry }) =>
@@ -37,20 +37,20 @@ export function createClient(config: KafkaConfig, log: Log, socketFactory?: ISoc
   });
 }
 
-const REFUSALS = /AUTHENTICATION_FAILED|AUTHORIZATION_FAILED/;
+const ACCESS_ERRORS = /AUTHENTICATION_FAILED|AUTHORIZATION_FAILED/;
 
 /**
- * Whether the cluster refuses us or our name. It takes a person to mend that, but there, and not here:
- * a cluster that is set up anew has no users at first.
+ * Whether the cluster refuses the credentials or the access. Consumers retry after that: an operator
+ * mends it in the cluster, where a new cluster has no users at first.
  */
 export function isAccessRefused(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === 'KafkaJSSASLAuthenticationError') return true;
-  if (REFUSALS.test(String((error as { type?: unknown }).type))) return true;
+  if (ACCESS_ERRORS.test(String((error as { type?: unknown }).type))) return true;
   return isAccessRefused(error.cause);
 }
 
-/** Whether waiting may mend it: a broker away, a topic not yet made. */
+/** Whether a retry may succeed: a broker is unavailable, or a topic does not exist yet. */
 export function isRetriable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { cause } = error;
@@ -62,20 +62,20 @@ function isSystemError(error: Error): boolean {
   return typeof (error as NodeJS.ErrnoException).syscall === 'string';
 }
 
-/** The library's, and our own. */
-const OURS = /^Kafka(JS|Error$)/;
-/** What brokers say by TLS to who shows no certificate, or not a good one. */
-const WANTS_CERTIFICATE = /alert (bad certificate|certificate required)/;
+/** The names of the errors of kafkajs and of KafkaError. */
+const KAFKA_ERROR_NAMES = /^Kafka(JS|Error$)/;
+/** The TLS alerts of brokers that require a client certificate. */
+const CERTIFICATE_ALERT = /alert (bad certificate|certificate required)/;
 
-/** An error of Kafka's side as the log may show it: its messages name brokers, topics and states. */
+/** An error of Kafka. The log may show its message, which names brokers, topics and states. */
 export class KafkaError extends Error {
   override name = 'KafkaError';
   readonly loggable = true;
 
   constructor(what: string, cause: unknown) {
-    const known = cause instanceof Error && OURS.test(cause.name);
-    const said = known ? `${what}: ${cause.message.trim()}` : what;
-    const advice = '; the brokers want a certificate of their authority (KAFKA_SSL_CERT)';
-    super(WANTS_CERTIFICATE.test(said) ? said + advice : said, { cause });
+    const isKafkaError = cause instanceof Error && KAFKA_ERROR_NAMES.test(cause.name);
+    const message = isKafkaError ? `${what}: ${cause.message.trim()}` : what;
+    const advice = '; the brokers require a client certificate of their authority (KAFKA_SSL_CERT)';
+    super(CERTIFICATE_ALERT.test(message) ? message + advice : message, { cause });
   }
 }

@@ -1,4 +1,4 @@
-// What Kafka promises beyond the contract of every bus: nothing ends, skips or doubles a consumer.
+// Beyond the contract of every bus: no failure ends a Kafka consumer, skips messages or handles them twice.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -27,7 +27,7 @@ function openBus({ onTestFinished }: TestContext, config: KafkaConfig, options?:
   return bus;
 }
 
-/** Subscribes and remembers the texts of what was handled, which takes until `released`. */
+/** Subscribes and records the texts of the handled messages; handling lasts until `released`. */
 async function listen(bus: ReturnType<typeof createTestBus>, released = Promise.resolve()) {
   const texts: string[] = [];
   const subscription = await bus.subscribe({
@@ -45,7 +45,7 @@ const kafka = await openTestKafka();
 afterAll(() => kafka?.close());
 
 describeWithKafka(kafka, 'a consumer of Kafka', (kafka) => {
-  test.concurrent('hands over what it was handling when it is killed', async (context) => {
+  test.concurrent('that is killed leaves its batch to another member', async (context) => {
     const config = await kafka.makeConfig(1);
     const bus = openBus(context, config);
     await bus.publish([message('a'), message('b')]);
@@ -61,7 +61,7 @@ describeWithKafka(kafka, 'a consumer of Kafka', (kafka) => {
     expect(texts).toEqual(['a', 'b']);
   });
 
-  test.concurrent('goes on where it was: what was handled does not come again to the next', async (context) => {
+  test.concurrent('that closes leaves no handled message to the next member', async (context) => {
     const config = await kafka.makeConfig();
     const first = openBus(context, config);
     const before = await listen(first);
@@ -77,7 +77,7 @@ describeWithKafka(kafka, 'a consumer of Kafka', (kafka) => {
     expect(after.texts).toEqual(['after']);
   });
 
-  test.concurrent('stays a member while handling takes longer than a session', async (context) => {
+  test.concurrent('stays a member while handling takes longer than the session timeout', async (context) => {
     const config = await kafka.makeConfig(1);
     const bus = openBus(context, config);
     const other = openBus(context, config);
@@ -95,7 +95,7 @@ describeWithKafka(kafka, 'a consumer of Kafka', (kafka) => {
     expect([...handled, ...late.texts]).toEqual(['a', 'b']);
   });
 
-  test.concurrent('finishes and commits what it has in hand when another member joins', async (context) => {
+  test.concurrent('finishes and commits its batch when another member joins', async (context) => {
     const config = await kafka.makeConfig(2);
     const bus = openBus(context, config);
     const release = Promise.withResolvers<void>();
@@ -111,7 +111,7 @@ describeWithKafka(kafka, 'a consumer of Kafka', (kafka) => {
     expect([...handled, ...texts].toSorted()).toEqual(keys.toSorted());
   });
 
-  test.concurrent('lets go of what waits while it is paused when another member joins', async (context) => {
+  test.concurrent('that is paused leaves its waiting messages to a member that joins', async (context) => {
     const config = await kafka.makeConfig(2);
     const bus = openBus(context, config);
     const paused = await listen(bus);
@@ -126,7 +126,7 @@ describeWithKafka(kafka, 'a consumer of Kafka', (kafka) => {
     await vi.waitUntil(() => paused.subscription.lag() === 0, WITHIN);
   });
 
-  test.concurrent('takes whatever bytes there are', async (context) => {
+  test.concurrent('delivers messages without key, value or text', async (context) => {
     const config = await kafka.makeConfig(1);
     const bus = openBus(context, config);
     const received: EventMessage[] = [];
@@ -148,10 +148,10 @@ describeWithKafka(kafka, 'a consumer of Kafka', (kafka) => {
     ]);
   });
 
-  test.concurrent('says that it has ended for good when no waiting mends it', async (context) => {
+  test.concurrent('reports an error that no retry can mend and ends', async (context) => {
     const config = await kafka.makeConfig(1);
     const crash = Promise.withResolvers<Error>();
-    // Shorter than brokers allow.
+    // Shorter than brokers accept.
     const bus = openBus(context, config, { sessionTimeoutMs: 100, onCrash: crash.resolve });
     await listen(bus);
     expect((await crash.promise).message).toMatch(/consuming has ended: .*session timeout/i);
@@ -159,7 +159,7 @@ describeWithKafka(kafka, 'a consumer of Kafka', (kafka) => {
   });
 });
 
-/** As a producer that is not ours could: no key, no value, no text, another compression. */
+/** Messages of another producer: without key or value, with bytes that are no text, compressed. */
 async function publishStrangeBytes({ brokers, prefix }: KafkaConfig): Promise<void> {
   CompressionCodecs[CompressionTypes.ZSTD] = () => ({
     compress: async ({ buffer }: { buffer: Buffer }) => zstdCompressSync(buffer),

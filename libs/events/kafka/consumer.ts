@@ -1,4 +1,4 @@
-/** The consuming side of Kafka: one subscription, a member of its group for as long as it lives. */
+/** The consuming side of the Kafka bus: one subscription, which is a member of its consumer group. */
 import { once } from 'node:events';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
@@ -7,26 +7,26 @@ import type { Kafka } from 'kafkajs';
 import { BusClosedError, type SubscribeOptions } from '../bus.ts';
 import { ConsumerGroup } from '../consumer-group.ts';
 import { CLIENT_RETRY, isAccessRefused, isRetriable, KafkaError } from './client.ts';
-import { Membership } from './group-member.ts';
+import { GroupMember } from './group-member.ts';
 
-/** How long the others wait in a change of members for one that is handling a batch. */
+/** How long a rebalance waits for a member that is handling a batch. */
 const REBALANCE_TIMEOUT_MS = 20_000;
-/** What a broker may send at once, and so about what is held in memory for each of them. */
+/** The limit of one fetch from a broker, and so about the memory used for each broker. */
 const MAX_FETCH_BYTES = 4_000_000;
 const MAX_PARTITION_BYTES = 500_000;
-/** A fetch is answered at once when there is anything; closing waits for an idle one this long. */
+/** How long a fetch waits for a message. Closing waits as long for a fetch without messages. */
 const IDLE_FETCH_MS = 500;
-/** More than a member is ever given: what one fetch brings is handed out together. */
+/** More than a member ever has, so that all messages of a fetch are handled concurrently. */
 const PARTITIONS_AT_ONCE = 100;
 const RESTART = { baseMs: 200, capMs: 5_000 };
 
 export interface KafkaConsumerOptions extends SubscribeOptions {
   client: Kafka;
   prefix: string;
-  /** A member not heard of for this long has died; its partitions go to the others. */
+  /** The cluster takes a member without a heartbeat for this long as dead and reassigns its partitions. */
   sessionTimeoutMs: number;
   log: Log;
-  /** Consuming has ended for a reason that no waiting mends. */
+  /** Called when consuming has ended with an error that no retry can mend. */
   onCrash(error: Error): void;
 }
 
@@ -38,7 +38,7 @@ export class KafkaConsumer {
   readonly #running: Promise<void>;
   #isMember = false;
 
-  /** Begins at once; it joins as soon as the cluster and the topics are there. */
+  /** Starts at once; joins the group as soon as the cluster and the topics exist. */
   constructor(options: KafkaConsumerOptions) {
     this.#options = options;
     this.#queue = new ConsumerGroup(options.group);
@@ -49,7 +49,7 @@ export class KafkaConsumer {
     this.#running = this.#run();
   }
 
-  /** Whether it has joined the group and was not thrown out since. */
+  /** Whether the consumer has joined the group and has not left it since. */
   get isMember(): boolean {
     return this.#isMember;
   }
@@ -74,7 +74,10 @@ export class KafkaConsumer {
     try {
       await handle(batch);
     } catch (err) {
-      log.warn({ err, group, messages: batch.length }, 'a batch was not handled; tried again');
+      log.warn(
+        { err, group, messages: batch.length },
+        'a batch could not be handled; the consumer tries again',
+      );
       throw err;
     }
   }
@@ -83,25 +86,28 @@ export class KafkaConsumer {
     const { group, log, onCrash } = this.#options;
     const pause = new WakeSignal();
     for (let failures = 0; !this.#stop.signal.aborted; ) {
-      const { error, joined } = await this.#beMember();
+      const { error, joined } = await this.#consume();
       if (this.#stop.signal.aborted) return;
       const err = new KafkaError('consuming has ended', error);
       if (!isRetriable(error) && !isAccessRefused(error)) {
-        log.error({ err, group }, 'consuming has ended for good');
+        log.error({ err, group }, 'consuming has ended with an error that no retry can mend');
         return onCrash(err);
       }
       failures = joined ? 1 : failures + 1;
-      log.warn({ err, group, failures }, 'not consuming; joining again');
+      log.warn(
+        { err, group, failures },
+        'consuming was interrupted; the consumer joins its group again',
+      );
       await pause.wait(backoffMs(failures, RESTART), this.#stop.signal);
     }
   }
 
-  /** Joins and consumes until it fails or is told to stop; a new client each time knows no old tales. */
-  async #beMember(): Promise<{ error?: unknown; joined: boolean }> {
+  /** Joins the group and consumes until an error or `close`. Each try has a consumer without old state. */
+  async #consume(): Promise<{ error?: unknown; joined: boolean }> {
     const { client, group, topics, prefix, sessionTimeoutMs, log } = this.#options;
     const heartbeatMs = Math.floor(sessionTimeoutMs / 4);
     const { signal: stop } = this.#stop;
-    const membership = new Membership({ queue: this.#queue, prefix, heartbeatMs, stop });
+    const member = new GroupMember({ queue: this.#queue, prefix, heartbeatMs, stop });
     const consumer = client.consumer({
       groupId: prefix + group,
       sessionTimeout: sessionTimeoutMs,
@@ -117,7 +123,7 @@ export class KafkaConsumer {
     const crash = Promise.withResolvers<unknown>();
     consumer.on('consumer.crash', ({ payload }) => crash.resolve(payload.error));
     consumer.on('consumer.group_join', () => {
-      membership.joined();
+      member.joined();
       joined = true;
       this.#isMember = true;
     });
@@ -128,11 +134,11 @@ export class KafkaConsumer {
         fromBeginning: true,
       });
       await consumer.run({
-        // Offsets are committed by us, after the handler; see Membership.
+        // GroupMember commits the offsets after the handler.
         autoCommit: false,
         eachBatchAutoResolve: false,
         partitionsConsumedConcurrently: PARTITIONS_AT_ONCE,
-        eachBatch: (payload) => membership.eachBatch(payload),
+        eachBatch: (payload) => member.eachBatch(payload),
       });
       const stopped = stop.aborted ? undefined : once(stop, 'abort').then(() => undefined);
       return { error: await Promise.race([crash.promise, stopped]), joined };
@@ -141,7 +147,10 @@ export class KafkaConsumer {
     } finally {
       this.#isMember = false;
       await consumer.disconnect().catch((err: unknown) => {
-        log.warn({ err, group }, 'the group was not left in order; it notices by itself');
+        log.warn(
+          { err, group },
+          'the consumer could not leave its group; the group notices after the session timeout',
+        );
       });
     }
   }

@@ -1,4 +1,4 @@
-// A cluster behind TLS, and passwords or certificates, as the platform team's is.
+// A cluster with TLS and passwords or client certificates, as in production.
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -45,7 +45,7 @@ const cluster = await startTestCluster(1, {
 });
 afterAll(() => cluster?.close());
 
-/** The broker's settings for a certificate of its own, and the authority of its clients'. */
+/** The broker's settings for its certificate and for the authority of its clients' certificates. */
 function certificateOf(issuer: TestCertificateAuthority) {
   const { cert, key, ca } = issuer.issue();
   const store = `${cert}.pem`;
@@ -58,7 +58,7 @@ function certificateOf(issuer: TestCertificateAuthority) {
   };
 }
 
-/** A bus for one test, and what it has handled. */
+/** A bus for one test, and the messages that it has handled. */
 async function openBus(config: KafkaConfig) {
   const bus = createTestBus(config);
   onTestFinished(() => bus.close());
@@ -73,7 +73,7 @@ async function openBus(config: KafkaConfig) {
   return { bus, handled };
 }
 
-/** That everything works which a service does with the cluster. */
+/** Checks that publishing and consuming work. */
 async function expectLetIn(config: KafkaConfig) {
   const topics = { [TOPIC]: { partitions: 1, retentionMs: 60_000, replication: 1 } };
   await ensureTopics({ config, log: silentLog, topics });
@@ -83,7 +83,7 @@ async function expectLetIn(config: KafkaConfig) {
   expect(bus.ready()).toBe(true);
 }
 
-/** That it says why, and waits: a subscription that ends for good would throw. */
+/** Checks that the bus reports the reason and tries again: a subscription that ends would throw. */
 async function expectRefused(config: KafkaConfig, why: RegExp) {
   const { bus, handled } = await openBus(config);
   for (let times = 0; times < 2; times += 1) {
@@ -93,14 +93,14 @@ async function expectRefused(config: KafkaConfig, why: RegExp) {
   return { bus, handled };
 }
 
-describeWithKafka(cluster, 'a cluster behind TLS', () => {
+describeWithKafka(cluster, 'a cluster with TLS', () => {
   const { ca, ...shown } = authority.issue();
   const tls = { ca: readFileSync(ca, 'utf8') };
   const certificate = {
     cert: readFileSync(shown.cert, 'utf8'),
     key: readFileSync(shown.key, 'utf8'),
   };
-  /** Each in a group of its own. */
+  /** Each bus has a consumer group of its own. */
   const at = (port: number, prefix = ''): KafkaConfig => {
     return { brokers: [`127.0.0.1:${port}`], prefix, tls };
   };
@@ -109,7 +109,7 @@ describeWithKafka(cluster, 'a cluster behind TLS', () => {
     const config = at(secure, `${mechanism}.`);
     const sasl = { mechanism, username: 'decisions', password: 'secret' };
 
-    test('lets in who trusts its authority and knows the password', async () => {
+    test('accepts a client that trusts its authority and has the password', async () => {
       await expectLetIn({ ...config, sasl });
     });
 
@@ -123,43 +123,47 @@ describeWithKafka(cluster, 'a cluster behind TLS', () => {
     });
   });
 
-  test('lets in who was refused, without a restart, once it knows the name', LONG, async () => {
-    const mechanism = 'scram-sha-512' as const;
-    const sasl = { mechanism, username: 'late', password: 'comer' };
-    const prefix = `${mechanism}.`;
-    const config = { ...at(secure, prefix), sasl };
-    const { bus, handled } = await expectRefused(config, /authentication failed/);
-    const known = 'SCRAM-SHA-512=[password=comer]';
-    const where = ['--bootstrap-server', `127.0.0.1:${plain}`, '--entity-type', 'users'];
-    await promisify(execFile)('java', [
-      ...['-cp', await kafkaClasspath(), 'kafka.admin.ConfigCommand', ...where],
-      ...['--entity-name', 'late', '--alter', '--add-config', known],
-    ]);
-    await vi.waitUntil(
-      () =>
-        bus.publish([MESSAGE]).then(
-          () => true,
-          () => false,
-        ),
-      WITHIN,
-    );
-    await vi.waitUntil(() => handled.length > 0, WITHIN);
-    expect(bus.ready()).toBe(true);
-  });
+  test(
+    'accepts a client that it refused before, without a restart, once the user exists',
+    LONG,
+    async () => {
+      const mechanism = 'scram-sha-512' as const;
+      const sasl = { mechanism, username: 'late', password: 'comer' };
+      const prefix = `${mechanism}.`;
+      const config = { ...at(secure, prefix), sasl };
+      const { bus, handled } = await expectRefused(config, /authentication failed/);
+      const known = 'SCRAM-SHA-512=[password=comer]';
+      const where = ['--bootstrap-server', `127.0.0.1:${plain}`, '--entity-type', 'users'];
+      await promisify(execFile)('java', [
+        ...['-cp', await kafkaClasspath(), 'kafka.admin.ConfigCommand', ...where],
+        ...['--entity-name', 'late', '--alter', '--add-config', known],
+      ]);
+      await vi.waitUntil(
+        () =>
+          bus.publish([MESSAGE]).then(
+            () => true,
+            () => false,
+          ),
+        WITHIN,
+      );
+      await vi.waitUntil(() => handled.length > 0, WITHIN);
+      expect(bus.ready()).toBe(true);
+    },
+  );
 
   describe('with certificates', () => {
-    test('lets in who shows one of its authority', async () => {
+    test('accepts a client with a certificate of its authority', async () => {
       const config = at(mutual, 'mutual.');
       await expectLetIn({ ...config, tls: { ...tls, ...certificate } });
     });
 
-    test('refuses who shows none, and is waited for', async () => {
-      const why = /events could not be published: .*want a certificate .*KAFKA_SSL_CERT/;
+    test('refuses a client without a certificate, which tries again', async () => {
+      const why = /events could not be published: .*require a client certificate .*KAFKA_SSL_CERT/;
       await expectRefused(at(mutual, 'mutual.'), why);
     });
   });
 
-  test('is not spoken to by who does not trust its authority', async () => {
+  test('is refused by a client that does not trust its authority', async () => {
     const why = /events could not be published: .*certificate/;
     await expectRefused({ ...at(secure), tls: {} }, why);
   });

@@ -1,4 +1,4 @@
-/** Brings a cluster's topics in line with what TOPICS declares. */
+/** Creates the declared topics of a cluster and updates their settings. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
@@ -6,11 +6,11 @@ import type { KafkaConfig } from '../kafka-config.ts';
 import { TOPICS, type TopicDeclaration } from '../topics.ts';
 import { createClient, isRetriable, KafkaError } from './client.ts';
 
-/** How long the brokers may take to hear of a topic that their controller has made. */
+/** How long the brokers may take to learn of a topic that the controller has created. */
 const KNOWN_WITHIN_MS = 15_000;
 const POLL_MS = 100;
 
-/** A topic exists and differs from its declaration in what must not be changed in passing. */
+/** A topic exists with other partitions or replicas than declared. */
 export class TopicMismatchError extends Error {
   override name = 'TopicMismatchError';
   readonly loggable = true;
@@ -26,7 +26,7 @@ export interface EnsureTopicsOptions {
 type Wanted = Required<ITopicConfig>;
 
 /**
- * Makes the topics that are missing and sets the retention and limits of those that are there. Throws
+ * Creates missing topics and sets the retention and limits of existing ones. Throws
  * `TopicMismatchError` when one has other partitions or replicas than declared: more partitions would
  * send a key's next events elsewhere and so out of order, and replicas are for an operator to move.
  */
@@ -65,9 +65,9 @@ function wantedTopic(
   const entries = {
     'retention.ms': retentionMs,
     'cleanup.policy': 'delete',
-    // One replica may be away; an acknowledged event is still on two.
+    // One replica may be unavailable: of three replicas, two or more have an acknowledged event.
     'min.insync.replicas': Math.max(1, replication - 1),
-    // Whatever a foreign producer compresses with, brokers store it as our consumers can read it.
+    // Brokers decompress what other producers send: kafkajs reads no snappy, lz4 or zstd.
     'compression.type': 'uncompressed',
   };
   return {
@@ -88,15 +88,15 @@ async function createMissing(admin: Admin, wanted: Wanted[], log: Log): Promise<
   if (missing.length === 0) return;
   await admin.createTopics({ topics: missing, waitForLeaders: false });
   for (const { topic } of missing) {
-    // Answered by the leader of each partition, so that the next to publish finds it at its post.
-    await onceKnown(() => admin.fetchTopicOffsets(topic));
+    // The leader of each partition answers: so each partition has its leader before the first publish.
+    await untilTopicsKnown(() => admin.fetchTopicOffsets(topic));
     log.info({ topic }, 'topic created');
   }
 }
 
 async function verify(admin: Admin, wanted: Wanted[]): Promise<void> {
   const names = wanted.map(({ topic }) => topic);
-  const { topics } = await onceKnown(() => admin.fetchTopicMetadata({ topics: names }));
+  const { topics } = await untilTopicsKnown(() => admin.fetchTopicMetadata({ topics: names }));
   const faults = wanted.flatMap(({ topic, numPartitions, replicationFactor }) => {
     const partitions = topics.find(({ name }) => name === topic)?.partitions ?? [];
     const replicas = new Set(partitions.map((partition) => partition.replicas.length));
@@ -112,11 +112,11 @@ async function verify(admin: Admin, wanted: Wanted[]): Promise<void> {
   if (faults.length > 0) throw new TopicMismatchError(faults.join('; '));
 }
 
-/** What the cluster answers once it knows its newest topics everywhere. */
-async function onceKnown<T>(ask: () => Promise<T>): Promise<T> {
+/** Repeats a request until every broker knows the new topics. */
+async function untilTopicsKnown<T>(request: () => Promise<T>): Promise<T> {
   for (const deadline = Date.now() + KNOWN_WITHIN_MS; ; await delay(POLL_MS)) {
     try {
-      return await ask();
+      return await request();
     } catch (error) {
       if (!isRetriable(error) || Date.now() > deadline) throw error;
     }

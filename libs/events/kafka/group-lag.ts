@@ -1,4 +1,4 @@
-/** How far a consumer group is behind: asked of the cluster, so that it also grows while we stand still. */
+/** The lag of a consumer group, read from the cluster: it grows also while this process consumes nothing. */
 
 import {
   type PeriodicTask,
@@ -9,7 +9,7 @@ import type { Admin, Kafka } from 'kafkajs';
 
 export interface GroupLagOptions {
   client: Kafka;
-  /** As the cluster knows them. */
+  /** The names in the cluster, with the prefix. */
   group: string;
   topics: string[];
   everyMs: number;
@@ -27,7 +27,7 @@ export class GroupLag {
     this.#measuring = startPeriodicTask(options.everyMs, () => this.#measure());
   }
 
-  /** The messages the group has not committed yet, as they were counted last. */
+  /** The number of messages that the group has not committed, as counted last. */
   get messages(): number {
     return this.#messages;
   }
@@ -47,8 +47,8 @@ export class GroupLag {
       }
       this.#messages = await this.#count(this.#admin);
     } catch (err) {
-      // The figure stays as it was; that Kafka is away is told by those who need it for more.
-      log.debug({ err, group }, 'the lag could not be measured');
+      // The number stays as it was. The consumer and the publisher report that Kafka is unavailable.
+      log.debug({ err, group }, 'the lag could not be read');
       const failed = this.#admin;
       this.#admin = undefined;
       await failed?.disconnect().catch(() => undefined);
@@ -64,7 +64,7 @@ export class GroupLag {
         partitions.map(({ partition, offset }) => [partition, Number(offset)]),
       );
       for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
-        // A group that committed nothing begins at the beginning.
+        // A group without a committed offset begins with the oldest message.
         const next = Math.max(offsets.get(partition) ?? -1, Number(low));
         messages += Math.max(0, Number(high) - next);
       }

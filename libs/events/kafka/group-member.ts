@@ -1,54 +1,54 @@
-/** What a member of a consumer group does with the batches it fetched: handled first, committed then. */
+/** A member of a consumer group: handles the batches that it has fetched, then commits their offsets. */
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { ConsumerGroup } from '../consumer-group.ts';
 import type { EventMessage } from '../message.ts';
 
-/** A large fetch is handed out in pieces of this many messages. */
+/** The messages of a large fetch are handled in slices of this size. */
 const MAX_SLICE = 500;
 const BACKOFF = { baseMs: 100, capMs: 5_000 };
 
-export interface MembershipOptions {
-  /** Gathers what comes from several partitions at the same time into one batch for the handler. */
+export interface GroupMemberOptions {
+  /** Joins the messages of several partitions into one batch for the handler. */
   queue: ConsumerGroup;
   prefix: string;
   heartbeatMs: number;
-  /** Fires when the subscription closes: what is in hand is finished, the rest left to others. */
+  /** Aborts when the subscription closes: the batch under way is finished, later messages are not. */
   stop: AbortSignal;
 }
 
-export class Membership {
-  readonly #options: MembershipOptions;
-  readonly #pulse: Pulse;
+export class GroupMember {
+  readonly #options: GroupMemberOptions;
+  readonly #heartbeats: Heartbeats;
   #joins = 0;
   #committing: Promise<void> | undefined;
 
-  constructor(options: MembershipOptions) {
+  constructor(options: GroupMemberOptions) {
     this.#options = options;
-    this.#pulse = new Pulse(options.heartbeatMs);
+    this.#heartbeats = new Heartbeats(options.heartbeatMs);
   }
 
-  /** To be called each time the group has given out its partitions anew. */
+  /** Called after each rebalance, which may have assigned the partitions to other members. */
   joined(): void {
     this.#joins += 1;
   }
 
   /**
-   * Resolves once the batch is handled and committed, and rejects only when the group must be joined
-   * again, never because of a message or its handler: that is tried for as long as it takes.
+   * Resolves once the batch is handled and committed. A handler that fails is called again until it
+   * succeeds, so a rejection always means that the member must join the group again.
    */
   async eachBatch(payload: EachBatchPayload): Promise<void> {
     const { batch, resolveOffset, heartbeat } = payload;
     const { prefix, stop } = this.#options;
     const topic = batch.topic.slice(prefix.length);
     const joins = this.#joins;
-    const lost = this.#pulse.begin(heartbeat);
+    const lost = this.#heartbeats.begin(heartbeat);
     try {
       for (let at = 0; at < batch.messages.length; at += MAX_SLICE) {
         const slice = batch.messages.slice(at, at + MAX_SLICE);
         await this.#untilHandled(topic, slice, AbortSignal.any([lost, stop]));
-        // The partition may belong to another member since; who has it now begins where we began.
+        // After a rebalance another member may have the partition, and begins with this batch again.
         if (joins !== this.#joins) return;
         resolveOffset(slice.at(-1)?.offset ?? batch.lastOffset());
         await this.#commit(payload);
@@ -57,25 +57,25 @@ export class Membership {
     } catch (error) {
       if (!stop.aborted) throw error;
     } finally {
-      this.#pulse.end();
+      this.#heartbeats.end();
     }
   }
 
-  async #untilHandled(topic: string, messages: KafkaMessage[], given: AbortSignal): Promise<void> {
+  async #untilHandled(topic: string, messages: KafkaMessage[], stop: AbortSignal): Promise<void> {
     const pause = new WakeSignal();
     for (let attempt = 1; ; attempt += 1) {
       try {
         const events = messages.map((message) => toEventMessage(topic, message));
-        return await this.#options.queue.deliver(events, given);
+        return await this.#options.queue.deliver(events, stop);
       } catch {
-        // Whose handler it is has logged it; here it only means "again", unless we must let go.
-        given.throwIfAborted();
-        await pause.wait(backoffMs(attempt, BACKOFF), given);
+        // KafkaConsumer has logged the error. The slice is tried again unless the member must stop.
+        stop.throwIfAborted();
+        await pause.wait(backoffMs(attempt, BACKOFF), stop);
       }
     }
   }
 
-  /** One request for all partitions whose batches were done in the same turn. */
+  /** Commits all partitions whose batches ended in the same turn of the event loop in one request. */
   #commit({ commitOffsetsIfNecessary, uncommittedOffsets }: EachBatchPayload): Promise<void> {
     this.#committing ??= Promise.resolve().then(() => {
       this.#committing = undefined;
@@ -85,8 +85,8 @@ export class Membership {
   }
 }
 
-/** Tells the group that we live while batches are under way, which may take longer than it waits. */
-class Pulse {
+/** Sends heartbeats while batches are handled, which may take longer than the session timeout. */
+class Heartbeats {
   readonly #everyMs: number;
   #busy = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -96,12 +96,12 @@ class Pulse {
     this.#everyMs = everyMs;
   }
 
-  /** The signal fires, with the reason, when the group has no longer any use for the batch. */
+  /** The signal aborts, with the reason, when a heartbeat fails: the member has lost its partitions. */
   begin(heartbeat: () => Promise<void>): AbortSignal {
     if (this.#busy === 0) {
       const lost = new AbortController();
       this.#lost = lost;
-      // It goes on after a failure: who is being replaced must still be known while it finishes.
+      // Heartbeats go on after a failure: during a rebalance the member finishes its batch.
       this.#timer = setInterval(() => {
         heartbeat().catch((error: unknown) => lost.abort(error));
       }, this.#everyMs);
@@ -116,7 +116,7 @@ class Pulse {
   }
 }
 
-/** Takes whatever bytes there are; whether they are an event is for the handler to find out. */
+/** Converts any message; the handler decides whether its bytes are an event. */
 function toEventMessage(topic: string, message: KafkaMessage): EventMessage {
   const headers = Object.entries(message.headers ?? {}).map(([name, value]) => {
     const first = Array.isArray(value) ? value[0] : value;

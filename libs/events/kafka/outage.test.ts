@@ -1,4 +1,4 @@
-// Brokers die and come back; whatever was acknowledged is handled, in the order of its key.
+// While brokers stop and start, every acknowledged message is handled, in the order of its key.
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test, vi } from 'vitest';
 import type { EventBus } from '../bus.ts';
@@ -11,7 +11,7 @@ const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WITHIN = { timeout: 45_000 };
 const LONG = { timeout: 90_000 };
 
-/** Publishes 1, 2, 3 … of every key, each round until it is acknowledged, as the relay does. */
+/** Publishes 1, 2, 3 … of every key; repeats each round until it is acknowledged, as the relay does. */
 class Publisher {
   readonly #bus: EventBus;
   acknowledged = 0;
@@ -46,7 +46,7 @@ class Publisher {
   }
 }
 
-/** What was handled of each key, repeats left out as the inbox leaves them out. */
+/** The messages handled of each key, without repeated ones, as the inbox drops them. */
 class History {
   readonly #seen = new Map(KEYS.map((key) => [key, new Set<number>()]));
 
@@ -59,7 +59,7 @@ class History {
     await bus.subscribe({ group: 'webhook-dispatcher', topics: [TOPIC], handle });
   }
 
-  /** Resolves once every key has come that far; throws when one came out of order. */
+  /** Resolves once every key has reached the number; throws when a key's messages are out of order. */
   async complete(upTo: number): Promise<void> {
     const inOrder = Array.from({ length: upTo }, (_, index) => index + 1);
     await vi.waitUntil(() => [...this.#seen.values()].every(({ size }) => size >= upTo), WITHIN);
@@ -70,41 +70,49 @@ class History {
 const cluster = await startTestCluster(3);
 afterAll(() => cluster?.close());
 
-describeWithKafka(cluster, 'three brokers', ({ startBroker, stopBroker, makeConfig }) => {
-  async function openWorld() {
-    const bus = createTestBus(await makeConfig(6));
-    const publisher = new Publisher(bus);
-    const history = new History();
-    await history.listen(bus);
-    await publisher.rounds(vi.waitUntil(() => bus.ready() === true, WITHIN));
-    return { bus, publisher, history };
-  }
+describeWithKafka(
+  cluster,
+  'a topic on three brokers',
+  ({ startBroker, stopBroker, makeConfig }) => {
+    async function openWorld() {
+      const bus = createTestBus(await makeConfig(6));
+      const publisher = new Publisher(bus);
+      const history = new History();
+      await history.listen(bus);
+      await publisher.rounds(vi.waitUntil(() => bus.ready() === true, WITHIN));
+      return { bus, publisher, history };
+    }
 
-  test('lose nothing while one of them dies, comes back, and another leaves', LONG, async () => {
-    const { bus, publisher, history } = await openWorld();
-    await stopBroker(0);
-    const before = publisher.acknowledged;
-    await publisher.rounds(
-      vi.waitUntil(() => publisher.acknowledged > before + 20, { timeout: 30_000 }),
+    test(
+      'loses no message when one broker is killed and started and another one is stopped',
+      LONG,
+      async () => {
+        const { bus, publisher, history } = await openWorld();
+        await stopBroker(0);
+        const before = publisher.acknowledged;
+        await publisher.rounds(
+          vi.waitUntil(() => publisher.acknowledged > before + 20, { timeout: 30_000 }),
+        );
+        await publisher.rounds(startBroker(0));
+        // A broker that is stopped moves its partitions to brokers that are answering other requests.
+        await publisher.rounds(stopBroker(1, 'SIGTERM'));
+        await history.complete(publisher.acknowledged);
+        await bus.close();
+      },
     );
-    await publisher.rounds(startBroker(0));
-    // One that is told to stop hands its partitions to brokers that answered for others just now.
-    await publisher.rounds(stopBroker(1, 'SIGTERM'));
-    await history.complete(publisher.acknowledged);
-    await bus.close();
-  });
 
-  test('lose nothing when all are gone and come back', LONG, async () => {
-    const { bus, publisher, history } = await openWorld();
-    await publisher.rounds(Promise.all([0, 1, 2].map((index) => stopBroker(index))));
-    const before = publisher.refused;
-    await publisher.rounds(vi.waitUntil(() => publisher.refused > before + 2, WITHIN));
-    const acknowledged = publisher.acknowledged;
-    const back = Promise.all([0, 1, 2].map(startBroker));
-    await publisher.rounds(
-      back.then(() => vi.waitUntil(() => publisher.acknowledged > acknowledged, WITHIN)),
-    );
-    await history.complete(publisher.acknowledged);
-    await bus.close();
-  });
-});
+    test('loses no message when all brokers are killed and started', LONG, async () => {
+      const { bus, publisher, history } = await openWorld();
+      await publisher.rounds(Promise.all([0, 1, 2].map((index) => stopBroker(index))));
+      const before = publisher.refused;
+      await publisher.rounds(vi.waitUntil(() => publisher.refused > before + 2, WITHIN));
+      const acknowledged = publisher.acknowledged;
+      const back = Promise.all([0, 1, 2].map(startBroker));
+      await publisher.rounds(
+        back.then(() => vi.waitUntil(() => publisher.acknowledged > acknowledged, WITHIN)),
+      );
+      await history.complete(publisher.acknowledged);
+      await bus.close();
+    });
+  },
+);

@@ -1,23 +1,23 @@
-/** The connections of one producer, so that what it has not sent by then can be kept from ever going. */
+/** The connections of one producer, which can be cut so that no unsent message is sent later. */
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ISocketFactoryArgs } from 'kafkajs';
 
-/** As the library sets it for connections of its own making. */
+/** The value that kafkajs sets for its own connections. */
 const KEEP_ALIVE_MS = 60_000;
 
 export class CutConnectionError extends Error {
   override readonly name = 'CutConnectionError';
   readonly loggable = true;
-  override readonly message = 'the connection was given up';
+  override readonly message = 'the connection was cut';
 }
 
 export class ProducerConnections {
-  /** What the library speaks to, with the TCP connection that carries it. */
+  /** The sockets that kafkajs uses, each with the TCP connection below it. */
   readonly #open = new Map<Socket, Socket>();
   #isCut = false;
 
-  /** The library's `socketFactory`. Throws `CutConnectionError` once they are cut. */
+  /** The `socketFactory` for kafkajs. Throws `CutConnectionError` after `cut`. */
   readonly connect = ({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket => {
     if (this.#isCut) throw new CutConnectionError();
     const tcp = connect({ host, port });
@@ -30,14 +30,14 @@ export class ProducerConnections {
   };
 
   /**
-   * Ends them all and lets none be made anew. What waits to be sent, here or in the system, is thrown
-   * away; what has reached a broker may still be taken in.
+   * Resets all connections and refuses new ones. Data that waits to be sent, in this process or in the
+   * operating system, is discarded; a broker may still store what it has received.
    */
   cut(): void {
     this.#isCut = true;
     for (const [socket, tcp] of this.#open) {
       tcp.resetAndDestroy();
-      // The library learns of an end by an error alone, and would wait for its answers.
+      // kafkajs notices the end of a connection only by an error; it would wait for its answers.
       socket.emit('error', new CutConnectionError());
     }
   }

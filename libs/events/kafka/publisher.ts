@@ -1,4 +1,4 @@
-/** The publishing side of Kafka. */
+/** The publishing side of the Kafka bus. */
 import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import { type ISocketFactory, type Kafka, Partitioners, type Producer } from 'kafkajs';
 import type { EventMessage } from '../message.ts';
@@ -7,41 +7,41 @@ import { ProducerConnections } from './producer-connections.ts';
 
 const ACKS_FROM_ALL = -1;
 const ACKS_WITHIN_MS = 10_000;
-/** Below a broker's limit for the messages that one request brings to a partition (1 MiB). */
+/** Below a broker's limit for the messages of one request to one partition (1 MiB). */
 const MAX_REQUEST_BYTES = 900_000;
-/** What a message takes beside its key, value and headers; more than it needs. */
+/** An upper bound for the size of a message without its key, value and headers. */
 const OVERHEAD_BYTES = 100;
 
-/** A producer, which may still be connecting, and the connections that are its alone. */
-interface Line {
+/** A producer, which may still be connecting, and its own connections. */
+interface OpenProducer {
   producer: Promise<Producer>;
   connections: ProducerConnections;
 }
 
 export class KafkaPublisher {
-  readonly #open: (connect: ISocketFactory) => Kafka;
+  readonly #createClient: (connect: ISocketFactory) => Kafka;
   readonly #prefix: string;
-  readonly #withinMs: number;
-  #line: Line | undefined;
+  readonly #timeoutMs: number;
+  #open: OpenProducer | undefined;
   readonly #underWay = new Set<Promise<void>>();
   #isFailing = false;
 
-  /** `open` makes a client whose connections are made by what it is given. */
-  constructor(open: (connect: ISocketFactory) => Kafka, prefix: string, withinMs: number) {
-    this.#open = open;
+  /** `createClient` returns a client whose connections are made by the given socket factory. */
+  constructor(createClient: (connect: ISocketFactory) => Kafka, prefix: string, timeoutMs: number) {
+    this.#createClient = createClient;
     this.#prefix = prefix;
-    this.#withinMs = withinMs;
+    this.#timeoutMs = timeoutMs;
   }
 
-  /** Whether the last publish that has ended was in vain. */
+  /** Whether the last publish that has ended failed. */
   get isFailing(): boolean {
     return this.#isFailing;
   }
 
   /**
-   * Resolves once all in-sync replicas have every message. Messages of one key keep their order,
-   * also from publish to publish if each is awaited before the next. Rejects in time, and then
-   * nothing more of it is sent.
+   * Resolves once all in-sync replicas have every message. Messages of one key keep their order, also
+   * over several calls when each is awaited before the next. Rejects with `KafkaError` after the time
+   * limit at the latest; then no message of the call is sent any more.
    */
   async publish(messages: EventMessage[]): Promise<void> {
     const publishing = this.#publish(messages);
@@ -53,43 +53,44 @@ export class KafkaPublisher {
     }
   }
 
-  /** After the publishes under way. */
+  /** Disconnects after the publishes under way. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#underWay);
-    const producer = await this.#line?.producer;
+    const producer = await this.#open?.producer;
     await producer?.disconnect();
   }
 
   async #publish(messages: EventMessage[]): Promise<void> {
-    this.#line ??= this.#connect();
-    const line = this.#line;
+    this.#open ??= this.#connect();
+    const open = this.#open;
     try {
-      const makeError = () => new KafkaError(`it took longer than ${this.#withinMs} ms`, undefined);
-      await withTimeLimit(this.#sendAll(line, messages), { limitMs: this.#withinMs, makeError });
+      const makeError = () => new KafkaError(`no answer within ${this.#timeoutMs} ms`, undefined);
+      await withTimeLimit(this.#sendAll(open, messages), { limitMs: this.#timeoutMs, makeError });
       this.#isFailing = false;
     } catch (cause) {
       this.#isFailing = true;
-      // What it knows of the cluster may be why it failed, and it may not learn better for minutes.
-      if (this.#line === line) this.#line = undefined;
-      line.connections.cut();
-      // It has failed us; how it ends changes nothing.
-      line.producer.then((producer) => producer.disconnect()).catch(() => undefined);
+      // A new producer for the next publish: outdated metadata, which a producer keeps for minutes, may
+      // be the cause of the failure.
+      if (this.#open === open) this.#open = undefined;
+      open.connections.cut();
+      // The error to report is the publish's, not one of disconnecting.
+      open.producer.then((producer) => producer.disconnect()).catch(() => undefined);
       throw new KafkaError('events could not be published', cause);
     }
   }
 
-  async #sendAll({ producer }: Line, messages: EventMessage[]): Promise<void> {
+  async #sendAll({ producer }: OpenProducer, messages: EventMessage[]): Promise<void> {
     const connected = await producer;
     for (const request of split(messages)) await this.#send(connected, request);
   }
 
-  #connect(): Line {
+  #connect(): OpenProducer {
     const connections = new ProducerConnections();
-    const producer = this.#open(connections.connect).producer({
+    const producer = this.#createClient(connections.connect).producer({
       allowAutoTopicCreation: false,
       createPartitioner: Partitioners.DefaultPartitioner,
-      // The library's own retry forgets messages whose partition has meanwhile moved to a broker
-      // that already answered for others. A publish that failed is repeated whole by its caller.
+      // No retries by kafkajs: its retry loses messages whose partition has moved to a broker that has
+      // already answered for other messages. The caller repeats a failed publish as a whole.
       retry: { ...CLIENT_RETRY, retries: 0 },
     });
     return { producer: producer.connect().then(() => producer), connections };
@@ -112,7 +113,7 @@ export class KafkaPublisher {
   }
 }
 
-/** Requests that no broker finds too large; a message that alone is too large goes by itself. */
+/** Splits messages into requests of MAX_REQUEST_BYTES. A larger message is a request of its own. */
 function* split(messages: EventMessage[]): Generator<EventMessage[]> {
   let request: EventMessage[] = [];
   let bytes = 0;
@@ -131,9 +132,9 @@ function* split(messages: EventMessage[]): Generator<EventMessage[]> {
 
 function sizeOf({ key, headers, value }: EventMessage): number {
   const text = Object.entries(headers).reduce(
-    (sum, [name, it]) => sum + name.length + it.length,
+    (sum, [name, header]) => sum + name.length + header.length,
     0,
   );
-  // Characters of text may take three bytes.
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
   return OVERHEAD_BYTES + value.byteLength + 3 * (key.length + text);
 }

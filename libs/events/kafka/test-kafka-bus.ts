@@ -1,10 +1,10 @@
-/** A Kafka bus as the tests make it: silent, impatient, and loud when it ends for good. */
+/** A Kafka bus for tests: without log, with short timeouts, and with an error when consuming ends. */
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import type { KafkaConfig } from '../kafka-config.ts';
 import { createKafkaBus, type KafkaBus, type KafkaBusOptions } from './bus.ts';
 
-/** A bus with the shortest waits that brokers allow. */
+/** Creates a bus with the shortest session timeout that brokers accept. */
 export function createTestBus(
   config: KafkaConfig,
   options: Partial<KafkaBusOptions> = {},

@@ -1,4 +1,4 @@
-/** A member of a group that takes a batch, says so, and never finishes: to be killed by a test. */
+/** A program for tests that kill it: a group member that reports its first batch and never ends it. */
 import { createTestBus } from './test-kafka-bus.ts';
 
 const [config = '', group = ''] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** Real Kafka for a test file: the cluster that KAFKA_BROKERS names, or one of its own. */
+/** Kafka for a test file: the cluster that KAFKA_BROKERS names, or brokers started for the file. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,21 +17,21 @@ import { ensureTopics } from './ensure-topics.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The addresses of a running cluster, separated by commas, or nothing. */
+    /** The addresses of a running cluster, separated by commas; empty to start brokers. */
     kafkaBrokers: string;
-    /** Whether a machine without Kafka fails the suites that need it. */
+    /** Whether the suites that need Kafka fail, instead of being skipped, where Kafka cannot run. */
     kafkaRequired: boolean;
   }
 }
 
 export interface TestKafka {
-  /** Topics and groups of their own within the cluster, nothing published yet. */
+  /** Creates new topics, and returns the configuration for them and for new groups. */
   makeConfig(partitions?: number): Promise<KafkaConfig>;
   close(): Promise<void>;
 }
 
 /**
- * Resolves to Kafka, or to undefined where there can be none, having said so; throws in that case
+ * Resolves to undefined, after a message on standard error, where Kafka cannot run. Throws instead
  * when CREDITLANE_REQUIRE_KAFKA is set.
  */
 export async function openTestKafka(): Promise<TestKafka | undefined> {
@@ -41,7 +41,7 @@ export async function openTestKafka(): Promise<TestKafka | undefined> {
   return cluster && { makeConfig: configMaker(cluster.brokers, 1), close: cluster.close };
 }
 
-/** The same with brokers of its own, for tests that stop them. */
+/** Like `openTestKafka`, but always starts brokers, for tests that stop them. */
 export async function startTestCluster(
   brokers: 1 | 3,
   options: Partial<EmbeddedKafkaOptions> = {},
@@ -62,7 +62,7 @@ export async function startTestCluster(
   }
 }
 
-/** A suite that needs Kafka; where there is none, the skipped test that stands for it says why. */
+/** Defines a suite that needs Kafka. Without Kafka one skipped test names what is missing. */
 export function describeWithKafka<K>(
   kafka: K | undefined,
   name: string,
