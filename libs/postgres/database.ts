@@ -1,4 +1,4 @@
-/** A service's own database: migrated, pooled, watched. */
+/** Opens a service's database: waits for it, migrates it, and pools its connections. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
@@ -12,27 +12,27 @@ import { VALUE_TYPES } from './value-types.ts';
 
 export interface DatabaseOptions {
   url: string;
-  /** Connections at most, shared by TypeORM and the statements. */
+  /** The largest number of connections, shared by TypeORM and the statements. */
   poolSize: number;
-  /** The service's name, shown by pg_stat_activity. */
+  /** The service's name, which pg_stat_activity shows. */
   name: string;
   log: Log;
   metrics: Metrics;
   entities: EntitySchema[];
   migrations: Migration[];
   statementTimeoutMs?: number;
-  /** How long a statement waits for a row that another holds; as long as it may run when left out. */
+  /** How long a statement waits for a lock; as long as the statement may run when left out. */
   lockTimeoutMs?: number;
-  /** How long to wait for a PostgreSQL that is not there; for as long as it takes when left out. */
+  /** How long to wait for an unavailable PostgreSQL; without limit when left out. */
   waitMs?: number;
 }
 
 export interface Database {
-  /** For cold paths. */
+  /** For statements that run rarely. */
   dataSource: DataSource;
-  /** For named statements; TypeORM's own pool. */
+  /** TypeORM's pool, for the statements of `defineStatement`. */
   pool: pg.Pool;
-  /** True, or why the database cannot be used just now. */
+  /** True, or the reason why the database cannot be used at present. */
   ready(): true | string;
   close(): Promise<void>;
 }
@@ -40,16 +40,16 @@ export interface Database {
 const CONNECT_TIMEOUT_MS = 5_000;
 const RETRY_MS = 250;
 const IDLE_TIMEOUT_MS = 3_000;
-/** Someone who waits says so now and then. */
-const TRIES_PER_WORD = 120;
+/** One log entry for so many attempts. */
+const ATTEMPTS_PER_LOG_ENTRY = 120;
 
 /**
- * Waits for PostgreSQL, migrates the database and opens it. Throws `DatabaseNewerError`, or what
- * PostgreSQL said when it refuses us or is not there within `waitMs`.
+ * Waits for PostgreSQL, migrates the database and opens it. Throws `DatabaseNewerError`, or the error
+ * of PostgreSQL when it refuses the connection or is not available within `waitMs`.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, name, log, statementTimeoutMs = 5_000 } = options;
-  await onceThere(options, async () => {
+  await retryWhileUnavailable(options, async () => {
     await assertReachable(url);
     await migrate(url, options.migrations, log);
   });
@@ -63,21 +63,21 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     installExtensions: false,
     logger: typeormLog(log),
     entities: options.entities,
-    // A connection that dies while idle is replaced by the pool; the process lives on.
+    // Without a handler, an idle connection that is lost would end the process. The pool replaces it.
     poolErrorHandler: (err) => log.warn({ err }, 'idle database connection lost'),
     extra: {
       types: VALUE_TYPES,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
-      // What a burst needed and the calm after it does not; each connection is a process of the server.
+      // Closes the connections that only a burst needed: each is a process of the server.
       idleTimeoutMillis: IDLE_TIMEOUT_MS,
-      // Of a disk without a moving arm. It also keeps the relay on the outbox's index, in its order,
-      // when a backlog grows faster than the planner's statistics. And a prepared statement is planned
-      // once, also where PostgreSQL, guessing at the lengths of its arrays, would plan it each time.
+      // random_page_cost is that of an SSD. It also makes the planner use the outbox's index for the
+      // relay when a backlog grows faster than the planner's statistics. plan_cache_mode: a prepared
+      // statement is planned once; PostgreSQL would plan statements with array parameters each time.
       options: '-c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan',
       statement_timeout: statementTimeoutMs,
       lock_timeout: options.lockTimeoutMs ?? 0,
-      // Beyond the server's own limit, for a server that no longer answers at all.
+      // Longer than the server's own limit, for a server that does not answer at all.
       query_timeout: statementTimeoutMs + CONNECT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
     },
@@ -97,18 +97,18 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   };
 }
 
-/** Works with a PostgreSQL that may not be there, or go away meanwhile, and tries again until it is. */
-async function onceThere(
+/** Runs `work` again while PostgreSQL is unavailable, for at most `waitMs`. */
+async function retryWhileUnavailable(
   { log, waitMs = Number.POSITIVE_INFINITY }: DatabaseOptions,
   work: () => Promise<void>,
 ): Promise<void> {
   const deadlineMs = performance.now() + waitMs;
-  for (let tries = 0; ; tries += 1) {
+  for (let attempts = 0; ; attempts += 1) {
     try {
       return await work();
     } catch (err) {
       if (!isDatabaseUnavailable(err) || performance.now() >= deadlineMs) throw err;
-      if (tries % TRIES_PER_WORD === 0) log.warn({ err }, 'waiting for PostgreSQL');
+      if (attempts % ATTEMPTS_PER_LOG_ENTRY === 0) log.warn({ err }, 'waiting for PostgreSQL');
       await delay(RETRY_MS);
     }
   }
@@ -119,25 +119,30 @@ async function assertReachable(url: string): Promise<void> {
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  client.on('error', () => undefined); // A server that ends while we leave was reachable.
+  client.on('error', () => undefined); // A server that closes the connection now was reachable.
   await client.connect();
   await client.end();
 }
 
-/** TypeORM keeps its pool on the driver, outside the types it publishes. */
+/** TypeORM's types do not include the pool of its driver. */
 function poolOf(dataSource: DataSource): pg.Pool {
   const { master } = dataSource.driver as unknown as { master?: pg.Pool };
-  if (!(master instanceof pg.Pool)) throw new Error("TypeORM's driver has no pg.Pool any more");
+  if (!(master instanceof pg.Pool)) throw new Error('the driver of TypeORM has no pg.Pool');
   return master;
 }
 
 function measure(pool: pg.Pool, database: string, metrics: Metrics): void {
-  metrics.gauge('database_pool_size', 'Connections at most.', ['database'], (gauge) => {
-    gauge.set({ database }, pool.options.max);
-  });
+  metrics.gauge(
+    'database_pool_size',
+    'The largest number of connections.',
+    ['database'],
+    (gauge) => {
+      gauge.set({ database }, pool.options.max);
+    },
+  );
   metrics.gauge(
     'database_connections',
-    'Connections of the pool by what they do; "waiting" counts the callers without one.',
+    'Connections of the pool by state; "waiting" counts the callers that wait for a connection.',
     ['database', 'state'],
     (gauge) => {
       gauge.set({ database, state: 'idle' }, pool.idleCount);

@@ -1,25 +1,26 @@
-/** Tells "the database is away, out of means or busy" from "the database refused this". */
+/** Classes of PostgreSQL errors: an unavailable database, lost contention, or a refused statement. */
+import { POSTGRES_CONNECTION_MESSAGES } from '@creditlane/runtime/telemetry/error-fields';
 
-/** SQLSTATE classes of trouble with the server rather than with the statement (PostgreSQL, appendix A). */
-const OUTAGE_CLASSES = new Set([
+/** SQLSTATE classes of errors of the server, not of the statement (PostgreSQL, appendix A). */
+const UNAVAILABLE_CLASSES = new Set([
   '08', // connection exceptions
   '53', // insufficient resources: disk full, out of memory, too many connections
-  '58', // errors of the system beneath: input and output
+  '58', // system errors: input and output
 ]);
 
 const SQLSTATE_LENGTH = 5;
 
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** What work meets that competes for rows or time: it did no wrong, and may well succeed later. */
+/** Errors of statements that compete for rows or time; the same statement may succeed later. */
 const CONTENTION_CODES = new Set([
-  '40001', // could not be serialised with others
-  '40P01', // chosen as a deadlock's victim
-  LOCK_NOT_AVAILABLE, // a lock was not to be had in time
-  '57014', // took longer than the statement timeout
+  '40001', // serialization failure
+  '40P01', // deadlock detected
+  LOCK_NOT_AVAILABLE, // lock timeout
+  '57014', // statement timeout
 ]);
 
-const OUTAGE_CODES = new Set([
+const UNAVAILABLE_CODES = new Set([
   '57P01', // terminated by the administrator, as at shutdown
   '57P02', // another backend crashed
   '57P03', // starting up or shutting down
@@ -37,38 +38,27 @@ const OUTAGE_CODES = new Set([
   'EMFILE',
 ]);
 
-/** What pg says, without a code, when a connection or the pool gave out. */
-const OUTAGE_MESSAGES = [
-  'Connection terminated',
-  'Client has encountered a connection error and is not queryable',
-  'Client was closed and is not queryable',
-  'timeout exceeded when trying to connect',
-  'timeout expired',
-  'Query read timeout',
-  'Cannot use a pool after calling end on the pool',
-];
-
-/** Whether the failure is the database's own, so that the same work may well succeed later. */
+/** Whether the database is unavailable, so that the same work may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if ('driverError' in error) return isDatabaseUnavailable(error.driverError); // TypeORM's QueryFailedError
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (OUTAGE_CODES.has(code)) return true;
-  if (code.length === SQLSTATE_LENGTH && OUTAGE_CLASSES.has(code.slice(0, 2))) return true;
-  return OUTAGE_MESSAGES.some((message) => error.message.startsWith(message));
+  if (UNAVAILABLE_CODES.has(code)) return true;
+  if (code.length === SQLSTATE_LENGTH && UNAVAILABLE_CLASSES.has(code.slice(0, 2))) return true;
+  return POSTGRES_CONNECTION_MESSAGES.has(error.message);
 }
 
-/** Whether others held a lock for longer than the work could wait. */
+/** Whether the work waited for a lock for longer than its lock timeout. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
 }
 
-/** Whether the work lost against other work, or against the clock. */
+/** Whether the work failed because of concurrent work or of a timeout. */
 export function isContentionError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && CONTENTION_CODES.has(String(error.code));
 }
 
-/** Whether it is either: a trouble that is no fault of the work itself. */
+/** Whether the same work may succeed later: the database is unavailable or the work lost contention. */
 export function isTransientError(error: unknown): boolean {
   return isDatabaseUnavailable(error) || isContentionError(error);
 }

@@ -1,26 +1,26 @@
-/** Knows whether the database answers, without a question on the path of a request or a probe. */
+/** Checks periodically whether the database answers, so that no request or probe has to. */
 
 import { startPeriodicTask } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { defineStatement } from './statement.ts';
 
-const BEAT_MS = 2_000;
+const HEARTBEAT_MS = 2_000;
 
-const beat = defineStatement('heartbeat', 'SELECT');
+const heartbeat = defineStatement('heartbeat', 'SELECT');
 
 export interface Heartbeat {
-  /** True, or why the database cannot be used just now. */
+  /** True, or the reason why the database cannot be used at present. */
   ready(): true | string;
   close(): Promise<void>;
 }
 
-/** Asks the database for a sign of life every two seconds. */
+/** Runs an empty SELECT every two seconds. */
 export function startHeartbeat(pool: pg.Pool, log: Log): Heartbeat {
   let state: true | string = true;
-  const { close } = startPeriodicTask(BEAT_MS, async () => {
+  const { close } = startPeriodicTask(HEARTBEAT_MS, async () => {
     try {
-      await beat.run(pool);
+      await heartbeat.run(pool);
       if (state !== true) log.info('the database answers again');
       state = true;
     } catch (err) {

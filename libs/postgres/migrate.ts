@@ -1,27 +1,27 @@
-/** Brings a database's schema up to what the code knows, once, whoever else is starting. */
+/** Migrates a database's schema, once for all processes that start at the same time. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { DataSource, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { isLockTimeout } from './error-classes.ts';
 import { typeormLog } from './typeorm-log.ts';
 
 /** The class of a migration; its name ends in a JavaScript timestamp of 13 digits. */
 export type Migration = new () => MigrationInterface;
 
-/** Any number will do: advisory locks are of one database, and this is its only one. */
+/** Any number: advisory locks belong to one database, and this is the only one of its session level. */
 const LOCK_ID = 4_711_001;
 
-/** How long to wait for another process that is migrating. */
+/** How long to wait for another process that migrates. */
 const LOCK_WAIT_MS = 120_000;
 
 /**
- * How long a change waits for a table. Whoever wants the table after it waits behind it, so it gives
- * up quickly, lets the others through and tries again.
+ * How long a migration waits for the lock of a table. Later statements on the table wait behind it, so
+ * the migration gives up after this time, lets them run and tries again.
  */
 const TABLE_WAIT_MS = 2_000;
 const TABLE_TRIES = 30;
-const LOCK_NOT_AVAILABLE = '55P03';
 
-/** The database was migrated by a newer version, whose schema this one does not know. */
+/** A newer version has migrated the database to a schema that this version does not know. */
 export class DatabaseNewerError extends Error {
   override name = 'DatabaseNewerError';
   readonly loggable = true;
@@ -34,14 +34,14 @@ export class DatabaseNewerError extends Error {
 }
 
 /**
- * Runs the migrations that the database has not seen, each in a transaction. Processes that start at
- * once take turns. Throws `DatabaseNewerError` and changes nothing when the database has seen others.
+ * Runs the migrations that were not run on this database, each in a transaction. Processes that start
+ * at once take turns. Throws `DatabaseNewerError`, and changes nothing, when other migrations were run.
  */
 export async function migrate(url: string, migrations: Migration[], log: Log): Promise<void> {
   const dataSource = new DataSource({
     type: 'postgres',
     url,
-    // One session holds the lock and does the work, so a lost connection cannot do one without the other.
+    // One session holds the lock and runs the migrations: a lost connection ends both.
     poolSize: 1,
     applicationName: 'creditlane migrations',
     installExtensions: false,
@@ -58,7 +58,7 @@ export async function migrate(url: string, migrations: Migration[], log: Log): P
     await runPending(dataSource, runner, log);
   } finally {
     await runner.release();
-    // Ending the session gives the lock back.
+    // The end of the session releases the lock.
     await dataSource.destroy();
   }
 }
@@ -78,8 +78,7 @@ async function runPending(dataSource: DataSource, runner: QueryRunner, log: Log)
       }
       return;
     } catch (error) {
-      const tableBusy = (error as { code?: unknown }).code === LOCK_NOT_AVAILABLE;
-      if (!tableBusy || attempt === TABLE_TRIES) throw error;
+      if (!isLockTimeout(error) || attempt === TABLE_TRIES) throw error;
       log.warn({ attempt }, 'a migration waits for a table that is in use');
       await delay(TABLE_WAIT_MS / 2);
     }

@@ -27,7 +27,7 @@ export async function runPipeline<const Queries extends readonly (Query<unknown>
     Error.captureStackTrace(error);
     throw error;
   });
-  const answers = results.map(({ rows }, place) => asked[place]?.answer(rows));
+  const answers = results.map(({ rows }, place) => asked[place]?.toResult(rows));
   return queries.map((query) => query && answers.shift()) as QueryResults<Queries>;
 }
 

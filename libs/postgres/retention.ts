@@ -1,4 +1,4 @@
-/** Deletes what has been kept for long enough, a slice at a time, so that no statement takes long. */
+/** Deletes rows after their retention time, in batches, so that no statement takes long. */
 
 import {
   type PeriodicTask,
@@ -9,13 +9,13 @@ import type pg from 'pg';
 import { defineStatement, type Statement } from './statement.ts';
 
 const EVERY_MS = 60_000;
-/** How many rows one statement deletes. */
+/** The largest number of rows that one statement deletes. */
 export const PURGE_BATCH_ROWS = 1_000;
 
-/** Deletes one slice and tells how many rows that was. */
+/** Deletes one batch and returns the number of its rows. */
 export type Purge = Statement<{ deleted: number }>;
 
-/** A purge by a DELETE that takes one slice at a time and none when nothing is due. */
+/** Defines a purge by a DELETE of at most PURGE_BATCH_ROWS rows. */
 export function definePurge(name: string, deletion: string): Purge {
   return defineStatement(
     name,
@@ -23,12 +23,12 @@ export function definePurge(name: string, deletion: string): Purge {
   );
 }
 
-/** A DELETE of rows whose `column` lies further back than `age`, as PostgreSQL writes intervals. */
+/** Returns a DELETE of rows whose `column` is older than `age`, a PostgreSQL interval. */
 export const deleteOlderThanSql = (table: string, column: string, age: string) =>
   `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
      SELECT ctid FROM ${table} WHERE ${column} < now() - interval '${age}' LIMIT ${PURGE_BATCH_ROWS}))`;
 
-/** Deletes all that is due now; resolves to how many rows that was. */
+/** Deletes all rows that are due; resolves to their number. */
 export async function runPurge(pool: pg.Pool, due: Purge): Promise<number> {
   let total = 0;
   for (;;) {
@@ -44,12 +44,15 @@ export interface RetentionOptions {
   purges: Purge[];
 }
 
-/** Purges every minute until closed. Any number of processes may do so at once. */
+/** Purges every minute until closed. Several processes can purge the same table. */
 export function startRetention({ pool, log, purges }: RetentionOptions): PeriodicTask {
   const round = async () => {
     for (const due of purges) {
       await runPurge(pool, due).catch((err) =>
-        log.warn({ err, purge: due.name }, 'old rows were not deleted; tried again in a minute'),
+        log.warn(
+          { err, purge: due.name },
+          'old rows were not deleted; the next attempt is in a minute',
+        ),
       );
     }
   };

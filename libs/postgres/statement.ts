@@ -1,4 +1,4 @@
-/** SQL as values: each statement is named, so a connection parses and plans it once. */
+/** Named SQL statements: each connection parses and plans a statement once. */
 import type pg from 'pg';
 import { VALUE_TYPES } from './value-types.ts';
 import { withConnection } from './with-connection.ts';
@@ -9,48 +9,48 @@ export type Queryable = pg.Pool | pg.PoolClient | pg.Client;
 export interface Statement<Row> {
   readonly name: string;
   readonly text: string;
-  /** The rows of the answer, with the types of VALUE_TYPES. Rejects with what the database said. */
+  /** Resolves to the rows, with the types of VALUE_TYPES. Rejects with the error of the database. */
   run(db: Queryable, values?: readonly unknown[]): Promise<Row[]>;
-  /** The statement with its values, to be run with others. */
+  /** Returns the statement with its values, to run it together with other queries. */
   query(values?: readonly unknown[]): Query<Row[]>;
 }
 
-/** A statement with its values, and what the rows it gives mean. */
-export interface Query<Answer> {
+/** A statement with its values, and the function that makes the result of its rows. */
+export interface Query<Result> {
   readonly config: Required<pg.QueryConfig>;
-  answer(rows: unknown[]): Answer;
+  toResult(rows: unknown[]): Result;
 }
 
-/** A statement to be prepared under `name`, which must be its own in the whole service. */
+/** Defines a statement that is prepared under `name`, which must be unique in the service. */
 export function defineStatement<Row = Record<string, never>>(
   name: string,
   text: string,
 ): Statement<Row> {
   const query = (values: readonly unknown[] = []): Query<Row[]> => ({
     config: { name, text, values: [...values], types: VALUE_TYPES },
-    answer: (rows) => rows as Row[],
+    toResult: (rows) => rows as Row[],
   });
   return { name, text, query, run: (db, values) => runQuery(db, query(values)) };
 }
 
-/** The same query, whose answer is what `read` makes of it. */
-export function mapQueryResult<Answer, Read>(
-  { config, answer }: Query<Answer>,
-  read: (answer: Answer) => Read,
-): Query<Read> {
-  return { config, answer: (rows) => read(answer(rows)) };
+/** Returns the same query with its result mapped by `map`. */
+export function mapQueryResult<Result, Mapped>(
+  { config, toResult }: Query<Result>,
+  map: (result: Result) => Mapped,
+): Query<Mapped> {
+  return { config, toResult: (rows) => map(toResult(rows)) };
 }
 
-/** Runs one query by itself. Rejects with what the database said. */
-export async function runQuery<Answer>(
+/** Runs one query. Rejects with the error of the database. */
+export async function runQuery<Result>(
   db: Queryable,
-  { config, answer }: Query<Answer>,
-): Promise<Answer> {
-  const result = await useConnection(db, (client) => client.query(config));
-  return answer(result.rows);
+  { config, toResult }: Query<Result>,
+): Promise<Result> {
+  const { rows } = await useConnection(db, (client) => client.query(config));
+  return toResult(rows);
 }
 
-/** Does the work on the connection, or on one that the pool lends. */
+/** Runs `work` on the connection, or on a connection of the pool. */
 export function useConnection<T>(
   db: Queryable,
   work: (client: pg.ClientBase) => Promise<T>,

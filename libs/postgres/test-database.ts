@@ -1,4 +1,4 @@
-/** A database for one test file, on the server that the test run shares. */
+/** A database for one test file, on the PostgreSQL server of the test run. */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
@@ -11,17 +11,17 @@ declare module 'vitest' {
 }
 
 export interface TestDatabase {
-  /** Connects as a role that owns this database and nothing else, like a service's. */
+  /** Connects as a role that owns only this database, as a service does. */
   url: string;
-  /** To look into the database with, and to get in a service's way, as that role. */
+  /** A pool of that role, for the test's own statements. */
   sql: pg.Pool;
-  /** Another pool as that role. `drop` ends it. */
+  /** Opens another pool of that role. `drop` ends it. */
   connect(config?: pg.PoolConfig): pg.Pool;
-  /** Closes whatever is still connected and drops database and role. */
+  /** Closes all connections and drops the database and the role. */
   drop(): Promise<void>;
 }
 
-/** Makes an empty database; `name` tells people whose it is, and need not be unique. */
+/** Creates an empty database. `name` shows whose database it is and need not be unique. */
 export async function createTestDatabase(name: string): Promise<TestDatabase> {
   const adminUrl = inject('postgresUrl');
   const id = `${name.replaceAll(/[^a-z0-9]+/g, '_')}_${randomBytes(4).toString('hex')}`;
@@ -37,7 +37,7 @@ export async function createTestDatabase(name: string): Promise<TestDatabase> {
   const pools: pg.Pool[] = [];
   const connect = (config?: pg.PoolConfig) => {
     const pool = new pg.Pool({ ...config, connectionString: url.href });
-    // Of an ended pool, too, the server may close a connection before the connection has said goodbye.
+    // After `end`, too, the server may close a connection before the pool does.
     pool.on('error', () => undefined);
     pools.push(pool);
     return pool;

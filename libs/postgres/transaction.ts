@@ -1,4 +1,4 @@
-/** Work that happens whole or not at all. */
+/** Transactions. */
 import type pg from 'pg';
 import { isDatabaseUnavailable } from './error-classes.ts';
 import { type QueryResults, runPipeline } from './pipeline.ts';
@@ -6,9 +6,10 @@ import { defineStatement, type Query } from './statement.ts';
 import { withConnection } from './with-connection.ts';
 
 /**
- * Runs `work` in one transaction and resolves to what it gives. Rolled back when it rejects, with
- * its own error. When the answer to the commit is lost, nobody knows the outcome: the error is an
- * outage (`isDatabaseUnavailable`), and only work that can tell that it was done may be repeated.
+ * Runs `work` in one transaction and resolves to its result. When `work` rejects, the transaction is
+ * rolled back and the error is that of `work`. When the connection is lost before the answer to the
+ * commit, the commit's outcome is unknown: the error is `isDatabaseUnavailable`, and a caller may
+ * repeat only work that recognises its own repetition.
  */
 export function inTransaction<T>(
   pool: pg.Pool,
@@ -22,16 +23,17 @@ export function inTransaction<T>(
   });
 }
 
-/** What a transaction that has read is to write, and what it gives then. */
+/** The queries that a transaction runs after its reads, and the result of the transaction. */
 export interface PlannedWrites<T> {
   writes: readonly (Query<unknown> | undefined)[];
   result: T;
 }
 
 /**
- * Runs a transaction of two round trips, for work that asks, decides, and then writes: `decide` gets
- * the answers of `reads`. Rolled back when it throws or anything is refused, with that error; of a
- * commit whose answer is lost the same holds as for `inTransaction`.
+ * Runs a transaction in two round trips: BEGIN and `reads`, then the writes that `planWrites` returns for
+ * the results of the reads, and COMMIT. When `planWrites` throws or the database refuses a query, the
+ * transaction is rolled back and rejects with that error. For a commit whose outcome is unknown see
+ * `inTransaction`.
  */
 export function runReadWriteTransaction<
   const Reads extends readonly (Query<unknown> | undefined)[],
@@ -39,11 +41,11 @@ export function runReadWriteTransaction<
 >(
   pool: pg.Pool,
   reads: Reads,
-  decide: (answers: QueryResults<Reads>) => PlannedWrites<T>,
+  planWrites: (results: QueryResults<Reads>) => PlannedWrites<T>,
 ): Promise<T> {
   return transaction(pool, async (tx) => {
-    const [, ...answers] = await runPipeline(tx, [begin.query(), ...reads]);
-    const { writes, result } = decide(answers as QueryResults<Reads>);
+    const [, ...results] = await runPipeline(tx, [begin.query(), ...reads]);
+    const { writes, result } = planWrites(results as QueryResults<Reads>);
     await runPipeline(tx, [...writes, commit.query()]);
     return result;
   });
@@ -57,8 +59,8 @@ function transaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>):
     try {
       return await work(tx);
     } catch (error) {
-      // An outage ends the session, and the transaction with it. Else the work's error is the one to
-      // report, and a connection that cannot even roll back is done for.
+      // A lost connection has ended the transaction. After any other error the rollback may fail too:
+      // then the connection is discarded, and the error to report is still that of the work.
       if (!isDatabaseUnavailable(error)) await tx.query('ROLLBACK').catch(discard);
       throw error;
     }

@@ -1,8 +1,8 @@
-/** What TypeORM may say: nothing to the console, and no statement, for it shows their parameters. */
+/** A logger for TypeORM that writes warnings only: a logged statement would show its parameters. */
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Logger } from 'typeorm';
 
-/** Warnings go to the service's log. Failures come as errors to whoever asked, and are theirs to log. */
+/** Writes TypeORM's warnings to the service's log. Errors are thrown to the caller, which logs them. */
 export function typeormLog(log: Log): Logger {
   const nothing = () => undefined;
   return {

@@ -1,9 +1,9 @@
-/** How PostgreSQL's values arrive in JavaScript, on every connection of ours. */
+/** The JavaScript types of PostgreSQL's values, for every connection of a service. */
 import pg from 'pg';
 
 const { builtins } = pg.types;
 
-/** Throws `RangeError` rather than round: an id that is off by one is another row's. */
+/** Throws `RangeError` instead of rounding: a rounded id would be the id of another row. */
 function safeInteger(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is not a safe integer`);
@@ -19,7 +19,7 @@ const PARSERS: Partial<Record<number, (text: string) => unknown>> = {
 
 /** int8 and numeric as number, date as "yyyy-MM-dd", timestamptz as Date, jsonb parsed, bytea as Buffer. */
 export const VALUE_TYPES: pg.CustomTypesConfig = {
-  // pg asks for a parser by oid; the format is text wherever it reads results by these.
+  // pg requests a parser by type oid. Results are in the text format.
   getTypeParser: ((oid: number, format?: 'text') =>
     PARSERS[oid] ?? pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };

@@ -1,22 +1,23 @@
-/** Lends a pool's connection for one piece of work. */
+/** Runs work on a connection of a pool. */
 import type pg from 'pg';
 import { isDatabaseUnavailable } from './error-classes.ts';
 
 /**
- * Runs `work` on a connection of its own and gives it back afterwards, or throws it away when it is
- * spoilt: by an outage, or because `work` called `discard`. An ordinary refusal, such as a broken
- * unique rule, leaves it well (`pool.query` would close it, and a new one costs the server a fork).
+ * Runs `work` on a connection and returns the connection to the pool afterwards. The connection is
+ * closed instead when the database became unavailable or `work` called `discard`. A refused statement,
+ * such as a violated unique constraint, does not close it (with `pool.query` it would, and each new
+ * connection costs the server a fork).
  */
 export async function withConnection<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient, discard: () => void) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect();
-  let spoilt = false;
+  let isBroken = false;
   const discard = () => {
-    spoilt = true;
+    isBroken = true;
   };
-  // Without a listener a connection that dies between two statements would end the process.
+  // Without a listener, a connection lost between two statements would end the process.
   client.on('error', discard);
   try {
     return await work(client, discard);
@@ -25,6 +26,6 @@ export async function withConnection<T>(
     throw error;
   } finally {
     client.off('error', discard);
-    client.release(spoilt);
+    client.release(isBroken);
   }
 }

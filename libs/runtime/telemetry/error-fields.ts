@@ -43,8 +43,8 @@ const STRUCTURAL_FIELDS = [
  */
 const SQLSTATE = /^(08|23|25|26|28|3D|3F|40|42|53|54|55|57|58)[0-9A-Z]{3}$/;
 
-/** Messages of the PostgreSQL driver about lost or refused connections, which have no code. */
-const CONNECTION_MESSAGES = new Set([
+/** The messages of pg's errors when a connection or the pool fails: these errors have no SQLSTATE. */
+export const POSTGRES_CONNECTION_MESSAGES: ReadonlySet<string> = new Set([
   'Cannot use a pool after calling end on the pool',
   'Client has encountered a connection error and is not queryable',
   'Client was closed and is not queryable',
@@ -93,7 +93,7 @@ export function loggableMessage(error: Error): string | undefined {
     isFault ||
     isSystemError ||
     isQuietSqlError ||
-    CONNECTION_MESSAGES.has(error.message);
+    POSTGRES_CONNECTION_MESSAGES.has(error.message);
   return shown ? shortened(error.message, MAX_MESSAGE_LENGTH) : undefined;
 }
 
