@@ -1,7 +1,7 @@
 // The whole platform in one process: every service with its own database, one event bus, no sockets between them.
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import { publicKeys, secretsOf } from '@creditlane/platform/secrets';
-import { consumersOf, inOrderOfEvents } from '@creditlane/platform/services';
+import { consumersOf, sortByEventFlow } from '@creditlane/platform/services';
 import type { Endpoint } from '@creditlane/rpc/client';
 import { TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
@@ -65,7 +65,7 @@ export async function startPlatform(options: PlatformOptions, process: Process):
     opsUrl: ops.url,
     async settled() {
       // Each service waits for all that the ones before it have published.
-      for (const service of inOrderOfEvents(services)) await started.get(service)?.settled?.();
+      for (const service of sortByEventFlow(services)) await started.get(service)?.settled?.();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { TOPICS } from '@creditlane/events/topics';
 import type { AnyService } from '@creditlane/service/define-service';
 import { expect, test } from 'vitest';
-import { consumersOf, inOrderOfEvents, SERVICES } from './services.ts';
+import { consumersOf, SERVICES, sortByEventFlow } from './services.ts';
 
 const services: readonly AnyService[] = SERVICES;
 
@@ -23,7 +23,7 @@ test('every service stands after those that it calls, and has names of its own',
 });
 
 test('a service comes after those whose events it consumes, in any order of the list', () => {
-  const ordered = inOrderOfEvents(services.toReversed()).map(({ name }) => name);
+  const ordered = sortByEventFlow(services.toReversed()).map(({ name }) => name);
   const events = ['applications', 'decisions', 'webhook-dispatcher'];
   expect(ordered.filter((name) => events.includes(name))).toEqual(events);
 });

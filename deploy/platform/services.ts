@@ -55,7 +55,7 @@ export function consumersOf(services: readonly AnyService[]): Record<Topic, stri
  * The services in the order in which an event travels: each after those whose events it consumes.
  * Where events go round in a circle, the order of the list decides.
  */
-export function inOrderOfEvents<S extends AnyService>(services: readonly S[]): S[] {
+export function sortByEventFlow<S extends AnyService>(services: readonly S[]): S[] {
   const ordered = new Set<S>();
   const visited = new Set<S>();
   const visit = (service: S) => {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { areEventsHandled, readWrittenEvents } from '@creditlane/messaging/event-progress';
 import { hasUnpublishedEvents } from '@creditlane/messaging/outbox';
 import type { DatabaseUrls } from '@creditlane/platform/databases';
-import { consumersOf, inOrderOfEvents, SERVICES } from '@creditlane/platform/services';
+import { consumersOf, SERVICES, sortByEventFlow } from '@creditlane/platform/services';
 import type { AnyService } from '@creditlane/service/define-service';
 import { findUnsettled } from '@creditlane/webhook-dispatcher/store/deliveries';
 import pg from 'pg';
@@ -47,7 +47,7 @@ export async function untilSettled(
     return true;
   };
   try {
-    for (const { name, publishes } of inOrderOfEvents(services)) {
+    for (const { name, publishes } of sortByEventFlow(services)) {
       if (publishes === undefined) continue;
       while (!(await isHandled(poolOf(name)))) await delay(POLL_MS);
     }

@@ -14,7 +14,7 @@ interface LocalValues {
 }
 
 /** What the runner has for a service; a manifest that declares no need of a part gets none. */
-export interface ServiceSurroundings {
+export interface ServiceDeps {
   process: Process;
   bus?: EventBus | undefined;
   endpoints?: Readonly<Record<string, Endpoint>> | undefined;
@@ -28,7 +28,7 @@ export interface ServiceSurroundings {
 export async function startService<S extends AnyService>(
   service: S,
   { database, own: settings }: LocalValues,
-  { process, bus, endpoints = {}, signer }: ServiceSurroundings,
+  { process, bus, endpoints = {}, signer }: ServiceDeps,
 ): Promise<Awaited<ReturnType<S['start']>>> {
   const { name, calls = [] } = service;
   const peers = calls.map((peer) => {
