@@ -88,7 +88,7 @@ test('a data directory gains the secrets and the database of a new service, and 
     expect(demo).toMatchObject(kept);
     const { body } = await new ApiClient(demo).get(decisionPath(demo));
     expect(body.decision).toBe('DECLINED');
-    expect(seen).toEqual(['made creditlane_newcomer']);
+    expect(seen[0]).toBe('made creditlane_newcomer');
     await recordDemoDecision(demo, 'APPROVED');
     await expect.poll(() => seen).toContain(demo.applicationId);
 
