@@ -36,7 +36,7 @@ describe('the key', () => {
     expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="creditlane"');
   });
 
-  test('when malformed is 401 without asking anybody', async () => {
+  test('when malformed is 401 without a call', async () => {
     const typo = gateway.key.slice(0, -1) + (gateway.key.endsWith('a') ? 'b' : 'a');
     for (const value of [typo, 'Bearer x', 'Basic dXNlcjpwYXNz', `${gateway.key} ${gateway.key}`]) {
       const answer = await read(value);
@@ -55,7 +55,7 @@ describe('the key', () => {
     expect((await read(key)).json.code).toBe('key_rejected');
   });
 
-  test('of the other kind is 401, on both sides of the house', async () => {
+  test('of the other kind is 401, for integrations and for the platform', async () => {
     const onIntegration = await gateway.send('GET', gateway.decisionPath, {
       key: gateway.platformKey,
     });
@@ -106,7 +106,7 @@ describe('grants', () => {
     ]);
   });
 
-  test("the application's retailer opens a decision for mapQueryResult, and not for writing", async () => {
+  test("a grant on the application's retailer opens a decision for reading, not for writing", async () => {
     const id = newId();
     const key = gateway.services.issue(Caller.INTEGRATION, id);
     gateway.services.grants.add(`${id} ${gateway.ids.retailer}`);
@@ -214,8 +214,8 @@ describe('X-Service-Retailer-ID', () => {
   });
 });
 
-describe('what is remembered', () => {
-  test('requests that come together ask once, and what was withdrawn ends with the cache', async () => {
+describe('what is cached', () => {
+  test('concurrent requests share one lookup, and a revoked key is refused once the cache expires', async () => {
     const cached = await startTestGateway({ accessCacheMs: 200 });
     try {
       const read = () => cached.send('GET', cached.decisionPath);
@@ -230,7 +230,7 @@ describe('what is remembered', () => {
     }
   });
 
-  test("a creditor's grant is asked for once, on however many applications it decides", async () => {
+  test("a creditor's grant is looked up once for its decisions on several applications", async () => {
     const cached = await startTestGateway({ accessCacheMs: 4_500 });
     try {
       const { application, creditor } = cached.ids;
@@ -250,7 +250,7 @@ describe('what is remembered', () => {
     }
   });
 
-  test('a failure to ask is not remembered', async () => {
+  test('a failed lookup is not cached', async () => {
     const cached = await startTestGateway({ accessCacheMs: 4_500 });
     try {
       cached.services.failures.set('authenticate', () => new Error('out of order'));

@@ -41,7 +41,7 @@ export class Access {
   }
 
   /**
-   * Refuses a caller to whom the whole operation is closed, whatever it asks for: with an
+   * Refuses a caller to whom the whole operation is closed, whatever the request: with an
    * `unauthenticated` Fault where the key is of the other kind, as for any key that the operation
    * does not take, and with a `forbidden` one where a permission is missing.
    */
@@ -90,8 +90,8 @@ export class Access {
     let owner = retailerContext ?? retailerId;
     let ownerInContext = true;
     if (applicationId !== undefined && (byRetailer || retailerContext !== undefined)) {
-      const asked = { applicationId, contextRetailerId: retailerContext ?? '' };
-      const located = await this.#peers.applications.locateApplication(asked, context);
+      const lookup = { applicationId, contextRetailerId: retailerContext ?? '' };
+      const located = await this.#peers.applications.locateApplication(lookup, context);
       owner = located.retailerId || undefined;
       ownerInContext = located.inContext;
     }

@@ -171,7 +171,7 @@ describe('bodies', () => {
     expect(status).toBe(413);
   });
 
-  test('a client that waits for 100 Continue is only told to go on when its body is wanted', async () => {
+  test('100 Continue is sent only to a client whose body is read', async () => {
     const exchange = (key: string) =>
       new Promise<{ continued: boolean; status: number | undefined }>((resolve, reject) => {
         let continued = false;
@@ -200,8 +200,8 @@ describe('bodies', () => {
   });
 });
 
-describe('a client that goes away', () => {
-  test('with half its body sent is logged as gone, and nothing is called', async () => {
+describe('a client that hangs up', () => {
+  test('with half its body sent is logged with 499, and no service is called', async () => {
     gateway.lines.length = 0;
     gateway.services.calls.length = 0;
     const sending = httpRequest(gateway.url + gateway.decisionPath, {
@@ -223,7 +223,7 @@ describe('a client that goes away', () => {
 });
 
 describe.each(['memory', 'grpc'] as const)('with calls over %s', (calls) => {
-  test('a client that hangs up cancels the call made for it, and is logged as gone', async () => {
+  test('a client that hangs up cancels the call made for it, and is logged with 499', async () => {
     const own = await startTestGateway({}, { calls });
     const arrived = Promise.withResolvers<Call>();
     const aborted = Promise.withResolvers<void>();
@@ -304,8 +304,8 @@ describe('errors of the services', () => {
       503,
       'deadline_exceeded',
     ],
-    // The client has not: what became of its request is not known.
-    ['a peer that thinks its caller gone', () => cancelled(), 503, 'cancelled'],
+    // The client is still connected, and whether its request took effect is unknown.
+    ['a service that saw its caller hang up', () => cancelled(), 503, 'cancelled'],
     ['a bug', () => internal(new Error('secret detail')), 500, 'internal_error'],
     [
       'a refusal of our own token',

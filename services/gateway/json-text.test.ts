@@ -73,7 +73,7 @@ describe('JSON text', () => {
     expect(() => parseJsonText(text)).toThrow(message);
   });
 
-  test('a place is told by line and column, and the text is never quoted', () => {
+  test('an error names line and column, and never quotes the text', () => {
     const text = '{\n  "sin": "046454286",\n  "decision": APPROVED\n}';
     expect(() => parseJsonText(text)).toThrow(
       'the body is not acceptable JSON: expected a value (line 3, column 15)',

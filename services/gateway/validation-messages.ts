@@ -1,4 +1,4 @@
-/** Says in words what a validator found, naming the field as the request spells it. */
+/** Turns the errors of a validator into messages that name the field as the request spells it. */
 import { type Fault, type FieldFault, invalid } from '@creditlane/rpc/fault';
 import type { ErrorObject } from 'ajv';
 

@@ -206,7 +206,7 @@ describe('recording a decision', () => {
   });
 });
 
-describe('mapQueryResult decisions', () => {
+describe('reading decisions', () => {
   test.each([
     ['limit=0', 'must be at least 1'],
     ['limit=101', 'must be at most 100'],
