@@ -10,12 +10,10 @@ const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?;?
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * The body's value; undefined when the request has none. Throws an `invalid` Fault when it is too
- * large (without mapQueryResult on), not declared as JSON, not UTF-8 or malformed, and a `cancelled` one
- * when the client goes away.
+ * The value of a body. Throws an `invalid` Fault when the body is too large (the rest is not read), not
+ * declared as JSON, not UTF-8 or malformed, and a `cancelled` Fault when the client hangs up.
  */
 export async function readJsonBody(req: IncomingMessage, res: ServerResponse): Promise<unknown> {
-  if (!hasBody(req)) return undefined;
   const { 'content-type': type, 'content-encoding': coding, expect } = req.headers;
   if (type === undefined || !JSON_TYPE.test(type)) {
     throw invalid('not_json', 'the body must be sent as Content-Type: application/json, in UTF-8');
@@ -33,7 +31,7 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse): P
 }
 
 /** Whether the request comes with a body at all. */
-function hasBody(req: IncomingMessage): boolean {
+export function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || declaredBytes(req) > 0;
 }
 

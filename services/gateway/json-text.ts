@@ -11,7 +11,7 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u([\da-fA-F]{4}))/y;
 const WHITESPACE = /[ \t\n\r]*/y;
 
 /**
- * The value of a JSON text (RFC 8259, within I-JSON, RFC 7493).
+ * The value of a JSON text (RFC 8259, within I-JSON, RFC 7493). A scan checks the text, JSON.parse reads it.
  *
  * Beyond what JSON.parse refuses, this refuses a property given twice in one object (parsers
  * disagree which one counts), U+0000 and lone surrogates (neither can be stored as text), and
@@ -21,6 +21,11 @@ const WHITESPACE = /[ \t\n\r]*/y;
 export function parseJsonText(text: string): unknown {
   new Scan(text).document();
   return JSON.parse(text);
+}
+
+/** A property's name without the escapes; only a name that has any is parsed by itself. */
+function unescaped(name: string): string {
+  return name.includes('\\') ? JSON.parse(`"${name}"`) : name;
 }
 
 class Scan {
@@ -65,7 +70,7 @@ class Scan {
       const startsAt = this.#at;
       if (this.#text[startsAt] !== '"') throw this.#malformed('expected a property name in quotes');
       this.#string();
-      const name: string = JSON.parse(this.#text.slice(startsAt, this.#at));
+      const name = unescaped(this.#text.slice(startsAt + 1, this.#at - 1));
       if (names.has(name)) {
         throw this.#refusal('duplicate_property', 'this property is given a second time', startsAt);
       }
@@ -110,7 +115,7 @@ class Scan {
     if (!isPair) throw this.#malformed('a lone surrogate is not accepted', startsAt);
   }
 
-  /** Steps over one escape; gives the UTF-16 code unit of a `\u` escape, else one of no concern. */
+  /** Skips one escape. Returns the UTF-16 code unit of a `\u` escape, and 1 for any other escape. */
   #escapedUnit(): number {
     ESCAPE.lastIndex = this.#at;
     const match = ESCAPE.exec(this.#text);

@@ -1,5 +1,5 @@
 /** Reads and checks the body of a request, and leaves its value in `ctx.state.body`. */
-import { readJsonBody } from '../json-body.ts';
+import { hasBody, readJsonBody } from '../json-body.ts';
 import type { OperationMiddleware } from '../request-state.ts';
 import type { Validator } from '../validation.ts';
 
@@ -9,7 +9,8 @@ import type { Validator } from '../validation.ts';
  */
 export function readBody(validator: Validator): OperationMiddleware {
   return async function readBody(ctx, next) {
-    ctx.state.body = validator.body(await readJsonBody(ctx.req, ctx.res));
+    const { req, res, state } = ctx;
+    state.body = validator.body(hasBody(req) ? await readJsonBody(req, res) : undefined);
     await next();
   };
 }
