@@ -48,7 +48,7 @@ export function createKoaApp(deps: KoaAppDeps): Koa<RequestState> {
   app.use(
     routeOperations(operations, (operation) =>
       middlewareOf(operation, required(validators, operation), required(handlers, operation), deps),
-    ).routes(),
+    ),
   );
   app.use(documentation(document).routes());
   app.use(refuseUnrouted);

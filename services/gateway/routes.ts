@@ -1,6 +1,7 @@
 /** Routes the requests for operations: one route of @koa/router for each operation of the OpenAPI document. */
 import { invalid } from '@creditlane/rpc/fault';
 import Router from '@koa/router';
+import compose from 'koa-compose';
 import type { Operation } from './operation.ts';
 import type { OperationMiddleware, OperationState } from './request-state.ts';
 
@@ -8,10 +9,32 @@ import type { OperationMiddleware, OperationState } from './request-state.ts';
 export const STRICT_ROUTES = { strict: true, sensitive: true, exclusive: true };
 
 /**
- * A router that runs, for a request of an operation, the middleware that `middlewareFor` makes for it.
- * HEAD is served wherever GET is. Throws an Error when two operations have the same method and path.
+ * Runs, for a request of an operation, the middleware that `middlewareFor` makes for it. HEAD is served
+ * wherever GET is. Throws an Error when two operations have the same method and path.
+ *
+ * The router matches and this function dispatches: `router.routes()` composes the middleware anew for each
+ * request and reads the Host header, which cost 8 µs of 75 µs CPU per request. Matching costs 0.5 µs with 18
+ * routes and 2.2 µs with 72.
  */
 export function routeOperations(
+  operations: readonly Operation[],
+  middlewareFor: (operation: Operation) => OperationMiddleware[],
+): OperationMiddleware {
+  const router = operationRouter(operations, middlewareFor);
+  return function routeOperations(ctx, next) {
+    const { path } = ctx;
+    const match = router.match(path, ctx.method);
+    ctx.matched = match.path;
+    const route = match.pathAndMethod.at(-1);
+    const [run] = route?.stack ?? [];
+    if (route === undefined || run === undefined) return next();
+    requireDecodable(path);
+    ctx.params = route.params(path, route.captures(path));
+    return run(ctx, next);
+  };
+}
+
+function operationRouter(
   operations: readonly Operation[],
   middlewareFor: (operation: Operation) => OperationMiddleware[],
 ): Router<OperationState> {
@@ -22,18 +45,18 @@ export function routeOperations(
     if (taken.has(key)) throw new Error(`${key} is declared twice`);
     taken.add(key);
     const path = operation.route.replaceAll(/\{(.+?)\}/g, ':$1');
-    router[operation.method](path, ...middlewareFor(operation));
+    router[operation.method](path, compose(middlewareFor(operation)));
   }
   return router;
 }
 
-/** `exclusive` takes the last route that matches, so "{id}" goes before what is written out in its place. */
+/** The last route that matches is taken, so "{id}" goes before what is written out in its place. */
 function bySpecificity(a: Operation, b: Operation): number {
   return a.route === b.route ? 0 : a.route > b.route ? -1 : 1;
 }
 
 /** Throws an `invalid` Fault for broken percent-encoding, which @koa/router passes on as it came. */
-export function requireDecodablePath({ path }: { readonly path: string }): void {
+export function requireDecodable(path: string): void {
   if (!path.includes('%')) return;
   try {
     decodeURIComponent(path);

@@ -6,7 +6,7 @@ import { notFound } from '@creditlane/rpc/fault';
 import Router from '@koa/router';
 import type { Context } from 'koa';
 import type { OpenApiDocument } from '../openapi-document.ts';
-import { requireDecodablePath, STRICT_ROUTES } from '../routes.ts';
+import { requireDecodable, STRICT_ROUTES } from '../routes.ts';
 
 const DOCUMENT_PATH = '/v1/openapi.json';
 const LIBRARY = new URL('./', import.meta.resolve('swagger-ui-dist/package.json'));
@@ -69,7 +69,7 @@ export function documentation(document: OpenApiDocument): Router {
       send(ctx, 'text/html; charset=utf-8', Buffer.from(PAGE));
     })
     .get('/docs/:file', async (ctx) => {
-      requireDecodablePath(ctx);
+      requireDecodable(ctx.path);
       const { file = '' } = ctx.params;
       if (file === 'start.js') {
         send(ctx, 'text/javascript; charset=utf-8', Buffer.from(START));

@@ -6,13 +6,11 @@ import { startSpan } from '@creditlane/runtime/telemetry/tracing';
 import type { Operation } from '../operation.ts';
 import type { BoundHandler } from '../operations/handlers.ts';
 import type { OperationContext, OperationMiddleware } from '../request-state.ts';
-import { requireDecodablePath } from '../routes.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
  * Begins the operation's span and its time, which is `defaultTimeoutMs` unless the operation has its own.
- * Throws an `invalid` Fault when the path's percent-encoding is broken.
  */
 export function startOperation(
   operation: Operation,
@@ -23,7 +21,6 @@ export function startOperation(
   return function startOperation(ctx, next) {
     const { state } = ctx;
     const { requestId } = state;
-    requireDecodablePath(ctx);
     state.operation = operation;
     state.span = startSpan(`${method} ${route}`, {
       kind: 'server',
@@ -74,7 +71,7 @@ export function runOperation(operation: Operation, handler: BoundHandler): Opera
 /** Aborts when the connection closes before the answer was sent: the client has hung up. */
 function hangUpSignal({ res }: OperationContext): AbortSignal {
   const controller = new AbortController();
-  res.once('close', () => {
+  res.on('close', () => {
     if (!res.writableFinished) controller.abort();
   });
   return controller.signal;
