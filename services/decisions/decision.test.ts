@@ -18,22 +18,22 @@ function refusedFields(change: MessageInitShape<typeof DecisionSchema>): string[
 
 describe('a decision', () => {
   test.each([
-    DecisionValue.BOOKED,
-    DecisionValue.DOCUMENTS_INCOMPLETE,
-    DecisionValue.APPROVED,
-    DecisionValue.CONDITIONALLY_APPROVED,
-    DecisionValue.WITHDRAWN,
-    DecisionValue.DECLINED,
-    DecisionValue.INCOMPLETE,
-    DecisionValue.PENDING_BANK_CONNECTION,
-  ])('with the value %# is accepted', (decision) => {
-    expect(refusedFields({ decision })).toEqual([]);
+    'BOOKED',
+    'DOCUMENTS_INCOMPLETE',
+    'APPROVED',
+    'CONDITIONALLY_APPROVED',
+    'WITHDRAWN',
+    'DECLINED',
+    'INCOMPLETE',
+    'PENDING_BANK_CONNECTION',
+  ] as const)('with the value %s is accepted', (name) => {
+    expect(refusedFields({ decision: DecisionValue[name] })).toEqual([]);
   });
 
-  test.each([DecisionValue.AWAITING_DECISION, DecisionValue.DRAFT])(
-    'with a value that only the platform gives is refused (%#)',
-    (decision) => {
-      expect(refusedFields({ decision })).toEqual(['/decision']);
+  test.each(['AWAITING_DECISION', 'DRAFT'] as const)(
+    'with the value %s, which only the platform sets, is refused',
+    (name) => {
+      expect(refusedFields({ decision: DecisionValue[name] })).toEqual(['/decision']);
     },
   );
 

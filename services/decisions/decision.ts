@@ -2,7 +2,7 @@
 import { type Decision, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 
-/** Values that only the platform gives; a submission may start with one of them. */
+/** Values that only the platform sets: every submission starts with AWAITING_DECISION. */
 const PLATFORM_VALUES = new Set([DecisionValue.AWAITING_DECISION, DecisionValue.DRAFT]);
 
 /**

@@ -33,7 +33,7 @@ describe('the latest decision', () => {
     });
   });
 
-  test('is the decision recorded last, without figures of earlier decisions', async () => {
+  test('is the decision recorded last, without fields of earlier decisions', async () => {
     await decide(60);
     await fixture.service.client.recordDecision(
       { ...ids(), decision: { decision: DecisionValue.WITHDRAWN } },

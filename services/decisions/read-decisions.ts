@@ -19,9 +19,11 @@ export function getDecision(
   );
 }
 
-/** At most `limit` decisions, newest first. `lastSeq` is the last one's sequence if more follow. */
+/** A page of a submission's history. */
 export interface DecisionPage {
+  /** At most `limit` decisions, newest first. */
   records: DecisionRecord[];
+  /** The sequence of the page's last decision; undefined when no older decision follows. */
   lastSeq: number | undefined;
 }
 

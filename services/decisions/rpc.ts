@@ -1,4 +1,4 @@
-/** The decisions service as its proto states it. */
+/** DecisionsService: translates between the messages of the contract and the use cases. */
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';

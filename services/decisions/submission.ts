@@ -33,7 +33,7 @@ export function couldBeInScope(submission: SubmissionKey, scope: Scope): boolean
   return scope.creditorId === submission.creditorId || scope.retailerId !== undefined;
 }
 
-/** Sequence 1 of every submission: the creditor has not decided yet. */
+/** The decision with sequence 1 of every submission: the creditor has not decided yet. */
 export function firstDecision(): Decision {
   return create(DecisionSchema, { decision: DecisionValue.AWAITING_DECISION });
 }

@@ -5,8 +5,8 @@ import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
 export type ColumnType = 'value' | 'frequency' | 'date' | 'numeric' | 'text' | 'integer';
 
 /**
- * The columns that hold a Decision message, each named as its field. A new figure is a line here, a
- * migration, and a column in each written-out statement; tests fail until all of them agree.
+ * The columns that hold a Decision message, each named as its field. A new field needs a line here, a
+ * migration, and a column in each statement that lists the columns; tests fail until all of them agree.
  */
 export const DECISION_COLUMNS = [
   { column: 'decision', field: 'decision', type: 'value' },
@@ -53,6 +53,7 @@ const optional = (type: EntitySchemaColumnOptions['type']): EntitySchemaColumnOp
   type,
   nullable: true,
 });
+
 /**
  * One application submitted to one creditor. `last_seq` is the sequence of the latest decision.
  * `worksheet` holds the terms that the retailer asked for and `terms` those that hold after the latest

@@ -23,7 +23,7 @@ test('the terms of a decision are the terms that it sets', () => {
   });
 });
 
-test('terms that a decision does not set, and unknown terms, are absent', () => {
+test('terms that a decision does not set, and terms of a missing worksheet, are absent', () => {
   expect(termsOf(create(DecisionSchema, { decision }))).toEqual({});
   expect(termsJson(undefined)).toEqual({});
 });

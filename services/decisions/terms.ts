@@ -1,4 +1,4 @@
-/** The terms of a loan, which hold from decision to decision until a decision changes them. */
+/** The terms of a loan. Each term stays in force until a later decision sets it to another value. */
 import { create, type JsonObject, toJson } from '@bufbuild/protobuf';
 import { type LoanTerms, LoanTermsSchema } from '@creditlane/proto/common/v1/terms';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
@@ -19,7 +19,7 @@ export function termsOf(decision: Decision): JsonObject {
   );
 }
 
-/** Terms as protobuf JSON, without the unknown ones. */
+/** Terms as protobuf JSON; unset terms are absent. */
 export function termsJson(terms: LoanTerms | undefined): JsonObject {
   return terms === undefined ? {} : (toJson(LoanTermsSchema, terms) as JsonObject);
 }

@@ -49,7 +49,7 @@ describe('the webhook of a decision', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('does not exist when the decision value has no event, and the numbers show no gap', async () => {
+  it('does not exist for a decision value without an event type, and webhook-sequence has no gap', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
     await bus.publish([fixture.event({ decision: 'WITHDRAWN' }), fixture.event({ sequence: 2 })]);
@@ -58,13 +58,13 @@ describe('the webhook of a decision', () => {
     expect(sequences(received)).toEqual([1]);
   });
 
-  it('is delivered once when the event comes repeatedly, also under another id', async () => {
+  it('is delivered once when the event is published repeatedly, also under another id', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
     const event = fixture.event();
     await bus.publish([event, event]);
     await bus.publish([event]);
-    // The same decision under another id, as after the loss of the whole broker.
+    // The same decision under another id, as after the loss of all Kafka data.
     await bus.publish([fixture.event()]);
     await settled();
     expect(received).toHaveLength(1);
@@ -81,7 +81,7 @@ describe('the webhook of a decision', () => {
     expect(sequences(late.received)).toEqual([1]);
   });
 
-  it('costs one call of the integrations service for a whole batch', async () => {
+  it('needs one call of the integrations service for a whole batch of events', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
     const creditors = upTo(20).map(() => randomUUID());
@@ -107,7 +107,7 @@ describe('the webhooks of one application', () => {
     expect(sequences(received)).toEqual([1, 1, 2, 3, 3, 4, 4, 5, 6, 7, 7, 8]);
   });
 
-  it('have the same id and bytes on every attempt, and a new timestamp and signature on each', async () => {
+  it('have the same id and bytes on every attempt, and a valid signature on each', async () => {
     const { received, respondWith, secret } = await fixture.addReceiver();
     respondWith(answer(500));
     const { bus } = await fixture.start();
@@ -121,7 +121,7 @@ describe('the webhooks of one application', () => {
     }
   });
 
-  it('wait for a failing one until the hold ends, and are then delivered', async () => {
+  it('wait behind a failing webhook until its hold ends, and are then delivered', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     respondWith(({ headers }, response) => {
       response.writeHead(headers['webhook-sequence'] === '1' ? 500 : 200).end();
@@ -152,7 +152,7 @@ describe('the webhooks of one application', () => {
   });
 });
 
-describe('a receiver that fails', () => {
+describe('a receiver', () => {
   it.each<[string, Responder, object]>([
     ['hangs', hang, { status: 0, failure: 'deadline' }],
     [
@@ -174,7 +174,7 @@ describe('a receiver that fails', () => {
       { status: 0, failure: 'deadline' },
     ],
   ])(
-    'because it %s is tried again, and the delivery is dead after the last attempt',
+    'that %s gets every attempt, and the delivery is dead after the last one',
     async (_, responder, attempt) => {
       const { received, respondWith } = await fixture.addReceiver();
       respondWith(responder);
@@ -202,8 +202,8 @@ describe('a receiver that fails', () => {
   );
 });
 
-describe('an event that cannot be delivered', () => {
-  it('whose body does not match its schema is listed as dead with the reason, and the numbers show no gap', async () => {
+describe('an event', () => {
+  it('whose body does not match its schema is listed as dead with the reason, and webhook-sequence has no gap', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled, clients, metrics } = await fixture.start();
     await bus.publish([
@@ -228,7 +228,7 @@ describe('an event that cannot be delivered', () => {
     expect(await metrics()).toContain('creditlane_webhook_backlog{state="dead"} 1');
   });
 
-  it('because it is unreadable becomes a dead letter, and later events are delivered', async () => {
+  it('that is unreadable becomes a dead letter, and later events are delivered', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
     const garbage = { ...fixture.event({ sequence: 2 }), value: Buffer.from('not protobuf') };
@@ -243,7 +243,7 @@ describe('an event that cannot be delivered', () => {
     ]);
   });
 
-  it('because its creditor id is no UUID becomes a dead letter', async () => {
+  it('whose creditor id is no UUID becomes a dead letter', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
     await bus.publish([fixture.event({ creditorId: 'not-a-uuid' }), fixture.event()]);
@@ -253,7 +253,7 @@ describe('an event that cannot be delivered', () => {
     expect(rows).toEqual([{ reason: expect.stringContaining('no creditor') }]);
   });
 
-  it('is delivered when it comes again readable, unless a later decision was delivered', async () => {
+  it('that was unreadable and is published again is delivered, unless a later decision was', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
     const [first, last] = [randomUUID(), randomUUID()];
@@ -275,7 +275,7 @@ describe('an event that cannot be delivered', () => {
     expect(sequences(received)).toEqual([1, 2]);
   });
 
-  it('because its destination was removed before a retry is dead', async () => {
+  it('whose destination is removed before a retry has a dead delivery', async () => {
     const { received, respondWith, destinationId } = await fixture.addReceiver();
     respondWith(answer(500));
     const { bus, settled } = await fixture.start({ RETRY_DELAYS: '300ms' });
@@ -324,7 +324,7 @@ describe('while the integrations service is unavailable', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('a delivery waits, and keeps all its attempts', async () => {
+  it('a delivery waits, and no attempt is counted', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     respondWith(answer(500));
     const { bus, settled } = await fixture.start({ RETRY_DELAYS: '300ms' });

@@ -12,7 +12,7 @@ import type { WebhookDispatcherContext } from './service.ts';
 import { findUnsettled } from './store/deliveries.ts';
 import { purgeDeliveries, purgeMessages } from './store/retention.ts';
 
-/** The running service. It ends with the process's closers. */
+/** The running service, which the process's closers stop. */
 export interface WebhookDispatcher {
   routes: ServiceRoutes[];
   /** Resolves when no delivery is due or under way; attempts planned for later may remain. */
@@ -38,7 +38,7 @@ export async function startWebhookDispatcher(
     endpoint: endpoints.integrations,
     signer,
     closers,
-    // Optional: without the integrations service webhooks wait, and lists of deliveries are answered.
+    // Optional: while the integrations service is unavailable, webhooks wait, but ListDeliveries answers.
     health: health.optional,
     metrics,
     cacheMs: settings.destinationsCacheMs,

@@ -1,4 +1,4 @@
-/** The dispatcher's metrics. No label names a destination: their number has no bound. */
+/** The dispatcher's metrics. The destination is never a label, because the number of destinations is unbounded. */
 import type { Database } from '@creditlane/postgres/database';
 import type { Statement } from '@creditlane/postgres/statement';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
@@ -8,7 +8,7 @@ import {
   countDeadLetters,
   countDisabledDestinations,
   findOldestUndelivered,
-} from './store/levels.ts';
+} from './store/gauges.ts';
 
 export class DispatcherMetrics {
   readonly attempts;

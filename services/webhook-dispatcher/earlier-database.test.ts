@@ -38,7 +38,7 @@ async function addPendingDelivery(destinationId: string, sequence: number): Prom
   );
 }
 
-it('pending deliveries in a database of the last release are delivered in order, and new ones after them', async () => {
+it('pending deliveries in a database of the last release are delivered in order, before new deliveries', async () => {
   const { received, destinationId } = await fixture.addReceiver();
   await migrate(fixture.environment.DATABASE_URL, RELEASED, silentLog);
   const { applicationId, creditorId } = fixture;

@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 describe('receivers that hang', () => {
-  it('do not keep deliveries from other receivers, though together they could fill all places', async () => {
+  it('do not delay deliveries to other receivers, though their deliveries would use up MAX_IN_FLIGHT', async () => {
     const hanging = await Promise.all(upTo(4).map(() => fixture.addReceiver()));
     for (const { respondWith } of hanging) respondWith(hang);
     const healthy = await Promise.all(upTo(4).map(() => fixture.addReceiver()));

@@ -1,4 +1,4 @@
-// A webhook event type of its own, added in this file alone: it is made from another bus event, has
+// A webhook event type that only this file adds. It is made from another bus event than decisions, has
 // another ordering key, one recipient and another signature header, and is rendered when it is sent.
 import { createHmac, randomUUID } from 'node:crypto';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
@@ -99,7 +99,7 @@ function submitted({ applicant = 'Ana', retailerId = fixture.retailerId as strin
   );
 }
 
-it('is sent to its recipient alone, at its path, signed in its header', async () => {
+it('a webhook of the new type is sent to its recipient alone, at its path, signed in its header', async () => {
   const others = await fixture.addReceiver();
   const { received, secret } = await addRecipient();
   const { bus, settled } = await start();
@@ -115,7 +115,7 @@ it('is sent to its recipient alone, at its path, signed in its header', async ()
   expect(headers['x-service-signature']).toBeUndefined();
 });
 
-it('keeps the order of its own ordering key while the receiver fails', async () => {
+it('webhooks of the new type keep the order of their ordering key while the receiver fails', async () => {
   const { received, respondWith } = await addRecipient();
   const refused = new Set([1, 3]);
   respondWith(({ headers }, response) => {
@@ -130,7 +130,7 @@ it('keeps the order of its own ordering key while the receiver fails', async () 
   expect(sent).toEqual(['Ana', 'Ana', 'Bo', 'Cy', 'Cy', 'Di']);
 });
 
-it('is stored as a reference, and has the same bytes on every attempt', async () => {
+it('a webhook rendered when sent is stored as a reference, and has the same bytes on every attempt', async () => {
   const { received, respondWith } = await addRecipient();
   respondWith(answer(500));
   const { bus } = await start();
@@ -141,7 +141,7 @@ it('is stored as a reference, and has the same bytes on every attempt', async ()
   expect(rows).toEqual([{ body: null, reference: [...snapshots.keys()][0] }]);
 });
 
-it('is dead with the reason when its payload does not match its schema, and the next one is sent', async () => {
+it('a webhook rendered when sent is dead if its payload does not match its schema, and the next is sent', async () => {
   const { received } = await addRecipient();
   const { bus, settled } = await start();
   const [unfit, next] = [submitted(), submitted()];
@@ -160,7 +160,7 @@ it('is dead with the reason when its payload does not match its schema, and the 
   expect(attempts.rows).toContainEqual({ status: null, failure: 'payload_unfit' });
 });
 
-it('waits, and keeps all its attempts, while its content cannot be read', async () => {
+it('a webhook rendered when sent waits while its content cannot be read, and no attempt is counted', async () => {
   const { received } = await addRecipient();
   isSnapshotServiceAvailable = false;
   const { bus, settled } = await start();
@@ -176,7 +176,7 @@ it('waits, and keeps all its attempts, while its content cannot be read', async 
   expect(rows).toEqual([{ state: 'delivered', attempts: 1 }]);
 });
 
-it('is delivered beside the decisions of the same dispatcher', async () => {
+it('one dispatcher delivers webhooks of the new type and of decisions', async () => {
   const { received } = await addRecipient();
   const { bus, settled } = await start();
   await bus.publish([submitted()]);
@@ -189,7 +189,7 @@ it('is delivered beside the decisions of the same dispatcher', async () => {
   ]);
 });
 
-it('becomes a dead letter when no webhook can be made from its event', async () => {
+it('an event that its source cannot read becomes a dead letter', async () => {
   const { received } = await addRecipient();
   const { bus, settled } = await start();
   await bus.publish([submitted({ retailerId: '' }), submitted()]);

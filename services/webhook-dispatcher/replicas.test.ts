@@ -15,7 +15,7 @@ const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 15_000, interv
 const applicationOf = ({ body }: Received): UUID => JSON.parse(body).applicationId;
 
 describe('dispatchers that share a database', () => {
-  it('deliver everything once and in order, also when an application’s events come to both in turn', async () => {
+  it('deliver everything once and in order, even if they consume an application’s events alternately', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     const delivered: Received[] = [];
     let requests = 0;
@@ -28,7 +28,7 @@ describe('dispatchers that share a database', () => {
     const dispatchers = [await fixture.start(), await fixture.start()];
     const applications = upTo(20).map(() => randomUUID());
     for (const sequence of upTo(6)) {
-      // Each application's events come to both in turn, as after a rebalance of its partition.
+      // The two consume each application's events alternately, as after a rebalance of its partition.
       const { bus } = dispatchers[sequence % 2] ?? expect.unreachable();
       await bus.publish(
         applications.map((applicationId) => fixture.event({ applicationId, sequence })),
@@ -44,7 +44,7 @@ describe('dispatchers that share a database', () => {
     }
   });
 
-  it('continue with the deliveries of one that closes', async () => {
+  it('continue with the deliveries of a dispatcher that closes', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     respondWith(answer(503));
     const first = await fixture.start({ RETRY_DELAYS: '1s,1s,1s' });
@@ -84,7 +84,7 @@ describe('a dispatcher that is killed', () => {
     return child;
   }
 
-  it('loses nothing, and its successor repeats only the requests that were under way', async () => {
+  it('loses no delivery, and the next dispatcher repeats only the requests that were under way', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     respondWith(answer(503));
     const first = await fixture.start({ RETRY_DELAYS: '300ms,300ms,300ms' });

@@ -8,7 +8,7 @@ class RetryDelaysError extends Error {
   readonly loggable = true;
 }
 
-/** The pauses in milliseconds. Throws when an item is no time span, or when there are more than 50. */
+/** The delays in milliseconds. Throws when an item is no time span, or when there are more than 50. */
 export function parseDelays(text: string): number[] {
   const delays = text.split(',').map((item) => {
     const delayMs = parseDurationMs(item.trim());

@@ -9,7 +9,7 @@ const read = (env: Env) => readSettings(env, localSettings(webhookDispatcher)).o
 
 const needed = { DATABASE_URL: 'postgres://localhost/webhooks' };
 
-it('without settings only https to public addresses is allowed, and the schedule is the contract’s', () => {
+it('without settings only https to public addresses is allowed, and the retry schedule is the default', () => {
   const settings = read(needed);
   expect(settings.egress).toEqual({ allowHttp: false, allowLoopback: false, ports: [443, 8443] });
   expect(settings).toMatchObject({

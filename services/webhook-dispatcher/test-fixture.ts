@@ -1,4 +1,4 @@
-/** A dispatcher with its surroundings, for tests: PostgreSQL, a bus, an integrations service, receivers. */
+/** A dispatcher with its dependencies, for tests: PostgreSQL, a bus, an integrations service, receivers. */
 import { randomUUID } from 'node:crypto';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import { type EventMessage, toMessage } from '@creditlane/events/message';

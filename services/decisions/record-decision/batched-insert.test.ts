@@ -9,6 +9,7 @@ import {
 } from '../test-decisions.ts';
 
 const LOCK_TIMEOUT_MS = 4_000;
+const SUBJECT = randomUUID();
 const fixture = useSubmission({ LOCK_TIMEOUT: `${LOCK_TIMEOUT_MS}ms` });
 
 const decide = (
@@ -20,7 +21,6 @@ const decide = (
     { applicationId, creditorId, decision: { decision: DecisionValue.APPROVED, ...decision } },
     asIntegration({ creditorId }, { subject: SUBJECT, ...(key && { idempotencyKey: key }) }),
   );
-const SUBJECT = randomUUID();
 
 /** New submissions that the service has received. */
 async function submitNew(count: number): Promise<TestSubmission[]> {
@@ -37,7 +37,7 @@ const countRounds = async () => {
   return rows[0]?.rounds ?? 0;
 };
 
-test('decisions that arrive together share statements, and each is recorded as if it were alone', async () => {
+test('decisions that arrive together share statements, and each has its own answer and event', async () => {
   const submissions = await submitNew(20);
   const before = await countRounds();
   const answers = await Promise.all(
@@ -59,7 +59,7 @@ test('decisions that arrive together share statements, and each is recorded as i
   }
 });
 
-test('decisions on one submission at once get a sequence each, and their events are in order', async () => {
+test('concurrent decisions on one submission get consecutive sequences and publish events in order', async () => {
   const submissions = await submitNew(5);
   await Promise.all(
     Array.from({ length: 50 }, (_, n) => decide(submissions[n % 5] as TestSubmission)),
@@ -103,7 +103,7 @@ test('a decision that the database refuses prevents no other decision', async ()
   ]);
 });
 
-test('duplicate requests in one round have one effect, as has each other key', async () => {
+test('duplicate requests in one round have one effect, and requests with other keys one each', async () => {
   const submissions = await submitNew(4);
   const key = randomUUID();
   const [first] = submissions as [TestSubmission];

@@ -1,4 +1,4 @@
-/** Inserts decisions in rounds: decisions that arrive while others are being written share a statement. */
+/** Inserts decisions in rounds: decisions that arrive while a round is being written share the next statement. */
 import { isDatabaseUnavailable } from '@creditlane/postgres/error-classes';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
@@ -6,17 +6,17 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import { insertDecision, type NewDecision } from './insert-decision.ts';
 import { insertDecisions } from './insert-decisions.ts';
 
-/** Keeps the promises of `insertDecision`. */
+/** Inserts a decision; resolves and rejects as `insertDecision` does. */
 export type InsertDecision = (row: NewDecision) => Promise<number | undefined>;
 
-/** One round is planned and executed while the commits of others wait for the disk. */
+/** More than one, so that a round is executed while the commits of other rounds wait for the disk. */
 const ROUNDS_AT_ONCE = 3;
 const MAX_ROUND_ROWS = 64;
 
 /**
- * A statement for many decisions costs a fraction of as many statements, and writes only decisions
- * that need not wait. Every other decision is inserted alone, as is each decision of a round that the
- * database refused, so that one bad decision fails by itself.
+ * One statement for many decisions costs a fraction of one statement for each, but writes only the
+ * decisions that need not wait for a lock. The others of the round are inserted one by one. When the
+ * database refuses a round, all its decisions are inserted one by one, so that only the bad one fails.
  */
 export function createBatchedInsert(db: Queryable, log: Log): InsertDecision {
   const insertRound = async (rows: readonly NewDecision[]) => {

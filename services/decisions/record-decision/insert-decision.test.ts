@@ -1,5 +1,5 @@
-// A new figure of a decision must stand in its message, in DECISION_COLUMNS and in every statement that
-// is written out. These tests fail until it does.
+// A new field of a decision must be added to its message, to DECISION_COLUMNS and to every statement that
+// lists the columns. These tests fail until all of them have the field.
 import { create } from '@bufbuild/protobuf';
 import { DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { describe, expect, test } from 'vitest';

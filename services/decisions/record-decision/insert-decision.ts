@@ -38,9 +38,9 @@ export interface NewDecision {
  * sequences have no gap and no duplicate. The outbox draws the event's id under that lock, so events
  * are published in the order of their sequences.
  *
- * Two unique constraints refuse a repetition: of two duplicate requests with one idempotency key the
- * second fails on `idempotency_key`, as does a request whose key has an expired answer; of two attempts
- * at one call the second fails on `decisions_call`, also when a stopped process sent the first.
+ * Two unique constraints refuse a repetition. Of two duplicate requests with one idempotency key the
+ * second fails on `idempotency_key`, as does a request whose key has an expired answer. Of two attempts
+ * at one call the second fails on `decisions_call`, even if the first was sent by a process that stopped.
  */
 export const insertDecisionStatement = defineStatement<{ last_seq: number }>(
   'decision_insert',
@@ -106,8 +106,9 @@ export function parametersOf(row: NewDecision): unknown[] {
 
 /**
  * Inserts a decision and resolves to its sequence. Resolves to undefined, and nothing is written, when
- * there is no such submission or the idempotency key has a stored answer. Rejects with an
- * `isDuplicateRequest` or `isRepeatedCall` error as the statement's comment says.
+ * there is no such submission or the idempotency key has a live stored answer. Rejects with an error
+ * that `isDuplicateRequest` or `isRepeatedCall` recognises when one of the two constraints above refuses
+ * the decision.
  */
 export async function insertDecision(db: Queryable, row: NewDecision): Promise<number | undefined> {
   const [inserted] = await insertDecisionStatement.run(db, parametersOf(row));

@@ -15,9 +15,9 @@ import { type NewDecision, parametersOf } from './insert-decision.ts';
 
 /**
  * As `insertDecisionStatement`, for many decisions in one round trip, but only for decisions that need
- * not wait: SKIP LOCKED leaves out a submission whose row is locked, and the UPDATE changes a row once,
- * which leaves out all but one decision of a submission. So a locked submission delays no other
- * decision, and two of these statements cannot deadlock.
+ * not wait for a lock: SKIP LOCKED leaves out a submission whose row is locked, and the UPDATE changes a
+ * row once, which leaves out all but one decision of a submission. So a locked submission delays no
+ * other decision, and two of these statements cannot deadlock.
  *
  * Each parameter is the list of one column. The first list is unnested and the others are indexed by
  * position: PostgreSQL makes a table of every list that it unnests, which for 41 columns costs several
@@ -115,8 +115,8 @@ export const insertDecisionsStatement = defineStatement<{ call_id: string; last_
 );
 
 /**
- * Inserts the decisions that need not wait, all of them or none, and resolves to the sequence of each.
- * A sequence is undefined where the decision would have had to wait, and where `insertDecision` would
+ * Inserts the decisions that need not wait for a lock, all of them or none, and resolves to one result
+ * for each row: its sequence, or undefined when the decision was left out or when `insertDecision` would
  * resolve to undefined. Rejects as `insertDecision` does.
  */
 export async function insertDecisions(

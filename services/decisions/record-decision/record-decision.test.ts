@@ -61,7 +61,7 @@ describe('each value that a creditor may give', () => {
   });
 });
 
-test('a recorded decision has each of its figures exactly', async () => {
+test('every field of a decision is recorded and published exactly', async () => {
   const decision = {
     decision: DecisionValue.BOOKED,
     firstPaymentDate: '2026-03-31',
@@ -101,7 +101,7 @@ test('a recorded decision has each of its figures exactly', async () => {
   expect((await eventsOf(fixture.submission)).at(-1)?.decision).toEqual(answer.decision);
 });
 
-test('the worksheet’s terms hold from decision to decision until a decision changes them', async () => {
+test('a term stays in force until a decision changes it, and the worksheet stays as it was', async () => {
   await decide({ ...APPROVED, interestRate: 5.25 });
   await decide({ ...APPROVED, paymentFrequency: PaymentFrequency.WEEKLY, term: 48 });
   await decide({ decision: DecisionValue.DECLINED });

@@ -30,6 +30,7 @@ async function decide(idempotencyKey: string | undefined, term = 60, caller = su
   return { term: answer.decision?.term, replayed };
 }
 
+/** The terms of the recorded decisions, in order, which are those of their events. */
 const recorded = async () => {
   const { rows } = await fixture.service.sql.query(
     'SELECT seq, term FROM decisions WHERE application_id = $1 AND seq > 1 ORDER BY seq',
@@ -38,7 +39,6 @@ const recorded = async () => {
   await fixture.service.settled();
   const { applicationId } = fixture.submission;
   const events = fixture.service.events.filter((event) => event.applicationId === applicationId);
-  // The history and the events always agree.
   expect(events.slice(1).map(({ decision }) => decision?.term)).toEqual(
     rows.map(({ term }) => term),
   );
@@ -107,7 +107,7 @@ test('a key with another body is refused and changes nothing', async () => {
   expect(await recorded()).toEqual([60]);
 });
 
-test('a request whose answer has expired records a second decision, purged or not', async () => {
+test('a request whose stored answer has expired, and is not yet purged, records a second decision', async () => {
   await decide('key', 60);
   await ageStoredAnswers(fixture.service.sql, 25, subject);
   const callCount = fixture.service.applications.callCount;
@@ -117,7 +117,7 @@ test('a request whose answer has expired records a second decision, purged or no
   expect(fixture.service.applications.callCount).toBe(callCount);
 });
 
-test('the key of another caller, and no key, repeat nothing', async () => {
+test('requests with the key of another caller, and requests without a key, each record a decision', async () => {
   await decide('key', 1);
   await decide('key', 2, randomUUID());
   await decide(undefined, 3);
@@ -135,7 +135,7 @@ test('a key whose request was refused can be used again', async () => {
   expect(await decide('key')).toEqual({ term: 60, replayed: false });
 });
 
-test('a caller that has lost its creditor does not get the stored answer', async () => {
+test('a caller whose scope no longer covers the submission does not get the stored answer', async () => {
   await decide('key');
   const { applicationId, creditorId } = fixture.submission;
   const request = {
@@ -171,7 +171,7 @@ describe('while another transaction holds the submission’s lock for longer tha
     },
   );
 
-  test('a request with a duplicate in progress is a conflict', async () => {
+  test('a request whose duplicate request is in progress is a conflict', async () => {
     const inProgress = { kind: 'conflict', code: 'idempotency_in_progress' };
     await whileLocked(async () => {
       const duplicate = await fixture.service.sql.connect();

@@ -8,7 +8,7 @@ import type { Scope, SubmissionKey } from '../submission.ts';
 export interface DecisionRecord {
   seq: number;
   recordedAt: Date;
-  /** The integration that recorded it; null where the platform did. */
+  /** The integration that recorded the decision; null for the first decision, which the platform records. */
   integrationId: string | null;
   decision: Decision;
 }
@@ -30,7 +30,10 @@ export const selectLatestDecision = defineStatement<Record<string, unknown>>(
     AND (submission.creditor_id = $3::uuid OR submission.retailer_id = $4::uuid)`,
 );
 
-/** The outer join tells an empty page, which is one row of nulls, from a submission that is not there. */
+/**
+ * The outer join distinguishes an empty page, which is one row of nulls, from a missing submission,
+ * which is no row.
+ */
 export const selectDecisions = defineStatement<Record<string, unknown>>(
   'decision_history',
   `SELECT page.*

@@ -7,7 +7,7 @@ import { firstDecisionRecorded, type ReceivedSubmission } from '../events.ts';
 import { termsJson } from '../terms.ts';
 
 /**
- * Submissions that are in the table already stay as they are. Rows are inserted in the order of their
+ * A submission that is already in the table stays as it is. Rows are inserted in the order of their
  * keys, so that two processes that insert the same submissions at once cannot deadlock.
  */
 const insertSubmissions = defineStatement(

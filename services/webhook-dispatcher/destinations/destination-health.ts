@@ -1,16 +1,16 @@
-/** Which results say something about their destinations that is not stored yet. */
+/** The health of destinations: finds the changes, so that only changes are written to the database. */
 import { LRUCache } from 'lru-cache';
 import type { AttemptResult } from '../sending/attempt.ts';
 
-/** How a destination answered. */
+/** Whether a destination's receiver answers with success. */
 export interface DestinationHealth {
   readonly revision: number;
   readonly succeeded: boolean;
-  /** Why nothing more is to be sent, where the destination said so; a stable word. */
+  /** Set when the receiver answered that it is gone: the stable word for the reason to disable it. */
   readonly goneReason?: string | undefined;
 }
 
-/** How often the health of a destination is stored again while it does not change. */
+/** Health that does not change is stored again after this time. */
 const REPEAT_MS = 60_000;
 
 export class HealthTracker {
@@ -25,13 +25,13 @@ export class HealthTracker {
     for (const { delivery, revision, state, disables, reason } of results) {
       if (revision === undefined) continue;
       const { destinationId } = delivery;
-      const other = changes.get(destinationId);
-      if (other !== undefined && other.revision > revision) continue;
-      const same = other?.revision === revision ? other : undefined;
+      const latest = changes.get(destinationId);
+      if (latest !== undefined && latest.revision > revision) continue;
+      const sameRevision = latest?.revision === revision ? latest : undefined;
       changes.set(destinationId, {
         revision,
-        succeeded: same?.succeeded || state === 'delivered',
-        goneReason: disables ? reason : same?.goneReason,
+        succeeded: sameRevision?.succeeded || state === 'delivered',
+        goneReason: disables ? reason : sameRevision?.goneReason,
       });
     }
     for (const [id, { revision, succeeded, goneReason }] of changes) {
@@ -42,7 +42,7 @@ export class HealthTracker {
     return changes;
   }
 
-  /** To be called after the transaction that stored the changes. */
+  /** Call it after the commit of the transaction that stored the changes. */
   markStored(changes: ReadonlyMap<string, DestinationHealth>): void {
     for (const [id, health] of changes) this.#stored.set(id, health);
   }

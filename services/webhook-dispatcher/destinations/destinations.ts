@@ -14,7 +14,7 @@ import { LRUCache } from 'lru-cache';
 import type { GrantQuery } from '../events/decision-events.ts';
 import type { Recipient, RecipientLookup } from '../events/webhook-event-type.ts';
 
-/** The name that this service signs with, and that other services accept tokens of. */
+/** The service's name: the issuer of its identity tokens, and its consumer group. */
 export const SERVICE = 'webhook-dispatcher';
 
 const SERVICE_IDENTITY = serviceIdentity(SERVICE);
@@ -31,7 +31,7 @@ export interface Destination {
   readonly keys: readonly KeyObject[];
 }
 
-/** The destination that a call asks for, and what caused the call. */
+/** A destination to look up, and the trace of the attempt that needs it. */
 interface DestinationLookup {
   readonly id: string;
   readonly traceparent: string | undefined;
@@ -43,7 +43,7 @@ export interface DestinationsOptions {
   readonly closers: Closers;
   readonly health: HealthCheckRegistry;
   readonly metrics: Metrics;
-  /** How long URLs and secrets are cached: how late, at most, a change of them takes effect. */
+  /** How long URLs and secrets are cached, and so the longest time until a change takes effect. */
   readonly cacheMs: number;
 }
 
@@ -51,7 +51,7 @@ export interface DestinationsOptions {
 export class Destinations {
   readonly #client: Client<typeof DestinationsService>;
   readonly #cache: LRUCache<string, Promise<Destination | undefined>>;
-  /** Lookups of one turn of the event loop share a call. */
+  /** Combines the lookups that are made in the same turn of the event loop into one call. */
   readonly #lookups: Batcher<DestinationLookup, Destination | undefined>;
 
   constructor({ endpoint, signer, closers, health, metrics, cacheMs }: DestinationsOptions) {
@@ -62,7 +62,7 @@ export class Destinations {
       health,
       metrics,
     });
-    // lru-cache takes a ttl of 0 for no limit.
+    // lru-cache treats a ttl of 0 as no limit.
     this.#cache = new LRUCache({ max: MAX_CACHED, ttl: Math.max(1, cacheMs) });
     this.#lookups = new Batcher((lookups) => this.#getDestinations(lookups), {
       maxConcurrent: MAX_CONCURRENT_CALLS,
@@ -103,7 +103,7 @@ export class Destinations {
     return destination;
   }
 
-  /** As `get`, from an answer that is not older than this call. */
+  /** As `get`, but asks the integrations service even if the destination is cached. */
   getUncached(id: string, traceparent: string | undefined): Promise<Destination | undefined> {
     this.#cache.delete(id);
     return this.get(id, traceparent);

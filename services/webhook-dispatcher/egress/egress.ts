@@ -49,8 +49,8 @@ export class Egress {
   }
 
   /**
-   * Posts one webhook and resolves to its outcome within the deadline; to `undefined` when `close` ended
-   * the exchange, which says nothing about the receiver. Never rejects.
+   * Posts one webhook and resolves to its outcome within the deadline. Resolves to `undefined` when
+   * `close` ended the exchange, because its outcome then says nothing about the receiver. Never rejects.
    */
   async post({
     destinationId,
@@ -103,7 +103,7 @@ export class Egress {
     return pool;
   }
 
-  /** Lets a pool that is evicted by another finish its requests. */
+  /** Closes a pool that left the cache. An evicted pool finishes its requests; `close` aborts them. */
   #retire(pool: Pool): void {
     const closing = (this.#closed ? pool.destroy() : pool.close()).finally(() => {
       this.#retired.delete(closing);

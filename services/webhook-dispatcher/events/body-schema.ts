@@ -3,9 +3,10 @@ import type { AnySchema } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
-/** A serialized body, and why it must not be sent: `undefined` when it matches its schema. */
+/** A serialized body, checked against its schema. */
 export interface RenderedBody {
   readonly body: string;
+  /** How the body violates its schema, so that it must not be sent; `undefined` when it matches. */
   readonly mismatch: string | undefined;
 }
 

@@ -30,7 +30,7 @@ export interface GrantQuery {
   readonly creditorId: string;
 }
 
-/** In what the seven differ. */
+/** One of the seven event types: the properties in which they differ. */
 interface DecisionEvent {
   /** The decision values that the webhook reports. */
   readonly decisions: readonly DecisionValue[];
@@ -131,7 +131,7 @@ export function decisionSource(
       return eventTypes.get(value);
     },
     recordedAt: ({ recordedAt }) => (recordedAt ? timestampDate(recordedAt) : new Date()),
-    highWaterMark: ({ applicationId, creditorId, sequence }) => ({
+    seriesPosition: ({ applicationId, creditorId, sequence }) => ({
       orderingKey: applicationId,
       numberingKey: creditorId,
       sequence: Number(sequence),

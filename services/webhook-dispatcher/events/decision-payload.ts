@@ -2,7 +2,7 @@
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_events';
 
-// Receivers of decision events get hyphens; everywhere else the words have underscores.
+// In webhooks of decisions the names have hyphens; in the REST interface they have underscores.
 const FREQUENCIES: Readonly<Partial<Record<PaymentFrequency, string>>> = {
   [PaymentFrequency.WEEKLY]: 'WEEKLY',
   [PaymentFrequency.BI_WEEKLY]: 'BI-WEEKLY',

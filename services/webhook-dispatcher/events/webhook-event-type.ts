@@ -1,6 +1,6 @@
 /**
- * Webhook event types: all that the dispatcher knows of an event is in its descriptor. A descriptor
- * stands in the source of the bus event that its webhooks are made from.
+ * Webhook event types and their sources. A descriptor holds everything that is particular to one webhook
+ * event type; a source lists the descriptors of the webhooks that are made from one type of bus event.
  */
 import type { EventType, Topic } from '@creditlane/events/topics';
 import type { BodySchema } from './body-schema.ts';
@@ -14,10 +14,10 @@ export interface Recipient {
 /** Finds recipients. Event types share a lookup, so that a batch of events costs one call for each. */
 export interface RecipientLookup<Query = unknown> {
   /**
-   * The recipients of each query, in the order of the queries. Rejects when another service that has
-   * to be asked is unavailable: then the events are handled again later.
+   * The recipients of each query, in the order of the queries. Rejects while a service that the lookup
+   * calls is unavailable; the events are then handled again later.
    *
-   * @param traceparent of one of the events, which stands for all
+   * @param traceparent of one of the events: a call for several events belongs to one trace
    */
   find(
     queries: readonly Query[],
@@ -57,17 +57,20 @@ export interface RenderedWhenSent<Event> {
   reference(event: Event): string;
   /**
    * Must return the same payload for a reference every time, since a receiver may get several attempts.
-   * Rejects when the content cannot be read now: the delivery is due again, with all its attempts.
+   * Rejects when the content cannot be read now: the delivery stays due, and no attempt is counted.
    *
    * @param traceparent of the attempt
    */
   payload(reference: string, traceparent: string | undefined): Promise<object>;
 }
 
-/** A bus event's place in the order of its kind: an event at or below the highest one is dropped. */
-export interface HighWaterMark {
+/**
+ * The position of a bus event in its series, which is named by the two keys. The high-water mark of a
+ * series is the highest sequence that was handled; an event at or below the mark is dropped.
+ */
+export interface SeriesPosition {
   readonly orderingKey: string;
-  /** Only one type of bus event may have high-water marks for a pair of the two keys. */
+  /** Only events of one bus event type may be in a series. */
   readonly numberingKey: string;
   /** 1, 2, 3 … */
   readonly sequence: number;
@@ -85,8 +88,11 @@ export interface WebhookSource<Event = unknown> {
   eventTypeOf(event: Event): WebhookEventType<Event> | undefined;
   /** When the change that the event reports was recorded. */
   recordedAt(event: Event): Date;
-  /** For events that can come again under another id, as after the loss of the whole broker. */
-  highWaterMark?(event: Event): HighWaterMark;
+  /**
+   * For events that can be published again under another id, as after the loss of all Kafka data. The
+   * events of a source without this method are deduplicated by id only.
+   */
+  seriesPosition?(event: Event): SeriesPosition;
 }
 
 /** An event that no webhook can be made from, such as one with an unknown decision value. */

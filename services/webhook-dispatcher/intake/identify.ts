@@ -23,8 +23,8 @@ export type IdentifiedBatch = ReadonlyMap<ReceivedEvent, IdentifiedEvent>;
 export type SourcesByBusEvent = ReadonlyMap<string, WebhookSource>;
 
 /**
- * Identifies the events of a batch. Rejects when a recipient lookup does: while the service that knows
- * the recipients is unavailable, no event may be taken for one without recipients.
+ * Identifies the events of a batch. Rejects when a recipient lookup rejects: while the service that knows
+ * the recipients is unavailable, an event must not be handled as if it had no recipients.
  */
 export async function identifyEvents(
   sources: SourcesByBusEvent,

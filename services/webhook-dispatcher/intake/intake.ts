@@ -1,4 +1,7 @@
-/** Turns bus events into deliveries: a batch is one transaction, and what it leases is sent after the commit. */
+/**
+ * Turns bus events into deliveries. A batch of events is one transaction; the deliveries that it leases
+ * for this process are sent after its commit.
+ */
 import type { EventMessage } from '@creditlane/events/message';
 import { createInboxHandler, type ReceivedEvent } from '@creditlane/messaging/transactional-inbox';
 import type { Database } from '@creditlane/postgres/database';
@@ -55,7 +58,7 @@ export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promi
   });
 }
 
-/** The high-water marks and lanes to read; an unreadable event has none, and is refused by `planWrites`. */
+/** The series and lanes whose state is read. An unreadable event has none: `toNewEvent` throws its error. */
 function seriesAndLanesOf(
   events: readonly ReceivedEvent[],
   identified: IdentifiedBatch,
@@ -66,7 +69,7 @@ function seriesAndLanesOf(
     const { source, eventType, recipients } = found;
     return [
       {
-        highWaterMark: source.highWaterMark?.(received.event),
+        seriesPosition: source.seriesPosition?.(received.event),
         orderingKey: eventType?.orderingKey(received.event),
         recipients,
       },
@@ -85,7 +88,7 @@ function toNewEvent(received: ReceivedEvent, identified: IdentifiedBatch): NewEv
     eventId,
     recordedAt: source.recordedAt(event),
     traceparent,
-    highWaterMark: source.highWaterMark?.(event),
+    seriesPosition: source.seriesPosition?.(event),
     webhook: eventType && {
       event: eventType.name,
       orderingKey: eventType.orderingKey(event),
@@ -128,7 +131,7 @@ function planWrites(
   const unleased = new Set<string>();
   for (const delivery of plan.deliveries) {
     if (delivery.state !== 'due') continue;
-    // Behind a backlog the new delivery takes its turn in the database.
+    // A destination with a backlog has earlier due deliveries in the database, which are claimed first.
     const { destinationId } = delivery;
     if (!queue.backlog.mayInclude(destinationId) && capacity.take(destinationId)) {
       leased.add(delivery);

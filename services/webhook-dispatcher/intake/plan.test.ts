@@ -28,17 +28,17 @@ interface EventOptions {
   content?: Content;
   recipients?: { destinationId: string; revision: number }[];
   hasWebhook?: boolean;
-  hasHighWaterMark?: boolean;
+  hasSeriesPosition?: boolean;
 }
 
 function newEvent(sequence: number, options: EventOptions = {}): NewEvent {
   const { orderingKey = 'application', numberingKey = 'creditor' } = options;
-  const { hasWebhook = true, hasHighWaterMark = true } = options;
+  const { hasWebhook = true, hasSeriesPosition = true } = options;
   return {
     eventId: options.eventId ?? `event-${sequence}`,
     recordedAt: new Date(0),
     traceparent: undefined,
-    highWaterMark: hasHighWaterMark ? { orderingKey, numberingKey, sequence } : undefined,
+    seriesPosition: hasSeriesPosition ? { orderingKey, numberingKey, sequence } : undefined,
     webhook: hasWebhook
       ? {
           event: 'applicationBooked',
@@ -88,8 +88,8 @@ describe('planning the deliveries of a batch', () => {
     ]);
   });
 
-  it('an event without a high-water mark is never dropped', () => {
-    const repeated = () => newEvent(1, { hasHighWaterMark: false });
+  it('an event without a position in a series is never dropped', () => {
+    const repeated = () => newEvent(1, { hasSeriesPosition: false });
     expect(outline([repeated(), repeated()])).toEqual([
       ['event-1', 'dest', 1, 'due', null],
       ['event-1', 'dest', 2, 'waiting', null],

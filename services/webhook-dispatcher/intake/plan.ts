@@ -1,5 +1,5 @@
 /** Decides which deliveries a batch of events makes, in which order, and with which numbers. */
-import type { HighWaterMark, Recipient } from '../events/webhook-event-type.ts';
+import type { Recipient, SeriesPosition } from '../events/webhook-event-type.ts';
 
 /** What is stored of a webhook: its body, or the reference from which the body is rendered when sent. */
 export type Content =
@@ -22,9 +22,9 @@ export interface Webhook {
 export interface NewEvent {
   readonly eventId: string;
   readonly recordedAt: Date;
-  /** Of the event's handling, which causes the webhooks. */
+  /** The trace in which the event is handled, and to which its webhooks belong. */
   readonly traceparent: string | undefined;
-  readonly highWaterMark: HighWaterMark | undefined;
+  readonly seriesPosition: SeriesPosition | undefined;
   /** `undefined` when the event has no webhook. */
   readonly webhook: Webhook | undefined;
 }
@@ -40,7 +40,7 @@ export interface StoredState {
   readonly lastSequences: ReadonlyMap<string, number>;
   /** The `laneKey`s of lanes in which a delivery keeps the later ones waiting. */
   readonly busyLanes: ReadonlySet<string>;
-  /** The disabled revision, by destination id. A later revision is sent to. */
+  /** The disabled revision, by destination id. Deliveries to a later revision are sent. */
   readonly disabledRevisions: ReadonlyMap<string, number>;
 }
 
@@ -66,13 +66,13 @@ export interface IntakePlan {
   readonly deliveries: readonly PlannedDelivery[];
 }
 
-/** Identifies what has one high-water mark; of decisions a submission. */
+/** Identifies a series, which has one high-water mark. For decisions a series is a submission. */
 export const seriesKey = (orderingKey: string, numberingKey: string) =>
   `${orderingKey} ${numberingKey}`;
 /** Identifies a lane: the deliveries of one ordering key to one destination, sent in order. */
 export const laneKey = (orderingKey: string, destinationId: string) =>
   `${orderingKey} ${destinationId}`;
-/** Identifies what webhook-sequence counts. */
+/** Identifies a counter from which `webhook-sequence` is assigned. */
 export const counterKey = (orderingKey: string, numberingKey: string, destinationId: string) =>
   `${orderingKey} ${numberingKey} ${destinationId}`;
 
@@ -89,7 +89,7 @@ export function planDeliveries(
   const messages: Message[] = [];
   const deliveries: PlannedDelivery[] = [];
 
-  const isStale = ({ orderingKey, numberingKey, sequence }: HighWaterMark): boolean => {
+  const isStale = ({ orderingKey, numberingKey, sequence }: SeriesPosition): boolean => {
     const series = seriesKey(orderingKey, numberingKey);
     if (sequence <= (highWaterMarks.get(series) ?? stored.highWaterMarks.get(series) ?? 0)) {
       return true;
@@ -125,8 +125,8 @@ export function planDeliveries(
   };
 
   for (const event of events) {
-    const { highWaterMark, webhook } = event;
-    if (highWaterMark !== undefined && isStale(highWaterMark)) continue;
+    const { seriesPosition, webhook } = event;
+    if (seriesPosition !== undefined && isStale(seriesPosition)) continue;
     if (webhook === undefined || webhook.recipients.length === 0) continue;
     const message = { ...event, webhook };
     messages.push(message);

@@ -3,14 +3,14 @@ import { createInboxSql, dropInboxSql } from '@creditlane/messaging/transactiona
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const CREATE = [
-  // The high-water mark: which decision of a submission was the last to be taken in.
+  // The high-water mark: the highest sequence of a submission's decisions that was handled.
   `CREATE TABLE submissions (
     application_id uuid NOT NULL,
     creditor_id uuid NOT NULL,
     seen_sequence bigint NOT NULL,
     PRIMARY KEY (application_id, creditor_id)
   )`,
-  // The last webhook-sequence given out. It outlives the deliveries that bear the numbers.
+  // The last webhook-sequence assigned. The row is kept when the deliveries with the numbers are deleted.
   `CREATE TABLE sequences (
     application_id uuid NOT NULL,
     destination_id uuid NOT NULL,
@@ -18,8 +18,8 @@ const CREATE = [
     last_sequence bigint NOT NULL,
     PRIMARY KEY (application_id, destination_id, creditor_id)
   )`,
-  // A body is written once per event, so that every attempt at every destination has its very bytes,
-  // also after a new version would render it differently.
+  // A body is stored once per event, so that every attempt at every destination sends the same bytes,
+  // even when a newer version of the service would render the event differently.
   `CREATE TABLE messages (
     event_id uuid PRIMARY KEY,
     event text NOT NULL,
@@ -28,9 +28,10 @@ const CREATE = [
     recorded_at timestamptz NOT NULL
   )`,
   'CREATE INDEX messages_age ON messages USING brin (recorded_at)',
-  // A lane is an application and a destination; position is the order within it. Of the deliveries of
-  // a lane that hold back those behind them, the first is due and the others wait. A due delivery
-  // that is leased is in some process's hands until next_attempt_at, and free again after it.
+  // A lane is an application and a destination; `position` is the order within the lane. Of the pending
+  // deliveries with `holding`, which keep the later ones of their lane waiting, the first is due and the
+  // others wait. A leased delivery belongs to one process until next_attempt_at; afterwards any process
+  // may claim it.
   `CREATE TABLE deliveries (
     id uuid PRIMARY KEY,
     position bigint GENERATED ALWAYS AS IDENTITY,
@@ -85,7 +86,7 @@ const TABLES = [
   'submissions',
 ];
 
-/** Deliveries with their attempts and order, and what is known of the destinations. */
+/** Deliveries with their attempts and order, and the states of destinations. */
 export class Webhooks1763700000000 implements MigrationInterface {
   readonly name = 'Webhooks1763700000000';
 

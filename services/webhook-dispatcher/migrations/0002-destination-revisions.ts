@@ -1,6 +1,9 @@
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
-/** What is known of a destination is about one revision of it: what was disabled can be set anew. */
+/**
+ * The revision of the destination that a state belongs to, so that setting a disabled destination again,
+ * which makes a new revision, enables it.
+ */
 export const destinationRevisions1763800000000 = sqlMigration(
   'DestinationRevisions1763800000000',
   ['ALTER TABLE destination_states ADD COLUMN revision integer NOT NULL DEFAULT 1'],

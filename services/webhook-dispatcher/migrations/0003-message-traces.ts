@@ -1,6 +1,6 @@
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
-/** What caused a message, so that its attempts, days later too, belong to the trace of their cause. */
+/** The trace in which a message was made, so that its attempts belong to that trace even days later. */
 export const messageTraces1763900000000 = sqlMigration(
   'MessageTraces1763900000000',
   ['ALTER TABLE messages ADD COLUMN traceparent text'],

@@ -30,14 +30,14 @@ describe('the adaptive limit of a destination', () => {
     expect([limit.limit(LATER_MS), limit.state(LATER_MS)]).toEqual([1, 'half_open']);
   });
 
-  it('when that request fails the breaker opens again, for seconds at most', () => {
+  it('when the request in the half-open state fails, the breaker opens again for seconds at most', () => {
     const limit = limitAfterFailures(50);
     limit.failed(LATER_MS);
     expect(limit.state(LATER_MS)).toBe('open');
     expect(limit.state(LATER_MS + 5_250)).toBe('half_open');
   });
 
-  it('when that request succeeds the breaker closes', () => {
+  it('when the request in the half-open state succeeds, the breaker closes', () => {
     const limit = limitAfterFailures(9);
     limit.succeeded();
     expect([limit.limit(0), limit.state(0)]).toEqual([2, 'closed']);

@@ -1,7 +1,7 @@
 /**
- * The deliveries that this process has leased: the one owner of the in-memory queue. Intake, claimer
- * and result recorder add deliveries; the sender takes those that may be sent, and removes them once
- * their results are recorded. The queue holds none of these; it calls the listener and signals.
+ * The queue of the deliveries that this process has leased. Intake, claimer and result recorder add
+ * deliveries; the sender takes the deliveries that may be sent, and removes them once their results are
+ * recorded. The queue has no reference to these parts: it calls a listener and signals.
  */
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import { LRUCache } from 'lru-cache';
@@ -21,11 +21,11 @@ export interface DeliveryQueueOptions {
   /** Requests under way at once, to all destinations together. */
   readonly maxInFlight: number;
   readonly maxInFlightPerDestination: number;
-  /** Gets deliveries that were leased while the queue was being closed: their leases are to be released. */
+  /** Gets the deliveries that are added after `close`, so that their leases can be released. */
   onRefused(deliveries: readonly LeasedDelivery[]): void;
 }
 
-/** A delivery whose lease is about to end is not sent any more: another process may claim it. */
+/** A delivery whose lease ends within this time is not sent: another process may claim it meanwhile. */
 const LEASE_MARGIN_MS = 500;
 const MAX_LIMITS = 10_000;
 const MAX_DELIVERED = 10_000;
@@ -39,7 +39,7 @@ export class DeliveryQueue {
   readonly #limits = new LRUCache<string, AdaptiveLimit>({ max: MAX_LIMITS });
   /** Destinations that may have a delivery ready, in the order of their turns. */
   readonly #turns = new Set<DestinationQueue>();
-  /** Recently delivered: a claim that the database made before the result may be answered after it. */
+  /** Recently delivered: the answer to a claim that ran before the result was written may come after it. */
   readonly #delivered: LRUCache<string, true>;
   readonly #removed = new WakeSignal();
   #onReady: () => void = () => {};
@@ -90,8 +90,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * Takes the next delivery that may be sent; `undefined` when there is none. The destinations have
-   * turns, so that no destination waits until another has none left.
+   * Takes the next delivery that may be sent; `undefined` when there is none. Destinations take turns
+   * (round robin), so that many deliveries to one destination do not delay those to another.
    */
   takeReady(nowMs: number): QueueEntry | undefined {
     for (const destination of this.#turns) {
@@ -140,7 +140,7 @@ export class DeliveryQueue {
     this.#onReady();
   }
 
-  /** Removes the waiting deliveries of destinations that nothing more is sent to. */
+  /** Removes the waiting deliveries of disabled destinations. */
   drop(destinationIds: readonly string[]): void {
     for (const id of destinationIds) {
       const waiting = this.#destinations.get(id)?.waiting.splice(0) ?? [];

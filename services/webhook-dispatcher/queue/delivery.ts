@@ -17,7 +17,7 @@ export interface LeasedDelivery {
   readonly sequence: number;
   /** When the change that the event reports was recorded. */
   readonly recordedAt: Date;
-  /** Of the event's handling, for the attempts; `null` or `undefined` where there was no trace. */
+  /** The trace in which the event was handled, and to which the attempts belong; absent without a trace. */
   readonly traceparent?: string | null | undefined;
 }
 

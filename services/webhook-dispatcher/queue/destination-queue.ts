@@ -31,8 +31,9 @@ export class DestinationQueue {
   }
 
   /**
-   * Whether the next delivery may be sent now. While results are written more requests go out, but no
-   * more than the limit again: an attempt without a stored result is repeated after a crash.
+   * Whether the next delivery may be sent now. Deliveries whose results are being written do not use up
+   * the limit, but together with the requests under way they are at most twice the limit: an attempt
+   * without a stored result is repeated after a crash.
    */
   isReady(nowMs: number): boolean {
     const limit = this.limit.limit(nowMs);
@@ -48,8 +49,8 @@ export class DestinationQueue {
 }
 
 /**
- * How many more deliveries a destination may get that has `size` in the queue: none until the queue is
- * half empty, so that one claim brings many.
+ * How many more deliveries may be queued for a destination that has `size` of them: none until its queue
+ * is half empty, so that one claim brings many deliveries.
  */
 export function capacityOf(limit: AdaptiveLimit, size: number, nowMs: number): number {
   const maxSize = limit.limit(nowMs) * QUEUED_PER_REQUEST;

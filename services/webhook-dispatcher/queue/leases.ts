@@ -12,7 +12,7 @@ export interface LeaseOptions {
   readonly leaseMs: number;
 }
 
-/** Leases are renewed so often that they last when the database is unavailable for three fifths of a lease. */
+/** Often enough that no lease ends while the database is unavailable for three fifths of a lease. */
 const RENEWALS_PER_LEASE = 5;
 
 export class LeaseRenewal {
@@ -42,9 +42,9 @@ export class LeaseRenewal {
     try {
       const renewed = await runQuery(pool, renewLeasesQuery(deliveries, leaseMs));
       for (const [n, entry] of expiring.entries()) {
-        // A delivery that was leased anew in the meantime has a lease that this answer is not about.
+        // The delivery was leased again after the query was sent: the answer is about its earlier lease.
         if (entry.delivery !== deliveries[n]) continue;
-        // Without a lease a delivery that has not been sent yet is not sent by this process.
+        // The lease is lost: if the delivery has not been sent yet, this process will not send it.
         entry.leasedUntilMs = renewed.has(entry.delivery.id) ? nowMs + leaseMs : 0;
       }
     } catch (err) {
@@ -54,7 +54,10 @@ export class LeaseRenewal {
   }
 }
 
-/** Makes deliveries due for any process at once. When the database is unavailable, their leases just end. */
+/**
+ * Releases leases, so that any process may claim the deliveries at once. Never rejects: when the database
+ * is unavailable, the leases end by themselves.
+ */
 export async function releaseLeases(
   { pool, log }: Pick<LeaseOptions, 'pool' | 'log'>,
   deliveries: readonly LeasedDelivery[],

@@ -1,4 +1,4 @@
-/** One attempt at a delivery: find the destination, render if needed, sign, post, and judge the outcome. */
+/** One attempt at a delivery: find the destination, render the body, sign, post, and decide the next step. */
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
@@ -14,11 +14,11 @@ import { nextStep, type Step } from './schedule.ts';
 import { signatureHeaders } from './signature.ts';
 
 export interface AttemptDeps {
-  /** By name. */
+  /** By the name of the webhook event type. */
   readonly eventTypes: ReadonlyMap<string, WebhookEventType>;
   readonly destinations: Pick<Destinations, 'get' | 'getUncached'>;
   readonly egress: Pick<Egress, 'post'>;
-  /** The pauses between attempts. */
+  /** The delays between attempts. */
   readonly delaysMs: readonly number[];
   readonly metrics: DispatcherMetrics;
   readonly log: Log;
@@ -37,13 +37,13 @@ export interface AttemptResult {
   readonly state: 'delivered' | 'due' | 'dead';
   /** Why the delivery is dead; begins with a stable word. */
   readonly reason?: string;
-  /** The pause before the next attempt of a due delivery. */
+  /** The delay before the next attempt of a due delivery. */
   readonly delayMs?: number;
   /** The destination answered that it is gone: nothing more is sent to it. */
   readonly disables?: boolean;
 }
 
-/** The result; `undefined` when no attempt could be made, so that the delivery is as due as before. */
+/** Makes an attempt. `undefined` when none could be made: the delivery stays due, and no attempt is counted. */
 export type Attempt = (delivery: LeasedDelivery) => Promise<AttemptResult | undefined>;
 
 /** How an attempt ended: with a request to the destination, or with a reason why none can ever be sent. */
@@ -87,7 +87,7 @@ async function tryToSend(
   if (eventType === undefined) return undefined;
   try {
     const destination = await destinations.get(destinationId, traceparent);
-    // A grant that was withdrawn is no reason: the recipients were settled by the grants at intake.
+    // Grants are not checked again: the grants at intake decided who receives the event.
     if (destination === undefined) return { kind: 'unsendable', reason: 'destination_removed' };
 
     const stored = storedBody(delivery);
@@ -112,7 +112,7 @@ async function tryToSend(
     });
     return outcome && { kind: 'exchanged', outcome, revision: destination.revision };
   } catch (err) {
-    // Not the receiver's failure, so the delivery keeps all its attempts.
+    // The receiver did not cause the failure, so no attempt is counted.
     const traceId = traceIdOf(delivery.traceparent);
     log.warn({ err, deliveryId: id, traceId }, 'a webhook could not be tried');
     return undefined;
@@ -135,7 +135,7 @@ async function renderBody(
   return schema.render(await rendering.payload(reference, traceparent));
 }
 
-/** Whether the destination still has the revision that answered: a 410 of an earlier URL disables nothing. */
+/** Whether the destination still has this revision: a 410 from an earlier URL must not disable it. */
 async function isStillAt(
   { destinations, log }: AttemptDeps,
   { id, destinationId, traceparent }: LeasedDelivery,
@@ -153,7 +153,7 @@ async function isStillAt(
 
 function outcomeOf(ending: Ending | undefined): Outcome | undefined {
   if (ending?.kind !== 'unsendable') return ending?.outcome;
-  // The word before the details of a mismatch.
+  // The details of a mismatch follow after a colon.
   return { kind: 'failed', reason: ending.reason.split(':', 1)[0] ?? '' };
 }
 

@@ -1,4 +1,4 @@
-/** Records results in batches: a batch is what gathered while the last one was being written. */
+/** Records results in batches: a batch is the results that arrived while the previous batch was being written. */
 import type { Database } from '@creditlane/postgres/database';
 import { isTransientError } from '@creditlane/postgres/error-classes';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
@@ -22,7 +22,7 @@ export interface ResultRecorderOptions extends ResultLimits {
 export type Entry = { readonly result: AttemptResult } | { readonly untried: LeasedDelivery };
 
 const MAX_BATCH = 1_000;
-/** How often a result is tried that the database refuses for itself. */
+/** How often the write of a single result that the database refuses is tried. */
 const MAX_TRIES = 5;
 /** How many deliveries a log line about lost results names. */
 const MAX_LOGGED_IDS = 20;
@@ -51,7 +51,7 @@ export class ResultRecorder {
     return this.#batches.add(entry);
   }
 
-  /** Writes what has gathered, without retries. */
+  /** Writes the remaining entries, without retries. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#batches.settled();

@@ -13,7 +13,7 @@ import { runNamedPipeline } from '../store/named-pipeline.ts';
 import { recordResultsQuery } from '../store/results.ts';
 import type { AttemptResult } from './attempt.ts';
 
-/** What a batch has to write. */
+/** The results and changes that one transaction writes. */
 export interface ResultBatch {
   readonly results: readonly AttemptResult[];
   /** Deliveries that could not be tried. */
@@ -38,15 +38,15 @@ export interface RecordedBatch {
 /** How soon an untried delivery is due again. */
 const UNTRIED_DELAY_MS = 1_000;
 
-/** Records the batch, or nothing when the database refuses any part of it: then rejects with its error. */
+/** Records the whole batch. When the database refuses any part, rejects with its error and writes nothing. */
 export async function recordBatch(
   pool: Database['pool'],
   { results, untried, healthChanges }: ResultBatch,
   { leaseMs, holdMs, disableAfterMs }: ResultLimits,
 ): Promise<RecordedBatch> {
   const tried = results.map(({ delivery }) => delivery);
-  // Only these destinations can turn out to be disabled.
-  const suspects = [...healthChanges]
+  // Only a failure or an answer that the receiver is gone can disable a destination.
+  const maybeDisabled = [...healthChanges]
     .filter(([, { succeeded, goneReason }]) => !succeeded || goneReason !== undefined)
     .map(([destinationId]) => destinationId);
 
@@ -54,8 +54,8 @@ export async function recordBatch(
     released: untried.length > 0 ? releaseLeasesQuery(untried, UNTRIED_DELAY_MS) : undefined,
     recorded: tried.length > 0 ? recordResultsQuery(results, holdMs) : undefined,
     disabled: healthChanges.size > 0 ? updateHealthQuery(healthChanges, disableAfterMs) : undefined,
-    pendingLocked: suspects.length > 0 ? lockPendingOfDisabledQuery(suspects) : undefined,
-    pendingEnded: suspects.length > 0 ? endPendingOfDisabledQuery(suspects) : undefined,
+    pendingLocked: maybeDisabled.length > 0 ? lockPendingOfDisabledQuery(maybeDisabled) : undefined,
+    pendingEnded: maybeDisabled.length > 0 ? endPendingOfDisabledQuery(maybeDisabled) : undefined,
     // Last, so that nothing of a destination that has just been disabled is promoted.
     promoted: tried.length > 0 ? promoteNextQuery(tried, leaseMs) : undefined,
   });

@@ -35,7 +35,7 @@ describe('the retry schedule', () => {
     );
   });
 
-  it('after a failure the pause is the planned one ±20 %', () => {
+  it('after a failure the delay is the planned one ±20 %', () => {
     fc.assert(
       fc.property(attempt, failure, chance, (n, outcome, random) => {
         const step = nextStep(n, outcome, RETRY_DELAYS_MS, () => random);
@@ -47,7 +47,7 @@ describe('the retry schedule', () => {
     );
   });
 
-  it('with Retry-After the pause is at least as long, up to 24 h', () => {
+  it('with Retry-After the delay is at least as long as asked for, up to 24 h', () => {
     fc.assert(
       fc.property(
         attempt,

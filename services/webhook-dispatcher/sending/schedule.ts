@@ -13,7 +13,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The pauses between the ten attempts of a delivery: 75 hours in all. */
+/** The delays between the ten attempts of a delivery: 75 hours in all. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -32,9 +32,9 @@ const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
 /**
  * The step after attempt number `attempt` (from 1) ended as `outcome`.
  *
- * `delaysMs[n - 1]` is the pause after attempt n; the attempt after the last pause is the last one.
- * Each pause is spread by ±20 % with `random` in [0, 1), so that deliveries that failed together are
- * not retried together. A Retry-After makes a pause longer, never shorter, and 24 h at most.
+ * `delaysMs[n - 1]` is the delay after attempt n; the attempt after the last delay is the last one.
+ * Each delay is spread by ±20 % with `random` in [0, 1), so that deliveries that failed together are
+ * not retried together. A Retry-After of up to 24 h makes a delay longer, never shorter.
  */
 export function nextStep(
   attempt: number,

@@ -15,7 +15,7 @@ export function startSender({ queue, attempt, recorder }: SenderDeps): void {
   const send = async (entry: QueueEntry): Promise<void> => {
     const result = await attempt(entry.delivery);
     queue.finishRequest(entry, outcomeOf(result));
-    // Recorded under the present lease: the one under which the attempt began may have ended.
+    // Recorded under the current lease: the lease under which the attempt began may have ended.
     const { delivery } = entry;
     await recorder.record(
       result === undefined ? { untried: delivery } : { result: { ...result, delivery } },

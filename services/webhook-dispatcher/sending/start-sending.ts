@@ -1,4 +1,4 @@
-/** Wires everything between the database and the receivers: every part holds the queue, and no other part. */
+/** Starts the parts that send deliveries: queue, claimer, lease renewal, sender and result recorder. */
 import type { Database } from '@creditlane/postgres/database';
 import { systemClock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
@@ -20,7 +20,7 @@ export interface SendingDeps {
   readonly log: Log;
   readonly destinations: Destinations;
   readonly metrics: DispatcherMetrics;
-  /** By name. */
+  /** By the name of the webhook event type. */
   readonly eventTypes: ReadonlyMap<string, WebhookEventType>;
 }
 
@@ -32,7 +32,7 @@ export interface Sending {
   close(): Promise<void>;
 }
 
-/** How long requests under way may last once the service is closing. */
+/** How long requests under way may last after `close`, and how long recording the last results may take. */
 const CLOSE_GRACE_MS = 3_000;
 const SETTLED_POLL_MS = 50;
 

@@ -11,8 +11,8 @@ import {
 import { laneKey } from '../intake/plan.ts';
 import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 
-// Goes from destination to destination by the index, so that many due deliveries to one do not delay
-// finding those to the others. SKIP LOCKED lets replicas share the work.
+// The recursive part visits one destination after another through the index, so that many due deliveries
+// to one destination do not delay the claim of those to others. SKIP LOCKED lets replicas claim at once.
 const claimDue = defineStatement<LeasedDelivery>(
   'deliveries_claim',
   `WITH RECURSIVE destination (id) AS (

@@ -45,9 +45,9 @@ const updateHealth = defineStatement<DisabledDestination>(
 );
 
 /**
- * Stores how destinations answered, and disables those that said they are gone or had no success for
- * `disableAfterMs`. Returns those of the destinations that are disabled then. The health of a revision
- * before the stored one changes nothing.
+ * Stores the health of destinations, and disables every destination whose receiver answered that it is
+ * gone or that had no success for `disableAfterMs`. Returns the given destinations that are disabled
+ * after the statement. The health of an earlier revision than the stored one changes nothing.
  */
 export function updateHealthQuery(
   health: ReadonlyMap<string, DestinationHealth>,
@@ -75,7 +75,7 @@ const lockPendingOfDisabled = defineStatement(
 );
 
 /**
- * Locks the pending deliveries of those of the destinations that are disabled. Must run before
+ * Locks the pending deliveries of the given destinations that are disabled. Must run before
  * `endPendingOfDisabledQuery`: the lock waits until transactions that insert deliveries behind a locked
  * one have ended, so that the next statement sees what they inserted.
  */
@@ -94,8 +94,8 @@ const endPendingOfDisabled = defineStatement(
 );
 
 /**
- * Makes the pending deliveries of those of the destinations that are disabled dead. A request that is
- * under way may still succeed, and then counts.
+ * Makes the pending deliveries of the given destinations that are disabled dead. If a request that is
+ * under way succeeds, its delivery still becomes delivered.
  */
 export function endPendingOfDisabledQuery(destinationIds: readonly string[]): Query<unknown> {
   return endPendingOfDisabled.query([destinationIds]);
@@ -109,7 +109,7 @@ const enableDestinations = defineStatement(
    WHERE s.destination_id = d.id AND s.revision < d.revision`,
 );
 
-/** Enables destinations that were set anew: their later revisions, by id. */
+/** Enables disabled destinations that were set again. `revisions` has their new revisions, by id. */
 export function enableDestinationsQuery(revisions: ReadonlyMap<string, number>): Query<unknown> {
   return enableDestinations.query([[...revisions.keys()], [...revisions.values()]]);
 }

@@ -4,7 +4,7 @@
  */
 import { type Column, defineArrayStatement } from '@creditlane/postgres/array-rows';
 import { defineStatement, mapQueryResult, type Query } from '@creditlane/postgres/statement';
-import type { HighWaterMark, Recipient } from '../events/webhook-event-type.ts';
+import type { Recipient, SeriesPosition } from '../events/webhook-event-type.ts';
 import {
   counterKey,
   type IntakePlan,
@@ -14,9 +14,9 @@ import {
   seriesKey,
 } from '../intake/plan.ts';
 
-/** What the state of one event is read by. */
+/** The series and the lanes of one event, by which its stored state is read. */
 export interface SeriesAndLanes {
-  readonly highWaterMark: HighWaterMark | undefined;
+  readonly seriesPosition: SeriesPosition | undefined;
   /** `undefined` when the event has no webhook. */
   readonly orderingKey: string | undefined;
   readonly recipients: readonly Recipient[];
@@ -66,7 +66,7 @@ const findStoredState = defineStatement<StateRow>(
 export function findStoredStateQuery(batch: readonly SeriesAndLanes[]): Query<StoredState> {
   const series = new Set<string>();
   const lanes = new Set<string>();
-  for (const { highWaterMark: mark, orderingKey, recipients } of batch) {
+  for (const { seriesPosition: mark, orderingKey, recipients } of batch) {
     if (mark !== undefined) series.add(seriesKey(mark.orderingKey, mark.numberingKey));
     if (orderingKey === undefined) continue;
     for (const { destinationId } of recipients) lanes.add(laneKey(orderingKey, destinationId));
@@ -132,7 +132,7 @@ const DELIVERY: readonly Column[] = [
   ['leased', 'boolean'],
 ];
 
-// Assembled, because few rows are read from their arrays in another way than many: see array-rows.ts.
+// Assembled from strings, because arrays of few rows and of many are unnested differently: see array-rows.ts.
 const insertPlan = defineArrayStatement(
   'intake_insert',
   (rows) => `WITH high_water_mark AS (

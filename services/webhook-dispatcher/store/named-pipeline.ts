@@ -1,6 +1,7 @@
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import type { Query, Queryable } from '@creditlane/postgres/statement';
 
+/** Runs a pipeline of queries whose results are found by name instead of by position. */
 type NamedQueries = Readonly<Record<string, Query<unknown> | undefined>>;
 
 /** The result of each query under its name; `undefined` where there was no query. */
@@ -18,6 +19,6 @@ export async function runNamedPipeline<Queries extends NamedQueries>(
   queries: Queries,
 ): Promise<NamedResults<Queries>> {
   const results = await runPipeline(db, Object.values(queries));
-  const named = Object.keys(queries).map((name, place) => [name, results[place]]);
+  const named = Object.keys(queries).map((name, index) => [name, results[index]]);
   return Object.fromEntries(named) as NamedResults<Queries>;
 }

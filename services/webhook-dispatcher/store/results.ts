@@ -18,10 +18,11 @@ const RESULT: readonly Column[] = [
 // - Two results of one delivery are not expected in a batch; if there are two, the better one counts.
 // - A success counts under any fence: the receiver has the webhook, so it must not be sent again. Any
 //   other result counts only under the current fence.
-// - Each result moves the fence on, so that a batch that is written twice, because the answer to the
+// - Each result increments the fence, so that a batch that is written twice, because the answer to the
 //   commit was lost, counts once.
 // - The rows are locked in the order of lanes and positions, as in all statements that lock several.
-// - Assembled, because few rows are read from their arrays in another way than many: see array-rows.ts.
+// - Assembled from strings, because arrays of few rows and of many are unnested differently: see
+//   array-rows.ts.
 const recordResults = defineArrayStatement(
   'results_record',
   (rows) => `WITH result AS MATERIALIZED (

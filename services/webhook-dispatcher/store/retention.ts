@@ -6,7 +6,7 @@ export const purgeDeliveries: Purge = defineStatement(
   'deliveries_purge',
   `WITH old AS (
      SELECT id FROM deliveries
-     -- created_at has an index, settled_at has none, and is never the earlier of the two.
+     -- The condition on created_at, which is never after settled_at, makes use of its index.
      WHERE created_at < now() - interval '30 days' AND settled_at < now() - interval '30 days'
        AND state IN ('delivered', 'dead') LIMIT 1000
    ), deleted_attempt AS (

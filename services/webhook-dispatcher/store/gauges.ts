@@ -1,4 +1,4 @@
-/** The SQL of the metrics that are read from the database: how many rows there are, and how old. */
+/** The SQL of the gauges that are read from the database: numbers of rows, and the age of the oldest. */
 import { defineStatement } from '@creditlane/postgres/statement';
 
 // Each state has a partial index of its own, so that the delivered rows need not be read.
