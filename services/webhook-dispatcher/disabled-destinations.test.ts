@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
@@ -22,7 +23,7 @@ async function statesOfDeliveries() {
   return rows.map(({ state, reason }) => (reason === null ? state : `${state}: ${reason}`));
 }
 
-it('a destination that answers 410 is sent nothing more', async () => {
+it('a destination that answers 410 gets no further webhook', async () => {
   const { received, respondWith } = await fixture.addReceiver();
   respondWith(answer(410));
   const { bus, settled } = await fixture.start();
@@ -55,7 +56,24 @@ it('a disabled destination is in the log, the metrics and the list of deliveries
   ]);
 });
 
-it('a disabled destination that is set to a new URL is sent to again', async () => {
+it('a pending delivery that is dead because its destination is disabled has no next attempt', async () => {
+  const { respondWith } = await fixture.addReceiver();
+  respondWith(answer(500));
+  const { bus, settled, clients } = await fixture.start({ RETRY_DELAYS: '1h' });
+  await bus.publish([fixture.event()]);
+  await settled();
+  respondWith(answer(410));
+  await bus.publish([fixture.event({ applicationId: randomUUID() })]);
+  await settled();
+  const { deliveries } = await clients(WebhooksService, 'gateway').listDeliveries(
+    { applicationId: fixture.applicationId, limit: 10 },
+    operator,
+  );
+  expect(deliveries).toMatchObject([{ state: DeliveryState.DEAD, reason: 'destination_disabled' }]);
+  expect(deliveries[0]?.nextAttemptAt).toBeUndefined();
+});
+
+it('a disabled destination that is set to a new URL gets later webhooks', async () => {
   const { respondWith, destinationId } = await fixture.addReceiver();
   respondWith(answer(410));
   const { bus, settled, metrics, clients } = await fixture.start();
@@ -90,7 +108,7 @@ it('a 410 of the earlier URL does not disable a destination that was set to a ne
   await moved.close();
 });
 
-it('a destination without a success for too long is disabled, and the time begins anew when it is set', async () => {
+it('a destination without a success for DISABLE_AFTER is disabled, and setting it again starts the time anew', async () => {
   const { respondWith, destinationId, url } = await fixture.addReceiver();
   respondWith(answer(500));
   const { bus, logged } = await fixture.start({

@@ -33,7 +33,7 @@ export function webhooksRoutes(database: Database): ServiceRoutes {
           applicationId: applicationId || undefined,
           state: NAMES.get(state),
           before: cursor || undefined,
-          // One more than the page, to find out whether another page follows.
+          // One delivery more than the page holds shows whether there is a next page.
           limit: limit + 1,
         });
         const page = listed.slice(0, limit);
@@ -59,7 +59,9 @@ function toMessage(row: DeliveryRow) {
     reason: row.reason ?? '',
     destinationDisabledReason: row.destination?.disabledReason ?? '',
     createdAt: timestampFromDate(row.createdAt),
-    ...(nextAttemptAt && { nextAttemptAt: timestampFromDate(nextAttemptAt) }),
+    // A delivery that became dead with its destination keeps the time in its row.
+    ...(row.state === 'due' &&
+      nextAttemptAt && { nextAttemptAt: timestampFromDate(nextAttemptAt) }),
     attempts: row.attempts.map(({ startedAt, durationMs, status, failure }) => ({
       startedAt: timestampFromDate(startedAt),
       durationMs,
