@@ -10,7 +10,7 @@ if (await runTool('buf', ['generate'], 'proto')) {
   const { settingsPage } = await import('../deploy/platform/settings-page.ts');
   await writeFile('deploy/compose.yaml', composeFile(SERVICES));
   await writeFile('docs/settings.md', settingsPage(SERVICES));
-  const types = await runTool(process.execPath, ['services/gateway/generate-types.ts']);
+  const types = await runTool(process.execPath, ['services/gateway/document/generate-types.ts']);
   process.exitCode = types ? 0 : 1;
 } else {
   process.exitCode = 1;

@@ -36,7 +36,7 @@ test('bytes of a newer version, with fields unknown here, are understood as far 
   expect(event).toMatchObject({ creditorId: 'c' });
 });
 
-test('what is no event of its type is refused, naming the type alone', () => {
+test('a payload that is not an event of its type is refused with an error that names only the type', () => {
   expect(() => encodeEvent(TYPE, { applicationId: 7 })).toThrow(`the payload is not a ${TYPE}`);
   expect(() => encodeEvent(TYPE, { newer: true })).toThrow(`the payload is not a ${TYPE}`);
   expect(() => encodeEvent('toString', {})).toThrow('unknown event type "toString"');

@@ -25,7 +25,7 @@ test('an outage is known through TypeORM as well', () => {
   expect(isDatabaseUnavailable(wrapped('23505'))).toBe(false);
 });
 
-test('what the driver says without a code is still what it was', async () => {
+test('errors of the driver that have no code are recognised by their messages', async () => {
   // Nobody answers on this port, and nobody waits for a connection of an ended pool.
   const pool = new pg.Pool({ host: '127.0.0.1', port: 1, max: 1 });
   expect(isDatabaseUnavailable(await pool.query('SELECT').catch((error) => error))).toBe(true);

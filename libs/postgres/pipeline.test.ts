@@ -68,7 +68,7 @@ test('after a refusal the connection runs what was prepared, and what was not', 
   expect((await pool.query('SELECT pg_backend_pid() AS pid')).rows).toEqual(before);
 });
 
-test('what cannot be parsed can be asked anew', async () => {
+test('after a query that cannot be parsed the connection runs further queries', async () => {
   const nonsense = defineStatement('nonsense', 'SELECT FROM WHERE');
   for (const _ of [1, 2]) {
     await expect(runPipeline(pool, [read.query(), nonsense.query()])).rejects.toMatchObject({
@@ -141,7 +141,7 @@ test('no query at all is answered without the server', async () => {
   expect(await runPipeline(pool, [undefined])).toEqual([undefined]);
 });
 
-test('what is decided by an answer is written in the same transaction', async () => {
+test('writes that depend on an answer happen in the transaction of the read', async () => {
   const decided = await runReadWriteTransaction(
     pool,
     [write.query([1, 'one']), read.query()],

@@ -6,7 +6,7 @@ import { startRetention } from '@creditlane/postgres/retention';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
-import { directoryRoutes } from './directory-rpc.ts';
+import { directoryRoutes } from './directory/directory-rpc.ts';
 import { applicationsRoutes } from './rpc.ts';
 import type { ApplicationsContext } from './service.ts';
 import { SealedApplicants } from './store/applicants.ts';

@@ -9,7 +9,7 @@ import {
 import type { CreateApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 import { calendarDate } from '@creditlane/runtime/calendar-date';
-import { maskedApplicant, newApplicant } from './applicant.ts';
+import { maskedApplicant, newApplicant } from './applicant/applicant.ts';
 
 /**
  * Makes the application that a request describes. With its applicants the application is complete

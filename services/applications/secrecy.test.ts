@@ -5,7 +5,7 @@ import { KeyRing } from '@creditlane/crypto/key-ring';
 import { readStoredAnswers } from '@creditlane/idempotency/test-stored-answers';
 import { CreateApplicationRequestSchema } from '@creditlane/proto/applications/v1/applications_service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openApplicant } from './sealed-applicant.ts';
+import { openApplicant } from './applicant/sealed-applicant.ts';
 import {
   anApplicant,
   anApplication,

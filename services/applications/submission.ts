@@ -3,7 +3,7 @@ import { WorksheetSchema } from '@creditlane/proto/applications/v1/application';
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
 import { conflict, notFound } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
-import { mayActFor, type Retailer, type RetailerUser } from './user.ts';
+import { mayActFor, type Retailer, type RetailerUser } from './directory/user.ts';
 import { checkWorksheet } from './worksheet.ts';
 
 /** What the rules need to know, read while the application is locked. */

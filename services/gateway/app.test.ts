@@ -119,7 +119,7 @@ describe('bodies', () => {
   });
 
   test.each(['GET', 'DELETE'])(
-    'what is sent to an operation without a body (%s) is held to the same rules',
+    'a body sent to an operation that takes none (%s) is held to the same rules',
     async (method) => {
       const path =
         method === 'GET'
@@ -259,7 +259,7 @@ describe.each(['memory', 'grpc'] as const)('with calls over %s', (calls) => {
   });
 });
 
-describe('what is not HTTP', () => {
+describe('a request that is not HTTP', () => {
   test('gets the form of every error', async () => {
     const text = await new Promise<string>((resolve, reject) => {
       let received = '';

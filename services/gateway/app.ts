@@ -8,14 +8,14 @@ import {
   IntegrationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import { connect } from '@creditlane/rpc/client';
-import { Access } from './access.ts';
-import { Callers } from './callers.ts';
+import { Access } from './access/access.ts';
+import { Callers } from './access/callers.ts';
+import { loadOpenApiDocument } from './document/openapi-document.ts';
+import { type Operation, operationsOf } from './document/operation.ts';
+import { type Listener, startListener } from './http/listener.ts';
 import { createKoaApp } from './koa-app.ts';
-import { type Listener, startListener } from './listener.ts';
 import { ConcurrencyLimiter } from './middleware/concurrency-limit.ts';
 import { RateLimiter } from './middleware/rate-limit.ts';
-import { loadOpenApiDocument } from './openapi-document.ts';
-import { type Operation, operationsOf } from './operation.ts';
 import { applicationOperations } from './operations/applications.ts';
 import { decisionOperations } from './operations/decisions.ts';
 import { directoryOperations } from './operations/directory.ts';

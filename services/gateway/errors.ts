@@ -1,7 +1,7 @@
 /** The answer to a request that failed: the one place that maps faults to HTTP statuses. */
 import { STATUS_CODES } from 'node:http';
 import { type Fault, type FaultKind, internal, toFault } from '@creditlane/rpc/fault';
-import type { Operation } from './operation.ts';
+import type { Operation } from './document/operation.ts';
 
 /** An error as it goes over the wire. */
 export interface ErrorAnswer {

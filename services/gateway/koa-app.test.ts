@@ -9,13 +9,17 @@ import { newId } from '@creditlane/runtime/ids';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Access } from './access.ts';
-import { Callers } from './callers.ts';
+import { Access } from './access/access.ts';
+import { Callers } from './access/callers.ts';
+import {
+  loadOpenApiDocument,
+  type OpenApiDocument,
+  type PathItem,
+} from './document/openapi-document.ts';
+import { operationsOf } from './document/operation.ts';
 import { createKoaApp } from './koa-app.ts';
 import { ConcurrencyLimiter } from './middleware/concurrency-limit.ts';
 import { RateLimiter } from './middleware/rate-limit.ts';
-import { loadOpenApiDocument, type OpenApiDocument, type PathItem } from './openapi-document.ts';
-import { operationsOf } from './operation.ts';
 import type { BoundHandler } from './operations/handlers.ts';
 import type { OperationContext } from './request-state.ts';
 

@@ -2,8 +2,11 @@
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import Koa from 'koa';
-import type { Access } from './access.ts';
-import type { Callers } from './callers.ts';
+import type { Access } from './access/access.ts';
+import type { Callers } from './access/callers.ts';
+import type { OpenApiDocument } from './document/openapi-document.ts';
+import type { Operation } from './document/operation.ts';
+import { compileValidators, type Validator } from './document/validation.ts';
 import { admitCaller, authorise } from './middleware/authorisation.ts';
 import { readBody } from './middleware/body.ts';
 import { findCaller } from './middleware/caller.ts';
@@ -14,12 +17,9 @@ import { runOperation, startOperation } from './middleware/operation.ts';
 import { readParameters } from './middleware/parameters.ts';
 import { limitRate, type RateLimiter } from './middleware/rate-limit.ts';
 import { traceRequest } from './middleware/trace.ts';
-import type { OpenApiDocument } from './openapi-document.ts';
-import type { Operation } from './operation.ts';
 import { type BoundHandler, bindHandlers } from './operations/handlers.ts';
 import type { OperationMiddleware, RequestState } from './request-state.ts';
 import { routeOperations } from './routes.ts';
-import { compileValidators, type Validator } from './validation.ts';
 
 export interface KoaAppDeps {
   document: OpenApiDocument;

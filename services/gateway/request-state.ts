@@ -4,9 +4,9 @@ import type { Identity } from '@creditlane/rpc/identity';
 import type { Span } from '@creditlane/runtime/telemetry/tracing';
 import type { RouterContext } from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
-import type { Caller } from './callers.ts';
-import type { Operation } from './operation.ts';
-import type { Parameters } from './validation.ts';
+import type { Caller } from './access/callers.ts';
+import type { Operation } from './document/operation.ts';
+import type { Parameters } from './document/validation.ts';
 
 /** What a request passes on to every call that is made for it. */
 export type CallLimits = Pick<CallContext, 'requestId' | 'traceparent' | 'deadlineMs' | 'signal'>;

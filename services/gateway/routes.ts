@@ -2,7 +2,7 @@
 import { invalid } from '@creditlane/rpc/fault';
 import Router from '@koa/router';
 import compose from 'koa-compose';
-import type { Operation } from './operation.ts';
+import type { Operation } from './document/operation.ts';
 import type { OperationMiddleware, OperationState } from './request-state.ts';
 
 /** Paths are taken literally: no other case, no trailing slash, and one route for each request. */

@@ -24,9 +24,9 @@ export function findStaleGeneratedCode(): Finding[] {
 export function findStaleOpenApiTypes(): Finding[] {
   return withTemporaryFolder((folder) => {
     const fresh = join(folder, 'openapi.ts');
-    const script = join(ROOT, 'services/gateway/generate-types.ts');
+    const script = join(ROOT, 'services/gateway/document/generate-types.ts');
     const { status, stderr } = spawnSync(process.execPath, [script, fresh], { encoding: 'utf8' });
-    if (status !== 0) return [`services/gateway/generate-types.ts:1 fails: ${stderr}`];
+    if (status !== 0) return [`services/gateway/document/generate-types.ts:1 fails: ${stderr}`];
     const file = 'services/gateway/gen/openapi.ts';
     return readFileSync(fresh, 'utf8') === readFileSync(join(ROOT, file), 'utf8')
       ? []

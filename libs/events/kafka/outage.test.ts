@@ -74,7 +74,7 @@ describeWithKafka(
   cluster,
   'a topic on three brokers',
   ({ startBroker, stopBroker, makeConfig }) => {
-    async function openWorld() {
+    async function startPublisher() {
       const bus = createTestBus(await makeConfig(6));
       const publisher = new Publisher(bus);
       const history = new History();
@@ -87,7 +87,7 @@ describeWithKafka(
       'loses no message when one broker is killed and started and another one is stopped',
       LONG,
       async () => {
-        const { bus, publisher, history } = await openWorld();
+        const { bus, publisher, history } = await startPublisher();
         await stopBroker(0);
         const before = publisher.acknowledged;
         await publisher.rounds(
@@ -102,7 +102,7 @@ describeWithKafka(
     );
 
     test('loses no message when all brokers are killed and started', LONG, async () => {
-      const { bus, publisher, history } = await openWorld();
+      const { bus, publisher, history } = await startPublisher();
       await publisher.rounds(Promise.all([0, 1, 2].map((index) => stopBroker(index))));
       const before = publisher.refused;
       await publisher.rounds(vi.waitUntil(() => publisher.refused > before + 2, WITHIN));

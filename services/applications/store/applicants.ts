@@ -5,7 +5,7 @@ import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Applicant, Application } from '@creditlane/proto/applications/v1/application';
 import { Not } from 'typeorm';
-import { applicantContext, sealApplicant } from '../sealed-applicant.ts';
+import { applicantContext, sealApplicant } from '../applicant/sealed-applicant.ts';
 import { type ApplicantRole, applicants } from '../tables.ts';
 
 const insertRow = defineStatement(

@@ -11,7 +11,7 @@ import {
   type Worksheet,
   WorksheetSchema,
 } from '@creditlane/proto/applications/v1/application';
-import { openApplicant } from '../sealed-applicant.ts';
+import { openApplicant } from '../applicant/sealed-applicant.ts';
 import type { ApplicantRole, ApplicationRow } from '../tables.ts';
 
 /** An application with its applicants' data in the clear. */

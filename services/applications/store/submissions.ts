@@ -6,8 +6,8 @@ import {
   type Worksheet,
   WorksheetSchema,
 } from '@creditlane/proto/applications/v1/application';
+import type { RetailerUser } from '../directory/user.ts';
 import type { SubmissionFacts } from '../submission.ts';
-import type { RetailerUser } from '../user.ts';
 import { worksheetFromJson } from './application-row.ts';
 
 /** A submission as the decisions service reads it. */

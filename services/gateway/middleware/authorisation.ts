@@ -1,5 +1,5 @@
 /** Whether the caller may do what it asks for, by the rules of access.ts. */
-import type { Access } from '../access.ts';
+import type { Access } from '../access/access.ts';
 import type { OperationMiddleware } from '../request-state.ts';
 
 /** Throws a Fault when the whole operation is closed to the caller. */

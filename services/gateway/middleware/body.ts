@@ -1,7 +1,8 @@
 /** Reads and checks the body of a request, and leaves its value in `ctx.state.body`. */
-import { hasBody, readJsonBody } from '../json-body.ts';
+
+import type { Validator } from '../document/validation.ts';
+import { hasBody, readJsonBody } from '../http/json-body.ts';
 import type { OperationMiddleware } from '../request-state.ts';
-import type { Validator } from '../validation.ts';
 
 /**
  * Throws an `invalid` Fault that says why the body cannot be read, or names every field at fault. A body

@@ -1,5 +1,5 @@
 /** Who is calling: from the Authorization header to `ctx.state.caller`. */
-import type { Callers } from '../callers.ts';
+import type { Callers } from '../access/callers.ts';
 import type { OperationMiddleware } from '../request-state.ts';
 import type { ConcurrencyLimiter } from './concurrency-limit.ts';
 

@@ -39,7 +39,7 @@ test('the documentation page and all it loads come from this server, under a str
   }
 });
 
-test('what a browser has already is not sent again', async () => {
+test('a file that the browser has cached is not sent again', async () => {
   const etag = (await get('/docs/swagger-ui.css')).headers.get('etag') ?? '';
   const again = await get('/docs/swagger-ui.css', { 'if-none-match': etag });
   expect(again.status).toBe(304);

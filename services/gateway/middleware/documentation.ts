@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { notFound } from '@creditlane/rpc/fault';
 import Router from '@koa/router';
 import type { Context } from 'koa';
-import type { OpenApiDocument } from '../openapi-document.ts';
+import type { OpenApiDocument } from '../document/openapi-document.ts';
 import { requireDecodable, STRICT_ROUTES } from '../routes.ts';
 
 const DOCUMENT_PATH = '/v1/openapi.json';

@@ -2,8 +2,8 @@
 import { cancelled, invalid, notFound } from '@creditlane/rpc/fault';
 import type { RouterContext } from '@koa/router';
 import { clientFault, errorAnswer, PROBLEM_TYPE } from '../errors.ts';
+import { answerAndDiscardBody, leavesConnectionUnusable } from '../http/unread-body.ts';
 import type { RequestContext, RequestMiddleware, RequestState } from '../request-state.ts';
-import { answerAndDiscardBody, leavesConnectionUnusable } from '../unread-body.ts';
 
 /** In the order in which `Allow` lists them. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];

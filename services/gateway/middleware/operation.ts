@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { internal } from '@creditlane/rpc/fault';
 import { newTraceparent } from '@creditlane/runtime/telemetry/traceparent';
 import { startSpan } from '@creditlane/runtime/telemetry/tracing';
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../document/operation.ts';
 import type { BoundHandler } from '../operations/handlers.ts';
 import type { OperationContext, OperationMiddleware } from '../request-state.ts';
 

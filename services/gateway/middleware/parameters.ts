@@ -1,6 +1,7 @@
 /** Checks the parameters of a request, and leaves them in `ctx.state.parameters`. */
+
+import type { Validator } from '../document/validation.ts';
 import type { OperationMiddleware } from '../request-state.ts';
-import type { Validator } from '../validation.ts';
 
 /** Throws an `invalid` Fault that names every parameter at fault. */
 export function readParameters(validator: Validator): OperationMiddleware {

@@ -6,7 +6,7 @@ import { acceptedRequestId } from '@creditlane/rpc/request-id';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { acceptedTraceparent, traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../document/operation.ts';
 import type { RequestContext, RequestMiddleware } from '../request-state.ts';
 
 const SECURITY_HEADERS = Object.entries({

@@ -14,9 +14,9 @@ import {
 } from '@creditlane/proto/applications/v1/applications_service';
 import { LoanTermsSchema } from '@creditlane/proto/common/v1/terms';
 import type { Client } from '@creditlane/rpc/client';
-import { messageReader, messageWriter } from '../json-message.ts';
-import { refusedFields } from '../validation-messages.ts';
+import { refusedFields } from '../document/validation-messages.ts';
 import { defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
+import { messageReader, messageWriter } from './json-message.ts';
 
 const readCreation = messageReader(CreateApplicationRequestSchema, {
   except: ['primaryApplicant', 'coApplicant'],

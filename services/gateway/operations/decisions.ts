@@ -5,9 +5,9 @@ import {
   RecordedDecisionSchema,
 } from '@creditlane/proto/decisions/v1/decisions_service';
 import type { Client } from '@creditlane/rpc/client';
-import { messageReader, messageWriter } from '../json-message.ts';
-import { refusedFields } from '../validation-messages.ts';
+import { refusedFields } from '../document/validation-messages.ts';
 import { defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
+import { messageReader, messageWriter } from './json-message.ts';
 
 /** Set by the platform's own callers only, so neither read from a body nor shown. */
 const INTERNAL = { except: ['maxPayment'] } as const;

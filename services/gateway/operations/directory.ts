@@ -7,8 +7,8 @@ import {
   UserSchema,
 } from '@creditlane/proto/applications/v1/directory_service';
 import type { Client } from '@creditlane/rpc/client';
-import { messageReader } from '../json-message.ts';
 import { defineHandlers, renameRefusedFields } from './handlers.ts';
+import { messageReader } from './json-message.ts';
 
 const readRetailer = messageReader(RetailerSchema, { except: ['retailerId'] });
 const readRetailerGroup = messageReader(RetailerGroupSchema, { except: ['retailerGroupId'] });

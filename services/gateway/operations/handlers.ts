@@ -5,10 +5,10 @@
 import type { Readable } from 'node:stream';
 import type { CallContext } from '@creditlane/rpc/client';
 import { internal, toFault } from '@creditlane/rpc/fault';
+import type { Operation } from '../document/operation.ts';
+import { refusedFields } from '../document/validation-messages.ts';
 import type { operations as DescribedOperations, webhooks } from '../gen/openapi.ts';
-import type { Operation } from '../operation.ts';
 import type { OperationContext } from '../request-state.ts';
-import { refusedFields } from '../validation-messages.ts';
 import type { Answerable, MismatchedFields } from './mismatched-fields.ts';
 
 /** The document lists what it posts to webhooks among its operations; the gateway does not serve those. */

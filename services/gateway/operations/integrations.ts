@@ -4,8 +4,8 @@ import {
   RegisterIntegrationRequestSchema,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Client } from '@creditlane/rpc/client';
-import { messageReader } from '../json-message.ts';
 import { defineHandlers } from './handlers.ts';
+import { messageReader } from './json-message.ts';
 
 const readRegistration = messageReader(RegisterIntegrationRequestSchema);
 

@@ -6,7 +6,7 @@ import {
   aUser,
   startTestApplications,
   type TestApplications,
-} from './test-applications.ts';
+} from '../test-applications.ts';
 
 let fixture: TestApplications;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import { loadOpenApiDocument, type OpenApiDocument } from './openapi-document.ts';
 import { operationsOf } from './operation.ts';
 
-const [, , file = fileURLToPath(new URL('gen/openapi.ts', import.meta.url))] = process.argv;
+const [, , file = fileURLToPath(new URL('../gen/openapi.ts', import.meta.url))] = process.argv;
 const HEADER = '// Generated from services/gateway/openapi by npm run generate. Do not edit.\n\n';
 
 const document = loadOpenApiDocument();

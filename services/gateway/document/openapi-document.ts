@@ -57,7 +57,7 @@ type Shared = Pick<DescribedOperation, 'parameters' | 'responses'>;
 type RootFile = OpenApiDocument & Record<SharedKey, Shared>;
 type SharedKey = 'x-every-operation' | 'x-every-post';
 
-const FOLDER = fileURLToPath(new URL('openapi/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../openapi/', import.meta.url));
 const ROOT = 'openapi.yaml';
 
 /** Reads and merges the files. Throws an Error naming the path or component that two files declare. */

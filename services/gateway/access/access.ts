@@ -4,11 +4,11 @@ import type { AccessService } from '@creditlane/proto/integrations/v1/integratio
 import type { Client } from '@creditlane/rpc/client';
 import { forbidden, unauthenticated } from '@creditlane/rpc/fault';
 import type { Identity } from '@creditlane/rpc/identity';
-import type { AccessTarget } from './access-target.ts';
+import type { AccessTarget } from '../document/access-target.ts';
+import type { AccessRule } from '../document/operation.ts';
+import type { CallLimits } from '../request-state.ts';
 import type { Caller } from './callers.ts';
 import { cachedLookup, sharedCall } from './lookup-cache.ts';
-import type { AccessRule } from './operation.ts';
-import type { CallLimits } from './request-state.ts';
 
 type Scope = Pick<Identity, 'retailerId' | 'creditorId'>;
 

@@ -4,7 +4,7 @@
  */
 import type { Database } from '@creditlane/postgres/database';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
-import { findExistingIds, saveRow } from './store/directory.ts';
+import { findExistingIds, saveRow } from '../store/directory.ts';
 import {
   type CreditorRow,
   creditors,
@@ -14,7 +14,7 @@ import {
   retailers,
   type UserRow,
   users,
-} from './tables.ts';
+} from '../tables.ts';
 
 export async function registerRetailerGroup(
   database: Database,

@@ -2,7 +2,7 @@ import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestGateway } from './test-gateway.ts';
+import { startTestGateway } from '../test-gateway.ts';
 
 const gateway = await startTestGateway();
 afterAll(gateway.close);
@@ -214,7 +214,7 @@ describe('X-Service-Retailer-ID', () => {
   });
 });
 
-describe('what is cached', () => {
+describe('the cache of keys and grants', () => {
   test('concurrent requests share one lookup, and a revoked key is refused once the cache expires', async () => {
     const cached = await startTestGateway({ accessCacheMs: 200 });
     try {

@@ -1,6 +1,7 @@
 import { unauthenticated } from '@creditlane/rpc/fault';
 import { describe, expect, test } from 'vitest';
-import { errorAnswer } from './errors.ts';
+import { errorAnswer } from '../errors.ts';
+import { bindHandlers } from '../operations/handlers.ts';
 import {
   type JsonObject,
   loadOpenApiDocument,
@@ -8,7 +9,6 @@ import {
   resolveReference,
 } from './openapi-document.ts';
 import { operationsOf } from './operation.ts';
-import { bindHandlers } from './operations/handlers.ts';
 import { compileValidators } from './validation.ts';
 
 const document = loadOpenApiDocument();

@@ -2,7 +2,7 @@
 import type { CallContext } from '@creditlane/rpc/client';
 import { serviceIdentity } from '@creditlane/rpc/identity';
 import { LRUCache } from 'lru-cache';
-import type { CallLimits } from './request-state.ts';
+import type { CallLimits } from '../request-state.ts';
 
 const GATEWAY = serviceIdentity('gateway');
 
