@@ -79,7 +79,7 @@ describe('names and sizes', () => {
   test(`no folder has more than ${MAX_FILES_PER_FOLDER} source files`, () => {
     const filesByFolder = Map.groupBy(SOURCE_FILES, (file) => dirname(file));
     const findings = [...filesByFolder]
-      .filter(([folder, files]) => files.length > MAX_FILES_PER_FOLDER)
+      .filter(([, files]) => files.length > MAX_FILES_PER_FOLDER)
       .map(([folder, { length }]) => {
         return `${folder}:1 has ${length} files: make subfolders by what the files do`;
       });
