@@ -1,4 +1,4 @@
-// The applications service: retailers with their groups and users, creditors, applications with their applicants, and submissions.
+/** The applications service: retailers with their users, creditors, applications with applicants, submissions. */
 import { rewrapTable } from '@creditlane/crypto/rotation';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { type Relay, startRelay } from '@creditlane/messaging/relay';

@@ -1,4 +1,4 @@
-/** ApplicationsService as its proto states it. */
+/** ApplicationsService: translates between the messages of the contract and the use cases. */
 import { create } from '@bufbuild/protobuf';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import {

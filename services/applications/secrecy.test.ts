@@ -100,7 +100,8 @@ test('the digest of a stored request differs from the SHA-256 of the request', a
   await fixture.service.applications.createApplication(request, asIntegration(retailerId, key));
   const stored = await readStoredAnswers(fixture.sql);
   const rows = stored.filter((row) => row.key === key);
-  // A reader who knows the rest of the request could compute this for every social insurance number.
+  // Someone who reads the database and knows the rest of the request could compute this digest for every
+  // social insurance number.
   const message = create(CreateApplicationRequestSchema, request);
   const guess = createHash('sha256')
     .update(toBinary(CreateApplicationRequestSchema, message))
@@ -120,7 +121,7 @@ test('an applicant copied to another row or tenant cannot be opened', async () =
   expect(() => openApplicant(ring, rows[0].sealed, id, randomUUID())).toThrow(SealError);
 });
 
-test('a start with a new current key seals every applicant with that key', async () => {
+test('a start with a new current key wraps every applicant with that key', async () => {
   const { retailerId } = tenant;
   const { applicationId } = await createTestApplication(fixture, retailerId);
   const next = `k2:${randomBytes(32).toString('base64')}`;

@@ -44,8 +44,8 @@ export async function loadStoredAnswer(
 }
 
 /**
- * The same idempotency with an HMAC of the request's digest. A bare digest of a request that is known
- * but for a social insurance number would reveal the number to a reader who tries all of them.
+ * The same idempotency with an HMAC of the request's digest. From a plain digest, someone who knows the
+ * rest of the request could find the social insurance number by trying every number.
  */
 export function withKeyedDigest(
   idempotency: CallIdempotency | undefined,

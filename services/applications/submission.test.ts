@@ -105,8 +105,8 @@ describe('a submission', () => {
     ['an inactive user', { active: false, retailerIds: ['retailer'], retailerGroupIds: [] }, false],
     ['another retailer’s', { active: true, retailerIds: ['x'], retailerGroupIds: ['y'] }, false],
     ['the group’s', { active: true, retailerIds: [], retailerGroupIds: ['group'] }, true],
-  ])('by %s is refused unless the user may act for the retailer', (_, user, good) => {
-    expect(pointers(check({}, { user }))).toEqual(good ? undefined : ['/submittedByUserId']);
+  ])('by %s is accepted only if the user may act for the retailer', (_, user, isAccepted) => {
+    expect(pointers(check({}, { user }))).toEqual(isAccepted ? undefined : ['/submittedByUserId']);
   });
 
   test('by a user of a group for a retailer without a group is refused', () => {

@@ -6,7 +6,7 @@ import { FieldFaults } from '@creditlane/rpc/field-faults';
 import { mayActFor, type Retailer, type RetailerUser } from './directory/user.ts';
 import { checkWorksheet } from './worksheet.ts';
 
-/** What the rules need to know, read while the application is locked. */
+/** The stored data that the rules for a submission need, read while the application is locked. */
 export interface SubmissionFacts {
   archived: boolean;
   retailer: Retailer;
@@ -17,9 +17,9 @@ export interface SubmissionFacts {
 }
 
 /**
- * Refuses a submission to all of its creditors if any creditor is unknown or has the application
- * already: the second worksheet for that creditor would otherwise be dropped silently. A caller that
- * lost an answer can repeat the request with its idempotency key.
+ * Refuses the whole submission if one of its creditors is unknown or has the application already: the
+ * second worksheet for that creditor would otherwise be dropped silently. A caller that lost an answer
+ * can repeat the request with its idempotency key.
  *
  * @throws Fault `invalid_submission`, `application_archived`, `creditor_not_found` or `already_submitted`
  */

@@ -145,7 +145,7 @@ describe('a submitted application', () => {
   });
 });
 
-describe('all or nothing:', () => {
+describe('a submission is made for all its creditors or none:', () => {
   test('a submission with one unknown creditor is refused for all creditors', async () => {
     const creditorIds = [tenant.creditorId, randomUUID()];
     await expect(submit({ creditorIds })).rejects.toMatchObject({
@@ -193,7 +193,7 @@ describe('all or nothing:', () => {
     expect(await published()).toEqual([]);
   });
 
-  test('of several submissions to one creditor at once, one is made', async () => {
+  test('one of several concurrent submissions to one creditor is made', async () => {
     const results = await Promise.allSettled([submit(), submit(), submit()]);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await published()).toHaveLength(1);
@@ -232,7 +232,7 @@ describe('the scope of a call', () => {
 });
 
 describe('with an idempotency key,', () => {
-  test('a repeated request has one effect and the first answer, also after otherCreditorId submissions', async () => {
+  test('a repeated request has one effect and the first answer, also after other submissions', async () => {
     const key = randomUUID();
     const first = await submit({}, key);
     await submit({ creditorIds: [otherCreditorId] });
@@ -255,7 +255,7 @@ describe('with an idempotency key,', () => {
     expect((await submit({}, key)).replayed).toBe(false);
   });
 
-  test('a lock timeout is a conflict beside a duplicate request, and otherwise unavailable', async () => {
+  test('a lock timeout is a conflict while a duplicate request runs, and unavailable otherwise', async () => {
     const key = randomUUID();
     const operation = 'creditlane.applications.v1.ApplicationsService/SubmitApplication';
     const callerId = asIntegration('').identity.subject;

@@ -115,7 +115,7 @@ export const applications = new EntitySchema<ApplicationRow>({
   },
 });
 
-/** Applicants; all their data is in `sealed`, an encrypted Applicant message. */
+/** Applicants. All personal data is in `sealed`, an encrypted Applicant message. */
 export const applicants = new EntitySchema<ApplicantRow>({
   name: 'applicants',
   columns: {

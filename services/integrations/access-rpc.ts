@@ -1,4 +1,4 @@
-/** AccessService as its proto states it: what the gateway asks about the caller of every request. */
+/** AccessService: tells the gateway who the caller of a request is, and which grants the caller has. */
 import type { Database } from '@creditlane/postgres/database';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { Caller } from '@creditlane/proto/common/v1/access';
@@ -36,7 +36,7 @@ export function accessRoutes({ database, platformKeys }: AccessDeps): ServiceRou
   );
 }
 
-// A side that the request leaves empty, and a text that is not a UUID, cannot have a grant.
+// An empty id, which the request sends for a side that does not matter, and an id that is no UUID have no grant.
 function uuidOrNull(id: string): string | null {
   return isUuid(id) ? id.toLowerCase() : null;
 }

@@ -1,4 +1,4 @@
-// The integrations service: integrations, their keys, permissions, grants and webhook destinations.
+/** The integrations service: integrations, their keys, permissions, grants and webhook destinations. */
 import { rewrapTable } from '@creditlane/crypto/rotation';
 import { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';

@@ -1,4 +1,4 @@
-/** DestinationsService as its proto states it: where the webhook dispatcher sends events. */
+/** DestinationsService: tells the webhook dispatcher which destinations receive an event, and their secrets. */
 import { unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';

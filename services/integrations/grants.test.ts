@@ -20,7 +20,7 @@ describe('a grant', () => {
   const check = (ids: { retailerId?: string; creditorId?: string }) =>
     fixture.access.checkGrants({ integrationId, ...ids }, asGateway);
 
-  test('holds for its own integration, on its own side, until it is revoked', async () => {
+  test('is live for its integration and its side only, until it is revoked', async () => {
     expect(await check({ retailerId, creditorId })).toMatchObject({
       retailer: false,
       creditor: false,
@@ -50,7 +50,7 @@ describe('a grant', () => {
     expect(await check({ creditorId })).toMatchObject({ creditor: false });
   });
 
-  test('for a creditor that has disabled the integration does not hold, also when it is made again', async () => {
+  test('for a creditor that has disabled the integration is not live, even if it is granted again', async () => {
     const creditor = { integrationId, creditorId, granted: true };
     await fixture.integrations.grantCreditor(creditor, asPlatform);
     await fixture.sql.query(
@@ -63,7 +63,7 @@ describe('a grant', () => {
     expect(await check({ creditorId })).toMatchObject({ creditor: false });
   });
 
-  test('never holds for a text that is not a UUID', async () => {
+  test('is never live for an id that is no UUID', async () => {
     expect(await check({ retailerId: 'R-17', creditorId: '' })).toMatchObject({
       retailer: false,
       creditor: false,

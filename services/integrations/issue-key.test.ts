@@ -28,7 +28,7 @@ describe('a key', () => {
     });
     await fixture.integrations.revokeKey({ integrationId, keyId }, asPlatform);
     await expect(authenticate(fixture, key)).rejects.toMatchObject({ kind: 'unauthenticated' });
-    // A second revocation changes nothing, not even the time.
+    // A second revocation succeeds and changes nothing.
     await fixture.integrations.revokeKey({ integrationId, keyId }, asPlatform);
   });
 
@@ -58,7 +58,7 @@ describe('a key', () => {
     expect(await authenticate(fixture, key)).toMatchObject({ callerId: integrationId });
   });
 
-  test('has new permissions once its integration has', async () => {
+  test('has the new permissions as soon as the permissions of its integration change', async () => {
     const { key } = await fixture.integrations.issueKey({ integrationId }, asPlatform);
     const request = { integrationId, name: 'DealerDesk', permissions: [] };
     await fixture.integrations.registerIntegration(request, asPlatform);

@@ -3,7 +3,7 @@ import { PLATFORM_PERMISSIONS } from './permission.ts';
 /** The owner of a key, with its permissions. */
 export interface KeyOwner {
   kind: 'integration' | 'platform';
-  /** The integration's id; for a platform key an id of its own. */
+  /** The integration's id; for a platform key an id that is derived from the key's digest. */
   callerId: string;
   permissions: readonly string[];
 }
@@ -35,8 +35,8 @@ export function parsePlatformKeys(text: string): PlatformKeys {
   );
 }
 
-// A platform key's id names the key in logs and records, and is the same on every replica: it is cut
-// from the digest, which does not reveal the key, and marked as a UUID of version 8 (RFC 9562).
+// A platform key's id names the key in logs and records. It is the first digits of the digest, so that it
+// is the same on every replica and does not reveal the key, in the form of a UUID of version 8 (RFC 9562).
 function platformOwner(digest: string): KeyOwner {
   const groups = [
     digest.slice(0, 8),

@@ -1,5 +1,4 @@
-// The permissions of keys. The platform's list and the contract's list for integrations are closed and
-// disjoint.
+/** The permissions of keys: no permission is both one of the platform's and one of integrations. */
 import { Permission } from '@creditlane/proto/integrations/v1/integrations_service';
 
 /** The permissions of the platform's own administration. */

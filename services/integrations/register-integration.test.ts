@@ -42,7 +42,7 @@ describe('a registration', () => {
     expect((await register({}, randomUUID())).id).not.toBe(first.id);
   });
 
-  test('and an API key can share an idempotency key', async () => {
+  test('and the issue of an API key can have the same idempotency key', async () => {
     const key = randomUUID();
     const { id: integrationId } = await register({}, key);
     const context = { ...asPlatform, idempotencyKey: key };
@@ -68,7 +68,7 @@ test('an integration that is not registered is not found by any request', async 
   }
 });
 
-test('an integration, and the platform without the permission, cannot administer integrations', async () => {
+test('an integration, and a platform key without the permission, cannot administer integrations', async () => {
   const identity: Identity = { kind: 'integration', subject: randomUUID(), permissions: [] };
   const request = { integrationId: identity.subject };
   await expect(fixture.integrations.issueKey(request, { identity })).rejects.toMatchObject({

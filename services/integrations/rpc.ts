@@ -1,4 +1,4 @@
-/** IntegrationsService as its proto states it: how the platform administers integrations. */
+/** IntegrationsService: how the platform's administration manages integrations, keys, grants and destinations. */
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { IntegrationsService } from '@creditlane/proto/integrations/v1/integrations_service';
 import { notFound } from '@creditlane/rpc/fault';

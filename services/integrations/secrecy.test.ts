@@ -52,7 +52,7 @@ test('no API key and no webhook secret is readable in the database', async () =>
   }
 });
 
-test('a start with a new current key seals every secret and stored answer with that key', async () => {
+test('a start with a new current key wraps every secret and stored answer with that key', async () => {
   const integrationId = await registerTestIntegration(fixture);
   const repeated = { ...asPlatform, idempotencyKey: randomUUID() };
   const issued = await fixture.integrations.issueKey({ integrationId }, repeated);

@@ -31,7 +31,7 @@ test('without settings, destinations must be public and have https', () => {
   });
 });
 
-test('all faults are reported at once, without the values', () => {
+test('all invalid settings are reported at once, without their values', () => {
   const wrong = { KEY_RING: 'k1:c2hvcnQ=', PLATFORM_KEY_DIGESTS: `${digest},cl_live_secret` };
   expect(() => read(wrong)).toThrow(
     /DATABASE_URL: missing.*KEY_RING: .*PLATFORM_KEY_DIGESTS: entry 2/s,

@@ -88,8 +88,8 @@ export const retailerGrants = new EntitySchema<RetailerGrantRow>({
 });
 
 /**
- * The creditors that integrations may act for. While `disabledAt` is set, by the creditor, the grant
- * does not hold; revoking the grant and granting again leaves `disabledAt` set.
+ * The creditors that integrations may act for. A grant that the creditor has disabled (`disabledAt`) is
+ * not live; revoking it and granting it again leaves `disabledAt` set.
  */
 export const creditorGrants = new EntitySchema<CreditorGrantRow>({
   name: 'creditor_grants',

@@ -1,4 +1,4 @@
-/** DirectoryService as its proto states it. */
+/** DirectoryService: translates between the messages of the contract and the directory. */
 import type { Database } from '@creditlane/postgres/database';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import {

@@ -1,4 +1,4 @@
-/** Writes sealed applicants, and finds those that a change of the key ring requires to seal again. */
+/** Writes sealed applicants, and finds the applicants to wrap again after a change of the key ring. */
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
 import type { Database } from '@creditlane/postgres/database';

@@ -14,8 +14,8 @@ import { insertApplicant } from './applicants.ts';
 import { applicationFromRow } from './application-row.ts';
 
 /**
- * A retailer's application with the applicants' data in the clear, which no answer and no log may show
- * unmasked.
+ * A retailer's application with the applicants' data in the clear. Answers show it masked, by
+ * `maskedApplication`; no log may contain it.
  */
 export async function findApplication(
   { dataSource }: Database,
@@ -42,8 +42,8 @@ const selectLocation = defineStatement<{ retailer_id: string; in_context: boolea
 );
 
 /**
- * The retailer that an application belongs to, and whether the context retailer, which may be null, is
- * the same one or of its group.
+ * The retailer that an application belongs to, and whether the context retailer is that retailer or
+ * belongs to the same group; false for null. Undefined when the application does not exist.
  */
 export async function locateApplication(
   db: Queryable,

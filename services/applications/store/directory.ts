@@ -13,7 +13,7 @@ export async function saveRow<Row extends { id: string }>(
   await dataSource.getRepository<{ id: string }>(table).upsert(row, ['id']);
 }
 
-/** Those of the ids that the table has. */
+/** The ids that exist in the table. Ids that are no UUIDs are left out. */
 export async function findExistingIds(
   { dataSource }: Database,
   table: EntitySchema<{ id: string }>,

@@ -81,7 +81,7 @@ export async function readSubmissionFacts(
   };
 }
 
-/** The submissions of one application to several creditors, equal but for the creditor. */
+/** The submissions of one application to several creditors, which differ in the creditor only. */
 export interface NewSubmissions {
   applicationId: string;
   creditorIds: readonly string[];

@@ -1,4 +1,4 @@
-/** Reads and writes webhook destinations, and finds those that are to receive an event. */
+/** Reads and writes webhook destinations, and finds the destinations that receive an event. */
 import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
 import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
@@ -6,7 +6,7 @@ import { In, Not } from 'typeorm';
 import { secretContext } from '../destination.ts';
 import { type DestinationRow, destinations } from '../tables.ts';
 
-/** A destination that is to receive an event, at its current revision. */
+/** A destination that receives an event, at its current revision. */
 export interface RecipientRow {
   destination_id: string;
   revision: number;
@@ -48,8 +48,8 @@ export function findDestinations(
 }
 
 /**
- * Inserts a destination, or sets the URL of the destination that the integration has. Resolves to the
- * id of the integration's destination.
+ * Inserts a destination, or sets the URL of the destination that the integration already has and
+ * increments its revision. Resolves to the id of the integration's destination.
  */
 export async function saveDestination(
   { dataSource }: Database,

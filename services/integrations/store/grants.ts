@@ -4,7 +4,7 @@ import { defineStatement, type Queryable } from '@creditlane/postgres/statement'
 import { IsNull } from 'typeorm';
 import { creditorGrants, retailerGrants } from '../tables.ts';
 
-/** The side of an application that a grant opens to an integration. */
+/** The side for which an integration may act by a grant. */
 export type GrantSide = 'retailer' | 'creditor';
 
 const selectGrants = defineStatement<Record<GrantSide, boolean>>(
@@ -17,7 +17,7 @@ const selectGrants = defineStatement<Record<GrantSide, boolean>>(
          AND revoked_at IS NULL AND disabled_at IS NULL) AS creditor`,
 );
 
-/** Whether the integration has live grants for the retailer and for the creditor; never for null. */
+/** Whether the integration has live grants for the retailer and for the creditor; false for null. */
 export async function checkGrants(
   db: Queryable,
   integrationId: string,
@@ -41,7 +41,7 @@ const GRANTS = {
   },
 } as const;
 
-/** Grants the integration a retailer or a creditor; a live grant keeps its time. */
+/** Grants an integration to act for a retailer or a creditor. A grant that is live already keeps its time. */
 export async function saveGrant(
   { dataSource }: Database,
   side: GrantSide,
