@@ -26,7 +26,7 @@ describe('routes', () => {
     '/v1/applications/',
     '/v1//applications',
     '/v1/nothing',
-  ])('%s is 404 in the form of every error', async (path) => {
+  ])('%s is 404 with the body that all errors have', async (path) => {
     const answer = await gateway.send('GET', path);
     expect(answer.status).toBe(404);
     expect(answer.json).toEqual({
@@ -88,7 +88,7 @@ describe('bodies', () => {
     expect(answer.json.message).toMatch(message);
   });
 
-  test('a byte order mark is passed over', async () => {
+  test('a byte order mark is ignored', async () => {
     expect((await post(`\ufeff${JSON.stringify(decision())}`)).status).toBe(200);
   });
 
@@ -103,13 +103,13 @@ describe('bodies', () => {
     expect(answer.json.code).toBe('not_json');
   });
 
-  test('application/json; charset=UTF-8 is taken', async () => {
+  test('application/json; charset=UTF-8 is accepted', async () => {
     expect(
       (await post(decision(), { 'content-type': 'Application/JSON; charset=UTF-8' })).status,
     ).toBe(200);
   });
 
-  test('a body of more than 1 MiB is 413, and one just within is read', async () => {
+  test('a body of more than 1 MiB is 413, and a body of 1 MiB is accepted', async () => {
     const padded = (bytes: number) => JSON.stringify(decision()).padEnd(bytes);
     expect((await post(padded(1024 * 1024))).status).toBe(200);
     const answer = await post(padded(1024 * 1024 + 1));
@@ -119,7 +119,7 @@ describe('bodies', () => {
   });
 
   test.each(['GET', 'DELETE'])(
-    'a body sent to an operation that takes none (%s) is held to the same rules',
+    'a body sent to an operation without one (%s) is checked for type, size and syntax, and ignored',
     async (method) => {
       const path =
         method === 'GET'
@@ -260,7 +260,7 @@ describe.each(['memory', 'grpc'] as const)('with calls over %s', (calls) => {
 });
 
 describe('a request that is not HTTP', () => {
-  test('gets the form of every error', async () => {
+  test('gets the body that all errors have', async () => {
     const text = await new Promise<string>((resolve, reject) => {
       let received = '';
       const socket = connect(gateway.port, '127.0.0.1', () => socket.write('HELLO\r\n\r\n'));
@@ -336,7 +336,7 @@ describe('errors of the services', () => {
     expect(answer.text).not.toContain('secret');
   });
 
-  test('a refused field is named where the client has it', async () => {
+  test('a refused field is named by its place in the client’s request', async () => {
     const fields = [{ pointer: '/decision/term', message: 'must not be negative' }];
     gateway.services.failures.set('recordDecision', () => invalid('invalid_decision', 'x', fields));
     const answer = await post(decision());

@@ -26,8 +26,8 @@ import type { GatewayContext } from './service.ts';
 export type Gateway = Pick<Listener, 'url' | 'port' | 'close'>;
 
 /**
- * Starts to serve; ends with the process's closers. Throws when an operation of the OpenAPI document
- * cannot be served as described, and rejects with the system's error when the port cannot be had.
+ * Starts to serve; the process's closers stop the gateway. Rejects when an operation of the OpenAPI
+ * document cannot be served as described, and with the system's error when the port is not available.
  */
 export async function startGateway({
   settings,
@@ -78,7 +78,7 @@ export async function startGateway({
   return listener;
 }
 
-/** Clients cap the deadlines of their calls, so the cap must not be below any operation's. */
+/** The longest deadline of any operation, to which clients cap the deadlines of their calls. */
 function longestTimeoutMs(operations: readonly Operation[], defaultMs: number): number {
   return Math.max(defaultMs, ...operations.map(({ timeoutMs = 0 }) => timeoutMs));
 }

@@ -8,7 +8,7 @@ export interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
-  /** For programs, and for the log. */
+  /** The stable code of the error in `body`, for the log. */
   code: string;
 }
 
@@ -21,19 +21,20 @@ const STATUS_OF_KIND: Record<FaultKind, number> = {
   resource_exhausted: 429,
   unavailable: 503,
   deadline: 503,
-  // The client has hung up and does not see the answer; the status tells the requests apart in the log.
+  // The client has hung up and gets no answer; the status identifies such requests in logs and metrics.
   cancelled: 499,
   unimplemented: 500,
   internal: 500,
 };
 
 /**
- * Refusals of a service that concern the service and not the client: its own limit, or that it saw its
- * caller hang up. The client may try again; whether its request took effect is unknown.
+ * Refusals of a service that the client did not cause: the service reached its own limit, or reports the
+ * call as cancelled while the client is still connected. Whether the request took effect is unknown; the
+ * client may repeat it.
  */
 const OF_SERVICES_ALONE: ReadonlySet<FaultKind> = new Set(['resource_exhausted', 'cancelled']);
 
-/** Refusals of a service that concern the gateway's call and not the client's request. */
+/** Refusals of a service that the gateway caused, by its token or by a method that the service lacks. */
 const OF_THE_GATEWAY: ReadonlySet<FaultKind> = new Set(['unauthenticated', 'unimplemented']);
 
 /** Faults for which HTTP has a more exact status. */
@@ -48,7 +49,7 @@ const STATUS_OF_CODE: Record<string, number> = {
 const UNEXPECTED = 'something failed on our side; please report the requestId';
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** A failure as the client may see it: where a service refused the gateway's call, the platform is at fault. */
+/** The fault to show to the client: `internal` where a service refused the gateway instead of the client. */
 export function clientFault(error: unknown): Fault {
   const fault = toFault(error);
   const isOurs =

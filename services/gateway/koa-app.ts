@@ -1,4 +1,4 @@
-/** The Koa application: what every request passes through, in order. */
+/** The Koa application: the middleware of every request, in order. */
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import Koa from 'koa';
@@ -57,7 +57,7 @@ export function createKoaApp(deps: KoaAppDeps): Koa<RequestState> {
   return app;
 }
 
-/** What a request for an operation passes through. Each middleware reads what those before it found. */
+/** The middleware of an operation, in order. Each one reads what the earlier ones left in `ctx.state`. */
 function middlewareOf(
   operation: Operation,
   validator: Validator,
@@ -71,7 +71,7 @@ function middlewareOf(
     admitCaller(access),
     readParameters(validator),
     readBody(validator),
-    // Not sooner: a client that sends its body slowly must not keep others from being served.
+    // After the body is read, so that a client that sends slowly does not use up the limit.
     limitConcurrency(concurrencyLimiter),
     authorise(access),
     runOperation(operation, handler),

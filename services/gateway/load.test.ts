@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { startTestGateway } from './test-gateway.ts';
 
 describe('rate limits', () => {
-  test('show in every answer, and end in 429 with Retry-After, for that caller alone', async () => {
+  test('are in the headers of every answer, and only a caller above its limit gets 429 with Retry-After', async () => {
     const limited = await startTestGateway({ rateLimit: { requests: 2, windowMs: 60_000 } });
     try {
       const read = (key = limited.key) => limited.send('GET', limited.decisionPath, { key });
@@ -22,7 +22,7 @@ describe('rate limits', () => {
 });
 
 describe('overload', () => {
-  test('a request beyond what is taken on at once is 503, and one that comes after is served', async () => {
+  test('a request above the concurrency limit is 503, and a later request is served', async () => {
     const small = await startTestGateway({ maxUnderWay: 1 });
     const entered = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
@@ -51,7 +51,7 @@ describe('overload', () => {
 });
 
 describe('closing', () => {
-  test('lets requests under way finish and then hangs up', async () => {
+  test('refuses new connections and lets requests under way finish', async () => {
     const closing = await startTestGateway();
     const entered = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** What the middleware finds out about a request, and leaves in `ctx.state` for the middleware after it. */
+/** The data about a request that middleware leaves in `ctx.state` for later middleware. */
 import type { CallContext } from '@creditlane/rpc/client';
 import type { Identity } from '@creditlane/rpc/identity';
 import type { Span } from '@creditlane/runtime/telemetry/tracing';
@@ -8,28 +8,28 @@ import type { Caller } from './access/callers.ts';
 import type { Operation } from './document/operation.ts';
 import type { Parameters } from './document/validation.ts';
 
-/** What a request passes on to every call that is made for it. */
+/** The part of the context that all calls made for one request have in common. */
 export type CallLimits = Pick<CallContext, 'requestId' | 'traceparent' | 'deadlineMs' | 'signal'>;
 
-/** Of every request. */
+/** The state of every request. */
 export interface RequestState {
   /** By the monotonic clock. */
   readonly startedMs: number;
   readonly requestId: string;
   /** The trace that the work for the request belongs to: the caller's, or one that began here. */
   traceparent: string | undefined;
-  /** Of requests for an operation. */
+  /** Set for requests for an operation only, like `operation`, `limits` and `caller`. */
   span: Span | undefined;
   operation: Operation | undefined;
   limits: CallLimits | undefined;
   caller: Caller | undefined;
-  /** Of the error that the request was answered with. */
+  /** The code of the error with which the request was answered. */
   errorCode: string | undefined;
-  /** What failed, where the platform is at fault. */
+  /** The error for the log, when the answer is 5xx. */
   failure: unknown;
 }
 
-/** Of a request for an operation. The middleware named sets the field, and runs before those that read it. */
+/** The state of a request for an operation. The named middleware sets the field and runs before its readers. */
 export interface OperationState extends RequestState {
   /** By `startOperation`. */
   operation: Operation;

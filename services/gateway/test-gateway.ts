@@ -33,8 +33,8 @@ export interface Request {
 }
 
 /**
- * Starts the gateway with the default settings, except that nothing is cached of keys and grants. The
- * services are called in memory, or over sockets.
+ * Starts the gateway with the default settings, except that keys and grants are not cached. The services
+ * are called in memory or over gRPC.
  */
 export async function startTestGateway(
   settings: Partial<GatewaySettings> = {},

@@ -29,11 +29,11 @@ export class TestServices {
   readonly applications = new Map<string, StoredApplication>();
   /** Decisions by "application creditor", oldest first. */
   readonly submissions = new Map<string, Decision[]>();
-  /** "Service.method" of every call, with what came along. */
+  /** Every call, with the name of its method. */
   readonly calls: { method: string; call: Call; request: object }[] = [];
-  /** Thrown by the next calls of a method, instead of an answer. */
+  /** By method: makes the error that every call of the method throws. */
   readonly failures = new Map<string, () => Error>();
-  /** Each delays one call of its method. */
+  /** By method: functions that each run before one call is answered, and delay it until they resolve. */
   readonly gates = {
     authenticate: [] as ((call: Call) => Promise<void>)[],
     getDecision: [] as ((call: Call) => Promise<void>)[],

@@ -13,7 +13,7 @@ beforeEach(() => {
 
 const identities = (method: string) =>
   gateway.services.called(method).map(({ call }) => call.identity);
-/** What may differ between two answers that must look the same. */
+/** The body of an answer without its request id, the only part in which equal answers may differ. */
 const bare = ({ json }: { json: object }) => ({ ...json, requestId: '' });
 
 describe('the key', () => {
@@ -23,7 +23,7 @@ describe('the key', () => {
       headers: authorization === undefined ? {} : { authorization },
     });
 
-  test('is taken as a bearer token, in any case, and bare', async () => {
+  test('is accepted after "Bearer" in upper or lower case, and without it', async () => {
     for (const value of [`Bearer ${gateway.key}`, `bearer  ${gateway.key}`, gateway.key]) {
       expect((await read(value)).status).toBe(200);
     }
@@ -78,7 +78,7 @@ describe('the key', () => {
     expect(answer.json.code).toBe('permission_missing');
   });
 
-  test('is refused before the body is looked at', async () => {
+  test('when missing is 401 even if the body is not JSON', async () => {
     const answer = await gateway.send('POST', gateway.decisionPath, { key: '', body: '{' });
     expect(answer.status).toBe(401);
   });
@@ -174,7 +174,7 @@ describe('X-Service-Retailer-ID', () => {
     ]);
   });
 
-  test("opens, when granted, the applications of its group in their own retailer's name", async () => {
+  test("gives access to the applications of its group, in the scope of each application's retailer", async () => {
     const [id, sibling] = [newId(), newId()];
     const key = gateway.services.issue(Caller.INTEGRATION, id);
     const group = [gateway.ids.retailer, sibling];
@@ -186,10 +186,10 @@ describe('X-Service-Retailer-ID', () => {
     gateway.services.grants.add(`${id} ${sibling}`);
     expect((await call(sibling)).status).toBe(200);
     expect(identities('getApplication').at(-1)).toMatchObject({ retailerId: gateway.ids.retailer });
-    // Only the context that is named counts: the group's grant is not the application's own.
+    // A grant for another retailer of the group counts only if the header names that retailer.
     expect((await call(gateway.ids.retailer)).status).toBe(404);
     expect((await gateway.send('GET', path, { key })).status).toBe(404);
-    // On the creditor's side the context narrows and never widens.
+    // For a decision the grant for the header's retailer is necessary, but does not replace the creditor's.
     const decided = { key, headers: { 'X-Service-Retailer-ID': sibling } };
     const written = await gateway.send('POST', gateway.decisionPath, {
       ...decided,
@@ -200,7 +200,7 @@ describe('X-Service-Retailer-ID', () => {
     expect((await call(sibling)).status).toBe(404);
   });
 
-  test('that is not granted, or not of the application, hides the record', async () => {
+  test('that is not granted, or not of the application’s group, makes the record not found', async () => {
     const second = newId();
     gateway.services.grants.add(`${gateway.ids.integration} ${second}`);
     for (const retailerId of [gateway.ids.otherRetailer, newId(), second]) {

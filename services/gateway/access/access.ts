@@ -31,7 +31,7 @@ export class Access {
   readonly #peers: AccessPeers;
   readonly #findScope;
 
-  /** What a caller may act for is remembered for `cacheMs`. */
+  /** The scope of a caller is cached for `cacheMs`. */
   constructor(peers: AccessPeers, { cacheMs }: { cacheMs: number }) {
     this.#peers = peers;
     this.#findScope = cachedLookup((question: ScopeQuestion) => this.#scope(question), {
@@ -80,8 +80,8 @@ export class Access {
 
   /**
    * Every request of one operation makes the same calls, whether the record is the caller's, another
-   * tenant's or missing. That is why an application's retailer, which never changes, is not remembered
-   * across callers: a faster answer for another tenant's application would show that it exists.
+   * tenant's or missing. Therefore an application's retailer, which never changes, is not cached across
+   * callers: a faster answer for another tenant's application would show that the application exists.
    */
   async #scope({ integrationId, sides, target, limits }: ScopeQuestion): Promise<Scope> {
     const { applicationId, creditorId, retailerId, retailerContext } = target;

@@ -9,7 +9,7 @@ import { cachedLookup, sharedCall } from './lookup-cache.ts';
 
 /** A caller whose key is known. */
 export interface Caller {
-  /** The integration's id, or the platform key's own. */
+  /** The id of the integration or of the platform key. */
   readonly id: string;
   readonly kind: 'integration' | 'platform';
   readonly permissions: readonly string[];
@@ -22,7 +22,7 @@ export class Callers {
   readonly #access: Client<typeof AccessService>;
   readonly #find;
 
-  /** What a key opens is remembered for `cacheMs`, and so is that it opens nothing. */
+  /** The caller of a key, or that the key has none, is cached for `cacheMs`. */
   constructor(access: Client<typeof AccessService>, { cacheMs }: { cacheMs: number }) {
     this.#access = access;
     this.#find = cachedLookup((key: Key) => this.#authenticate(key), {
@@ -54,7 +54,7 @@ export class Callers {
       return { caller: { id: callerId, kind: kindOf(caller), permissions } };
     } catch (error) {
       const fault = toFault(error);
-      // Of the caller's key; a refusal of the gateway's own identity has a code `token_…`.
+      // The caller's key is refused. The code `token_…` means that the gateway's own token is refused.
       if (fault.kind === 'unauthenticated' && !fault.code.startsWith('token_')) {
         return { caller: undefined };
       }

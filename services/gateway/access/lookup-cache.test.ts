@@ -14,7 +14,7 @@ function openCache(ttlMs = 1_000) {
   return { find: async () => (await find('key', {})).answer, calls, clock };
 }
 
-test('questions that come together share one call, and one that comes later is answered from the cache', async () => {
+test('concurrent lookups share one call, and a later lookup is answered from the cache', async () => {
   const { find, calls } = openCache();
   const together = Promise.all([find(), find()]);
   calls[0]?.resolve({ answer: 'first' });
@@ -23,7 +23,7 @@ test('questions that come together share one call, and one that comes later is a
   expect(calls).toHaveLength(1);
 });
 
-test('an answer is good for the time to live from the moment of the question, not of the answer', async () => {
+test('an answer expires by the time at which its call began, not by that of the answer', async () => {
   const { find, calls, clock } = openCache();
   for (const answer of ['first', 'second']) {
     const asked = find();
@@ -47,7 +47,7 @@ test('an answer that takes longer than the time to live is not cached', async ()
   expect(calls).toHaveLength(2);
 });
 
-test('a failure reaches all who wait for it and is not cached', async () => {
+test('a failure reaches all lookups that wait for the call, and is not cached', async () => {
   const { find, calls } = openCache();
   const asked = [find(), find()];
   calls[0]?.reject(new Error('away'));

@@ -15,9 +15,9 @@ import type { Parameters } from './validation.ts';
 export interface AccessTarget {
   readonly applicationId: string | undefined;
   readonly creditorId: string | undefined;
-  /** Of a record that is to be made. */
+  /** The retailer of a record that the request creates. */
   readonly retailerId: string | undefined;
-  /** What X-Service-Retailer-ID says. */
+  /** The retailer that the header X-Service-Retailer-ID names. */
   readonly retailerContext: string | undefined;
 }
 
@@ -29,7 +29,7 @@ const EXPRESSION = /^\$request\.(?:(path|query|header)\.(.+)|body#(\/.+))$/;
 const NAMES = ['applicationId', 'creditorId', 'retailerId'] as const;
 const NO_ID: ReadId = () => undefined;
 
-/** What a request of the operation may be read from. */
+/** The parts of an operation's description that an expression may name. */
 export interface TargetSources {
   document: OpenApiDocument;
   parameters: readonly DescribedParameter[];

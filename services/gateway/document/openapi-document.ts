@@ -46,12 +46,12 @@ export interface OpenApiDocument {
   info: JsonObject;
   servers: { url: string }[];
   paths: Record<string, PathItem>;
-  /** What the platform calls; described for people, and never served. */
+  /** The webhooks that the platform sends: described for people, and not served by the gateway. */
   webhooks: Record<string, PathItem>;
   components: Record<string, Record<string, JsonValue>>;
 }
 
-/** What operations of one sort have in common; merged into each, where the operation is silent. */
+/** Parameters and responses that many operations have. An operation's own description takes precedence. */
 type Shared = Pick<DescribedOperation, 'parameters' | 'responses'>;
 
 type RootFile = OpenApiDocument & Record<SharedKey, Shared>;
@@ -91,7 +91,7 @@ export function loadOpenApiDocument(folder = FOLDER): OpenApiDocument {
   return document;
 }
 
-/** What a local reference ("#/components/…") leads to. Throws an Error when it leads nowhere. */
+/** Resolves a local reference ("#/components/…"). Throws an Error when it leads nowhere. */
 export function resolveReference<T extends object>(document: object, given: T | Reference): T {
   if (!('$ref' in given)) return given;
   let found: unknown = document;
@@ -109,7 +109,7 @@ function addEach<T>(all: Record<string, T>, some: Record<string, T>, file: strin
   }
 }
 
-/** Anchored parts are one object in memory, so what is added goes to a copy. */
+/** Replaces lists instead of extending them: a YAML anchor and its aliases are one object in memory. */
 function share(operation: DescribedOperation, { parameters = [], responses }: Shared): void {
   operation.parameters = [...(operation.parameters ?? []), ...parameters];
   operation.responses = { ...responses, ...operation.responses };

@@ -15,7 +15,7 @@ const document = loadOpenApiDocument();
 const operations = operationsOf(document);
 
 describe('the OpenAPI document', () => {
-  test('says of every operation what an integration developer needs', () => {
+  test('has a summary and tags for every operation, the tag "extension" for those not in the specification', () => {
     for (const [path, item] of Object.entries(document.paths)) {
       for (const method of ['get', 'post', 'put', 'delete'] as const) {
         const operation = item[method] as JsonObject | undefined;
@@ -57,7 +57,7 @@ describe('the OpenAPI document', () => {
 describe('operations and handlers', () => {
   const handlers = Object.fromEntries(operations.map(({ id }) => [id, async () => undefined]));
 
-  test('must be the same', () => {
+  test('are refused at start unless each operation has a handler and each handler an operation', () => {
     expect(bindHandlers(operations, handlers).size).toBe(operations.length);
     const { getDecision: _, ...missing } = handlers;
     const wrong = { ...missing, readDecision: async () => undefined };
@@ -80,7 +80,7 @@ describe('operations and handlers', () => {
   });
 });
 
-test('where the document closes the schema of an error, its body has nothing else', () => {
+test('an error whose schema is closed has only the properties of the schema', () => {
   const copy = structuredClone(document) as OpenApiDocument;
   const post = copy.paths['/applications']?.post;
   const schema = {

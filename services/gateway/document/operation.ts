@@ -1,4 +1,4 @@
-/** An operation as the OpenAPI document describes it, in the form that serving it needs. */
+/** The operations of the OpenAPI document, converted to the form in which the middleware reads them. */
 import { accessTargetReader, type ReadAccessTarget } from './access-target.ts';
 import {
   type DescribedAccess,
@@ -15,11 +15,11 @@ import {
 /** Who may call an operation: the document's `x-access`. */
 export interface AccessRule {
   readonly caller: 'integration' | 'platform';
-  /** On whose side the caller may stand; a grant on any of them opens the operation. */
+  /** The sides on which a grant gives access to the operation; one grant is enough. */
   readonly sides: readonly ('retailer' | 'creditor')[];
-  /** The platform key must have it besides. */
+  /** The permission that the caller must have, if any. */
   readonly permission: string | undefined;
-  /** The records that a request is about. */
+  /** Reads which records a request names. */
   readonly target: ReadAccessTarget;
 }
 
@@ -30,7 +30,7 @@ export interface Operation {
   readonly route: string;
   readonly access: AccessRule;
   readonly parameters: readonly DescribedParameter[];
-  /** Where the body's schema stands in the document, as a URI fragment. */
+  /** `schemaAt` is the place of the body's schema in the document, as a URI fragment. */
   readonly body: { readonly required: boolean; readonly schemaAt: string } | undefined;
   /** The content type of each success, undefined where it has no body; the first is the usual one. */
   readonly successes: ReadonlyMap<number, string | undefined>;
@@ -38,17 +38,17 @@ export interface Operation {
   readonly statuses: ReadonlySet<number>;
   /** For an error status whose body has a closed schema: the only properties it may have. */
   readonly closedErrors: ReadonlyMap<number, readonly string[]>;
-  /** How long a request may take; undefined where the gateway's setting holds. */
+  /** How long a request may take; undefined where the setting REQUEST_DEADLINE applies. */
   readonly timeoutMs: number | undefined;
 }
 
 type Content = Record<string, { schema: JsonObject }>;
 
 const JSON_TYPE = 'application/json';
-/** Load balancers cut a connection on which nothing is sent for a minute, as a rule. */
+/** Load balancers usually close a connection on which nothing is sent for a minute. */
 const MAX_DEADLINE_SECONDS = 60;
 
-/** All operations of the document. Throws an Error naming the operation whose description is unfit. */
+/** All operations of the document. Throws an Error that names the operation with an invalid description. */
 export function operationsOf(document: OpenApiDocument): Operation[] {
   const base = document.servers[0]?.url ?? '';
   return Object.entries(document.paths).flatMap(([path, item]) =>

@@ -5,7 +5,7 @@ import type { ErrorObject } from 'ajv';
 /** A refused field; `in` tells the kind of parameter, and is absent where `pointer` leads into the body. */
 export type FieldError = FieldFault & { in?: string };
 
-/** Enough to mend a request by; a body of thousands of faults is not answered with as many lines. */
+/** Limits the size of the answer to a body with thousands of faults. */
 const MAX_ERRORS = 20;
 
 const TYPES: Record<string, string> = {
@@ -24,12 +24,11 @@ const FORMATS: Record<string, string> = {
   uuid: 'a UUID',
 };
 
-/** One error for each field at fault: the most telling one. */
+/** One error for each wrong field: the list of accepted values if it has one, otherwise the first error. */
 export function fieldErrors(errors: readonly ErrorObject[]): FieldFault[] {
   const byPointer = new Map<string, ErrorObject>();
   for (const error of errors) {
     const pointer = pointerOf(error);
-    // A list of the values accepted says more than their type.
     if (!byPointer.has(pointer) || error.keyword === 'enum') byPointer.set(pointer, error);
   }
   return [...byPointer]
@@ -43,7 +42,7 @@ export function refusedFields(fields: FieldError[], code = 'invalid_request'): F
   return invalid(code, named.join('; '), fields);
 }
 
-/** How people name what a JSON Pointer leads to: "consents[0].applicantId". */
+/** The name of a field for people, from its JSON Pointer: "consents[0].applicantId". */
 function fieldName(pointer: string): string {
   const steps = pointer.split('/').slice(1);
   const name = steps.map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${unescaped(step)}`));

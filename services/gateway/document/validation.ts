@@ -8,7 +8,7 @@ import type { DescribedParameter, JsonObject, OpenApiDocument } from './openapi-
 import type { Operation } from './operation.ts';
 import { fieldErrors, refusedFields } from './validation-messages.ts';
 
-/** A request's parameters as they came; a query parameter given more than once is a list. */
+/** A request's parameters before validation. A query parameter that is given more than once is a list. */
 export interface RawParameters {
   path: Record<string, string>;
   query: Record<string, string | string[] | undefined>;
@@ -62,10 +62,10 @@ function schemaCompiler(document: OpenApiDocument, fromText: boolean): Ajv2020 {
     messages: false,
   });
   formats.default(ajv, ['date', 'date-time', 'email']);
-  // The library's own accepts a leading "urn:uuid:", which no service does.
+  // The library's own format accepts a leading "urn:uuid:", which no service accepts.
   ajv.addFormat('uuid', isUuid);
   ajv.addKeyword({ keyword: LOWER_CASE, type: 'string', modifying: true, validate: lowerCase });
-  // The rest of an OpenAPI document says nothing about validity.
+  // ajv in strict mode refuses unknown keywords; those of OpenAPI do not affect validity.
   ajv.addVocabulary([...Object.keys(document), 'example']);
   ajv.addSchema(markUuids(document) as OpenApiDocument, DOCUMENT_ID);
   return ajv;
@@ -135,7 +135,7 @@ function objectOf(parameters: readonly DescribedParameter[]): JsonObject {
   return { type: 'object', required, properties: Object.fromEntries(properties) };
 }
 
-/** A schema taken out of the document: its references must name the document. */
+/** A schema for use outside the document: its references name the document. */
 function ownSchema(schema: JsonObject): JsonObject {
   const { $ref } = schema;
   const marked = markUuids(schema) as JsonObject;

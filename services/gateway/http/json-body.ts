@@ -30,12 +30,12 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse): P
   return parseJsonText(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
 }
 
-/** Whether the request comes with a body at all. */
+/** Whether the request has a body. */
 export function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || declaredBytes(req) > 0;
 }
 
-/** What Content-Length says; 0 when it is absent. */
+/** The length in the header Content-Length; 0 without the header. */
 export function declaredBytes(req: IncomingMessage): number {
   return Number(req.headers['content-length'] ?? 0);
 }

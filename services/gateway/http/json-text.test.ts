@@ -68,7 +68,7 @@ describe('JSON text', () => {
     ['a high surrogate before something else', '["\\ud83dx"]', 'malformed_json', 'lone surrogate'],
     ['a high surrogate before another', '["\\ud83d\\ud83d"]', 'malformed_json', 'lone surrogate'],
     ['nesting without end', '['.repeat(100_000), 'malformed_json', 'nested more than 64 deep'],
-  ])('%s is refused, though JSON.parse takes it', (_, text, code, message) => {
+  ])('%s is refused, though JSON.parse accepts it', (_, text, code, message) => {
     expect(() => parseJsonText(text)).toThrow(expect.objectContaining({ code }));
     expect(() => parseJsonText(text)).toThrow(message);
   });

@@ -1,4 +1,4 @@
-/** Reads JSON text strictly: one meaning per document, and every refusal says where. */
+/** Reads JSON text strictly: refuses ambiguous text, and names the position in every refusal. */
 import { invalid } from '@creditlane/rpc/fault';
 
 const MAX_DEPTH = 64;
@@ -23,7 +23,7 @@ export function parseJsonText(text: string): unknown {
   return JSON.parse(text);
 }
 
-/** A property's name without the escapes; only a name that has any is parsed by itself. */
+/** The name of a property, with its escape sequences decoded. */
 function unescaped(name: string): string {
   return name.includes('\\') ? JSON.parse(`"${name}"`) : name;
 }

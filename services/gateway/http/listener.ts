@@ -35,7 +35,7 @@ const UNPARSED: Record<string, [status: string, code: string, message: string]> 
 };
 const MALFORMED = ['400 Bad Request', 'malformed_request', 'the request is not HTTP/1.1'] as const;
 
-/** Listens. Rejects with the system's error when the port cannot be had. */
+/** Listens. Rejects with the system's error when the port is not available. */
 export async function startListener(
   { host, port, graceMs }: { host: string; port: number; graceMs: number },
   handle: Handle,
@@ -51,7 +51,7 @@ export async function startListener(
     handle(req, res);
   };
   server.on('request', onRequest);
-  // "Expect: 100-continue" is answered when the body is read, not before it is known to be wanted.
+  // `readJsonBody` answers "Expect: 100-continue", so that no client sends a body that is not read.
   server.on('checkContinue', onRequest);
   server.on('clientError', refuseUnparsed);
 

@@ -1,4 +1,4 @@
-/** Answers a request whose body is still arriving, and closes the connection without losing the answer. */
+/** Answers a request whose body is still arriving, and then closes the connection. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { declaredBytes, MAX_BODY_BYTES } from './json-body.ts';
 
@@ -7,8 +7,8 @@ const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 const MAX_DISCARDING_MS = 1_000;
 
 /**
- * Whether a body is left unread that is too long, or of unknown length: the connection cannot be used for
- * another request. Node itself discards a short body of known length.
+ * Whether the unread rest of the body makes the connection useless for further requests, because the body
+ * is too long or of unknown length. Node itself discards a short body of known length.
  */
 export function leavesConnectionUnusable(req: IncomingMessage): boolean {
   if (req.complete) return false;

@@ -6,7 +6,7 @@ import type { OperationMiddleware } from '../request-state.ts';
 
 /**
  * Throws an `invalid` Fault that says why the body cannot be read, or names every field at fault. A body
- * sent to an operation that takes none is ignored, after it was held to the same limits.
+ * sent to an operation that takes none is read within the same limits, and ignored.
  */
 export function readBody(validator: Validator): OperationMiddleware {
   return async function readBody(ctx, next) {

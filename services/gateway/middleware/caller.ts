@@ -1,4 +1,4 @@
-/** Who is calling: from the Authorization header to `ctx.state.caller`. */
+/** Finds the caller by the Authorization header, and leaves it in `ctx.state.caller`. */
 import type { Callers } from '../access/callers.ts';
 import type { OperationMiddleware } from '../request-state.ts';
 import type { ConcurrencyLimiter } from './concurrency-limit.ts';

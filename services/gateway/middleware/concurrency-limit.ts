@@ -1,4 +1,4 @@
-/** Limits how many requests the services work for at the same time. */
+/** Limits the number of requests for which services are called at the same time. */
 import { unavailable } from '@creditlane/rpc/fault';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { OperationMiddleware } from '../request-state.ts';
@@ -25,8 +25,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Does the work, or throws an `unavailable` Fault. Above the limit, work would be done too late for its
-   * client and would delay the rest, so it is refused while there is time to answer.
+   * Does the work, or throws an `unavailable` Fault above the limit: the work would end too late for its
+   * client, and would delay the requests under way.
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#underWay >= this.#max) {

@@ -39,7 +39,7 @@ test('the documentation page and all it loads come from this server, under a str
   }
 });
 
-test('a file that the browser has cached is not sent again', async () => {
+test('a file that the browser has cached is answered with 304', async () => {
   const etag = (await get('/docs/swagger-ui.css')).headers.get('etag') ?? '';
   const again = await get('/docs/swagger-ui.css', { 'if-none-match': etag });
   expect(again.status).toBe(304);
@@ -47,13 +47,13 @@ test('a file that the browser has cached is not sent again', async () => {
 });
 
 test.each(['/docs/package.json', '/docs/..%2Fpackage.json', '/docs/__proto__'])(
-  '%s is not to be had',
+  '%s is 404',
   async (path) => {
     expect((await get(path)).status).toBe(404);
   },
 );
 
-test('a page takes no other method', async () => {
+test('a method other than GET on a documentation page is refused', async () => {
   const answer = await gateway.send('POST', '/docs', { body: {} });
   expect(answer.status).toBe(405);
   expect(answer.headers.get('allow')).toBe('GET, HEAD');

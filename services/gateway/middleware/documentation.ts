@@ -41,7 +41,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** No validator badge: it would send the document's address to its maker's server. */
+/** The script of the page. It disables the validator badge, which sends the document's URL to another server. */
 const START = `SwaggerUIBundle({
   url: '${DOCUMENT_PATH}',
   dom_id: '#docs',

@@ -1,4 +1,4 @@
-/** Answers the requests that fail, and those that no route takes. */
+/** Answers the requests that fail, and the requests that match no route. */
 import { cancelled, invalid, notFound } from '@creditlane/rpc/fault';
 import type { RouterContext } from '@koa/router';
 import { clientFault, errorAnswer, PROBLEM_TYPE } from '../errors.ts';
@@ -8,7 +8,7 @@ import type { RequestContext, RequestMiddleware, RequestState } from '../request
 /** In the order in which `Allow` lists them. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
 
-/** Turns what the middleware after it throws into an error answer. */
+/** Answers with the error that the later middleware throws. */
 export const answerErrors: RequestMiddleware = async function answerErrors(ctx, next) {
   try {
     await next();
@@ -17,7 +17,7 @@ export const answerErrors: RequestMiddleware = async function answerErrors(ctx, 
   }
 };
 
-/** The last middleware. Throws for every request that comes to it: 404, or 405 where the path has methods. */
+/** The last middleware. Throws for every request: `route_not_found`, or `method_not_allowed` if the path exists. */
 export const refuseUnrouted: RequestMiddleware = async function refuseUnrouted(ctx) {
   const { matched = [] } = ctx as RouterContext<RequestState>;
   const served = new Set(matched.flatMap(({ methods }) => methods));
@@ -29,7 +29,7 @@ export const refuseUnrouted: RequestMiddleware = async function refuseUnrouted(c
 
 function answerError(ctx: RequestContext, error: unknown): void {
   const { req, res, state } = ctx;
-  // Calls that were cancelled because the client hung up fail with whatever their transport says.
+  // After the client hung up, its calls fail with different errors, which depend on the transport.
   const fault = state.limits?.signal?.aborted ? cancelled() : clientFault(error);
   const { status, headers, body, code } = errorAnswer(fault, {
     requestId: state.requestId,
@@ -41,7 +41,7 @@ function answerError(ctx: RequestContext, error: unknown): void {
   ctx.set(headers);
   ctx.status = status;
   if (leavesConnectionUnusable(req)) {
-    // Koa would end the answer at once, and with it the connection.
+    // Koa would end the answer at once, which would close the connection before the client has read it.
     ctx.respond = false;
     answerAndDiscardBody(req, res, status, body);
   } else {

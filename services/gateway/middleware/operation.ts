@@ -1,4 +1,4 @@
-/** The first and the last step of an operation: what it is, and what it answers. */
+/** The first and the last middleware of an operation: starts its span and deadline, and runs its handler. */
 import { Readable } from 'node:stream';
 import { internal } from '@creditlane/rpc/fault';
 import { newTraceparent } from '@creditlane/runtime/telemetry/traceparent';
@@ -10,7 +10,7 @@ import type { OperationContext, OperationMiddleware } from '../request-state.ts'
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Begins the operation's span and its time, which is `defaultTimeoutMs` unless the operation has its own.
+ * Starts the operation's span and its deadline, `defaultTimeoutMs` from now unless the operation has its own.
  */
 export function startOperation(
   operation: Operation,

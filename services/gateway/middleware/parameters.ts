@@ -12,7 +12,7 @@ export function readParameters(validator: Validator): OperationMiddleware {
       query: ctx.querystring === '' ? {} : ctx.query,
       header: ctx.req.headers,
     });
-    // Not before they were found to be ids: anything else must not be kept in a trace.
+    // Set after the validation, because a trace may contain ids only, and no other text of the client.
     const { applicationId, creditorId } = state.parameters.path;
     state.span?.setAttributes({
       'creditlane.application.id': applicationId,

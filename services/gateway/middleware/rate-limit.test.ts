@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RateLimiter } from './rate-limit.ts';
 
-test('an allowance is used up, refills with time, and never grows beyond its size', () => {
+test('a bucket is used up, refills with time, and never holds more than its size', () => {
   let nowMs = 0;
   const limit = new RateLimiter({ requests: 10, windowMs: 1_000 }, () => nowMs);
   const admitted = () => {

@@ -4,12 +4,12 @@ import { LRUCache } from 'lru-cache';
 import type { OperationMiddleware } from '../request-state.ts';
 
 export interface RateLimitConfig {
-  /** How many requests a caller may make at once, and again within each window. */
+  /** The size of a bucket, and the number of tokens that it regains in each window. */
   readonly requests: number;
   readonly windowMs: number;
 }
 
-/** More callers than are ever active; one that was forgotten begins again with a full bucket. */
+/** More callers than are ever active at once; an evicted caller starts with a full bucket. */
 const MAX_BUCKETS = 100_000;
 
 /** Throws a `resource_exhausted` Fault when the caller's bucket is empty. */
@@ -38,7 +38,7 @@ export class RateLimiter {
     this.#nowMs = nowMs;
   }
 
-  /** Takes one token. `header` is the `RateLimit` header; `refuse` throws when none was left. */
+  /** Takes one token. `header` is the `RateLimit` header; `refuse` throws when the bucket was empty. */
   take(caller: string): { header: string; refuse(): void } {
     const nowMs = this.#nowMs();
     const bucket = this.#bucket(caller, nowMs);

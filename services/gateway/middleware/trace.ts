@@ -1,6 +1,6 @@
 /**
- * The trace and the id of every request, and what is recorded of it once it is answered: one count, one
- * duration, one line in the log, one span.
+ * The trace and the id of every request, and the records of its answer: a count, a duration, a line in the
+ * log, and a span.
  */
 import { acceptedRequestId } from '@creditlane/rpc/request-id';
 import type { Log } from '@creditlane/runtime/telemetry/log';
@@ -17,7 +17,7 @@ const SECURITY_HEADERS = Object.entries({
   'X-Content-Type-Options': 'nosniff',
 });
 
-/** The first middleware. The middleware after it answers every request: none of its failures reach here. */
+/** The first middleware. `answerErrors`, the second, catches every error, so each request is recorded. */
 export function traceRequest(log: Log, metrics: Metrics): RequestMiddleware {
   const record = requestRecorder(log, metrics);
   return async function traceRequest(ctx, next) {
@@ -51,7 +51,7 @@ function requestRecorder(log: Log, metrics: Metrics): (ctx: RequestContext) => v
     'From the head of a request to its answer.',
     ['operation'],
   );
-  // The instruments' children, found once for each pair of labels.
+  // The children of the metrics by their labels, so that each is looked up once.
   const counts = new Map<string, { inc(): void }>();
   const timers = new Map<string, { observe(seconds: number): void }>();
 
@@ -99,6 +99,6 @@ function levelOf(
 ): 'error' | 'warn' | 'info' | 'debug' {
   if (status === 500) return 'error';
   if (status === 503) return 'warn';
-  // Documentation pages, scanners and the like.
+  // Requests for documentation pages, and requests of scanners.
   return operation === undefined ? 'debug' : 'info';
 }

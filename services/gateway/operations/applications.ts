@@ -21,7 +21,7 @@ import { messageReader, messageWriter } from './json-message.ts';
 const readCreation = messageReader(CreateApplicationRequestSchema, {
   except: ['primaryApplicant', 'coApplicant'],
 });
-/** The applications service draws the ids of applicants. */
+/** The applications service makes the ids of applicants. */
 const readApplicant = messageReader(ApplicantSchema, { except: ['applicantId'] });
 const readSubmission = messageReader(SubmitApplicationRequestSchema, { except: ['applicationId'] });
 const writeTerms = messageWriter(LoanTermsSchema);
@@ -51,7 +51,7 @@ export function applicationOperations(applications: Client<typeof ApplicationsSe
 
     async submitApplication({ path, body, context }) {
       const { worksheet } = body;
-      // In JSON the terms of the loan stand among the worksheet's other figures.
+      // In JSON the terms of the loan are properties of the worksheet; in the message they are in `terms`.
       const submission = readSubmission({ ...body, worksheet: { ...worksheet, terms: worksheet } });
       const { application } = await renameRefusedFields(
         applications.submitApplication({ ...submission, ...path }, context),
@@ -62,7 +62,7 @@ export function applicationOperations(applications: Client<typeof ApplicationsSe
   });
 }
 
-/** The retailer of a new application. Throws an `invalid` Fault when none is named, or two are. */
+/** The retailer of a new application. Throws an `invalid` Fault when no retailer is named, or two are. */
 function requireRetailer(inBody: string | undefined, inHeader: string | undefined): string {
   const retailerId = inBody ?? inHeader;
   const pointer = '/retailerId';

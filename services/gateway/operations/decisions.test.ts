@@ -34,7 +34,7 @@ describe('recording a decision', () => {
     expect(read.json).toEqual(recorded.json);
   });
 
-  test('every figure of the contract reaches the service, and the answer shows the read object', async () => {
+  test('every field of the specification reaches the service, and the answer has the fields of getDecision', async () => {
     const figures = {
       firstPaymentDate: '2028-02-29',
       paymentFrequency: 'BI_WEEKLY',
@@ -85,7 +85,7 @@ describe('recording a decision', () => {
     });
   });
 
-  test('an empty text is a text, and is read back', async () => {
+  test('an empty text is kept as a value, and is read back', async () => {
     const given = { decision: 'APPROVED', conditions: '' };
     const recorded = await post(given);
     expect(recorded.json).toEqual({ applicationId, creditorId, ...given });
@@ -171,7 +171,7 @@ describe('recording a decision', () => {
     expect(answer.json).toEqual({ applicationId, creditorId, decision: 'BOOKED' });
   });
 
-  test('unknown properties, maxPayment among them, are passed over', async () => {
+  test('unknown properties, such as maxPayment, are ignored', async () => {
     const more = { creditorId, maxPayment: 900, constructor: 1 };
     const body = JSON.stringify({ applicationId, decision: 'BOOKED', ...more });
     const answer = await gateway.send('POST', path, {
@@ -228,7 +228,7 @@ describe('reading decisions', () => {
     ]);
   });
 
-  test('a cursor that the service refuses is named as the query parameter it is', async () => {
+  test('a cursor that the service refuses is named as a query parameter', async () => {
     const message = 'must be the nextCursor of an earlier page';
     const fields = [{ pointer: '/cursor', message }];
     gateway.services.failures.set('listDecisions', () => invalid('invalid_cursor', 'x', fields));

@@ -9,7 +9,7 @@ import { refusedFields } from '../document/validation-messages.ts';
 import { defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
-/** Set by the platform's own callers only, so neither read from a body nor shown. */
+/** Fields that only the platform's own callers set: not read from a body, and not shown. */
 const INTERNAL = { except: ['maxPayment'] } as const;
 
 const readDecision = messageReader(DecisionSchema, INTERNAL);
@@ -24,7 +24,7 @@ export function decisionOperations(decisions: Client<typeof DecisionsService>) {
     },
 
     async recordDecision({ path, body, context }) {
-      // The published schema calls this a string, not a UUID, so it comes in either case.
+      // The published schema declares a string, not a UUID, so validation did not convert it to lower case.
       if (body.applicationId.toLowerCase() !== path.applicationId) {
         const message = 'must be the application in the path';
         throw refusedFields([{ pointer: '/applicationId', message }], 'application_id_mismatch');
@@ -52,7 +52,7 @@ export function decisionOperations(decisions: Client<typeof DecisionsService>) {
   });
 }
 
-/** What the two operations of the interface specification show of a decision. */
+/** The fields of a decision in the answers of getDecision and recordDecision, as the specification has them. */
 function latestDecision(
   ids: { applicationId: string; creditorId: string },
   record: Decision | undefined,

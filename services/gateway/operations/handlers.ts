@@ -11,7 +11,7 @@ import type { operations as DescribedOperations, webhooks } from '../gen/openapi
 import type { OperationContext } from '../request-state.ts';
 import type { Answerable, MismatchedFields } from './mismatched-fields.ts';
 
-/** The document lists what it posts to webhooks among its operations; the gateway does not serve those. */
+/** Without the webhooks, which the generated types list among the operations. */
 type Served = Omit<DescribedOperations, keyof webhooks>;
 export type OperationId = keyof Served;
 
@@ -57,8 +57,8 @@ export type AnswerOf<Id extends OperationId> = {
 }[keyof ResponsesOf<Id> & SuccessStatus];
 
 /**
- * Answers one operation. The status is the first success that the document describes; through `ctx`, which
- * is Koa's own, a handler may set another described one, headers, and the type of a stream or file.
+ * Answers one operation. The status is the first success status that the document describes. Through `ctx`,
+ * Koa's context, a handler may set another described status, headers, and the type of a stream or file.
  */
 export type Handler<Id extends OperationId> = (
   call: OperationCall<Id>,
@@ -73,7 +73,7 @@ export type BoundHandler = (call: never, ctx: OperationContext) => Promise<unkno
 // biome-ignore lint/suspicious/noExplicitAny: a handler's parameters play no part here.
 type Returned<H> = H extends (...args: any) => Promise<infer Answer> ? Answer : never;
 
-/** Names, where the type of a handler should be, the fields that differ from the document. */
+/** Makes tsc refuse handlers whose answers differ from the document; the error names the fields. */
 type Checked<H> = {
   [Id in keyof H]: Id extends OperationId
     ? [MismatchedFields<Returned<H[Id]>, AnswerOf<Id>>] extends [never]
@@ -87,7 +87,7 @@ type Checked<H> = {
     : { 'no such operation in the document': Id };
 };
 
-/** Some of the handlers, as they are; the types are what this function is for. */
+/** Returns the handlers unchanged. Makes tsc check them against the document. */
 export function defineHandlers<H extends Partial<Handlers>>(handlers: H & Checked<H>): H {
   return handlers;
 }
@@ -110,7 +110,7 @@ export function bindHandlers(
   return bound;
 }
 
-/** Where a field of a service's request stands in the client's: the start of a JSON Pointer. */
+/** The start of a field's JSON Pointer in the request to a service, and in the client's request. */
 interface RenamedField {
   from: string;
   to: string;
@@ -118,7 +118,7 @@ interface RenamedField {
   in?: 'query';
 }
 
-/** Waits for a call. The fields that it refuses are named as the client has them. */
+/** Waits for a call. When the service refuses fields, names them by their places in the client's request. */
 export async function renameRefusedFields<T>(
   call: Promise<T>,
   renamed: readonly RenamedField[],

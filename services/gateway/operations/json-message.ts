@@ -19,8 +19,8 @@ type Fields = Record<string, unknown>;
 type Convert = (value: never) => unknown;
 
 /**
- * A message as JSON: the name of an enum's value is a string, because types cannot derive the name, and a
- * message within a message counts as present, because proto3 has no word for it.
+ * A message as JSON. An enum value has the type string, because types cannot derive the names of an enum.
+ * A field that holds a message is required, because proto3 cannot declare one as required.
  */
 export type MessageJson<M, Name extends keyof M = FieldName<M>> = {
   [N in Name as NonNullable<M[N]> extends Message ? never : N]: ValueJson<M[N]>;
@@ -42,18 +42,18 @@ type ValueJson<V> = V extends Timestamp
           ? NumberOrEnum<V>
           : V;
 
-/** TypeScript takes any number for a value of an enum; only the digits tell the two types apart. */
+/** Distinguishes enums from numbers: TypeScript converts only `number` itself to the template `${number}`. */
 type NumberOrEnum<V extends number> = `${number}` extends `${V}` ? number : string;
 
-/** What a message is made of, without the other form that protobuf-es takes: a message made before. */
+/** The fields to make a message from; protobuf-es would also accept an existing message. */
 type Init<D extends DescMessage> = Exclude<MessageInitShape<D>, MessageShape<D>>;
 
-/** Fields left out, by JSON name: those that the API does not show, or shows in its own way. */
+/** The JSON names of fields to leave out, because the API does not have them or has another form of them. */
 export interface Except<Name extends PropertyKey> {
   readonly except?: readonly Name[];
 }
 
-/** The JSON to read must describe, by its type, every field that is read from it. */
+/** Makes tsc refuse a JSON type that lacks a field which the reader reads from it. */
 type Described<Json, M, Name extends keyof M> = [
   MismatchedFields<MessageJson<M, Name>, Json>,
 ] extends [never]
@@ -61,8 +61,8 @@ type Described<Json, M, Name extends keyof M> = [
   : { 'the document does not describe': MismatchedFields<MessageJson<M, Name>, Json> };
 
 /**
- * A reader of validated JSON for one kind of message. Enum values stand without their prefix ("APPROVED"
- * for DECISION_VALUE_APPROVED), unknown properties are passed over.
+ * A reader of validated JSON for one kind of message. Enum values are written without their prefix
+ * ("APPROVED" for DECISION_VALUE_APPROVED). Unknown properties are ignored.
  */
 export function messageReader<
   D extends DescMessage,
@@ -75,8 +75,8 @@ export function messageReader<
 }
 
 /**
- * A writer of one kind of message as JSON. What is not set is left out, and so is an empty string of a
- * field that has no other way of being absent; instants are RFC 3339.
+ * A writer of one kind of message as JSON. Unset fields are left out, and so are empty strings of fields
+ * without presence. Timestamps are in the format of RFC 3339.
  */
 export function messageWriter<
   D extends DescMessage,

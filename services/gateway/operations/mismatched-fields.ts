@@ -1,11 +1,11 @@
-/** Compares, in types alone, what a handler reads or writes with what the OpenAPI document describes. */
+/** Types that compare the fields that a handler reads or writes with those that the OpenAPI document describes. */
 import type { Readable } from 'node:stream';
 
 type Binary = Buffer | Readable;
 
 /**
- * The paths of the fields of `Actual` that `Described` does not have, or has as another kind of value;
- * `never` when there are none. Fields that `Described` has besides are not looked at.
+ * The paths of the fields of `Actual` that `Described` lacks or has with another type; `never` when there
+ * are none. Additional fields of `Described` are ignored.
  */
 export type MismatchedFields<Actual, Described> = [Actual] extends [never]
   ? never
@@ -38,8 +38,9 @@ type Path<Name extends string, Below> = Below extends string
   : never;
 
 /**
- * The type as a handler may answer with it: every literal is a string, because messages of the services
- * name the values of an enum so, and an optional field may be undefined, which JSON leaves out.
+ * The type of an answer that a handler may return for a described type. String literals become strings,
+ * because the messages of the services have enum values as strings. An optional field may be undefined,
+ * which JSON leaves out.
  */
 export type Answerable<T> = T extends Binary
   ? T

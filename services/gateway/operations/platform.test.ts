@@ -29,11 +29,11 @@ test('an integration is registered under the id given, or a new one', async () =
   });
 });
 
-test('a registration takes its Idempotency-Key to the service, whose answer counts', async () => {
+test('the Idempotency-Key of a registration reaches the service, and a replay is marked', async () => {
   const body = { name: 'Bridge' };
   const answer = await send('POST', '/integrations', body, { 'Idempotency-Key': 'replayed' });
   expect(answer.headers.get('idempotent-replayed')).toBe('true');
-  // Made by the service, which keeps it: made here, a repeat would look like another request.
+  // The service makes the id. If the gateway made one, a repeated request would have another digest.
   expect(last('registerIntegration')?.request).toMatchObject({ integrationId: '' });
   expect(last('registerIntegration')?.call.idempotency?.key).toBe('replayed');
 });
@@ -105,7 +105,7 @@ test.each([
   },
 );
 
-test('a record that is not acceptable is refused, naming every field', async () => {
+test('an invalid record is refused, naming every wrong field', async () => {
   const answer = await send('PUT', `/users/${newId()}`, { firstName: '', email: 'x' });
   expect(answer.status).toBe(400);
   expect(answer.json.message).toBe(
