@@ -46,7 +46,7 @@ function check(program: string, env: Record<string, string>) {
 }
 
 test.each(NAMES)(
-  'compose runs %s from the one image, closed up, with a configuration that it accepts',
+  'compose runs %s from the one image, read-only, with a configuration that the service accepts',
   async (name) => {
     const program = `services/${name}/main.ts`;
     expect(compose.services[name]).toMatchObject({
@@ -60,13 +60,13 @@ test.each(NAMES)(
   },
 );
 
-test('compose makes the topics before anybody needs them', async () => {
+test('compose runs a program that creates the topics, with a configuration that it accepts', async () => {
   const [program = ''] = compose.services.topics?.command ?? [];
   const { stdout } = await check(program, environmentOf('topics'));
   expect(stdout).toBe('configuration ok\n');
 });
 
-test('compose makes the databases before the services that own them start', async () => {
+test('compose creates the databases before the services that own them start', async () => {
   const [program = ''] = compose.services.databases?.command ?? [];
   const { stdout } = await check(program, environmentOf('databases'));
   expect(stdout).toBe('configuration ok\n');
@@ -86,7 +86,7 @@ test('compose gives each service that has a database one of its own', () => {
   }
 });
 
-test('compose calls each service where it listens', () => {
+test('every address in the environment of a service is the gRPC port of a service', () => {
   for (const name of NAMES) {
     for (const [variable, address] of Object.entries(environmentOf(name))) {
       if (!variable.endsWith('_ADDRESS')) continue;
@@ -97,13 +97,13 @@ test('compose calls each service where it listens', () => {
   }
 });
 
-test('compose.yaml and the page of settings are what the manifests give', () => {
+test('compose.yaml and docs/settings.md are up to date with the manifests', () => {
   const page = readFileSync(join(ROOT, 'docs/settings.md'), 'utf8');
   const advice = 'run npm run generate';
   expect(text, advice).toBe(composeFile(SERVICES));
   expect(page, advice).toBe(settingsPage(SERVICES));
 });
 
-test('the list has every folder of services/', () => {
+test('the list of services has every folder of services/', () => {
   expect(readdirSync(join(ROOT, 'services')).toSorted()).toEqual(NAMES.toSorted());
 });

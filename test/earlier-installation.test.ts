@@ -107,7 +107,7 @@ test('deploy/.env gains the variables of a new service, and every line stays as 
   expect(names).toEqual(expect.arrayContaining(Object.keys(composeVariables(WITH_NEWCOMER))));
   expect(completeEnvFile(text, WITH_NEWCOMER)).toBe(text);
 
-  // What the others trust is the key by which a service goes on signing.
+  // The other services still trust the public key of the private key with which decisions signs.
   const trusted = valueIn(text, 'DECISIONS_IDENTITY_TRUST');
   expect(valueIn(earlier, 'IDENTITY_TRUST').split(',')).toContain(trusted);
   const privateKey = valueIn(text, 'NEWCOMER_IDENTITY_KEY');
@@ -123,7 +123,7 @@ test('a trusted key of an earlier file stays trusted while its service changes t
   expect(valueIn(text, 'DECISIONS_IDENTITY_TRUST')).toBe(`${trusted},decisions:older`);
 });
 
-test('the databases of compose are made where they are missing, and those that are there stay', async () => {
+test('missing databases of compose are created, and existing ones are kept', async () => {
   const server = new URL(inject('postgresUrl'));
   const suffix = Math.random().toString(36).slice(2, 10);
   const [first, second] = [`earlier_${suffix}`, `newer_${suffix}`];
