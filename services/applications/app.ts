@@ -11,7 +11,8 @@ import { applicationsRoutes } from './rpc.ts';
 import type { ApplicationsContext } from './service.ts';
 import { SealedApplicants } from './store/applicants.ts';
 
-const NAME = 'applications';
+/** The source of the service's events. */
+const SERVICE = 'applications';
 
 /** The running service, which the process's closers stop. */
 export interface Applications {
@@ -41,7 +42,7 @@ export async function startApplications({
   const { pool } = database;
   const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
   closers.add('applications retention', () => retention.close());
-  const relay = startRelay({ pool, bus, source: NAME, log, metrics });
+  const relay = startRelay({ pool, bus, source: SERVICE, log, metrics });
   closers.add('applications relay', () => relay.close());
 
   const wakeRelay = () => relay.wake();

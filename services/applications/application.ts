@@ -1,3 +1,4 @@
+/** The rules for a new application. */
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {

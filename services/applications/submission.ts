@@ -1,3 +1,4 @@
+/** The rules for submitting an application to creditors. */
 import { create } from '@bufbuild/protobuf';
 import { WorksheetSchema } from '@creditlane/proto/applications/v1/application';
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';

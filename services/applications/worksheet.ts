@@ -1,3 +1,4 @@
+/** The rules for the worksheet of a submission. */
 import type { Vehicle, Worksheet } from '@creditlane/proto/applications/v1/application';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import type { FieldFaults } from '@creditlane/rpc/field-faults';

@@ -16,7 +16,7 @@ import type { DecisionsContext } from './service.ts';
 import { insertSubmissionsQuery } from './store/submissions.ts';
 
 /** The service's consumer group, and the source of its events. */
-const NAME = 'decisions';
+const SERVICE = 'decisions';
 
 /** The running service, which the process's closers stop. */
 export interface Decisions {
@@ -37,13 +37,13 @@ export async function startDecisions({
 }: DecisionsContext & { clock?: Clock }): Promise<Decisions> {
   const { log, metrics, closers, health } = process;
   const { pool } = database;
-  const relay = startRelay({ pool, bus, source: NAME, log, metrics });
+  const relay = startRelay({ pool, bus, source: SERVICE, log, metrics });
   closers.add('decisions relay', () => relay.close());
   const retention = startRetention({ pool, log, purges: [purgeInbox, purgeIdempotency] });
   closers.add('decisions retention', () => retention.close());
 
   const handle = createInboxHandler({
-    consumer: NAME,
+    consumer: SERVICE,
     pool,
     log,
     metrics,
@@ -53,7 +53,7 @@ export async function startDecisions({
     }),
   });
   const subscription = await bus.subscribe({
-    group: NAME,
+    group: SERVICE,
     topics: [APPLICATIONS_TOPIC],
     async handle(batch) {
       await handle(batch);

@@ -1,3 +1,4 @@
+/** The rules for a webhook destination: its URL and its signing secret. */
 import { randomBytes } from 'node:crypto';
 import type { SealContext } from '@creditlane/crypto/envelope';
 import {

@@ -1,3 +1,4 @@
+/** The rules for an applicant: which fields are valid, and which part of an applicant answers show. */
 import { create } from '@bufbuild/protobuf';
 import {
   type Address,

@@ -1,3 +1,4 @@
+/** Encrypts the data of an applicant, and decrypts it. */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { type SealContext, seal, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';

@@ -1,7 +1,7 @@
+/** Runs a pipeline of queries whose results are found by name instead of by position. */
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import type { Query, Queryable } from '@creditlane/postgres/statement';
 
-/** Runs a pipeline of queries whose results are found by name instead of by position. */
 type NamedQueries = Readonly<Record<string, Query<unknown> | undefined>>;
 
 /** The result of each query under its name; `undefined` where there was no query. */
