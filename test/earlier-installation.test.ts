@@ -6,7 +6,7 @@ import { copyFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { completeEnvFile, composeVariables } from '@creditlane/compose/env-file';
-import type { Demo } from '@creditlane/local/demo';
+import type { Demo } from '@creditlane/local/demo/demo';
 import { readJson } from '@creditlane/local/json-file';
 import { startOneProcess } from '@creditlane/local/one-process';
 import { SERVICES } from '@creditlane/platform/services';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { makeApplication } from '@creditlane/local/demo';
+import { makeApplication } from '@creditlane/local/demo/demo';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { decisionPath, type SubmissionIds } from './platform/api-client.ts';
 import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';

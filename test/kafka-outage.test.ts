@@ -1,6 +1,6 @@
 // While Kafka is down, callers notice nothing, every process reports the outage, and no event is lost.
 import { describeWithKafka, startTestCluster } from '@creditlane/events/kafka/test-kafka';
-import type { Demo } from '@creditlane/local/demo';
+import type { Demo } from '@creditlane/local/demo/demo';
 import type { Readiness } from '@creditlane/runtime/health';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { recordDemoDecision } from './platform/api-client.ts';

@@ -164,7 +164,7 @@ async function findThreeFreePorts(): Promise<number> {
   for (;;) {
     const first = 12_000 + Math.floor(Math.random() * 20_000);
     try {
-      return (await choosePorts(first, HOST)).api;
+      return (await choosePorts({ first, host: HOST })).api;
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
     }

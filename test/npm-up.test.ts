@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describeWithKafka, openTestKafka } from '@creditlane/events/kafka/test-kafka';
-import type { Demo, ServiceAddress } from '@creditlane/local/demo';
+import type { Demo, ServiceAddress } from '@creditlane/local/demo/demo';
 import { readJson } from '@creditlane/local/json-file';
 import { SERVICES } from '@creditlane/platform/services';
 import { identifyProcess, type ProcessIdentity } from '@creditlane/supervision/pid-file';

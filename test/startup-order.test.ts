@@ -27,7 +27,7 @@ const DATABASE_URLS = Object.fromEntries(
 test.each(FAILING_CHECKS)(
   '$name, started before everything it depends on, stays alive and not ready, and stops when asked',
   async ({ name, checks }) => {
-    const ports = await choosePorts(0, HOST, portsNeeded({}));
+    const ports = await choosePorts({ first: 0, host: HOST, services: portsNeeded({}) });
     const instances = planInstances(ports, {});
     const instance = instances.find((it) => it.name === name);
     if (instance === undefined) throw new Error(`there is no service ${name}`);

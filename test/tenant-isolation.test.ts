@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { makeSubmission } from '@creditlane/local/demo';
+import { makeSubmission } from '@creditlane/local/demo/demo';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, decisionPath } from './platform/api-client.ts';
 import { eventually } from './platform/eventually.ts';

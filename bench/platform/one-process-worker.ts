@@ -15,7 +15,7 @@ const closers = new Closers();
 const functions: PlatformWorker = {
   async start(options) {
     const metrics = new Metrics({ processFigures: true });
-    const ports = await choosePorts(0, HOST);
+    const ports = await choosePorts({ first: 0, host: HOST });
     const workerProcess = { log, closers, metrics, health: new Health() };
     const { baseUrl, opsUrl } = await startPlatform({ ...options, ports }, workerProcess);
     return { baseUrl, processes: { platform: { pid: process.pid, opsUrl } } };

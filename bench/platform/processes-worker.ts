@@ -47,7 +47,7 @@ const functions = {
     closers.add('Kafka', broker.close);
     const kafka = { KAFKA_BROKERS: broker.brokers, KAFKA_REPLICATION: '1' };
     await makeTopics(kafka);
-    const ports = await choosePorts(0, HOST, portsNeeded({}));
+    const ports = await choosePorts({ first: 0, host: HOST, services: portsNeeded({}) });
     // Besides these flags the services run with their defaults: they log, and record no traces.
     const commonSettings = {
       NODE_OPTIONS: nodeFlags.map((flag) => JSON.stringify(flag)).join(' '),
@@ -66,7 +66,7 @@ const functions = {
     if (platformOptions === undefined) throw new Error('the platform has not been started');
     const kafka = { ...platformOptions.kafka, KAFKA_PREFIX: topicPrefix };
     await makeTopics(kafka);
-    const { services } = await choosePorts(0, HOST, 3);
+    const { services } = await choosePorts({ first: 0, host: HOST, services: 3 });
     const [grpc = 0, http = 0, ops = 0] = services;
     const manifest = SERVICES.find(({ name }) => name === service);
     if (manifest === undefined) throw new Error(`there is no service ${service}`);

@@ -7,9 +7,9 @@ import { SERVICES } from '@creditlane/platform/services';
 import type { Process } from '@creditlane/runtime/run';
 import type { AnyService } from '@creditlane/service/define-service';
 import { killFromPidFiles } from '@creditlane/supervision/pid-file';
-import { announce } from './announcement.ts';
 import { emptyDataDir, markDataDir, openDataDir } from './data-dir.ts';
-import { openDemoData } from './demo-data.ts';
+import { announce } from './demo/announcement.ts';
+import { openDemoData, readFormerInboxPort } from './demo/demo-data.ts';
 import { HOST } from './host.ts';
 import { lockInstance } from './instance-lock.ts';
 import { writeJson } from './json-file.ts';
@@ -73,7 +73,12 @@ async function openInstallation(
   process: Process,
 ): Promise<Installation> {
   const dir = await openDataDir(options.dataDir);
-  const ports = await choosePorts(options.port, HOST, morePorts);
+  const ports = await choosePorts({
+    first: options.port,
+    host: HOST,
+    services: morePorts,
+    formerInbox: await readFormerInboxPort(dir),
+  });
   process.closers.add('instance lock', await lockInstance(dir));
   await markDataDir(dir);
   await killLeftoverProcesses(dir);

@@ -12,7 +12,7 @@ import { readSettings } from '@creditlane/runtime/setting';
 import type { AnyService, StartedService } from '@creditlane/service/define-service';
 import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
-import type { ServiceAddress } from './demo.ts';
+import type { ServiceAddress } from './demo/demo.ts';
 import { HOST } from './host.ts';
 import type { Ports } from './ports.ts';
 import { type PlatformSettings, servicesOf, settingsOf } from './settings.ts';

@@ -9,20 +9,43 @@ export interface Ports {
   services: number[];
 }
 
+export interface PortRequest {
+  /** The first of consecutive ports; 0 for any free ones. */
+  first: number;
+  host: string;
+  /** How many ports the services need. */
+  services?: number;
+  /** Taken for the webhook inbox when `first` is 0 and the port is free: destinations may name its URL. */
+  formerInbox?: number | undefined;
+}
+
 /**
- * Chooses the consecutive ports that begin at `first`, or any free ones for 0: three, and `more` for
- * services. Called before anything else of the installation is changed. Throws `StartError` when a
- * port is in use.
+ * Chooses the ports of an installation, before anything of the installation is changed. Throws
+ * `StartError` when a port is in use.
  */
-export async function choosePorts(first: number, host: string, more = 0): Promise<Ports> {
+export async function choosePorts(request: PortRequest): Promise<Ports> {
+  const { first, host, services: serviceCount = 0, formerInbox } = request;
   try {
-    const [api = 0, ops = 0, inbox = 0, ...services] = await findFreePorts(3 + more, {
-      host,
-      first,
-    });
-    return { api, ops, inbox, services };
+    const found = await findFreePorts(3 + serviceCount, { host, first });
+    const [api = 0, ops = 0, inbox = 0, ...services] = found;
+    const keepsInbox =
+      first === 0 &&
+      formerInbox !== undefined &&
+      !found.includes(formerInbox) &&
+      (await isFree(formerInbox, host));
+    return { api, ops, inbox: keepsInbox ? formerInbox : inbox, services };
   } catch (error) {
     if (!(error instanceof PortUnavailableError)) throw error;
     throw new StartError(`${error.message} Choose another with --port.`);
+  }
+}
+
+async function isFree(port: number, host: string): Promise<boolean> {
+  try {
+    await findFreePorts(1, { host, first: port });
+    return true;
+  } catch (error) {
+    if (error instanceof PortUnavailableError) return false;
+    throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ServiceAddress } from '@creditlane/local/demo';
+import type { ServiceAddress } from '@creditlane/local/demo/demo';
 import { HOST } from '@creditlane/local/host';
 import type { Platform } from '@creditlane/local/platform';
 import type { Ports } from '@creditlane/local/ports';

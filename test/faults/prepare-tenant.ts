@@ -3,7 +3,7 @@ import {
   makeApplication,
   makeSubmission,
   seedDemoData,
-} from '@creditlane/local/demo';
+} from '@creditlane/local/demo/demo';
 import { expect } from 'vitest';
 import { ApiClient } from '../platform/api-client.ts';
 import type { History, Write } from './history/history.ts';

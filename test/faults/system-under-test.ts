@@ -1,7 +1,7 @@
 /** The platform that a fault run damages: launched as a person launches it, on its own data directory. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Demo, ServiceAddress } from '@creditlane/local/demo';
+import type { Demo, ServiceAddress } from '@creditlane/local/demo/demo';
 import { readJson } from '@creditlane/local/json-file';
 import type { Secrets } from '@creditlane/platform/secrets';
 import type { DatabaseOwner } from '@creditlane/platform/services';

@@ -1,4 +1,4 @@
-import type { Demo } from '@creditlane/local/demo';
+import type { Demo } from '@creditlane/local/demo/demo';
 
 export interface Answer {
   status: number;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Demo } from '@creditlane/local/demo';
+import type { Demo } from '@creditlane/local/demo/demo';
 import { readJson } from '@creditlane/local/json-file';
 import { eventually } from './eventually.ts';
 

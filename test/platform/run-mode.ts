@@ -32,7 +32,7 @@ export function startInRunMode(
 }
 
 async function startOneProcess(settings: Settings, testProcess: Process): Promise<RunningPlatform> {
-  const ports = await choosePorts(0, HOST);
+  const ports = await choosePorts({ first: 0, host: HOST });
   const platform = await startPlatform({ ...settings, ports }, testProcess);
   return { ...platform, metrics: () => testProcess.metrics.text() };
 }
@@ -50,7 +50,7 @@ async function startProcesses(
   const platform = await startProcessPlatform(
     {
       ...settings,
-      ports: await choosePorts(0, HOST, portsNeeded({})),
+      ports: await choosePorts({ first: 0, host: HOST, services: portsNeeded({}) }),
       kafka: {
         KAFKA_BROKERS: config.brokers.join(','),
         KAFKA_PREFIX: config.prefix,

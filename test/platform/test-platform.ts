@@ -7,7 +7,7 @@ import {
   makeApplication,
   makeSubmission,
   seedDemoData,
-} from '@creditlane/local/demo';
+} from '@creditlane/local/demo/demo';
 import { HOST } from '@creditlane/local/host';
 import type { PlatformSettings } from '@creditlane/local/settings';
 import { dropDatabases, prepareDatabases } from '@creditlane/platform/databases';

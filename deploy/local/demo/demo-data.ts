@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { Process } from '@creditlane/runtime/run';
 import { startWebhookInbox } from '@creditlane/webhook-inbox/webhook-inbox';
+import { HOST } from '../host.ts';
+import type { Installation } from '../installation.ts';
+import { readJson, writeJson } from '../json-file.ts';
+import type { Platform } from '../platform.ts';
+import { step } from '../progress.ts';
 import { type Demo, type DemoRecords, seedDemoData, setDemoDestination } from './demo.ts';
-import { HOST } from './host.ts';
-import type { Installation } from './installation.ts';
-import { readJson, writeJson } from './json-file.ts';
-import type { Platform } from './platform.ts';
-import { step } from './progress.ts';
 
 /** Makes the demo data in a running platform, unless the data directory has it. */
 export type SeedDemoData = (platform: Platform) => Promise<Demo>;
@@ -21,7 +21,7 @@ export async function openDemoData(
   process: Process,
 ): Promise<SeedDemoData> {
   const { dir, ports, secrets } = installation;
-  const file = join(dir, 'demo-records.json');
+  const file = recordsFile(dir);
   let records = await readJson<DemoRecords>(file);
   const inbox = await startWebhookInbox({
     host: HOST,
@@ -54,4 +54,18 @@ export async function openDemoData(
     };
   };
   return (platform) => step('Making the demo data', () => seeded(platform));
+}
+
+/** The port of the webhook inbox at the data directory's last start; undefined when there was none. */
+export async function readFormerInboxPort(dir: string): Promise<number | undefined> {
+  const records = await readJson<DemoRecords>(recordsFile(dir)).catch((error: unknown) => {
+    // A damaged file is reported by the start itself, or deleted by `--reset`.
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  });
+  return records && Number(new URL(records.inboxUrl).port);
+}
+
+function recordsFile(dir: string): string {
+  return join(dir, 'demo-records.json');
 }
