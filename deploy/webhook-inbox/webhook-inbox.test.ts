@@ -157,14 +157,17 @@ describe('the behaviour', () => {
   test.each([
     ['fail', 500],
     ['redirect', 302],
-  ])('%s answers %i and keeps nothing, until told to accept again', async (mode, status) => {
-    expect((await behave({ mode })).status).toBe(200);
-    expect(await deliver('/application-booked')).toBe(status);
-    expect(await arrivals()).toEqual([]);
-    expect(await behaviour()).toEqual({ mode, refused: 1 });
-    await behave({ mode: 'accept' });
-    expect(await deliver('/application-booked')).toBe(204);
-  });
+  ])(
+    'mode %s answers %i and keeps nothing, until the mode is set to accept',
+    async (mode, status) => {
+      expect((await behave({ mode })).status).toBe(200);
+      expect(await deliver('/application-booked')).toBe(status);
+      expect(await arrivals()).toEqual([]);
+      expect(await behaviour()).toEqual({ mode, refused: 1 });
+      await behave({ mode: 'accept' });
+      expect(await deliver('/application-booked')).toBe(204);
+    },
+  );
 
   test('hang answers nothing; setting a mode closes the waiting connections', async () => {
     await behave({ mode: 'hang' });

@@ -16,7 +16,7 @@ export function openBus(config: KafkaConfig, process: Process): EventBus {
   return bus;
 }
 
-/** As an error that nobody caught, which the process logs and ends with. */
+/** Throws the error as an uncaught exception, which the process logs before it ends. */
 function endProcess(error: Error): void {
   queueMicrotask(() => {
     throw error;

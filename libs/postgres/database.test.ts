@@ -172,7 +172,7 @@ test('a statement without end is cut off', async () => {
   await expect(pool.query('SELECT pg_sleep(10)')).rejects.toMatchObject({ code: '57014' });
 });
 
-test('a PostgreSQL that is not there is waited for, and no longer than told', async () => {
+test('an unreachable PostgreSQL is waited for until `waitMs` has passed', async () => {
   const server = createServer((socket) => socket.destroy());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -26,9 +26,10 @@ test('an outage is known through TypeORM as well', () => {
 });
 
 test('errors of the driver that have no code are recognised by their messages', async () => {
-  // Nobody answers on this port, and nobody waits for a connection of an ended pool.
+  // No server listens on this port.
   const pool = new pg.Pool({ host: '127.0.0.1', port: 1, max: 1 });
   expect(isDatabaseUnavailable(await pool.query('SELECT').catch((error) => error))).toBe(true);
   await pool.end();
+  // The ended pool gives no connection.
   expect(isDatabaseUnavailable(await pool.query('SELECT').catch((error) => error))).toBe(true);
 });

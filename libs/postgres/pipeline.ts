@@ -12,10 +12,11 @@ export type QueryResults<Queries extends readonly unknown[]> = {
 };
 
 /**
- * Runs the queries one after the other; each sees what those before it did. Outside a transaction they
- * are one of their own. Rejects with what the database said to the first that it refused: then none
- * of them has happened, and a transaction around them has failed. When the answer is lost (`isDatabaseUnavailable`),
- * nobody knows whether all of them happened or none.
+ * Runs the queries in order, in one round trip; each sees the effects of the earlier ones. Outside a
+ * transaction the queries are a transaction of their own. Rejects with the database's error for the first
+ * query that it refuses: then no query has an effect, and a surrounding transaction has failed. When the
+ * connection is lost before the answer (`isDatabaseUnavailable`), it is unknown whether all queries took
+ * effect or none.
  */
 export async function runPipeline<const Queries extends readonly (Query<unknown> | undefined)[]>(
   db: Queryable,
@@ -74,8 +75,8 @@ interface Prepared {
 type Callback = (error: Error | null, results: pg.QueryResult[]) => void;
 
 /**
- * pg's queries under one Sync: the server answers them in their order and commits, unless told to
- * begin a transaction, when it comes to the Sync. After an error it skips all up to there.
+ * Queries of pg before one Sync message. The server answers them in order and commits at the Sync, unless
+ * a transaction was begun. After an error the server skips everything up to the Sync.
  */
 class PipelinedQueries implements pg.Submittable {
   /** The client puts its own around it, for the time that it waits at most. */

@@ -44,7 +44,7 @@ const declaration = declareService({
     retryDelaysMs: setting.parsed('RETRY_DELAYS', parseDelays, {
       type: 'time spans separated by commas',
       default: RETRY_DELAYS_MS.map(formatDurationMs).join(','),
-      about: 'The pauses between the attempts of a delivery.',
+      about: 'The delays between the attempts of a delivery.',
     }),
     holdMs: setting.durationMs('ORDER_HOLD', {
       default: '1h',

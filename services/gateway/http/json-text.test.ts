@@ -58,7 +58,7 @@ describe('JSON text', () => {
       'line 1, column 19',
     ],
     [
-      'one given twice by way of escapes',
+      'a property given twice, once with an escape sequence',
       '{"a":1,"\\u0061":2}',
       'duplicate_property',
       'line 1, column 8',

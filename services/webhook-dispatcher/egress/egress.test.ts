@@ -80,7 +80,7 @@ describe('posting a webhook', () => {
     expect(requests).toBe(1);
   });
 
-  it('returns the pause that a receiver asks for by Retry-After', async () => {
+  it('returns the delay that a receiver asks for by Retry-After', async () => {
     const { url } = await receiver((_, response) =>
       response.writeHead(503, { 'retry-after': '7' }).end(),
     );

@@ -80,11 +80,11 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     const header = headers['retry-after'];
-    const pauseMs = retryAfterMs(typeof header === 'string' ? header : undefined, new Date());
+    const delayMs = retryAfterMs(typeof header === 'string' ? header : undefined, new Date());
     this.#outcome = {
       kind: 'answered',
       status,
-      ...(pauseMs === undefined ? {} : { retryAfterMs: pauseMs }),
+      ...(delayMs === undefined ? {} : { retryAfterMs: delayMs }),
     };
   }
 

@@ -1,8 +1,8 @@
 /** Reads a Retry-After header (RFC 9110, 10.2.3). */
 
 /**
- * The pause that the header asks for, from `now` on; `undefined` when the header is missing or is
- * neither a number of seconds nor an HTTP date. The pause is 0 for a date that has passed.
+ * The delay in milliseconds that the header asks for, from `now` on; `undefined` when the header is
+ * missing or is neither a number of seconds nor an HTTP date. The delay is 0 for a date that has passed.
  */
 export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;
