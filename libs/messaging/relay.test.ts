@@ -253,7 +253,7 @@ test('a shard taken over is published although the other shards always have more
 });
 
 test('the shards of a relay that died are taken over within five seconds', async () => {
-  const failingPool = new pg.Pool({ connectionString: db.url });
+  const failingPool = new pg.Pool({ connectionString: db.url, pipeline: true });
   await relay(failingPool).settled();
   const successor = relay();
   // The relay cannot reach the database any more, so it cannot release its shards either.

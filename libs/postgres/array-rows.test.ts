@@ -21,7 +21,7 @@ const select = defineArrayStatement(
 );
 
 test.each([0, 1, 4, 128, 129, 1_000])(
-  '%i rows come out of their lists in order, whatever they hold',
+  '%i rows of arrays keep their order and values',
   async (count) => {
     const at = new Date(0);
     const kinds = [

@@ -11,7 +11,7 @@ describe('a handler that the database fails', () => {
     });
   const call = {} as Call;
 
-  test('is unavailable while the database is away', async () => {
+  test('answers unavailable while the database is unavailable', async () => {
     const answer = failing('57P01').answer(undefined as never, call);
     await expect(answer).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 });
   });

@@ -15,7 +15,7 @@ class Things1763000000000 implements MigrationInterface {
   readonly name = 'Things1763000000000';
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('CREATE TABLE things (id int PRIMARY KEY, day date, amount numeric)');
-    // Long enough for another process to come in between, if it could.
+    // Long enough for another process to run the migration at the same time.
     await runner.query('SELECT pg_sleep(0.2)');
   }
   async down(): Promise<void> {}
@@ -87,14 +87,14 @@ test('a database of a newer version is refused and left as it is', async () => {
   await expect(refused).rejects.toThrow('Colours1763000000001');
 });
 
-test('a migration waits for a table in use without blocking those who come after it', async () => {
+test('a migration that waits for a table in use does not block later statements on it', async () => {
   const old = await open();
   const migrated = await inTransaction(old.pool, async (tx) => {
     await tx.query('SELECT FROM things');
     const later = open({ migrations: [Things1763000000000, Colours1763000000001] });
     await expect.poll(() => lockWaiters(old)).toBe(1);
     await expect.poll(() => lockWaiters(old), { timeout: 5_000 }).toBe(0);
-    // Between two of its tries the table is free for readers.
+    // Between two attempts of the migration, readers get the table.
     await old.pool.query('SELECT FROM things');
     return { later };
   });
@@ -109,7 +109,7 @@ async function lockWaiters({ pool }: Database): Promise<number> {
   return rows[0].count;
 }
 
-test('values arrive as numbers, dates as text, and integers are never rounded', async () => {
+test('numbers are returned as numbers, dates as text, and an integer that is too large throws', async () => {
   const { pool, dataSource } = await open();
   const repository = dataSource.getRepository(things);
   await repository.save({ id: 1, day: '2026-02-28', amount: 12.5 });
@@ -127,7 +127,7 @@ test('values arrive as numbers, dates as text, and integers are never rounded', 
   await expect(tooBig.run(pool)).rejects.toThrow('not a safe integer');
 });
 
-test('a refused statement costs no connection', async () => {
+test('a refused statement does not close its connection', async () => {
   const { pool } = await open({ poolSize: 1 });
   const me = defineStatement<{ pid: number }>('me', 'SELECT pg_backend_pid() AS pid');
   const insert = defineStatement('insert_thing', 'INSERT INTO things (id) VALUES ($1)');
@@ -139,7 +139,7 @@ test('a refused statement costs no connection', async () => {
   expect(await me.run(pool)).toEqual([before]);
 });
 
-test('work that fails is rolled back, and its connection serves the next', async () => {
+test('work that throws is rolled back, and its connection is used again', async () => {
   const { pool } = await open({ poolSize: 1 });
   const refused = inTransaction(pool, async (tx) => {
     await tx.query('INSERT INTO things (id) VALUES (1)');
@@ -149,7 +149,7 @@ test('work that fails is rolled back, and its connection serves the next', async
   expect((await pool.query('SELECT FROM things')).rowCount).toBe(0);
 });
 
-test('connections that die are replaced and the process lives on', async () => {
+test('lost connections are replaced and the process goes on', async () => {
   const { pool, ready } = await open();
   const killed = inTransaction(pool, async (tx) => {
     await tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
@@ -167,7 +167,7 @@ test('connections that die are replaced and the process lives on', async () => {
   expect(ready()).toBe(true);
 });
 
-test('a statement without end is cut off', async () => {
+test('a statement that exceeds its timeout is cancelled', async () => {
   const { pool } = await open({ poolSize: 1, statementTimeoutMs: 200 });
   await expect(pool.query('SELECT pg_sleep(10)')).rejects.toMatchObject({ code: '57014' });
 });
@@ -183,7 +183,7 @@ test('an unreachable PostgreSQL is waited for until `waitMs` has passed', async 
   server.close();
 });
 
-test('a wrong password is reported at once', async () => {
+test('a wrong password rejects at once', async () => {
   const url = new URL(home.url);
   url.password = 'wrong';
   await expect(open({ url: url.href })).rejects.toMatchObject({ code: '28P01' });

@@ -5,21 +5,21 @@ import { isDatabaseUnavailable } from './error-classes.ts';
 
 const refused = (code: string) => Object.assign(new Error('as PostgreSQL said'), { code });
 
-test('a server that is away, stopping or out of means is an outage', () => {
+test('errors of a server that is unreachable, stopping or out of resources mean unavailable', () => {
   for (const code of ['08006', '53100', '53300', '57P01', '57P03', '58030', '25006']) {
     expect(isDatabaseUnavailable(refused(code)), code).toBe(true);
   }
 });
 
-test('a statement that was refused is not', () => {
+test('errors of a refused statement do not mean unavailable', () => {
   for (const code of ['23505', '22012', '40001', '42P01', '57014', 'P0001']) {
     expect(isDatabaseUnavailable(refused(code)), code).toBe(false);
   }
-  expect(isDatabaseUnavailable(new Error('no sense in it'))).toBe(false);
+  expect(isDatabaseUnavailable(new Error('another error'))).toBe(false);
   expect(isDatabaseUnavailable('a string')).toBe(false);
 });
 
-test('an outage is known through TypeORM as well', () => {
+test('errors wrapped by TypeORM are classified as well', () => {
   const wrapped = (code: string) => new QueryFailedError('SELECT 1', [], refused(code));
   expect(isDatabaseUnavailable(wrapped('57P01'))).toBe(true);
   expect(isDatabaseUnavailable(wrapped('23505'))).toBe(false);

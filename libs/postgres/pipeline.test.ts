@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { inTransaction, runReadWriteTransaction } from './transaction.ts';
 
 let db: TestDatabase;
-/** With one connection, so that each test meets what those before it prepared there. */
+/** A pool of one connection, so that each test meets the statements that earlier tests prepared. */
 let pool: pg.Pool;
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const divide = defineStatement<{ quotient: number }>('divide', 'SELECT 1 / $1::i
 
 const notes = async () => (await db.sql.query('SELECT id FROM notes ORDER BY id')).rows;
 
-test('each query sees what those before it did, and gets its own answer', async () => {
+test('each query sees the effects of those before it and has its own result', async () => {
   const ids = mapQueryResult(read.query(), (rows) => rows.map(({ id }) => id));
   const answers = await runPipeline(pool, [
     read.query(),
@@ -41,7 +41,7 @@ test('each query sees what those before it did, and gets its own answer', async 
   expect(answers).toEqual([[], [], [1], undefined, [], [one, { id: 2, text: null }]]);
 });
 
-test('none of them happens when one is refused, and those behind it are not run', async () => {
+test('when one query is refused, no query takes effect and later queries do not run', async () => {
   const refused = runPipeline(pool, [
     write.query([1, 'one']),
     divide.query([0]),
@@ -51,12 +51,12 @@ test('none of them happens when one is refused, and those behind it are not run'
   expect(await notes()).toEqual([]);
 });
 
-test('a refusal says who asked', async () => {
+test('the error of a refused query has the stack of the caller', async () => {
   const error = await runPipeline(pool, [divide.query([0])]).catch((thrown: Error) => thrown);
   expect(error).toHaveProperty('stack', expect.stringContaining('pipeline.test.ts'));
 });
 
-test('after a refusal the connection runs what was prepared, and what was not', async () => {
+test('after a refused query the connection runs prepared and new statements', async () => {
   const { rows: before } = await pool.query('SELECT pg_backend_pid() AS pid');
   const late = defineStatement<{ two: number }>('prepared_late', 'SELECT 2 AS two');
   await expect(runPipeline(pool, [divide.query([0]), late.query()])).rejects.toThrow();
@@ -78,7 +78,7 @@ test('after a query that cannot be parsed the connection runs further queries', 
   expect(await runQuery(pool, read.query())).toEqual([]);
 });
 
-test('a value that cannot be sent leaves nothing done of what went before it', async () => {
+test('when a value cannot be sent, no earlier query takes effect', async () => {
   const unfit = {
     toPostgres() {
       throw new Error('no way to write this');
@@ -90,7 +90,7 @@ test('a value that cannot be sent leaves nothing done of what went before it', a
   expect(await runQuery(pool, read.query())).toEqual([]);
 });
 
-test('a connection that is lost before the answer is an outage', async () => {
+test('a connection lost before the answer rejects as an unavailable database', async () => {
   const end = defineStatement('end_me', 'SELECT pg_terminate_backend(pg_backend_pid())');
   const lost = runPipeline(pool, [write.query([1, 'one']), end.query(), read.query()]);
   await expect(lost).rejects.toSatisfy(isDatabaseUnavailable);
@@ -98,7 +98,7 @@ test('a connection that is lost before the answer is an outage', async () => {
   expect(await runQuery(pool, read.query())).toEqual([]);
 });
 
-test('an answer that does not come in time is an outage, and the next does not get it', async () => {
+test('a late answer rejects as an unavailable database and reaches no later query', async () => {
   const impatient = db.connect({ max: 1, query_timeout: 50 });
   const holder = await db.sql.connect();
   await holder.query('BEGIN');
@@ -114,13 +114,13 @@ test('an answer that does not come in time is an outage, and the next does not g
   ]);
 });
 
-test('each query has the time that the server gives to one', async () => {
+test('each query has the statement timeout of its own', async () => {
   const pressed = db.connect({ max: 1, statement_timeout: 200, query_timeout: 300 });
   const nap = defineStatement('nap', 'SELECT pg_sleep(0.12)');
   expect(await runPipeline(pressed, [nap.query(), nap.query(), nap.query()])).toHaveLength(3);
 });
 
-test('a statement that says nothing has no rows', async () => {
+test('an empty statement has no rows', async () => {
   const empty = defineStatement('empty', '-- nothing');
   expect(await runPipeline(pool, [empty.query(), divide.query([1])])).toEqual([
     [],
@@ -128,7 +128,7 @@ test('a statement that says nothing has no rows', async () => {
   ]);
 });
 
-test('within a transaction they are part of it', async () => {
+test('queries in a transaction are rolled back with it', async () => {
   const undone = inTransaction(pool, async (tx) => {
     await runPipeline(tx, [write.query([1, 'one']), write.query([2, 'two'])]);
     throw new Error('changed my mind');
@@ -137,7 +137,7 @@ test('within a transaction they are part of it', async () => {
   expect(await notes()).toEqual([]);
 });
 
-test('no query at all is answered without the server', async () => {
+test('without a query the result needs no server', async () => {
   expect(await runPipeline(pool, [undefined])).toEqual([undefined]);
 });
 

@@ -1,8 +1,8 @@
 /** Transactions. */
 import type pg from 'pg';
 import { isDatabaseUnavailable } from './error-classes.ts';
-import { type QueryResults, runPipeline } from './pipeline.ts';
-import { defineStatement, type Query } from './statement.ts';
+import { beginQuery, commitQuery, type QueryResults, runPipeline } from './pipeline.ts';
+import { type Query, runQuery } from './statement.ts';
 import { withConnection } from './with-connection.ts';
 
 /**
@@ -16,9 +16,9 @@ export function inTransaction<T>(
   work: (tx: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   return transaction(pool, async (tx) => {
-    await begin.run(tx);
+    await runQuery(tx, beginQuery);
     const result = await work(tx);
-    await commit.run(tx);
+    await runQuery(tx, commitQuery);
     return result;
   });
 }
@@ -44,15 +44,12 @@ export function runReadWriteTransaction<
   planWrites: (results: QueryResults<Reads>) => PlannedWrites<T>,
 ): Promise<T> {
   return transaction(pool, async (tx) => {
-    const [, ...results] = await runPipeline(tx, [begin.query(), ...reads]);
+    const [, ...results] = await runPipeline(tx, [beginQuery, ...reads]);
     const { writes, result } = planWrites(results as QueryResults<Reads>);
-    await runPipeline(tx, [...writes, commit.query()]);
+    await runPipeline(tx, [...writes, commitQuery]);
     return result;
   });
 }
-
-const begin = defineStatement('begin', 'BEGIN');
-const commit = defineStatement('commit', 'COMMIT');
 
 function transaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
   return withConnection(pool, async (tx, discard) => {

@@ -15,7 +15,7 @@ export class PortUnavailableError extends Error {
 const RANGE = { first: 12_000, count: 20_000 };
 const MAX_TRIES = 1_000;
 
-/** Processes begin at different places of the range, and none tries a port twice. */
+/** Processes start at different places of the range, and a process tries no port twice. */
 let tried = process.pid * 37;
 
 export interface FreePortsOptions {
