@@ -17,9 +17,10 @@ export type RowsFromArrays = (columns: readonly Column[], first?: number) => str
 const FEW_ROWS = 128;
 
 /**
- * Unnests the first array and subscripts the others: PostgreSQL makes a table of each array that it
- * unnests, which for many columns costs several times as much as a statement about a few rows. But a
- * subscript of an array of texts, or of one with NULLs, reads the array from its beginning.
+ * Unnests the first array and subscripts the others. PostgreSQL makes a table of each array that it
+ * unnests; for a few rows of many columns, these tables cost several times as much as the rest of the
+ * statement. For many rows the subscripts cost more: in an array of texts or with NULLs, each subscript
+ * reads the array from its beginning.
  */
 const fewRowsFromArrays: RowsFromArrays = (columns, first = 1) => {
   const [[key, keyType], ...others] = columns as readonly [Column, ...Column[]];
@@ -36,13 +37,13 @@ const manyRowsFromArrays: RowsFromArrays = (columns, first = 1) => {
   return `(SELECT * FROM unnest(${arrays}) WITH ORDINALITY AS elements (${names}, place))`;
 };
 
-/** Returns the query for so many rows. */
+/** Returns the query for `rowCount` rows, whose columns are the arrays `values`. */
 export type ArrayStatement<Row> = (rowCount: number, values: readonly unknown[]) => Query<Row[]>;
 
 /** Defines a statement about any number of rows, which takes the cheaper form for each number. */
 export function defineArrayStatement<Row = Record<string, never>>(
   name: string,
-  text: (listed: RowsFromArrays) => string,
+  text: (rowsFrom: RowsFromArrays) => string,
 ): ArrayStatement<Row> {
   const few = defineStatement<Row>(name, text(fewRowsFromArrays));
   const many = defineStatement<Row>(`${name}_many`, text(manyRowsFromArrays));

@@ -40,7 +40,7 @@ export interface Database {
 const CONNECT_TIMEOUT_MS = 5_000;
 const RETRY_MS = 250;
 const IDLE_TIMEOUT_MS = 3_000;
-/** One log entry for so many attempts. */
+/** The first attempt and every 120th attempt are logged, so entries are at least 30 seconds apart. */
 const ATTEMPTS_PER_LOG_ENTRY = 120;
 
 /**

@@ -1,4 +1,4 @@
-/** Makes the databases and roles that DATABASES names on the server of ADMIN_DATABASE_URL, and ends. */
+/** A command that creates the databases and roles of DATABASES on the server of ADMIN_DATABASE_URL. */
 import { refuse } from '@creditlane/runtime/env';
 import { run } from '@creditlane/runtime/run';
 import { readSettings, setting } from '@creditlane/runtime/setting';

@@ -8,7 +8,7 @@ import { typeormLog } from './typeorm-log.ts';
 /** The class of a migration; its name ends in a JavaScript timestamp of 13 digits. */
 export type Migration = new () => MigrationInterface;
 
-/** Any number: advisory locks belong to one database, and this is the only one of its session level. */
+/** Any number: advisory locks belong to one database, and no other code takes a session-level one. */
 const LOCK_ID = 4_711_001;
 
 /** How long to wait for another process that migrates. */

@@ -1,4 +1,4 @@
-/** Transactions. */
+/** Runs work in a transaction, and rolls the transaction back when the work fails. */
 import type pg from 'pg';
 import { isDatabaseUnavailable } from './error-classes.ts';
 import { beginQuery, commitQuery, type QueryResults, runPipeline } from './pipeline.ts';
