@@ -1,4 +1,4 @@
-/** The manifest of a service: what it is, keeps, publishes, consumes and calls, its settings, its start. */
+/** Service manifests: name, database, topics, called services, settings and start function of a service. */
 import type { EventBus } from '@creditlane/events/bus';
 import type { Topic } from '@creditlane/events/topics';
 import type { Database, DatabaseOptions } from '@creditlane/postgres/database';
@@ -8,21 +8,21 @@ import type { ServiceRoutes } from '@creditlane/rpc/service';
 import type { Process } from '@creditlane/runtime/run';
 import type { Settings, SettingValues } from '@creditlane/runtime/setting';
 
-/** A service's own database; the runner migrates and opens it before the service starts. */
+/** A service's own database, which is migrated and opened before the service starts. */
 export interface DatabaseDeclaration {
   /** The name of the database and of the role that owns it. */
   readonly name: string;
   readonly entities: Readonly<DatabaseOptions['entities']>;
   readonly migrations: Readonly<DatabaseOptions['migrations']>;
-  /** Of the connections at most: the default and the least; 10 and 2 when left out. */
+  /** Default and minimum of DATABASE_POOL_SIZE, the maximum of connections; 10 and 2 when left out. */
   readonly poolSize?: { readonly default: number; readonly min: number };
-  /** Whether LOCK_TIMEOUT limits how long a statement waits for a row that another one holds. */
+  /** Whether the service has the setting LOCK_TIMEOUT: how long a statement waits for a locked row. */
   readonly lockTimeout?: boolean;
 }
 
-/** All that a manifest says besides how the service starts. What is left out the service does not do. */
+/** A manifest without its start function. A service has no database, topics or calls that it does not declare. */
 export interface ServiceDeclaration {
-  /** Its folder, its name in tokens and logs, and the group by which it consumes events. */
+  /** The service's name: its folder, its name in tokens and logs, and its consumer group. */
   readonly name: string;
   /** One line: what the service owns. */
   readonly about: string;
@@ -31,13 +31,13 @@ export interface ServiceDeclaration {
   readonly database?: DatabaseDeclaration;
   readonly publishes?: readonly Topic[];
   readonly consumes?: readonly Topic[];
-  /** The names of the services that it calls. */
+  /** The names of the services that this service calls. */
   readonly calls?: readonly string[];
-  /** Those that only this service has; see `processSettings` for the others. */
+  /** The settings that only this service has. `processSettings` adds the settings of its declared parts. */
   readonly settings: Settings;
 }
 
-/** What a service is started with: as much as its declaration asks for. */
+/** The argument of the start function: settings, process, and the parts that the declaration names. */
 export type ServiceContext<D extends ServiceDeclaration> = {
   readonly settings: SettingValues<D['settings']>;
   /** The service's log, metrics, closers and health; the service ends with the closers. */
@@ -52,13 +52,13 @@ export type ServiceContext<D extends ServiceDeclaration> = {
       }
     : unknown);
 
-/** What a started service gives its runner. */
+/** The result of the start function. */
 export interface StartedService {
-  /** What is to be mounted, where the service serves calls. */
+  /** The methods and their handlers; set by a service that serves calls. */
   routes?: ServiceRoutes[];
-  /** Where the service listens, where it serves HTTP. */
+  /** The base URL; set by a service that serves HTTP. */
   url?: string;
-  /** Resolves once the service has done what the events written or handled so far ask for. */
+  /** Resolves once the service has no work left from the events that were written or handled so far. */
   settled?(): Promise<void>;
 }
 
@@ -68,12 +68,12 @@ export type Service<
   S extends StartedService = StartedService,
 > = D & { start(context: ServiceContext<D>): Promise<S> };
 
-/** Any manifest, as the runners know it: they build the context that its declaration asks for. */
+/** The manifest of any service, for code that starts services from a list. */
 export type AnyService = ServiceDeclaration & { start(context: never): Promise<StartedService> };
 
 /**
- * Declares a service. Apart from `defineService`, so that the file with the start function can take
- * the type of its context from here.
+ * Declares a service. Separate from `defineService`, so that the file with the start function can derive
+ * the type of its context from the declaration.
  */
 export function declareService<const D extends ServiceDeclaration>(declaration: D): D {
   return declaration;

@@ -1,4 +1,4 @@
-/** A service as a process of its own: the whole of its main file. */
+/** Runs a service as a process of its own; a service's main file only calls `runService`. */
 import { openBus } from '@creditlane/events/bus-from-config';
 import { serve } from '@creditlane/rpc/serving';
 import { startOpsServer } from '@creditlane/runtime/ops-server';
@@ -8,7 +8,7 @@ import type { AnyService } from './define-service.ts';
 import { processSettings } from './settings.ts';
 import { startService } from './start-service.ts';
 
-/** Reads the service's settings, starts it, and serves until the process is told to end; see `run`. */
+/** Reads the service's settings, starts the service, and serves until SIGTERM or SIGINT; see `run`. */
 export function runService(service: AnyService): Promise<void> {
   const settings = processSettings(service);
   return run(

@@ -1,4 +1,4 @@
-/** The settings that a service has by what its manifest declares, besides its own. */
+/** The settings of a service: its own, and those of the database, calls and topics that its manifest declares. */
 import { KAFKA } from '@creditlane/events/kafka-config';
 import { callingSetting } from '@creditlane/rpc/calling';
 import { OPS, SERVING } from '@creditlane/rpc/serving';
@@ -8,15 +8,15 @@ import type { DatabaseDeclaration, ServiceDeclaration } from './define-service.t
 
 const POOL_SIZE = { default: 10, min: 2 };
 
-/** What the runner opens a database with. */
+/** The values of a database's settings. */
 export interface DatabaseSettings {
   url: string;
-  /** Connections at most. */
+  /** The maximum of connections. */
   poolSize: number;
   lockTimeoutMs?: number;
 }
 
-/** The settings that a service has wherever it runs: its database's and its own. */
+/** The settings that a service has in one process and in its own process: its database's and its own. */
 export function localSettings<D extends ServiceDeclaration>({ database, settings }: D) {
   return {
     database: database === undefined ? NOTHING : databaseSetting(database),
@@ -24,7 +24,7 @@ export function localSettings<D extends ServiceDeclaration>({ database, settings
   };
 }
 
-/** The settings of a service that is a process of its own. */
+/** The settings of a service that runs as a process of its own. */
 export function processSettings(service: ServiceDeclaration) {
   const { name, serves, calls, publishes, consumes } = service;
   return {
@@ -55,7 +55,7 @@ function databaseSetting({
     poolSize: setting.integer('DATABASE_POOL_SIZE', {
       ...(poolSize ?? POOL_SIZE),
       max: 200,
-      about: 'Connections to the database at most.',
+      about: 'The maximum of connections to the database.',
     }),
     ...(lockTimeout && {
       lockTimeoutMs: setting.durationMs('LOCK_TIMEOUT', {

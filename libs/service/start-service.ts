@@ -13,7 +13,7 @@ interface LocalValues {
   own: object;
 }
 
-/** What the runner has for a service; a manifest that declares no need of a part gets none. */
+/** The parts that the caller has for a service. The service gets those that its manifest declares. */
 export interface ServiceDeps {
   process: Process;
   bus?: EventBus | undefined;
@@ -22,8 +22,9 @@ export interface ServiceDeps {
 }
 
 /**
- * Migrates and opens the service's database, and starts the service. Both end with the process's
- * closers. Throws an Error where a peer has no endpoint, and what `openDatabase` throws.
+ * Migrates and opens the service's database, and starts the service. The process's closers close both.
+ * Throws an Error when a called service has no endpoint, and the errors of `openDatabase` and of the
+ * start function.
  */
 export async function startService<S extends AnyService>(
   service: S,
@@ -39,16 +40,18 @@ export async function startService<S extends AnyService>(
   const context = {
     settings,
     process,
-    ...(database !== undefined && { database: await openOwn(service, database, process) }),
+    ...(database !== undefined && {
+      database: await openServiceDatabase(service, database, process),
+    }),
     bus,
     endpoints: Object.fromEntries(peers),
     signer,
   };
-  // Made from the same declaration as the context's type, which is lost for a manifest of any service.
+  // The context has the parts of the declaration; the type of a manifest of any service does not show that.
   return (await service.start(context as never)) as Awaited<ReturnType<S['start']>>;
 }
 
-async function openOwn(
+async function openServiceDatabase(
   { name, database: declared }: AnyService,
   settings: DatabaseSettings,
   { log, metrics, closers, health }: Process,
