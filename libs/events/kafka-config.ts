@@ -1,16 +1,16 @@
-/** The settings of the Kafka cluster: its address, the credentials, and what in it is ours. */
+/** The settings of the Kafka cluster: addresses, credentials, prefix of our topics and groups, replication. */
 import type { EnvReader } from '@creditlane/runtime/env';
 import { type Setting, setting, variablesOf } from '@creditlane/runtime/setting';
 
 export interface KafkaConfig {
   /** Some of the cluster's addresses, `host:port`; the brokers name the others. */
   brokers: string[];
-  /** TLS; its texts are PEM. Without `ca` the system's authorities are trusted. */
+  /** Set to use TLS. The texts are PEM; without `ca` the system's authorities are trusted. */
   tls?: { ca?: string; cert?: string; key?: string };
   sasl?: { mechanism: SaslMechanism; username: string; password: string };
   /** Put before the names of topics and groups, where several installations share a cluster. */
   prefix: string;
-  /** How many brokers hold each message, where that is not what TOPICS says. */
+  /** How many brokers store each message; the number that TOPICS declares when left out. */
   replication?: number;
 }
 
@@ -22,18 +22,21 @@ const settings = {
   brokers: setting.list('KAFKA_BROKERS', {
     about: "Some of the cluster's addresses, `host:port` separated by commas.",
   }),
-  ssl: setting.boolean('KAFKA_SSL', { default: false, about: 'Whether brokers are met by TLS.' }),
+  ssl: setting.boolean('KAFKA_SSL', {
+    default: false,
+    about: 'Whether to connect to brokers by TLS.',
+  }),
   ca: setting.string('KAFKA_SSL_CA', {
     default: '',
-    about: "The PEM of the brokers' authority; the system's authorities without.",
+    about: "The PEM of the brokers' authority; without it, the system's authorities are trusted.",
   }),
   cert: setting.string('KAFKA_SSL_CERT', {
     default: '',
-    about: 'The PEM of the certificate shown to brokers.',
+    about: 'The PEM of the certificate that the process presents to brokers.',
   }),
   mechanism: setting.oneOf('KAFKA_SASL_MECHANISM', ['none', ...MECHANISMS], {
     default: 'none',
-    about: 'How the process proves itself to brokers.',
+    about: 'How the process authenticates to brokers.',
   }),
   prefix: setting.string('KAFKA_PREFIX', {
     default: '',
@@ -43,11 +46,11 @@ const settings = {
     default: 0,
     min: 0,
     max: 10,
-    about: 'How many brokers hold each message; 0 is what each topic declares.',
+    about: 'How many brokers store each message; 0 means the number that the topic declares.',
   }),
 };
 
-/** Needed only where TLS shows a certificate, or a mechanism is chosen. */
+/** Required only with KAFKA_SSL_CERT or with a SASL mechanism. */
 const credentials = {
   key: setting.string('KAFKA_SSL_KEY', {
     secret: true,

@@ -1,4 +1,4 @@
-/** A service's calls of other services from a process of its own: their addresses, and its own key. */
+/** The settings of a service that calls other services over gRPC: their addresses and its signing key. */
 import { type Setting, setting } from '@creditlane/runtime/setting';
 import { CERTIFICATES, type Certificates } from './credentials/certificates.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -8,12 +8,12 @@ export interface Calling<Peer extends string> {
   endpoints: Record<Peer, Endpoint>;
   /** Signs the calls in the service's name. */
   signer: TokenSigner;
-  /** Plain text without. */
+  /** For TLS; undefined for plain text. */
   certificates: Certificates | undefined;
 }
 
-const NAMED = /^(dns:\/\/\/)?[a-z\d]([a-z\d.-]*[a-z\d])?:\d{1,5}$/i;
-const NUMBERED = /^(\d{1,3}\.){3}\d{1,3}:\d{1,5}$/;
+const HOST_AND_PORT = /^(dns:\/\/\/)?[a-z\d]([a-z\d.-]*[a-z\d])?:\d{1,5}$/i;
+const IPV4_AND_PORT = /^(\d{1,3}\.){3}\d{1,3}:\d{1,5}$/;
 
 /** The environment variable with the address of a peer: `DECISIONS_ADDRESS` for decisions. */
 export function addressVariable(peer: string): string {
@@ -24,7 +24,7 @@ export function addressVariable(peer: string): string {
  * The settings of a service that calls others: for each peer its address, the service's own key, and
  * the files of its certificate.
  *
- * @param name the service's own, as its tokens carry it
+ * @param name the name of the service, which is the issuer of its tokens
  */
 export function callingSetting<const Peer extends string>(
   name: string,
@@ -33,7 +33,7 @@ export function callingSetting<const Peer extends string>(
   const addresses = peers.map((peer) => {
     const address = setting.parsed(addressVariable(peer), parseAddress, {
       type: '`host:port`, or `ip:port` separated by commas',
-      about: `The address of ${peer}: a name with an address for each replica, or all addresses.`,
+      about: `The address of ${peer}: a name that resolves to all replicas, or the addresses of all replicas.`,
     });
     return [peer, address] as const;
   });
@@ -66,9 +66,9 @@ export function callingSetting<const Peer extends string>(
 
 /** The address as grpc-js takes it. */
 function parseAddress(text: string): string {
-  const numbers = text.split(',').map((part) => part.trim());
-  if (numbers.every((part) => NUMBERED.test(part))) return `ipv4:${numbers.join(',')}`;
-  if (NAMED.test(text)) return text;
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.every((part) => IPV4_AND_PORT.test(part))) return `ipv4:${parts.join(',')}`;
+  if (HOST_AND_PORT.test(text)) return text;
   throw new AddressError('must be host:port, or IPv4 addresses with ports separated by commas');
 }
 

@@ -1,4 +1,4 @@
-/** A service as a process of its own: its ports, and the issuers whose tokens it accepts. */
+/** Serves a service's methods from a process of its own: its ports, and the issuers whose tokens it accepts. */
 import { formatDurationMs } from '@creditlane/runtime/env';
 import { startOpsServer } from '@creditlane/runtime/ops-server';
 import type { Process } from '@creditlane/runtime/run';
@@ -11,24 +11,23 @@ import { parseTrustedKeys, TokenVerifier } from './identity.ts';
 import { DEFAULT_HOST } from './server-options.ts';
 import type { ServiceRoutes } from './service.ts';
 
-/** The address and the port of probes and metrics, which every process has. */
+/** The settings of every process: the address to listen on, and the port of probes and metrics. */
 export const OPS = {
   host: setting.string('HOST', { default: DEFAULT_HOST, about: 'The address to listen on.' }),
   opsPort: setting.port('OPS_PORT', { default: 9090, about: 'The port of probes and metrics.' }),
 };
 
-/** What a service that answers calls listens on, and the issuers whose tokens it accepts. */
+/** The values of `SERVING`. A port 0 selects a free port. */
 export interface Serving {
   /** The address to listen on. */
   host: string;
-  /** 0 takes any free port, as in the other two. */
   grpcPort: number;
   httpPort: number;
   opsPort: number;
   trust: TrustedKeys;
   maxConnectionAgeMs: number;
   reflection: boolean;
-  /** Plain text without. */
+  /** For TLS; undefined for plain text. */
   certificates: Certificates | undefined;
 }
 
@@ -52,17 +51,16 @@ export const SERVING: Setting<Serving> = setting.all({
   }),
   reflection: setting.boolean('GRPC_REFLECTION', {
     default: false,
-    about:
-      'Whether tools such as grpcurl may list the methods; anyone who reaches the port may then.',
+    about: 'Whether anyone who reaches the port may list the methods, with tools such as grpcurl.',
   }),
   certificates: CERTIFICATES,
 });
 
 /**
- * Starts a service and serves its routes until the process ends. Probes are answered from the first
- * moment on: a service that waits for its database is live and not ready.
+ * Starts a service and serves its routes until the process ends. Probes are answered before `start` is
+ * called: a service that waits for its database is live and not ready.
  *
- * @param audience the service's name, as the tokens for it say it
+ * @param audience the service's name, which is the audience of the tokens for it
  */
 export async function serve(
   audience: string,
@@ -78,16 +76,16 @@ export async function serve(
 
   const { routes } = await start();
   const verifier = new TokenVerifier({ audience, trusted: serving.trust });
-  const around = { host, certificates, routes, verifier, log, metrics };
+  const shared = { host, certificates, routes, verifier, log, metrics };
   const grpc = await startGrpcServer({
-    ...around,
+    ...shared,
     port: serving.grpcPort,
     maxConnectionAgeMs,
     reflection,
     health,
   });
   closers.add('gRPC server', grpc.close);
-  const http = await startHttpServer({ ...around, port: serving.httpPort });
+  const http = await startHttpServer({ ...shared, port: serving.httpPort });
   closers.add('HTTP server', http.close);
   log.info({ grpcPort: grpc.port, http: http.url, ops: ops.url }, 'serving');
 }

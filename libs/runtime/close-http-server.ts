@@ -8,7 +8,7 @@ const IDLE_SWEEP_MS = 50;
  */
 export function closeHttpServer(server: Server, gracePeriodMs: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  // Node keeps a connection alive whose answer was begun before `close`, so it becomes idle later.
+  // Node closes idle connections at `close` only. A connection with a request under way is idle later.
   const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
   const cutOff = setTimeout(() => server.closeAllConnections(), gracePeriodMs);
   server.close((error) => {

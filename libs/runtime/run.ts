@@ -51,16 +51,19 @@ export async function run<C>(
     process.stdout.write('configuration ok\n');
     return;
   }
-  const { config, own } = settings;
+  const { config, processConfig } = settings;
   const life: Process = {
-    log: createLog(name, { level: own.logLevel, pretty: own.logFormat === 'pretty' }),
+    log: createLog(name, {
+      level: processConfig.logLevel,
+      pretty: processConfig.logFormat === 'pretty',
+    }),
     metrics: new Metrics({ processFigures: true }),
     closers: new Closers(),
     health: new Health(),
   };
-  await live(life, own.drainMs, async () => {
+  await live(life, processConfig.drainMs, async () => {
     // Opened first, so that tracing closes last and exports the spans of all other parts.
-    await startTracing(own.tracing, name, life);
+    await startTracing(processConfig.tracing, name, life);
     await start(config, life);
   });
 }
@@ -143,7 +146,7 @@ function logFailedStart(log: Log, error: unknown): void {
 export const PROCESS = {
   logLevel: setting.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace'], {
     default: 'info',
-    about: 'The least severe lines that the log has; `debug` shows every call.',
+    about: 'The lowest level that is logged; `debug` shows every call.',
   }),
   logFormat: setting.oneOf('LOG_FORMAT', ['json', 'pretty'], {
     default: 'json',
@@ -153,7 +156,7 @@ export const PROCESS = {
     default: '0ms',
     max: '60s',
     about:
-      'How long a process that ends is not ready and still works, for load balancers to notice.',
+      'How long a process still answers after it became unready, so that load balancers notice.',
   }),
   tracing: TRACING,
 };
@@ -161,12 +164,12 @@ export const PROCESS = {
 /** The service's configuration and the settings of every process; the faults of both in one error. */
 function readAll<C>(env: Env, readConfig: (env: Env) => C) {
   const config = faultsOf(() => readConfig(env));
-  const own = faultsOf(() => readSettings(env, PROCESS));
-  if (config instanceof ConfigError || own instanceof ConfigError) {
-    const faulty = [config, own].filter((result) => result instanceof ConfigError);
+  const processConfig = faultsOf(() => readSettings(env, PROCESS));
+  if (config instanceof ConfigError || processConfig instanceof ConfigError) {
+    const faulty = [config, processConfig].filter((result) => result instanceof ConfigError);
     return new ConfigError(faulty.flatMap((error) => error.faults));
   }
-  return { config, own };
+  return { config, processConfig };
 }
 
 function faultsOf<T>(read: () => T): T | ConfigError {

@@ -18,14 +18,14 @@ export interface Variable {
   readonly generate?: (() => string) | undefined;
 }
 
-/** What the environment's text becomes: the value of one variable, or of several read together. */
+/** A value that is read from one environment variable, or from several together. */
 export interface Setting<T> {
   readonly variables: readonly Variable[];
-  /** Reads the value; a fault goes to the reader, as in every method of `EnvReader`. */
+  /** Reads the value. Reports faults to the reader, as the methods of `EnvReader` do. */
   read(env: EnvReader): T;
 }
 
-/** Settings by the names that the code knows them by. */
+/** Settings by their names in the code. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
 /** The values of settings, by the same names. */
@@ -36,7 +36,7 @@ export type SettingValues<S extends Settings> = {
 /** A time span as an operator writes it. */
 export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
-/** What every declaration says besides its type. */
+/** The options that every declaration takes. */
 interface About {
   about: string;
   secret?: boolean;
@@ -73,7 +73,7 @@ export const setting = {
     return one(name, 'whole number', options, (env) => env.integer(name, options));
   },
 
-  /** 0 takes any free port. */
+  /** 0 selects a free port. */
   port(name: string, options: About & { default: number }): Setting<number> {
     return setting.integer(name, { ...options, min: 0, max: 65_535 });
   },
@@ -116,7 +116,7 @@ export const setting = {
     return one(name, 'base64', options, (env) => env.secret(name));
   },
 
-  /** Whatever `parse` makes of the text; the default is given as text. Faults: `EnvReader.parsed`. */
+  /** The result of `parse`, also for the default, which is a text. For errors of `parse` see `EnvReader.parsed`. */
   parsed<T>(
     name: string,
     parse: (text: string) => T,

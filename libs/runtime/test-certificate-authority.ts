@@ -18,9 +18,9 @@ export class TestCertificateAuthority {
   readonly #dir = mkdtempSync(join(tmpdir(), 'creditlane-tls-'));
   #issued = 0;
 
-  /** The files are removed at the end of the test, or when `whenOver` calls its argument. */
-  constructor(whenOver: (remove: () => void) => void = onTestFinished) {
-    whenOver(() => rmSync(this.#dir, { recursive: true }));
+  /** The files are removed at the end of the test, or when `onEnd` calls its argument. */
+  constructor(onEnd: (remove: () => void) => void = onTestFinished) {
+    onEnd(() => rmSync(this.#dir, { recursive: true }));
     const ca = ['-keyout', this.#path('ca.key'), '-out', this.#path('ca.crt')];
     openssl('req', '-x509', ...NEW_KEY, ...ca, '-days', '2', '-subj', '/CN=test authority');
   }

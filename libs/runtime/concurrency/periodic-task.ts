@@ -2,7 +2,7 @@ import { WakeSignal } from './wake-signal.ts';
 
 /** A task that runs again and again until `close`. */
 export interface PeriodicTask {
-  /** Starts no further run, aborts `stop` of the present one, and resolves when that has ended. */
+  /** Starts no further run, aborts `stop` of the present run, and resolves when the present run has ended. */
   close(): Promise<void>;
 }
 

@@ -87,12 +87,12 @@ export function loggableMessage(error: Error): string | undefined {
   const marks = error as Error & Record<'loggable' | 'kind' | 'code' | 'syscall', unknown>;
   const isFault = typeof marks.kind === 'string' && typeof marks.code === 'string';
   const isSystemError = typeof marks.syscall === 'string';
-  const isQuietSqlError = typeof marks.code === 'string' && SQLSTATE.test(marks.code);
+  const isSqlErrorWithoutValues = typeof marks.code === 'string' && SQLSTATE.test(marks.code);
   const shown =
     marks.loggable === true ||
     isFault ||
     isSystemError ||
-    isQuietSqlError ||
+    isSqlErrorWithoutValues ||
     POSTGRES_CONNECTION_MESSAGES.has(error.message);
   return shown ? shortened(error.message, MAX_MESSAGE_LENGTH) : undefined;
 }

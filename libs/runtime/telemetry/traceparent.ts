@@ -34,8 +34,8 @@ export function formatTraceparent({ traceId, spanId, flags }: TraceContext): str
 }
 
 /**
- * A caller's `traceparent` in the form in which it may be passed on and stored: in version 00, without what
- * a later version appends, which may be of any length and of any characters. Undefined when malformed.
+ * A caller's `traceparent` in version 00, to be passed on and stored. The fields that a later version
+ * appends are left out, because their length and characters are not limited. Undefined when malformed.
  */
 export function acceptedTraceparent(
   header: string | string[] | null | undefined,

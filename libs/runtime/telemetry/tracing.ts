@@ -40,9 +40,9 @@ export interface SpanOptions {
 }
 
 export interface TracingConfig {
-  /** Of the OTLP receiver, over HTTP; none when there is to be no tracing. */
+  /** The URL of the OTLP receiver, over HTTP; empty when nothing is to be recorded. */
   endpoint: string;
-  /** Of the traces that begin here, from 0 to 1; where a caller has decided, that holds. */
+  /** The share of the traces begun here to record, from 0 to 1. A caller's trace follows the caller's flag. */
   sampleRatio: number;
 }
 
@@ -67,12 +67,13 @@ let tracer: Tracer | undefined;
 export const TRACING: Setting<TracingConfig> = setting.all({
   endpoint: setting.url('OTEL_EXPORTER_OTLP_ENDPOINT', {
     default: '',
-    about: 'The OTLP receiver of traces, over HTTP; nothing is recorded without.',
+    about: 'The URL of the OTLP receiver of traces, over HTTP; without it nothing is recorded.',
   }),
   sampleRatio: setting.parsed('OTEL_TRACES_SAMPLER_ARG', parseShare, {
     type: 'number from 0 to 1',
     default: '1',
-    about: "The share of traces recorded; a caller's decision about its own trace holds.",
+    about:
+      "The share of traces to record; a caller's own trace is recorded if the caller records it.",
   }),
 });
 
