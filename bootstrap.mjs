@@ -19,7 +19,7 @@ const TASKS = {
   down: { file: 'deploy/processes/down.ts', about: 'stop the processes that "up" started' },
   secrets: {
     file: 'deploy/compose/secrets.ts',
-    about: 'generate the secrets for deploy/compose.yaml, or those that are missing',
+    about: 'generate the missing secrets of deploy/compose.yaml',
   },
   test: {
     file: 'tasks/test.ts',
@@ -36,7 +36,7 @@ const TASKS = {
 };
 
 /** The tasks that stop their child processes themselves, in order, when they get a signal. */
-const STOPS_ITS_OWN = new Set(['start', 'up']);
+const STOPS_OWN_CHILDREN = new Set(['start', 'up']);
 
 /** The binary of the pinned Node, or of the running Node when it is new enough; otherwise undefined. */
 function findNode() {
@@ -69,7 +69,7 @@ async function main(/** @type {string[]} */ [name = '', ...args]) {
     return printError(
       `Node 24 is required, but it is not installed and this is ${process.version}`,
     );
-  return launch(node, join(ROOT, task.file), args, ROOT, STOPS_ITS_OWN.has(name));
+  return launch(node, join(ROOT, task.file), args, ROOT, STOPS_OWN_CHILDREN.has(name));
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -26,7 +26,7 @@ function errorsOutsideTests(module: TestModule): number {
 }
 
 // npm drops the `--` of `npm test -- relay`; `node bootstrap.mjs test -- relay` passes it on. vitest would
-// take what follows it for arguments of another program, and run every test.
+// ignore the arguments after `--` and run every test.
 const args = process.argv.slice(2).filter((arg) => arg !== '--');
 const checks = args.length === 0 ? await runChecks() : { passed: 0, failed: 0 };
 

@@ -2,10 +2,10 @@ import { type Setting, setting } from '@creditlane/runtime/setting';
 import type { EgressPolicy } from './destination-url.ts';
 
 /**
- * The settings of what is allowed: `…_ALLOW_HTTP`, `…_ALLOW_LOOPBACK` and `…_PORTS`. Where URLs are
- * registered the policy must be that of where they are dialled.
+ * The settings of an egress policy: `…_ALLOW_HTTP`, `…_ALLOW_LOOPBACK` and `…_PORTS`. The service that
+ * registers URLs and the service that connects to them must have the same policy.
  *
- * @param prefix how the variables begin, such as "EGRESS"
+ * @param prefix the first part of the names of the variables, such as "EGRESS"
  */
 export function egressPolicySetting(prefix: string): Setting<EgressPolicy> {
   return setting.all({

@@ -1,12 +1,13 @@
-/** The one place that turns a process's configuration into its event bus. */
+/** Opens a process's event bus from its configuration. */
 import type { Process } from '@creditlane/runtime/run';
 import type { EventBus } from './bus.ts';
 import { createKafkaBus } from './kafka/bus.ts';
 import type { KafkaConfig } from './kafka-config.ts';
 
 /**
- * The bus over the Kafka cluster that the configuration names; it ends with the process. No
- * caller's answer waits for it: while it is away, events wait in the outbox or in the cluster.
+ * Opens the bus over the configured Kafka cluster; the process's closers close it. The health check is
+ * optional, because no caller's answer waits for the bus: while the cluster is unavailable, events wait in
+ * the outbox.
  */
 export function openBus(config: KafkaConfig, process: Process): EventBus {
   const { log, metrics, closers, health } = process;

@@ -3,9 +3,9 @@ import type { EventMessage } from './message.ts';
 import type { Topic } from './topics.ts';
 
 /**
- * A publish between processes that has not ended by then fails, and none of its messages is sent
- * afterwards: so messages that are published again later cannot be overtaken. Longer than a broker
- * may take for its answer.
+ * The time limit of a publish over Kafka. A publish that exceeds it fails, and none of its messages is
+ * sent afterwards, so that no old message arrives after messages that were published later. Longer than
+ * a broker may take to answer.
  */
 export const PUBLISH_TIMEOUT_MS = 20_000;
 

@@ -1,4 +1,4 @@
-/** Makes the topics that TOPICS declares in the cluster that KAFKA_BROKERS names, and ends. */
+/** A command that creates the topics of TOPICS in the cluster of KAFKA_BROKERS. */
 import { run } from '@creditlane/runtime/run';
 import { readSettings } from '@creditlane/runtime/setting';
 import { ensureTopics } from './kafka/ensure-topics.ts';

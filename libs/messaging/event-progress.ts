@@ -1,8 +1,8 @@
-/** How far events have come: what a publisher wrote, and whether a consumer is done with it. */
+/** The progress of events: which events an outbox has, and whether a consumer has handled them. */
 import type { Topic } from '@creditlane/events/topics';
 import type pg from 'pg';
 
-/** The ids of the newest events of an outbox, by topic; of all its events without `newest`. */
+/** The ids of the `newest` last events of an outbox, by topic; of all its events when left out. */
 export async function readWrittenEvents(
   pool: pg.Pool,
   newest?: number,

@@ -123,7 +123,7 @@ export function createRelayRound(
       makeError: () => new Error('the relay closed before the bus had published the events'),
     });
 
-  /** In one round trip with the reading for the next round, whose leases may be others by now. */
+  /** Marks events and reads those of the next round in one round trip. The leases may have changed since. */
   const markAndReadAhead = async (ids: readonly number[], leases: readonly Lease[]) => {
     const nextLeases = shardLeases.held();
     const shards = leases.map(({ shard }) => shard);

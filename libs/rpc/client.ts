@@ -110,7 +110,7 @@ export function connect<S extends DescService>(
 
 function countRetries(metrics: Metrics, peer: string): RetryObserver {
   const help =
-    'Calls that failed because their peer was unreachable and that could be retried, by whether they were.';
+    'Calls that failed because their peer was unreachable and that could be retried, by whether they were retried.';
   const retries = metrics.counter('rpc_client_retries_total', help, ['peer', 'outcome']);
   // Each series starts at 0, so that the rate of its first increase is known.
   for (const outcome of RETRY_OUTCOMES) retries.inc({ peer, outcome }, 0);

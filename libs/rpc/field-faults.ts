@@ -36,7 +36,7 @@ export class FieldFaults {
     if (/\p{Cc}/u.test(value)) this.add(pointer, 'must not contain control characters');
   }
 
-  /** Throws an `invalid` Fault that names every field in question, if there is any. */
+  /** Throws an `invalid` Fault that names every field with a fault; does nothing when there is none. */
   throwIfAny(code: string): void {
     if (this.#faults.length === 0) return;
     const named = this.#faults.map(({ pointer, message }) => `${pointer.slice(1)} ${message}`);

@@ -16,7 +16,7 @@ export type Handlers<S extends DescService> = {
     : never;
 };
 
-/** A handler of a method that is known at run time only, and so are its types. */
+/** A handler of any method: its message types are known at run time only. */
 export type AnyHandler = (request: never, call: Call) => Promise<MessageInitShape<DescMessage>>;
 
 /** A method and its handler. */

@@ -57,7 +57,7 @@ export class SupervisedProcess {
   /** Starts the program at once; see `ready`. */
   constructor(options: SupervisedProcessOptions) {
     this.#options = options;
-    // Whoever does not await `ready` learns of a failed start from the log.
+    // A failed start is logged, so a caller that does not await `ready` gets no unhandled rejection.
     this.#firstStart.promise.catch(() => undefined);
     this.#supervision = this.#supervise();
   }

@@ -40,8 +40,8 @@ export function createClient(config: KafkaConfig, log: Log, socketFactory?: ISoc
 const ACCESS_ERRORS = /AUTHENTICATION_FAILED|AUTHORIZATION_FAILED/;
 
 /**
- * Whether the cluster refuses the credentials or the access. Consumers retry after that: an operator
- * mends it in the cluster, where a new cluster has no users at first.
+ * Whether the cluster refuses the credentials or the access. Consumers retry after such a refusal, because
+ * an operator can grant the access in the cluster: a new cluster has no users at first.
  */
 export function isAccessRefused(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

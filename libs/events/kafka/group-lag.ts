@@ -1,4 +1,4 @@
-/** The lag of a consumer group, read from the cluster: it grows also while this process consumes nothing. */
+/** The lag of a consumer group, read from the cluster, so that it also grows while this process consumes nothing. */
 
 import {
   type PeriodicTask,

@@ -1,6 +1,6 @@
 /**
- * grpc.health.v1: the status of `/readyz` for probes and load balancers that use gRPC. It requires no
- * token, because they have none, and shows only whether the process is ready.
+ * grpc.health.v1: the status of `/readyz` for probes and load balancers that use gRPC. Callers need no
+ * token, because probes have none, and learn only whether the process is ready.
  */
 import { create, type DescService, type MessageInitShape } from '@bufbuild/protobuf';
 import {

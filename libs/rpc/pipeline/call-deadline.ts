@@ -7,14 +7,14 @@ export const DEFAULT_TIMEOUT_MS = 10_000;
 export const MAX_TIMEOUT_MS = 120_000;
 
 /**
- * A transport that keeps the deadline too may abort this much before our own clock reaches it, so an
- * abort within this time of the deadline counts as the deadline.
+ * A transport that also enforces the deadline may abort a call this long before our timer fires. So an
+ * abort within this time before the deadline counts as the deadline, not as a cancellation.
  */
 const TRANSPORT_CLOCK_SLACK_MS = 20;
 
 /**
- * Runs the handler of one call within its time. It races the handler against two ends, on the path of
- * every call, and therefore does not use `withTimeLimit`.
+ * Runs the handler of one call until its deadline or until its caller cancels. `withTimeLimit` knows no
+ * cancellation, and a second race around it would cost time in every call.
  */
 export class CallDeadline {
   /** Milliseconds since the epoch. */

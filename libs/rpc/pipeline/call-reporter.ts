@@ -1,4 +1,4 @@
-/** What every call leaves behind: one count, one duration, one span and one log entry. */
+/** Reports every call, by one count, one duration, one span and one log entry. */
 import type { DescMethod } from '@bufbuild/protobuf';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
@@ -77,7 +77,7 @@ export class CallReporter {
     );
   }
 
-  /** Logs that a handler failed after its call had ended. Its caller has another answer by then. */
+  /** Logs that a handler failed after the deadline or the cancellation, which was the call's outcome. */
   logLateFailure({ requestId, span }: StartedCall, deadline: CallDeadline, error: unknown): void {
     // A handler that honours the signal rejects with its reason, which is no failure.
     if (error === deadline.signal.reason) return;

@@ -74,7 +74,7 @@ export function retrying(
       try {
         const answer = await transport.unary(method, signal, remainingMs, header, input, values);
         budget.recordAnswer();
-        // The caller sent no key, so an answer of this call's earlier attempt is no stored answer.
+        // The caller sent no key, so the answer of an earlier attempt must not be marked as a stored answer.
         if (hasGeneratedKey) answer.header.delete(REPLAYED);
         return answer;
       } catch (error) {
