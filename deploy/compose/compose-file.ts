@@ -1,4 +1,4 @@
-// Creditlane in containers: deploy/compose.yaml and deploy/.env, made from the list of services.
+// The text of deploy/compose.yaml, made from the list of services.
 
 import { variableOf } from '@creditlane/platform/services';
 import { addressVariable } from '@creditlane/rpc/calling';
@@ -6,7 +6,7 @@ import { type Variable, variablesOf } from '@creditlane/runtime/setting';
 import type { AnyService } from '@creditlane/service/define-service';
 import { processVariables } from '@creditlane/service/settings';
 
-/** The text of compose.yaml: PostgreSQL, Kafka, what prepares them, and each service by itself. */
+/** compose.yaml: PostgreSQL, Kafka, the commands that create databases and topics, and each service. */
 export function composeFile(services: readonly AnyService[]): string {
   const trust = services.flatMap(({ name, calls }) =>
     calls === undefined ? [] : [secret(variableOf(name, 'IDENTITY_TRUST'))],
@@ -61,7 +61,7 @@ ${lines.length === 0 ? '' : `    environment:\n${lines.join('')}`}\
 ${service.database === undefined ? '' : NEEDS_DATABASE}`;
 }
 
-/** The lines for the variables that a service reads and that compose has a value for. */
+/** The environment of a service in compose.yaml, one line for each variable that must be set there. */
 function environmentOf(service: AnyService, services: readonly AnyService[]): string[] {
   const { name, database, settings } = service;
   const read = new Set(processVariables(service).map((variable) => variable.name));

@@ -11,7 +11,7 @@ import type { AnyService } from '@creditlane/service/define-service';
 
 type Variables = Record<string, string>;
 
-/** The text of the file with a line for each variable that it lacks; every line that is there stays. */
+/** The text of the file with a line added for each missing variable. Existing lines are kept unchanged. */
 export function completeEnvFile(text: string, services: readonly AnyService[]): string {
   const kept = parse(text);
   const missing = Object.entries(composeVariables(services, kept))
@@ -43,8 +43,9 @@ export function composeVariables(services: readonly AnyService[], kept: Variable
 }
 
 /**
- * The key by which a service signs its calls, and what the others trust. A file of an earlier version
- * has the public keys of all services in IDENTITY_TRUST, two of a service whose key is being changed.
+ * The variables of a service's identity: the key that signs its calls, and the public keys that other
+ * services trust. A file of an earlier version has the public keys of all services in IDENTITY_TRUST, with
+ * two keys of a service whose key is being replaced.
  */
 function identityVariables(
   service: string,

@@ -1,3 +1,4 @@
+// The frame of a command: help, options, one line for wrong options.
 import { UsageError } from './options.ts';
 
 /**

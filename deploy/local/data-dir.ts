@@ -1,3 +1,4 @@
+// The data directory of an installation: its checks, its marker file, and what --reset deletes.
 import {
   access,
   constants,

@@ -1,3 +1,4 @@
+// An installation: runs a platform on a locked data directory, with ports, secrets and demo data.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stopEmbeddedKafka } from '@creditlane/embedded-kafka/embedded-kafka';
@@ -20,7 +21,7 @@ import { openSecrets } from './secrets-file.ts';
 import { explain } from './start-error.ts';
 
 export interface InstallationOptions extends Options {
-  /** Those that the platform consists of; all of the list when left out. */
+  /** The services of the platform; all of SERVICES when left out. */
   services?: readonly AnyService[];
 }
 
@@ -35,10 +36,10 @@ export interface Installation {
 }
 
 /**
- * Runs a platform on a data directory, with a webhook inbox and demo data, and prints what to try. Throws
- * a `StartError` that explains.
+ * Runs a platform on a data directory, with a webhook inbox and demo data, and prints addresses, keys and
+ * commands to try. Throws `StartError` when the user can mend the cause, and other errors unchanged.
  *
- * @param morePorts how many the platform needs beyond the API's, the operations' and the inbox's
+ * @param morePorts the number of ports beyond those of the API, of health and metrics, and of the inbox
  */
 export async function runInstallation(
   options: InstallationOptions,
@@ -86,7 +87,7 @@ async function openInstallation(
     await emptyDataDir(dir);
     await markDataDir(dir);
   }
-  // A killed start leaves demo.json behind, whose readers must wait for this start.
+  // A killed process leaves demo.json behind. Without the file, its readers wait for this start.
   await rm(demoFile(dir), { force: true });
   const pidFilesDir = pidFilesDirOf(dir);
   await mkdir(pidFilesDir, { recursive: true });

@@ -1,3 +1,4 @@
+// The lock file by which one process at a time uses a data directory.
 import { link, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {

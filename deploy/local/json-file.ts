@@ -1,6 +1,7 @@
+// Reads and writes the JSON files of a data directory.
 import { readFile, rename, writeFile } from 'node:fs/promises';
 
-/** What a JSON file holds; undefined when there is none. Throws when it cannot be read or parsed. */
+/** The value in a JSON file; undefined when there is no file. Throws when the file cannot be read or parsed. */
 export async function readJson<T>(path: string): Promise<T | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T;
@@ -10,7 +11,7 @@ export async function readJson<T>(path: string): Promise<T | undefined> {
   }
 }
 
-/** Writes a file that only its owner can read, whole or not at all. */
+/** Writes a JSON file atomically, readable by its owner only. */
 export async function writeJson(path: string, value: unknown): Promise<void> {
   const draft = `${path}.new`;
   await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });

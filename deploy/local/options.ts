@@ -1,3 +1,4 @@
+// The command line of `npm start`, and the options that `npm run up` shares.
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 
 export interface Options {

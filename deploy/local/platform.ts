@@ -1,4 +1,4 @@
-// The whole platform in one process: every service with its own database, one event bus, no sockets between them.
+// The platform in one process: all services on one event bus, which call each other in memory.
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import { publicKeys, secretsOf } from '@creditlane/platform/secrets';
 import { consumersOf, sortByEventFlow } from '@creditlane/platform/services';
@@ -27,9 +27,9 @@ export interface Platform {
   opsUrl: string;
   /** Resolves when every event has been handled and no webhook is under way or due. */
   settled(): Promise<void>;
-  /** The addresses of the processes at present, if there are several. */
+  /** The present addresses of the processes; left out by a platform in one process. */
   services?(): Record<string, ServiceAddress>;
-  /** Calls `listener` whenever one of the processes was started again. */
+  /** Calls `listener` after each restart of a process. */
   onRestart?(listener: () => void): void;
 }
 
@@ -64,7 +64,7 @@ export async function startPlatform(options: PlatformOptions, process: Process):
     baseUrl: `${gatewayUrl}/v1`,
     opsUrl: ops.url,
     async settled() {
-      // Each service waits for all that the ones before it have published.
+      // In this order, each service handles the events that the services before it have published.
       for (const service of sortByEventFlow(services)) await started.get(service)?.settled?.();
     },
   };

@@ -1,3 +1,4 @@
+// The ports of an installation.
 import { findFreePorts, PortUnavailableError } from '@creditlane/supervision/free-ports';
 import { StartError } from './start-error.ts';
 

@@ -1,3 +1,4 @@
+// The PostgreSQL of an installation, with the services' databases.
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
 import { type DatabaseUrls, prepareDatabases } from '@creditlane/platform/databases';

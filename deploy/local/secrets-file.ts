@@ -1,15 +1,17 @@
+// secrets.json of a data directory, completed when services were added.
 import { join } from 'node:path';
 import { completeSecrets, type Secrets } from '@creditlane/platform/secrets';
 import type { AnyService } from '@creditlane/service/define-service';
 import { readJson, writeJson } from './json-file.ts';
 import { StartError } from './start-error.ts';
 
-/** secrets.json: the generated settings stand beside the rest, KEY_RING as `keyRing`. */
+/** The contents of secrets.json. A generated setting is a field of its own: KEY_RING is `keyRing`. */
 type SecretsFile = Omit<Secrets, 'settings'> & Record<string, unknown>;
 
 /**
- * Reads the data directory's secrets and makes those that the services need and the file lacks: all of
- * them in a new directory, those of a new service in one of an earlier version. What is there stays.
+ * Reads the secrets of a data directory, generates the missing ones, and saves them. In a new directory
+ * all secrets are missing; in a directory of an earlier version, those of new services. Existing secrets
+ * are kept. Throws `StartError` when the file cannot be read.
  */
 export async function openSecrets(dir: string, services: readonly AnyService[]): Promise<Secrets> {
   const file = join(dir, 'secrets.json');

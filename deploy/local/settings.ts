@@ -1,17 +1,18 @@
+// The settings of each service on this machine, made from ports, secrets and database URLs.
 import type { DatabaseUrls } from '@creditlane/platform/databases';
 import { type Secrets, secretSettings } from '@creditlane/platform/secrets';
 import { SERVICES, type ServiceName } from '@creditlane/platform/services';
 import type { AnyService } from '@creditlane/service/define-service';
 import { HOST } from './host.ts';
 
-/** What the settings of all services are made from. */
+/** The values from which the settings of all services are made. */
 export interface PlatformSettings {
-  /** Those that the platform consists of; all of the list when left out. */
+  /** The services of the platform; all of SERVICES when left out. */
   services?: readonly AnyService[];
   secrets: Secrets;
   databaseUrls: DatabaseUrls;
   ports: { api: number };
-  /** Settings of single services on top of the platform's own. */
+  /** Further settings of single services, which override the platform's. */
   settings?: Partial<Record<ServiceName, Record<string, string>>>;
 }
 
@@ -26,7 +27,7 @@ export function servicesOf({ services = SERVICES }: PlatformSettings): readonly 
   return services;
 }
 
-/** The variables of `localSettings` of a service on this machine. */
+/** The environment of a service on this machine: values for the variables of its `localSettings`. */
 export function settingsOf(
   service: AnyService,
   { secrets, databaseUrls, ports, settings = {} }: PlatformSettings,

@@ -1,3 +1,4 @@
+// Errors of a start that the user can mend, each with a message of one line.
 import { KafkaBrokerError } from '@creditlane/embedded-kafka/broker';
 import { KafkaUnavailableError } from '@creditlane/embedded-kafka/jars';
 import { EmbeddedPostgresError } from '@creditlane/embedded-postgres/error';

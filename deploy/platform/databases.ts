@@ -1,3 +1,4 @@
+// Creates and drops the services' databases on a PostgreSQL server.
 import { ensureDatabases } from '@creditlane/postgres/ensure-databases';
 import type { AnyService } from '@creditlane/service/define-service';
 import pg from 'pg';

@@ -1,3 +1,4 @@
+// The secrets of an installation: generated, completed, and in the forms that settings take.
 import { createHash, randomBytes } from 'node:crypto';
 import { generateApiKey } from '@creditlane/crypto/api-key';
 import { generateIdentityKeys } from '@creditlane/rpc/identity';
@@ -5,7 +6,7 @@ import { variablesOf } from '@creditlane/runtime/setting';
 import type { AnyService } from '@creditlane/service/define-service';
 import { SERVICES, type ServiceName } from './services.ts';
 
-/** The secrets of an installation, which a secret store would hold elsewhere. */
+/** The secrets of an installation. In production, a secret store holds them. */
 export interface Secrets {
   postgresPassword: string;
   /** The platform administration's API key, which demo.json shows. */
@@ -26,7 +27,7 @@ export function makeSecrets(services: readonly AnyService[] = SERVICES): Secrets
   return completeSecrets({}, services);
 }
 
-/** The secrets that are there, and new ones for whatever the services need beyond them. */
+/** The kept secrets, and new secrets for all that the services need and `kept` lacks. */
 export function completeSecrets(
   kept: Partial<Secrets>,
   services: readonly AnyService[] = SERVICES,
@@ -69,19 +70,19 @@ export function publicKeys({ services }: Secrets): Record<string, string> {
   return Object.fromEntries(keys);
 }
 
-/** The same as IDENTITY_TRUST takes it. */
+/** The public keys of all services in the form of IDENTITY_TRUST. */
 export function identityTrust(secrets: Secrets): string {
   return Object.entries(publicKeys(secrets))
     .map(([name, key]) => `${name}:${key}`)
     .join(',');
 }
 
-/** The platform's key as PLATFORM_KEY_DIGESTS takes it. */
+/** The digest of the platform key in the form of PLATFORM_KEY_DIGESTS: SHA-256 in hexadecimal. */
 export function platformKeyDigest({ platformKey }: Pick<Secrets, 'platformKey'>): string {
   return createHash('sha256').update(platformKey).digest('hex');
 }
 
-/** The settings of all services whose value the platform generates; one value for all that share a name. */
+/** The settings whose values the platform generates. Settings of the same name share one value. */
 function generatedSettings(services: readonly AnyService[]) {
   return services
     .flatMap(({ settings }) => variablesOf(settings))

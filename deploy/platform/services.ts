@@ -1,4 +1,4 @@
-/** The list of services: all that is said of every service is derived from it. */
+/** The list of services, from which databases, topics, secrets, settings and compose.yaml are derived. */
 import { applications } from '@creditlane/applications/service';
 import { decisions } from '@creditlane/decisions/service';
 import { TOPICS, type Topic } from '@creditlane/events/topics';
@@ -7,7 +7,7 @@ import { integrations } from '@creditlane/integrations/service';
 import type { AnyService } from '@creditlane/service/define-service';
 import { webhookDispatcher } from '@creditlane/webhook-dispatcher/service';
 
-/** In the order in which they start in one process: each after those that it calls. */
+/** The manifests in the order in which the services start in one process: each after the services that it calls. */
 export const SERVICES = [
   integrations,
   applications,
@@ -23,15 +23,15 @@ export type ServiceName = Listed['name'];
 /** The services that have a database. */
 export type DatabaseOwner = Extract<Listed, { database: object }>['name'];
 
-/** The variable of the environment about a service, such as DECISIONS_IDENTITY_KEY. */
+/** The name of an environment variable of one service, such as DECISIONS_IDENTITY_KEY. */
 export function variableOf(service: string, what: string): string {
   return `${service.replaceAll('-', '_').toUpperCase()}_${what}`;
 }
 
-/** The names of the databases, which are those of their roles too, by the services that own them. */
+/** By service, the name of its database, which is also the name of the role that owns the database. */
 export const DATABASES = databaseNames(SERVICES) as Record<DatabaseOwner, string>;
 
-/** The same for any services. */
+/** `DATABASES` for other services than those of the list. */
 export function databaseNames(services: readonly AnyService[]): Record<string, string> {
   const owned = services.flatMap(({ name, database }) =>
     database === undefined ? [] : [[name, database.name]],
@@ -39,7 +39,7 @@ export function databaseNames(services: readonly AnyService[]): Record<string, s
   return Object.fromEntries(owned);
 }
 
-/** The consumers of each topic: those that must have handled its every event. */
+/** By topic, the services that consume it. Every consumer handles every event of the topic. */
 export function consumersOf(services: readonly AnyService[]): Record<Topic, string[]> {
   const pairs = services.flatMap(({ name, consumes = [] }) =>
     consumes.map((topic) => ({ name, topic })),
@@ -53,7 +53,7 @@ export function consumersOf(services: readonly AnyService[]): Record<Topic, stri
 
 /**
  * The services in the order in which an event travels: each after those whose events it consumes.
- * Where events go round in a circle, the order of the list decides.
+ * Where events form a cycle, the order of the list decides.
  */
 export function sortByEventFlow<S extends AnyService>(services: readonly S[]): S[] {
   const ordered = new Set<S>();

@@ -1,3 +1,4 @@
+// `npm run down`: stops the processes that `npm run up` started on a data directory.
 import { resolve } from 'node:path';
 import { runCommand } from '@creditlane/local/command';
 import { killLeftoverProcesses } from '@creditlane/local/installation';

@@ -1,3 +1,4 @@
+// The environment of a service's process.
 import { HOST } from '@creditlane/local/host';
 import { type PlatformSettings, settingsOf } from '@creditlane/local/settings';
 import { identityTrust, secretsOf } from '@creditlane/platform/secrets';
@@ -6,11 +7,11 @@ import { processVariables } from '@creditlane/service/settings';
 import { addressesOf, type Instance } from './instances.ts';
 
 export interface ProcessSettings extends PlatformSettings {
-  /** The Kafka cluster and what in it is ours: the variables of `KAFKA`. */
+  /** The values of the variables of `KAFKA`. */
   kafka: Record<string, string>;
 }
 
-/** The whole environment of a service's process: as much of the platform as its manifest asks for. */
+/** The whole environment of a service's process: values for the variables of its `processSettings`. */
 export function environmentOf(
   instance: Instance,
   all: readonly Instance[],

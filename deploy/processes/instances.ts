@@ -1,3 +1,4 @@
+// The processes of a platform: which there are, their names and their ports.
 import { HOST } from '@creditlane/local/host';
 import type { Ports } from '@creditlane/local/ports';
 import { SERVICES } from '@creditlane/platform/services';
@@ -8,7 +9,7 @@ export type Replicas = Readonly<Record<string, number>>;
 
 /** One process of a service, and the ports it listens on. */
 export interface Instance {
-  /** The service's name, with a number behind it for all but its first process. */
+  /** The service's name; from the second process on, with its number: decisions, decisions-2. */
   name: string;
   service: AnyService;
   ports: {
@@ -31,8 +32,8 @@ export function portsNeeded(
 }
 
 /**
- * Every process with its ports, in the order of the list, which is the reverse of that in which they
- * stop. The gateway is one process: the API has one address.
+ * Every process with its ports, in the order of the services. The processes stop in the reverse order.
+ * The gateway has one process, because the API has one address.
  */
 export function planInstances(
   ports: Ports,
@@ -53,7 +54,7 @@ export function planInstances(
   return [...instances, ...gateways];
 }
 
-/** The addresses at which each service is called, by its name: those of all its processes. */
+/** By service, the gRPC addresses of all its processes, separated by commas. */
 export function addressesOf(instances: readonly Instance[]): Map<string, string> {
   const called = instances.filter(({ ports }) => ports.grpc !== undefined);
   const byService = Map.groupBy(called, ({ service }) => service.name);

@@ -1,3 +1,4 @@
+// The Kafka of an installation: embedded, or the cluster that KAFKA_BROKERS names.
 import { join } from 'node:path';
 import { startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
 import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';

@@ -1,3 +1,4 @@
+// Shows the log of a service's process as readable lines.
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { prettyLine } from '@creditlane/runtime/telemetry/pretty-lines';

@@ -1,3 +1,4 @@
+// The command lines of `npm run up` and `npm run down`.
 import {
   OPTIONS,
   type Options,

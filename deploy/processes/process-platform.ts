@@ -1,3 +1,4 @@
+// The platform with every service in processes of its own.
 import { join } from 'node:path';
 import type { ServiceAddress } from '@creditlane/local/demo/demo';
 import { HOST } from '@creditlane/local/host';

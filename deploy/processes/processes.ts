@@ -1,3 +1,4 @@
+// Runs an installation with Kafka, PostgreSQL and a process for each service.
 import { type InstallationOptions, runInstallation } from '@creditlane/local/installation';
 import { openPostgres } from '@creditlane/local/postgres';
 import { step } from '@creditlane/local/progress';
@@ -15,7 +16,7 @@ export interface ProcessesConfig extends UpOptions, InstallationOptions {
 /** The variables of the launcher's environment that all services get. */
 const COMMON = /^(LOG_LEVEL$|OTEL_|NODE_)/;
 
-/** Starts Kafka, PostgreSQL and every service. Throws a `StartError` that explains. */
+/** Starts Kafka, PostgreSQL and every service. Throws the errors of `runInstallation`. */
 export function startProcesses(config: ProcessesConfig, process: Process): Promise<void> {
   return runInstallation(
     config,

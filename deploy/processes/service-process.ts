@@ -1,3 +1,4 @@
+// One supervised process of a service.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

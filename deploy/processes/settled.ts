@@ -1,3 +1,4 @@
+// Waits until the events and webhooks of a platform in several processes are handled.
 import { setTimeout as delay } from 'node:timers/promises';
 import { areEventsHandled, readWrittenEvents } from '@creditlane/messaging/event-progress';
 import { hasUnpublishedEvents } from '@creditlane/messaging/outbox';
@@ -12,15 +13,15 @@ const POLL_MS = 50;
 export interface SettledOptions {
   services?: readonly AnyService[];
   /**
-   * Looks at this many of the newest events of each outbox instead of at all: enough for the last
-   * event of each partition to be among them.
+   * How many of the newest events of each outbox are checked; all when left out. The last event of each
+   * partition must be among them, because events of a partition are handled in order.
    */
   newest?: number;
 }
 
 /**
  * Resolves when every event written so far was handled by all of its consumers, and no webhook is under
- * way or due. It reads the databases, because a process knows only what it does itself.
+ * way or due. Reads the databases, because no process knows the work of the others.
  */
 export async function untilSettled(
   databaseUrls: DatabaseUrls,

@@ -1,4 +1,4 @@
-// Creditlane as it runs in production, on one machine: every service a process of its own, real PostgreSQL, real Kafka.
+// `npm run up`: each service in its own process, as in production, with PostgreSQL and Kafka on this machine.
 import { runCommand } from '@creditlane/local/command';
 import { run } from '@creditlane/runtime/run';
 import { readUpOptions, UP_HELP } from './options.ts';

@@ -1,3 +1,4 @@
+// The text that `npm start` and `npm run up` print once the platform is ready.
 import type { Demo, ServiceAddress } from './demo.ts';
 
 /** The text printed once the platform is ready: addresses, keys, and commands that work as printed. */

@@ -1,3 +1,4 @@
+// A client of the REST interface for the demo data.
 /** Calls the REST interface with one key. Throws an Error that quotes any answer but success. */
 export class ApiCaller {
   readonly #baseUrl: string;

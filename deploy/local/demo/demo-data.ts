@@ -1,3 +1,4 @@
+// The demo data of an installation, made once and kept in demo-records.json, and the webhook inbox for it.
 import { join } from 'node:path';
 import type { Process } from '@creditlane/runtime/run';
 import { startWebhookInbox } from '@creditlane/webhook-inbox/webhook-inbox';

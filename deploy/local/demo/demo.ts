@@ -1,3 +1,4 @@
+// The demo records: two tenants, made through the REST interface.
 import { randomUUID } from 'node:crypto';
 import { ApiCaller } from './api-caller.ts';
 
