@@ -67,8 +67,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     poolErrorHandler: (err) => log.warn({ err }, 'idle database connection lost'),
     extra: {
       types: VALUE_TYPES,
-      // See pipeline.ts.
-      pipeline: true,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
       // Closes the connections that only a burst needed: each is a process of the server.

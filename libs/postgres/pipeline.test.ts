@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isDatabaseUnavailable } from './error-classes.ts';
@@ -163,4 +164,9 @@ test.each([
   await expect(runReadWriteTransaction(pool, [write.query([1, 'one'])], decide)).rejects.toThrow();
   expect(await notes()).toEqual([]);
   expect(await runQuery(pool, read.query())).toEqual([]);
+});
+
+test('pg has the version whose private parts the pipeline was checked against', () => {
+  const { version } = createRequire(import.meta.url)('pg/package.json');
+  expect(version).toBe('8.23.1');
 });

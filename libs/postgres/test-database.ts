@@ -36,7 +36,7 @@ export async function createTestDatabase(name: string): Promise<TestDatabase> {
   url.pathname = `/${id}`;
   const pools: pg.Pool[] = [];
   const connect = (config?: pg.PoolConfig) => {
-    const pool = new pg.Pool({ ...config, connectionString: url.href, pipeline: true });
+    const pool = new pg.Pool({ ...config, connectionString: url.href });
     // After `end`, too, the server may close a connection before the pool does.
     pool.on('error', () => undefined);
     pools.push(pool);

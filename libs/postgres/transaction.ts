@@ -1,8 +1,8 @@
 /** Runs work in a transaction, and rolls the transaction back when the work fails. */
 import type pg from 'pg';
 import { isDatabaseUnavailable } from './error-classes.ts';
-import { beginQuery, commitQuery, type QueryResults, runPipeline } from './pipeline.ts';
-import { type Query, runQuery } from './statement.ts';
+import { type QueryResults, runPipeline } from './pipeline.ts';
+import { defineStatement, type Query } from './statement.ts';
 import { withConnection } from './with-connection.ts';
 
 /**
@@ -16,9 +16,9 @@ export function inTransaction<T>(
   work: (tx: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   return transaction(pool, async (tx) => {
-    await runQuery(tx, beginQuery);
+    await begin.run(tx);
     const result = await work(tx);
-    await runQuery(tx, commitQuery);
+    await commit.run(tx);
     return result;
   });
 }
@@ -44,12 +44,15 @@ export function runReadWriteTransaction<
   planWrites: (results: QueryResults<Reads>) => PlannedWrites<T>,
 ): Promise<T> {
   return transaction(pool, async (tx) => {
-    const [, ...results] = await runPipeline(tx, [beginQuery, ...reads]);
+    const [, ...results] = await runPipeline(tx, [begin.query(), ...reads]);
     const { writes, result } = planWrites(results as QueryResults<Reads>);
-    await runPipeline(tx, [...writes, commitQuery]);
+    await runPipeline(tx, [...writes, commit.query()]);
     return result;
   });
 }
+
+const begin = defineStatement('begin', 'BEGIN');
+const commit = defineStatement('commit', 'COMMIT');
 
 function transaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
   return withConnection(pool, async (tx, discard) => {
