@@ -1,4 +1,4 @@
-/** The PostgreSQL server that runs on a cluster's directory, whoever started it. */
+/** Finds and stops the PostgreSQL server of a data directory, including a server that another process started. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exitsWithin, isRunning, type ProcessIdentity } from '@creditlane/supervision/pid-file';
