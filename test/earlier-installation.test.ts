@@ -13,7 +13,7 @@ import { SERVICES } from '@creditlane/platform/services';
 import { TokenSigner } from '@creditlane/rpc/identity';
 import { setting } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
-import { type AnyService, declareService, defineService } from '@creditlane/service/define-service';
+import { type AnyService, defineService } from '@creditlane/service/define-service';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { ApiClient, decisionPath, recordDemoDecision } from './platform/api-client.ts';
@@ -24,28 +24,34 @@ const EARLIER = resolve(import.meta.dirname, 'earlier-installation');
 const ROOT = resolve(import.meta.dirname, '..');
 
 /** A service that no version has: with a database, a secret, a topic and a peer of its own. */
-const declaration = declareService({
-  name: 'newcomer',
-  about: 'A score for each decision.',
-  serves: 'calls',
-  database: { name: 'creditlane_newcomer', entities: [], migrations: [] },
-  consumes: ['creditlane.decisions.v1'],
-  calls: ['applications'],
-  settings: {
-    key: setting.string('NEWCOMER_KEY', { secret: true, generate: () => 'made', about: 'A key.' }),
-  },
-});
 const seen: string[] = [];
-const newcomer = defineService(declaration, async ({ settings, database, bus }) => {
-  const { rows } = await database.pool.query('SELECT current_database() AS name');
-  seen.push(`${settings.key} ${rows[0].name}`);
-  await bus.subscribe({
-    group: 'newcomer',
-    topics: ['creditlane.decisions.v1'],
-    handle: async (batch) => void seen.push(...batch.map(({ key }) => key)),
-  });
-  return { routes: [] };
-});
+const newcomer = defineService(
+  {
+    name: 'newcomer',
+    about: 'A score for each decision.',
+    serves: 'calls',
+    database: { name: 'creditlane_newcomer', entities: [], migrations: [] },
+    consumes: ['creditlane.decisions.v1'],
+    calls: ['applications'],
+    settings: {
+      key: setting.string('NEWCOMER_KEY', {
+        secret: true,
+        generate: () => 'made',
+        about: 'A key.',
+      }),
+    },
+  },
+  async ({ settings, database, bus }) => {
+    const { rows } = await database.pool.query('SELECT current_database() AS name');
+    seen.push(`${settings.key} ${rows[0].name}`);
+    await bus.subscribe({
+      group: 'newcomer',
+      topics: ['creditlane.decisions.v1'],
+      handle: async (batch) => void seen.push(...batch.map(({ key }) => key)),
+    });
+    return { routes: [] };
+  },
+);
 const WITH_NEWCOMER: readonly AnyService[] = [...SERVICES, newcomer];
 
 let dataDir: string;

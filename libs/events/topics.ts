@@ -8,7 +8,6 @@ import {
 } from '@bufbuild/protobuf';
 import { ApplicationSubmittedSchema } from '@creditlane/proto/applications/v1/applications_events';
 import { DecisionRecordedSchema } from '@creditlane/proto/decisions/v1/decisions_events';
-import type { EventMessage } from './message.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -66,8 +65,11 @@ export function encodeEvent(type: string, json: JsonValue): Uint8Array {
   }
 }
 
-/** The event in a message, by its `ce_type`. Throws `UndecodableEventError`. */
-export function decodeEvent(message: EventMessage): DecodedEvent {
+/** The event in a message of the bus, by its `ce_type`. Throws `UndecodableEventError`. */
+export function decodeEvent(message: {
+  headers: Record<string, string>;
+  value: Uint8Array;
+}): DecodedEvent {
   const type = message.headers.ce_type ?? '';
   const schema = schemaOf(type);
   try {

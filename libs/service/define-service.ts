@@ -37,20 +37,35 @@ export interface ServiceDeclaration {
   readonly settings: Settings;
 }
 
-/** The argument of the start function: settings, process, and the parts that the declaration names. */
-export type ServiceContext<D extends ServiceDeclaration> = {
-  readonly settings: SettingValues<D['settings']>;
+/** The argument of every start function. */
+export interface ServiceContext<S extends Settings = Record<never, never>> {
+  readonly settings: SettingValues<S>;
   /** The service's log, metrics, closers and health; the service ends with the closers. */
   readonly process: Process;
-} & (D extends { database: object } ? { readonly database: Database } : unknown) &
-  (D extends { publishes: object } | { consumes: object } ? { readonly bus: EventBus } : unknown) &
-  (D extends { calls: readonly (infer Peer extends string)[] }
-    ? {
-        readonly endpoints: Readonly<Record<Peer, Endpoint>>;
-        /** Signs the service's own calls. */
-        readonly signer: TokenSigner;
-      }
-    : unknown);
+}
+
+/** What a declaration with `database` adds to the argument: the migrated database. */
+export interface WithDatabase {
+  readonly database: Database;
+}
+
+/** What a declaration with `publishes` or `consumes` adds. */
+export interface WithBus {
+  readonly bus: EventBus;
+}
+
+/** What a declaration with `calls` adds. */
+export interface WithCalls<Peer extends string> {
+  readonly endpoints: Readonly<Record<Peer, Endpoint>>;
+  /** Signs the service's own calls. */
+  readonly signer: TokenSigner;
+}
+
+/** The argument of the start function of a declared service. */
+export type ContextOf<D extends ServiceDeclaration> = ServiceContext<D['settings']> &
+  (D extends { database: object } ? WithDatabase : unknown) &
+  (D extends { publishes: object } | { consumes: object } ? WithBus : unknown) &
+  (D extends { calls: readonly (infer Peer extends string)[] } ? WithCalls<Peer> : unknown);
 
 /** The result of the start function. */
 export interface StartedService {
@@ -66,23 +81,15 @@ export interface StartedService {
 export type Service<
   D extends ServiceDeclaration = ServiceDeclaration,
   S extends StartedService = StartedService,
-> = D & { start(context: ServiceContext<D>): Promise<S> };
+> = D & { start(context: ContextOf<D>): Promise<S> };
 
 /** The manifest of any service, for code that starts services from a list. */
 export type AnyService = ServiceDeclaration & { start(context: never): Promise<StartedService> };
 
-/**
- * Declares a service. Separate from `defineService`, so that the file with the start function can derive
- * the type of its context from the declaration.
- */
-export function declareService<const D extends ServiceDeclaration>(declaration: D): D {
-  return declaration;
-}
-
-/** The manifest of a declared service. */
-export function defineService<D extends ServiceDeclaration, S extends StartedService>(
+/** The manifest of a service; `start` may take no part that the declaration does not name. */
+export function defineService<const D extends ServiceDeclaration, S extends StartedService>(
   declaration: D,
-  start: (context: ServiceContext<D>) => Promise<S>,
+  start: (context: ContextOf<D>) => Promise<S>,
 ): Service<D, S> {
   return { ...declaration, start };
 }

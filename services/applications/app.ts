@@ -6,9 +6,10 @@ import { startRetention } from '@creditlane/postgres/retention';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
+import type { ServiceContext, WithBus, WithDatabase } from '@creditlane/service/define-service';
 import { directoryRoutes } from './directory/directory-rpc.ts';
 import { applicationsRoutes } from './rpc.ts';
-import type { ApplicationsContext } from './service.ts';
+import type { SETTINGS } from './settings.ts';
 import { SealedApplicants } from './store/applicants.ts';
 
 /** The source of the service's events. */
@@ -21,6 +22,8 @@ export interface Applications {
   /** Resolves once every event written by now is published. */
   settled(): Promise<void>;
 }
+
+type ApplicationsContext = ServiceContext<typeof SETTINGS> & WithDatabase & WithBus;
 
 /**
  * Wraps every applicant with the key ring's current key, starts publishing events, and returns the

@@ -9,10 +9,15 @@ import { ApplicationsService } from '@creditlane/proto/applications/v1/applicati
 import { connect } from '@creditlane/rpc/client';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
+import type {
+  ServiceContext,
+  WithBus,
+  WithCalls,
+  WithDatabase,
+} from '@creditlane/service/define-service';
 import { APPLICATIONS_TOPIC, type ReceivedSubmission, receivedSubmissions } from './events.ts';
 import { createBatchedInsert } from './record-decision/batched-insert.ts';
 import { decisionsRoutes } from './rpc.ts';
-import type { DecisionsContext } from './service.ts';
 import { insertSubmissionsQuery } from './store/submissions.ts';
 
 /** The service's consumer group, and the source of its events. */
@@ -25,6 +30,8 @@ export interface Decisions {
   /** Resolves once every event written by now is published. */
   settled(): Promise<void>;
 }
+
+type DecisionsContext = ServiceContext & WithDatabase & WithBus & WithCalls<'applications'>;
 
 /** Starts consuming and publishing events, and returns the routes to mount. */
 export async function startDecisions({

@@ -1,30 +1,25 @@
 /** The manifest of the decisions service. */
-import {
-  declareService,
-  defineService,
-  type ServiceContext,
-} from '@creditlane/service/define-service';
+import { defineService } from '@creditlane/service/define-service';
 import { startDecisions } from './app.ts';
 import { submissionsAndDecisions1763700000000 } from './migrations/0001-submissions-and-decisions.ts';
 import { decisionCalls1763900000000 } from './migrations/0002-decision-calls.ts';
 import { decisions as decisionsTable, submissions } from './tables.ts';
 
-const declaration = declareService({
-  name: 'decisions',
-  about: 'What each creditor decided on each application submitted to it.',
-  serves: 'calls',
-  database: {
-    name: 'creditlane_decisions',
-    entities: [submissions, decisionsTable],
-    migrations: [submissionsAndDecisions1763700000000, decisionCalls1763900000000],
-    lockTimeout: true,
+export const decisions = defineService(
+  {
+    name: 'decisions',
+    about: 'What each creditor decided on each application submitted to it.',
+    serves: 'calls',
+    database: {
+      name: 'creditlane_decisions',
+      entities: [submissions, decisionsTable],
+      migrations: [submissionsAndDecisions1763700000000, decisionCalls1763900000000],
+      lockTimeout: true,
+    },
+    publishes: ['creditlane.decisions.v1'],
+    consumes: ['creditlane.applications.v1'],
+    calls: ['applications'],
+    settings: {},
   },
-  publishes: ['creditlane.decisions.v1'],
-  consumes: ['creditlane.applications.v1'],
-  calls: ['applications'],
-  settings: {},
-});
-
-export type DecisionsContext = ServiceContext<typeof declaration>;
-
-export const decisions = defineService(declaration, startDecisions);
+  startDecisions,
+);

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { invalid, unavailable } from '@creditlane/rpc/fault';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { TestSubmission } from './test-applications.ts';
 import {
   asIntegration,
   newSubmission,
   startTestDecisions,
   type TestDecisions,
-  type TestSubmission,
 } from './test-decisions.ts';
 
 let service: TestDecisions;

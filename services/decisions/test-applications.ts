@@ -1,12 +1,19 @@
 /** A fake of the applications service, which the tests of this service cannot start. */
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { ApplicationSubmittedSchema } from '@creditlane/proto/applications/v1/applications_events';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { type Fault, notFound } from '@creditlane/rpc/fault';
 import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import type { Process } from '@creditlane/runtime/run';
-import type { TestSubmission } from './test-decisions.ts';
 
+/** A submission as the applications service stores it. */
+export type TestSubmission = MessageInitShape<typeof ApplicationSubmittedSchema> & {
+  applicationId: string;
+  creditorId: string;
+  retailerId: string;
+};
 export interface FakeApplications {
   /** The submissions that GetSubmission finds. */
   submissions: TestSubmission[];

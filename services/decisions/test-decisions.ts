@@ -1,6 +1,6 @@
 /** The decisions service on a database of its own, between a fake applications service and a fake consumer. */
 import { randomUUID } from 'node:crypto';
-import { create, type MessageInitShape, toJson } from '@bufbuild/protobuf';
+import { create, toJson } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { EventBus } from '@creditlane/events/bus';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
@@ -20,14 +20,11 @@ import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { decisions } from './service.ts';
-import { type FakeApplications, startFakeApplications } from './test-applications.ts';
-
-/** A submission as the applications service stores it. */
-export type TestSubmission = MessageInitShape<typeof ApplicationSubmittedSchema> & {
-  applicationId: string;
-  creditorId: string;
-  retailerId: string;
-};
+import {
+  type FakeApplications,
+  startFakeApplications,
+  type TestSubmission,
+} from './test-applications.ts';
 
 export const WORKSHEET = {
   firstPaymentDate: '2026-01-15',

@@ -1,5 +1,4 @@
 /** The gateway: serves the REST interface, authenticates callers, and calls the services in their name. */
-
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
@@ -8,6 +7,7 @@ import {
   IntegrationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import { connect } from '@creditlane/rpc/client';
+import type { ServiceContext, WithCalls } from '@creditlane/service/define-service';
 import { Access } from './access/access.ts';
 import { Callers } from './access/callers.ts';
 import { loadOpenApiDocument } from './document/openapi-document.ts';
@@ -21,9 +21,12 @@ import { decisionOperations } from './operations/decisions.ts';
 import { directoryOperations } from './operations/directory.ts';
 import type { Handlers } from './operations/handlers.ts';
 import { integrationOperations } from './operations/integrations.ts';
-import type { GatewayContext } from './service.ts';
+import type { SETTINGS } from './settings.ts';
 
 export type Gateway = Pick<Listener, 'url' | 'port' | 'close'>;
+
+type GatewayContext = ServiceContext<typeof SETTINGS> &
+  WithCalls<'applications' | 'decisions' | 'integrations'>;
 
 /**
  * Starts to serve; the process's closers stop the gateway. Rejects when an operation of the OpenAPI

@@ -1,15 +1,12 @@
 /** The data about a request that middleware leaves in `ctx.state` for later middleware. */
-import type { CallContext } from '@creditlane/rpc/client';
 import type { Identity } from '@creditlane/rpc/identity';
 import type { Span } from '@creditlane/runtime/telemetry/tracing';
 import type { RouterContext } from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
+import type { CallLimits } from './access/call-limits.ts';
 import type { Caller } from './access/callers.ts';
 import type { Operation } from './document/operation.ts';
-import type { Parameters } from './document/validation.ts';
-
-/** The part of the context that all calls made for one request have in common. */
-export type CallLimits = Pick<CallContext, 'requestId' | 'traceparent' | 'deadlineMs' | 'signal'>;
+import type { Parameters } from './document/parameters.ts';
 
 /** The state of every request. */
 export interface RequestState {

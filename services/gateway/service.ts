@@ -1,60 +1,15 @@
 /** The manifest of the gateway. */
-import { setting } from '@creditlane/runtime/setting';
-import {
-  declareService,
-  defineService,
-  type ServiceContext,
-} from '@creditlane/service/define-service';
+import { defineService } from '@creditlane/service/define-service';
 import { startGateway } from './app.ts';
+import { SETTINGS } from './settings.ts';
 
-const declaration = declareService({
-  name: 'gateway',
-  about: 'The REST interface: keys become identities, and HTTP requests become calls.',
-  serves: 'http',
-  calls: ['applications', 'decisions', 'integrations'],
-  settings: {
-    host: setting.string('HOST', { default: '0.0.0.0', about: 'The address to listen on.' }),
-    port: setting.port('PORT', { default: 8080, about: 'The port of the REST interface.' }),
-    rateLimit: setting.all({
-      requests: setting.integer('RATE_LIMIT_REQUESTS', {
-        default: 10_000,
-        min: 1,
-        about: 'Requests that each key may make in RATE_LIMIT_WINDOW, on each replica.',
-      }),
-      windowMs: setting.durationMs('RATE_LIMIT_WINDOW', {
-        default: '1s',
-        min: '1s',
-        about: 'The time to which RATE_LIMIT_REQUESTS applies.',
-      }),
-    }),
-    deadlineMs: setting.durationMs('REQUEST_DEADLINE', {
-      default: '10s',
-      min: '100ms',
-      max: '60s',
-      about: 'How long a request may take before it is answered with 503.',
-    }),
-    maxUnderWay: setting.integer('MAX_REQUESTS_UNDER_WAY', {
-      default: 1_000,
-      min: 1,
-      about: 'Requests under way at the same time; one more is answered with 503.',
-    }),
-    accessCacheMs: setting.durationMs('ACCESS_CACHE_TIME', {
-      default: '4s',
-      min: '0ms',
-      // A revoked key or grant is promised to stop within 5 s; the rest is for the call itself.
-      max: '4500ms',
-      about: 'How long a key, a grant, or the lack of one is cached.',
-    }),
-    graceMs: setting.durationMs('CLOSE_GRACE', {
-      default: '8s',
-      min: '0ms',
-      max: '60s',
-      about: 'How long requests under way may go on once the gateway closes.',
-    }),
+export const gateway = defineService(
+  {
+    name: 'gateway',
+    about: 'The REST interface: keys become identities, and HTTP requests become calls.',
+    serves: 'http',
+    calls: ['applications', 'decisions', 'integrations'],
+    settings: SETTINGS,
   },
-});
-
-export type GatewayContext = ServiceContext<typeof declaration>;
-export type GatewaySettings = GatewayContext['settings'];
-
-export const gateway = defineService(declaration, startGateway);
+  startGateway,
+);

@@ -13,7 +13,8 @@ import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { localSettings } from '@creditlane/service/settings';
 import { startGateway } from './app.ts';
-import { type GatewaySettings, gateway as manifest } from './service.ts';
+import { gateway as manifest } from './service.ts';
+import type { GatewaySettings } from './settings.ts';
 import { TestServices } from './test-services.ts';
 
 /** An answer with its body read; `json` is undefined where the body is not JSON. */

@@ -6,16 +6,19 @@ import { startRetention } from '@creditlane/postgres/retention';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
+import type { ServiceContext, WithDatabase } from '@creditlane/service/define-service';
 import { accessRoutes } from './access-rpc.ts';
 import { destinationsRoutes } from './destinations-rpc.ts';
 import { integrationsRoutes } from './rpc.ts';
-import type { IntegrationsContext } from './service.ts';
+import type { SETTINGS } from './settings.ts';
 import { SealedSecrets } from './store/destinations.ts';
 
 /** The running service, which the process's closers stop. */
 export interface Integrations {
   routes: ServiceRoutes[];
 }
+
+type IntegrationsContext = ServiceContext<typeof SETTINGS> & WithDatabase;
 
 /** Wraps every secret and stored answer with the key ring's current key, and returns the routes to mount. */
 export async function startIntegrations({

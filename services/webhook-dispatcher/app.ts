@@ -2,13 +2,19 @@
 import { purgeInbox } from '@creditlane/messaging/retention';
 import { startRetention } from '@creditlane/postgres/retention';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
+import type {
+  ServiceContext,
+  WithBus,
+  WithCalls,
+  WithDatabase,
+} from '@creditlane/service/define-service';
 import { Destinations, SERVICE } from './destinations/destinations.ts';
 import { DispatcherMetrics } from './dispatcher-metrics.ts';
 import { webhookSources } from './events/webhook-sources.ts';
 import { createIntake } from './intake/intake.ts';
 import { webhooksRoutes } from './rpc.ts';
 import { startSending } from './sending/start-sending.ts';
-import type { WebhookDispatcherContext } from './service.ts';
+import type { SETTINGS } from './settings.ts';
 import { findUnsettled } from './store/deliveries.ts';
 import { purgeDeliveries, purgeMessages } from './store/retention.ts';
 
@@ -20,6 +26,11 @@ export interface WebhookDispatcher {
   /** When the next attempt is planned; `undefined` when there is none. */
   nextAttemptAt(): Promise<Date | undefined>;
 }
+
+export type WebhookDispatcherContext = ServiceContext<typeof SETTINGS> &
+  WithDatabase &
+  WithBus &
+  WithCalls<'integrations'>;
 
 /**
  * Resumes the pending deliveries, and consumes the events that webhooks are made from.

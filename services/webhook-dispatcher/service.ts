@@ -1,90 +1,32 @@
 /** The manifest of the webhook dispatcher. */
-import { egressPolicySetting } from '@creditlane/egress-rules/egress-policy';
-import { formatDurationMs } from '@creditlane/runtime/env';
-import { setting } from '@creditlane/runtime/setting';
-import {
-  declareService,
-  defineService,
-  type ServiceContext,
-} from '@creditlane/service/define-service';
+import { defineService } from '@creditlane/service/define-service';
 import { startWebhookDispatcher } from './app.ts';
 import { Webhooks1763700000000 } from './migrations/0001-webhooks.ts';
 import { destinationRevisions1763800000000 } from './migrations/0002-destination-revisions.ts';
 import { messageTraces1763900000000 } from './migrations/0003-message-traces.ts';
 import { messageReferences1764000000000 } from './migrations/0004-message-references.ts';
-import { parseDelays } from './retry-delays.ts';
-import { RETRY_DELAYS_MS } from './sending/schedule.ts';
+import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
-const declaration = declareService({
-  name: 'webhook-dispatcher',
-  about: 'Signed webhooks: who receives an event, in what order, and when it is tried again.',
-  serves: 'calls',
-  database: {
-    name: 'creditlane_webhooks',
-    entities: TABLES,
-    migrations: [
-      Webhooks1763700000000,
-      destinationRevisions1763800000000,
-      messageTraces1763900000000,
-      messageReferences1764000000000,
-    ],
-    poolSize: { default: 8, min: 3 },
+export const webhookDispatcher = defineService(
+  {
+    name: 'webhook-dispatcher',
+    about: 'Signed webhooks: who receives an event, in what order, and when it is tried again.',
+    serves: 'calls',
+    database: {
+      name: 'creditlane_webhooks',
+      entities: TABLES,
+      migrations: [
+        Webhooks1763700000000,
+        destinationRevisions1763800000000,
+        messageTraces1763900000000,
+        messageReferences1764000000000,
+      ],
+      poolSize: { default: 8, min: 3 },
+    },
+    consumes: ['creditlane.decisions.v1'],
+    calls: ['integrations'],
+    settings: SETTINGS,
   },
-  consumes: ['creditlane.decisions.v1'],
-  calls: ['integrations'],
-  settings: {
-    egress: egressPolicySetting('EGRESS'),
-    deadlineMs: setting.durationMs('DELIVERY_DEADLINE', {
-      default: '15s',
-      min: '50ms',
-      max: '60s',
-      about: 'How long a whole exchange with a receiver may take.',
-    }),
-    retryDelaysMs: setting.parsed('RETRY_DELAYS', parseDelays, {
-      type: 'time spans separated by commas',
-      default: RETRY_DELAYS_MS.map(formatDurationMs).join(','),
-      about: 'The delays between the attempts of a delivery.',
-    }),
-    holdMs: setting.durationMs('ORDER_HOLD', {
-      default: '1h',
-      min: '1ms',
-      max: '24h',
-      about: 'How long a failing delivery keeps the later ones of its lane waiting.',
-    }),
-    disableAfterMs: setting.durationMs('DISABLE_AFTER', {
-      default: '120h',
-      min: '1s',
-      about: 'How long a destination may go without a success before it is disabled.',
-    }),
-    maxInFlight: setting.integer('MAX_IN_FLIGHT', {
-      default: 512,
-      min: 1,
-      max: 10_000,
-      about: 'Requests under way at once, to all destinations together.',
-    }),
-    maxInFlightPerDestination: setting.integer('MAX_IN_FLIGHT_PER_DESTINATION', {
-      default: 64,
-      min: 1,
-      max: 1_000,
-      about: 'Requests under way at once to one destination.',
-    }),
-    leaseMs: setting.durationMs('LEASE', {
-      default: '6s',
-      min: '1s',
-      max: '30s',
-      about: 'How soon the deliveries of a process that died are taken over.',
-    }),
-    destinationsCacheMs: setting.durationMs('DESTINATIONS_CACHE', {
-      default: '1s',
-      min: '0ms',
-      max: '1s',
-      about: "How late, at most, a change of a destination's URL or secrets takes effect.",
-    }),
-  },
-});
-
-export type WebhookDispatcherContext = ServiceContext<typeof declaration>;
-export type WebhookDispatcherSettings = WebhookDispatcherContext['settings'];
-
-export const webhookDispatcher = defineService(declaration, startWebhookDispatcher);
+  startWebhookDispatcher,
+);

@@ -9,10 +9,10 @@ import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
-import { startWebhookDispatcher } from './app.ts';
+import { startWebhookDispatcher, type WebhookDispatcherContext } from './app.ts';
 import { SERVICE } from './destinations/destinations.ts';
 import { webhookSources } from './events/webhook-sources.ts';
-import { type WebhookDispatcherContext, webhookDispatcher } from './service.ts';
+import { webhookDispatcher } from './service.ts';
 import { createTestIntegrations } from './test-integrations.ts';
 import { type Received, startReceiver } from './test-receiver.ts';
 

@@ -1,11 +1,12 @@
 // The demo data of an installation, made once and kept in demo-records.json, and the webhook inbox for it.
 import { join } from 'node:path';
+import type { Secrets } from '@creditlane/platform/secrets';
 import type { Process } from '@creditlane/runtime/run';
 import { startWebhookInbox } from '@creditlane/webhook-inbox/webhook-inbox';
 import { HOST } from '../host.ts';
-import type { Installation } from '../installation.ts';
 import { readJson, writeJson } from '../json-file.ts';
 import type { Platform } from '../platform.ts';
+import type { Ports } from '../ports.ts';
 import { step } from '../progress.ts';
 import { type Demo, type DemoRecords, seedDemoData, setDemoDestination } from './demo.ts';
 
@@ -18,10 +19,9 @@ export type SeedDemoData = (platform: Platform) => Promise<Demo>;
  * directory.
  */
 export async function openDemoData(
-  installation: Installation,
+  { dir, ports, secrets }: { dir: string; ports: Ports; secrets: Secrets },
   process: Process,
 ): Promise<SeedDemoData> {
-  const { dir, ports, secrets } = installation;
   const file = recordsFile(dir);
   let records = await readJson<DemoRecords>(file);
   const inbox = await startWebhookInbox({

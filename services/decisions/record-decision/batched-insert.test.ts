@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { expect, test } from 'vitest';
-import {
-  asIntegration,
-  newSubmission,
-  type TestSubmission,
-  useSubmission,
-} from '../test-decisions.ts';
+import type { TestSubmission } from '../test-applications.ts';
+import { asIntegration, newSubmission, useSubmission } from '../test-decisions.ts';
 
 const LOCK_TIMEOUT_MS = 4_000;
 const SUBJECT = randomUUID();

@@ -3,13 +3,8 @@ import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { LoanTermsSchema, PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import { type DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { describe, expect, test } from 'vitest';
-import {
-  asIntegration,
-  newSubmission,
-  type TestSubmission,
-  useSubmission,
-  WORKSHEET,
-} from '../test-decisions.ts';
+import type { TestSubmission } from '../test-applications.ts';
+import { asIntegration, newSubmission, useSubmission, WORKSHEET } from '../test-decisions.ts';
 
 const fixture = useSubmission();
 

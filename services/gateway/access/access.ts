@@ -6,9 +6,9 @@ import { forbidden, unauthenticated } from '@creditlane/rpc/fault';
 import type { Identity } from '@creditlane/rpc/identity';
 import type { AccessTarget } from '../document/access-target.ts';
 import type { AccessRule } from '../document/operation.ts';
-import type { CallLimits } from '../request-state.ts';
+import { type CallLimits, sharedCall } from './call-limits.ts';
 import type { Caller } from './callers.ts';
-import { cachedLookup, sharedCall } from './lookup-cache.ts';
+import { cachedLookup } from './lookup-cache.ts';
 
 type Scope = Pick<Identity, 'retailerId' | 'creditorId'>;
 

@@ -4,8 +4,8 @@ import { Caller as CallerKind } from '@creditlane/proto/common/v1/access';
 import type { AccessService } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Client } from '@creditlane/rpc/client';
 import { type Fault, internal, toFault, unauthenticated } from '@creditlane/rpc/fault';
-import type { CallLimits } from '../request-state.ts';
-import { cachedLookup, sharedCall } from './lookup-cache.ts';
+import { type CallLimits, sharedCall } from './call-limits.ts';
+import { cachedLookup } from './lookup-cache.ts';
 
 /** A caller whose key is known. */
 export interface Caller {

@@ -1,10 +1,5 @@
 /** A cache of lookups of keys and grants, for a short time. */
-import type { CallContext } from '@creditlane/rpc/client';
-import { serviceIdentity } from '@creditlane/rpc/identity';
 import { LRUCache } from 'lru-cache';
-import type { CallLimits } from '../request-state.ts';
-
-const GATEWAY = serviceIdentity('gateway');
 
 export interface LookupCacheOptions {
   /** 0 caches nothing. */
@@ -38,12 +33,4 @@ export function cachedLookup<Question, Answer extends object>(
   // `get` removes an expired entry; `fetch` alone would refresh it, but keep the time of its earlier call.
   return (key, question) =>
     cache.get(key) ?? (cache.fetch(key, { context: { question } }) as Promise<Answer>);
-}
-
-/**
- * The context of a lookup's call, in the gateway's own name and without a signal: other requests may wait
- * for the call, so the first client's hang-up must not cancel it.
- */
-export function sharedCall({ requestId, traceparent, deadlineMs }: CallLimits): CallContext {
-  return { identity: GATEWAY, requestId, traceparent, deadlineMs };
 }

@@ -9,7 +9,7 @@ import {
   type OpenApiDocument,
   resolveReference,
 } from './openapi-document.ts';
-import type { Parameters } from './validation.ts';
+import type { Parameters } from './parameters.ts';
 
 /** The records that a request names, all ids in lower case. */
 export interface AccessTarget {

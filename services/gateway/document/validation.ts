@@ -6,22 +6,8 @@ import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import formats from 'ajv-formats';
 import type { DescribedParameter, JsonObject, OpenApiDocument } from './openapi-document.ts';
 import type { Operation } from './operation.ts';
+import type { Parameters, RawParameters } from './parameters.ts';
 import { fieldErrors, refusedFields } from './validation-messages.ts';
-
-/** A request's parameters before validation. A query parameter that is given more than once is a list. */
-export interface RawParameters {
-  path: Record<string, string>;
-  query: Record<string, string | string[] | undefined>;
-  /** By lower-case name. */
-  header: Record<string, string | string[] | undefined>;
-}
-
-/** The parameters as the document types them; UUIDs in lower case, headers by lower-case name. */
-export interface Parameters {
-  path: Record<string, string>;
-  query: Record<string, string | number | undefined>;
-  header: Record<string, string | undefined>;
-}
 
 /** Checks the requests of one operation. */
 export interface Validator {

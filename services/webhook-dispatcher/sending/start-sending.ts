@@ -9,7 +9,7 @@ import type { WebhookEventType } from '../events/webhook-event-type.ts';
 import { Claimer } from '../queue/claimer.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { LeaseRenewal, releaseLeases } from '../queue/leases.ts';
-import type { WebhookDispatcherSettings } from '../service.ts';
+import type { WebhookDispatcherSettings } from '../settings.ts';
 import { findUnsettled } from '../store/deliveries.ts';
 import { createAttempt } from './attempt.ts';
 import { ResultRecorder } from './result-recorder.ts';

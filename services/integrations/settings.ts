@@ -1,0 +1,16 @@
+/** The settings of the integrations service. */
+import { KEY_RING } from '@creditlane/crypto/key-ring-setting';
+import { egressPolicySetting } from '@creditlane/egress-rules/egress-policy';
+import { setting } from '@creditlane/runtime/setting';
+import { parsePlatformKeys } from './key.ts';
+
+export const SETTINGS = {
+  keyRing: KEY_RING,
+  platformKeys: setting.parsed('PLATFORM_KEY_DIGESTS', parsePlatformKeys, {
+    type: 'SHA-256 in hex, separated by commas',
+    secret: true,
+    about: "The digests of the platform administration's API keys.",
+  }),
+  /** Must be what the webhook dispatcher's EGRESS settings allow, and no more. */
+  destinations: egressPolicySetting('DESTINATIONS'),
+};

@@ -1,0 +1,58 @@
+/** The settings of the webhook dispatcher. */
+import { egressPolicySetting } from '@creditlane/egress-rules/egress-policy';
+import { formatDurationMs } from '@creditlane/runtime/env';
+import { type SettingValues, setting } from '@creditlane/runtime/setting';
+import { parseDelays } from './retry-delays.ts';
+import { RETRY_DELAYS_MS } from './sending/schedule.ts';
+
+export const SETTINGS = {
+  egress: egressPolicySetting('EGRESS'),
+  deadlineMs: setting.durationMs('DELIVERY_DEADLINE', {
+    default: '15s',
+    min: '50ms',
+    max: '60s',
+    about: 'How long a whole exchange with a receiver may take.',
+  }),
+  retryDelaysMs: setting.parsed('RETRY_DELAYS', parseDelays, {
+    type: 'time spans separated by commas',
+    default: RETRY_DELAYS_MS.map(formatDurationMs).join(','),
+    about: 'The delays between the attempts of a delivery.',
+  }),
+  holdMs: setting.durationMs('ORDER_HOLD', {
+    default: '1h',
+    min: '1ms',
+    max: '24h',
+    about: 'How long a failing delivery keeps the later ones of its lane waiting.',
+  }),
+  disableAfterMs: setting.durationMs('DISABLE_AFTER', {
+    default: '120h',
+    min: '1s',
+    about: 'How long a destination may go without a success before it is disabled.',
+  }),
+  maxInFlight: setting.integer('MAX_IN_FLIGHT', {
+    default: 512,
+    min: 1,
+    max: 10_000,
+    about: 'Requests under way at once, to all destinations together.',
+  }),
+  maxInFlightPerDestination: setting.integer('MAX_IN_FLIGHT_PER_DESTINATION', {
+    default: 64,
+    min: 1,
+    max: 1_000,
+    about: 'Requests under way at once to one destination.',
+  }),
+  leaseMs: setting.durationMs('LEASE', {
+    default: '6s',
+    min: '1s',
+    max: '30s',
+    about: 'How soon the deliveries of a process that died are taken over.',
+  }),
+  destinationsCacheMs: setting.durationMs('DESTINATIONS_CACHE', {
+    default: '1s',
+    min: '0ms',
+    max: '1s',
+    about: "How late, at most, a change of a destination's URL or secrets takes effect.",
+  }),
+};
+
+export type WebhookDispatcherSettings = SettingValues<typeof SETTINGS>;
