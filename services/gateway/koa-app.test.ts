@@ -62,7 +62,7 @@ const document = documentOf({
       ...jsonBody({
         pull: {
           type: 'object',
-          properties: { applicationId: UUID, reference: { type: 'string' } },
+          properties: { applicationId: UUID, reference: { type: 'string', maxLength: 100 } },
         },
       }),
     }),
@@ -197,7 +197,7 @@ test('a path that is written out goes before one with a placeholder', async () =
 describe('at start', () => {
   const withTarget = (target: Record<string, string>) => ({
     'x-access': { caller: 'integration', side: ['retailer'], target },
-    ...jsonBody({ id: UUID, note: { type: 'string' } }),
+    ...jsonBody({ id: UUID, note: { type: 'string', maxLength: 100 } }),
   });
 
   test.each([

@@ -70,7 +70,7 @@ function middlewareOf(
     limitRate(rateLimiter),
     admitCaller(access),
     readParameters(validator),
-    readBody(validator),
+    readBody(operation, validator),
     // After the body is read, so that a client that sends slowly does not use up the limit.
     limitConcurrency(concurrencyLimiter),
     authorise(access),

@@ -1,5 +1,6 @@
 /** The operations of the OpenAPI document, converted to the form in which the middleware reads them. */
 import { accessTargetReader, type ReadAccessTarget } from './access-target.ts';
+import { type BodyLimits, bodyLimits } from './body-limits.ts';
 import {
   type DescribedAccess,
   type DescribedOperation,
@@ -32,6 +33,8 @@ export interface Operation {
   readonly parameters: readonly DescribedParameter[];
   /** `schemaAt` is the place of the body's schema in the document, as a URI fragment. */
   readonly body: { readonly required: boolean; readonly schemaAt: string } | undefined;
+  /** Also for a body that is sent to an operation without one, which ignores it. */
+  readonly bodyLimits: BodyLimits;
   /** The content type of each success, undefined where it has no body; the first is the usual one. */
   readonly successes: ReadonlyMap<number, string | undefined>;
   /** Every status that the operation may answer with. */
@@ -76,6 +79,7 @@ function operationOf(
     (parameter) => resolveReference(document, parameter),
   );
   const { requestBody } = described;
+  const bodySchema = requestBody?.content[JSON_TYPE]?.schema;
   const responses = Object.entries(described.responses).map(
     ([status, response]) => [Number(status), resolveReference(document, response)] as const,
   );
@@ -89,13 +93,14 @@ function operationOf(
     access: accessRule(described['x-access'], {
       document,
       parameters,
-      body: requestBody?.content[JSON_TYPE]?.schema,
+      body: bodySchema,
     }),
     parameters,
     body: requestBody && {
       required: requestBody.required ?? false,
       schemaAt: fragment('paths', path, method, 'requestBody', 'content', JSON_TYPE, 'schema'),
     },
+    bodyLimits: bodyLimits(document, bodySchema),
     successes,
     statuses: new Set(responses.map(([status]) => status)),
     closedErrors: new Map(

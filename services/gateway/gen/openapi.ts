@@ -962,7 +962,7 @@ export type components = {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is larger than 1 MiB. */
+        /** @description The body is larger than the operation takes; `message` says how much that is. */
         TooLarge: {
             headers: {
                 [name: string]: unknown;

@@ -4,16 +4,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { cancelled, type Fault, invalid } from '@creditlane/rpc/fault';
 import { parseJsonText } from './json-text.ts';
 
+/** No operation takes a larger body. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?;?$/i;
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * The value of a body. Throws an `invalid` Fault when the body is too large (the rest is not read), not
- * declared as JSON, not UTF-8 or malformed, and a `cancelled` Fault when the client hangs up.
+ * The value of a body of at most `maxBytes`. Throws an `invalid` Fault when the body is larger (the rest is
+ * not read), not declared as JSON, not UTF-8 or malformed, and a `cancelled` Fault when the client hangs up.
  */
-export async function readJsonBody(req: IncomingMessage, res: ServerResponse): Promise<unknown> {
+export async function readJsonBody(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { maxBytes }: { maxBytes: number },
+): Promise<unknown> {
   const { 'content-type': type, 'content-encoding': coding, expect } = req.headers;
   if (type === undefined || !JSON_TYPE.test(type)) {
     throw invalid('not_json', 'the body must be sent as Content-Type: application/json, in UTF-8');
@@ -21,9 +26,9 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse): P
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
     throw invalid('not_json', 'the body must be sent without a Content-Encoding');
   }
-  if (declaredBytes(req) > MAX_BODY_BYTES) throw tooLarge();
+  if (declaredBytes(req) > maxBytes) throw tooLarge(maxBytes);
   if (expect !== undefined) res.writeContinue();
-  const bytes = await read(req);
+  const bytes = await read(req, maxBytes);
   if (!isUtf8(bytes)) throw invalid('not_utf8', 'the body is not UTF-8');
   const text = bytes.toString('utf8');
   // Parsers may ignore a byte order mark (RFC 8259, section 8.1).
@@ -40,7 +45,7 @@ export function declaredBytes(req: IncomingMessage): number {
   return Number(req.headers['content-length'] ?? 0);
 }
 
-function read(req: IncomingMessage): Promise<Buffer> {
+function read(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -50,10 +55,10 @@ function read(req: IncomingMessage): Promise<Buffer> {
     const onData = (chunk: Buffer) => {
       length += chunk.length;
       chunks.push(chunk);
-      if (length <= MAX_BODY_BYTES) return;
+      if (length <= maxBytes) return;
       settle();
       req.pause();
-      reject(tooLarge());
+      reject(tooLarge(maxBytes));
     };
     const onEnd = () => {
       settle();
@@ -68,6 +73,10 @@ function read(req: IncomingMessage): Promise<Buffer> {
   });
 }
 
-function tooLarge(): Fault {
-  return invalid('body_too_large', 'the body is larger than 1 MiB');
+function tooLarge(maxBytes: number): Fault {
+  const limit = `${maxBytes / 1024} KiB`;
+  return invalid(
+    'body_too_large',
+    `the body is larger than the ${limit} that this operation takes`,
+  );
 }

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { bodyLimits } from './body-limits.ts';
+import { loadOpenApiDocument } from './openapi-document.ts';
+import { operationsOf } from './operation.ts';
+
+const KIB = 1024;
+const document = loadOpenApiDocument();
+
+test('an operation takes what the longest values of its properties need, and 64 KiB more', () => {
+  const limits = operationsOf(document).map(({ id, bodyLimits: { maxBytes } }) => [
+    id,
+    maxBytes / KIB,
+  ]);
+  expect(Object.fromEntries(limits)).toMatchObject({
+    createApplication: 320,
+    submitApplication: 128,
+    recordDecision: 128,
+    registerUser: 192,
+    registerIntegration: 128,
+    setDestination: 128,
+    getDecision: 64,
+    revokeKey: 64,
+  });
+});
+
+describe('the limit of a body', () => {
+  const limitOf = (schema: object) => bodyLimits(document, schema as never).maxBytes / KIB;
+
+  test('counts six bytes for each character, and as many items as an array may have', () => {
+    const item = { type: 'string', maxLength: 10_000 };
+    expect(limitOf(item)).toBe(128);
+    expect(limitOf({ type: 'array', maxItems: 4, items: item })).toBe(320);
+    expect(limitOf({ allOf: [{ properties: { a: item } }, { properties: { b: item } }] })).toBe(
+      192,
+    );
+  });
+
+  test('is never more than 1 MiB', () => {
+    expect(limitOf({ type: 'string', maxLength: 1_000_000 })).toBe(1024);
+  });
+
+  test.each([
+    {
+      what: 'a string without maxLength',
+      property: { type: 'string' },
+      message: 'a has no maxLength',
+    },
+    {
+      what: 'an array without maxItems',
+      property: { type: 'array', items: { type: 'number' } },
+      message: 'a has no maxItems',
+    },
+  ])('cannot be derived for $what, which is refused at start', ({ property, message }) => {
+    expect(() => limitOf({ type: 'object', properties: { a: property } })).toThrow(message);
+  });
+});
