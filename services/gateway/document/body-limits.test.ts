@@ -54,3 +54,22 @@ describe('the limit of a body', () => {
     expect(() => limitOf({ type: 'object', properties: { a: property } })).toThrow(message);
   });
 });
+
+test('a body holds as many values as its described properties can have, and 4,096 more', () => {
+  const valuesOf = (schema: object) => bodyLimits(document, schema as never).maxValues - 4_096;
+  const point = { type: 'object', properties: { x: { type: 'number' }, y: { type: 'number' } } };
+  expect(valuesOf(point)).toBe(3);
+  expect(valuesOf({ type: 'array', maxItems: 10, items: point })).toBe(31);
+});
+
+test('the arrays of a body are limited by the properties that lead to them', () => {
+  const operation = operationsOf(document).find(({ id }) => id === 'createApplication');
+  const shapeOf = (name: string) => operation?.bodyLimits.shape?.properties?.get(name);
+  const histories = new Map([
+    ['addressHistory', { maxItems: 20 }],
+    ['employmentHistory', { maxItems: 20 }],
+  ]);
+  expect(shapeOf('primaryApplicant')).toEqual({ properties: histories });
+  expect(shapeOf('coApplicant')).toEqual({ properties: histories });
+  expect(shapeOf('relationship')).toBeUndefined();
+});

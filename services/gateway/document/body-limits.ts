@@ -1,21 +1,24 @@
-/** How large the body of an operation may be: derived from its schema, so that every operation has a limit. */
+/** How much the body of an operation may hold: derived from its schema, so that no operation lacks a limit. */
 import { MAX_BODY_BYTES } from '../http/json-body.ts';
+import type { JsonLimits, JsonShape } from '../http/json-text.ts';
 import { type JsonObject, type OpenApiDocument, resolveReference } from './openapi-document.ts';
 
-export interface BodyLimits {
+export interface BodyLimits extends JsonLimits {
   readonly maxBytes: number;
 }
 
 /** For white space, and for properties that the document does not describe, which are ignored. */
 const UNDESCRIBED_BYTES = 64 * 1024;
+/** As many as fit into UNDESCRIBED_BYTES with 16 bytes for each. */
+const UNDESCRIBED_VALUES = 4_096;
 /** Many clients escape all characters outside ASCII, as in "\u00e9". */
 const BYTES_PER_CHARACTER = 6;
 /** "-1.7976931348623157e+308" */
 const BYTES_OF_NUMBER = 24;
-/** The texts of these formats have one length, or a pattern that allows no longer ones. */
+/** The texts of these formats have one length. */
 const BYTES_OF_FORMAT: Record<string, number> = { date: 12, uuid: 38 };
 
-/** A schema, with the keywords that tell how long the text of its values can be. */
+/** A schema, reduced to the keywords that limit how much its values hold. */
 interface BoundedSchema {
   $ref?: string;
   type?: string;
@@ -28,43 +31,79 @@ interface BoundedSchema {
   enum?: unknown[];
 }
 
-/**
- * The limits of a body: as many bytes as the longest values of all described properties need, and
- * UNDESCRIBED_BYTES, in whole 64 KiB, but at most MAX_BODY_BYTES. `schema` is the body's; an operation without
- * one ignores its body. Throws an Error for a string without maxLength and for an array without maxItems.
- */
-export function bodyLimits(document: OpenApiDocument, schema: JsonObject | undefined): BodyLimits {
-  const described = schema === undefined ? 0 : maxBytesOf(document, schema, 'the body');
-  const step = 64 * 1024;
-  const rounded = Math.ceil((described + UNDESCRIBED_BYTES) / step) * step;
-  return { maxBytes: Math.min(rounded, MAX_BODY_BYTES) };
+/** How much the values of a schema hold at most. */
+interface Extent {
+  readonly bytes: number;
+  readonly values: number;
+  readonly shape: JsonShape | undefined;
 }
 
-function maxBytesOf(document: OpenApiDocument, schema: BoundedSchema, name: string): number {
+/**
+ * The limits of a body: as much as the longest values of all described properties need, and as much again
+ * for others as UNDESCRIBED_BYTES and UNDESCRIBED_VALUES say. Bytes are in whole 64 KiB, at most
+ * MAX_BODY_BYTES. `schema` is the body's; an operation without one ignores its body. Throws an Error for a
+ * string without maxLength and for an array without maxItems.
+ */
+export function bodyLimits(
+  document: OpenApiDocument,
+  schema: JsonObject | undefined = { type: 'object' },
+): BodyLimits {
+  const { bytes, values, shape } = extentOf(document, schema, 'the body');
+  const step = 64 * 1024;
+  const rounded = Math.ceil((bytes + UNDESCRIBED_BYTES - 2) / step) * step;
+  return {
+    maxBytes: Math.min(rounded, MAX_BODY_BYTES),
+    maxValues: values + UNDESCRIBED_VALUES,
+    shape,
+  };
+}
+
+function extentOf(document: OpenApiDocument, schema: BoundedSchema, name: string): Extent {
   const { $ref, allOf = [] } = schema;
   const parts = $ref === undefined ? allOf : [...allOf, resolveReference(document, { $ref })];
-  const ofParts = parts.map((part) => maxBytesOf(document, part, name));
-  return ofParts.reduce((sum, bytes) => sum + bytes, ownBytes(document, schema, name));
+  return parts
+    .map((part) => extentOf(document, part, name))
+    .reduce(combined, ownExtent(document, schema, name));
 }
 
-/** The bytes that the schema's own keywords allow, without its `$ref` and `allOf`. */
-function ownBytes(document: OpenApiDocument, schema: BoundedSchema, name: string): number {
+/** What the schema's own keywords allow, without its `$ref` and `allOf`. */
+function ownExtent(document: OpenApiDocument, schema: BoundedSchema, name: string): Extent {
   const { type, properties = {}, items, maxItems } = schema;
   switch (type) {
     case undefined:
     case 'object':
-      return Object.entries(properties).reduce(
-        (sum, [key, property]) => sum + key.length + 4 + maxBytesOf(document, property, key),
-        2,
-      );
-    case 'array':
+      return extentOfObject(document, properties);
+    case 'array': {
       if (items === undefined || maxItems === undefined) throw new Error(`${name} has no maxItems`);
-      return 2 + maxItems * (1 + maxBytesOf(document, items, name));
+      const item = extentOf(document, items, name);
+      return {
+        bytes: 2 + maxItems * (1 + item.bytes),
+        values: 1 + maxItems * item.values,
+        shape: { maxItems, items: item.shape },
+      };
+    }
     case 'string':
-      return bytesOfString(schema, name);
+      return { bytes: bytesOfString(schema, name), values: 1, shape: undefined };
     default:
-      return BYTES_OF_NUMBER;
+      return { bytes: BYTES_OF_NUMBER, values: 1, shape: undefined };
   }
+}
+
+function extentOfObject(
+  document: OpenApiDocument,
+  properties: Record<string, BoundedSchema>,
+): Extent {
+  const shapes = new Map<string, JsonShape>();
+  let bytes = 2;
+  let values = 1;
+  for (const [name, property] of Object.entries(properties)) {
+    const extent = extentOf(document, property, name);
+    // A quoted name, a colon and a comma.
+    bytes += name.length + 4 + extent.bytes;
+    values += extent.values;
+    if (extent.shape !== undefined) shapes.set(name, extent.shape);
+  }
+  return { bytes, values, shape: shapes.size === 0 ? undefined : { properties: shapes } };
 }
 
 function bytesOfString({ format, maxLength, enum: values }: BoundedSchema, name: string): number {
@@ -73,4 +112,22 @@ function bytesOfString({ format, maxLength, enum: values }: BoundedSchema, name:
   const bytes = BYTES_OF_FORMAT[format ?? ''];
   if (bytes === undefined) throw new Error(`${name} has no maxLength`);
   return bytes;
+}
+
+/** The extent of two schemas that describe one value. */
+function combined(one: Extent, other: Extent): Extent {
+  return {
+    bytes: one.bytes + other.bytes,
+    values: one.values + other.values,
+    shape: combinedShape(one.shape, other.shape),
+  };
+}
+
+function combinedShape(
+  one: JsonShape | undefined,
+  other: JsonShape | undefined,
+): JsonShape | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const properties = new Map([...(one.properties ?? []), ...(other.properties ?? [])]);
+  return { ...one, ...other, properties };
 }

@@ -5,8 +5,8 @@ import type { ErrorObject } from 'ajv';
 /** A refused field; `in` tells the kind of parameter, and is absent where `pointer` leads into the body. */
 export type FieldError = FieldFault & { in?: string };
 
-/** Limits the size of the answer to a body with thousands of faults. */
-const MAX_ERRORS = 20;
+/** Limits the size of the answer to a body with hundreds of faults. */
+const MAX_NAMED_FIELDS = 20;
 
 const TYPES: Record<string, string> = {
   array: 'a list',
@@ -31,15 +31,24 @@ export function fieldErrors(errors: readonly ErrorObject[]): FieldFault[] {
     const pointer = pointerOf(error);
     if (!byPointer.has(pointer) || error.keyword === 'enum') byPointer.set(pointer, error);
   }
-  return [...byPointer]
-    .slice(0, MAX_ERRORS)
-    .map(([pointer, error]) => ({ pointer, message: messageOf(error) }));
+  return [...byPointer].map(([pointer, error]) => ({ pointer, message: messageOf(error) }));
 }
 
-/** The refusal of a request for these fields, its message naming each. */
-export function refusedFields(fields: FieldError[], code = 'invalid_request'): Fault {
-  const named = fields.map(({ pointer, message }) => `${fieldName(pointer)}: ${message}`);
-  return invalid(code, named.join('; '), fields);
+/**
+ * The refusal of a request for these fields. The first MAX_NAMED_FIELDS are named; of the others the message
+ * says how many there are.
+ */
+export function refusedFields(fields: readonly FieldError[], code = 'invalid_request'): Fault {
+  const first = fields.slice(0, MAX_NAMED_FIELDS);
+  const sentences = first.map(({ pointer, message }) => `${fieldName(pointer)}: ${message}`);
+  const others = fields.length - first.length;
+  if (others > 0) sentences.push(`and ${others} more field${others === 1 ? '' : 's'}`);
+  return invalid(code, sentences.join('; '), first);
+}
+
+/** The message for an array with more items than it may have. */
+export function tooManyItems(maxItems: number): string {
+  return `must have at most ${maxItems} items`;
 }
 
 /** The name of a field for people, from its JSON Pointer: "consents[0].applicantId". */
@@ -76,7 +85,7 @@ function messageOf({ keyword, params }: ErrorObject): string {
     case 'minItems':
       return `must have at least ${params.limit} item${params.limit === 1 ? '' : 's'}`;
     case 'maxItems':
-      return `must have at most ${params.limit} items`;
+      return tooManyItems(params.limit);
     case 'uniqueItems':
       return 'must not hold the same value twice';
     case 'minimum':

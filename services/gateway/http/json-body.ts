@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { cancelled, type Fault, invalid } from '@creditlane/rpc/fault';
-import { parseJsonText } from './json-text.ts';
+import { type JsonLimits, parseJsonText } from './json-text.ts';
 
 /** No operation takes a larger body. */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -11,13 +11,13 @@ const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?;?
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * The value of a body of at most `maxBytes`. Throws an `invalid` Fault when the body is larger (the rest is
+ * The value of a body within the limits. Throws an `invalid` Fault when the body is larger (the rest is
  * not read), not declared as JSON, not UTF-8 or malformed, and a `cancelled` Fault when the client hangs up.
  */
 export async function readJsonBody(
   req: IncomingMessage,
   res: ServerResponse,
-  { maxBytes }: { maxBytes: number },
+  { maxBytes, ...limits }: JsonLimits & { maxBytes: number },
 ): Promise<unknown> {
   const { 'content-type': type, 'content-encoding': coding, expect } = req.headers;
   if (type === undefined || !JSON_TYPE.test(type)) {
@@ -32,7 +32,7 @@ export async function readJsonBody(
   if (!isUtf8(bytes)) throw invalid('not_utf8', 'the body is not UTF-8');
   const text = bytes.toString('utf8');
   // Parsers may ignore a byte order mark (RFC 8259, section 8.1).
-  return parseJsonText(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
+  return parseJsonText(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text, limits);
 }
 
 /** Whether the request has a body. */

@@ -1,0 +1,83 @@
+// Whatever body one tenant sends, the other tenant and the health checks are answered meanwhile.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Demo } from '@creditlane/local/demo/demo';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ApiClient, decisionPath } from './platform/api-client.ts';
+import { LaunchedPlatform } from './platform/launched-platform.ts';
+import { createDataDir, removeDataDir } from './platform/temporary-data-dir.ts';
+
+/** A loaded machine takes a tenth of it. One body of 80 KB held the gateway for 4 s without the limits. */
+const MAX_WAIT_MS = 1_500;
+const KIB = 1024;
+
+/** A list of these items, of about so many bytes. */
+const listOf = (item: string, bytes: number) =>
+  `[${Array(Math.floor(bytes / (item.length + 1)))
+    .fill(item)
+    .join(',')}]`;
+const addresses = (item: string, bytes: number) =>
+  `{"primaryApplicant":{"addressHistory":${listOf(item, bytes)}}}`;
+const consents = (bytes: number) => `{"consents":${listOf('{}', bytes)}}`;
+const names = (bytes: number) =>
+  `{${Array.from({ length: Math.floor(bytes / 12) }, (_, n) => `"${n}":0`).join(',')}}`;
+
+const BODIES = [
+  { what: 'numbers for addresses, 80 KB', path: '/applications', text: addresses('0', 80_000) },
+  { what: 'numbers for addresses, 120 KB', path: '/applications', text: addresses('0', 120_000) },
+  {
+    what: 'numbers for addresses, 256 KiB',
+    path: '/applications',
+    text: addresses('0', 256 * KIB),
+  },
+  { what: 'numbers for addresses, 1 MiB', path: '/applications', text: addresses('0', 1_048_500) },
+  { what: 'empty addresses, 250 KiB', path: '/applications', text: addresses('{}', 250 * KIB) },
+  { what: 'empty consents, 120 KB', path: 'submit', text: consents(120_000) },
+  { what: 'empty consents, 1 MiB', path: 'submit', text: consents(1_048_500) },
+  { what: 'unknown properties, 250 KiB', path: '/applications', text: names(250 * KIB) },
+  { what: 'a number of 250 KiB', path: '/applications', text: `{"x":${'9'.repeat(250 * KIB)}}` },
+];
+
+describe('while a body is checked', { timeout: 60_000 }, () => {
+  let dataDir: string;
+  let platform: LaunchedPlatform;
+  let demo: Demo;
+  beforeAll(async () => {
+    dataDir = await createDataDir('request-body-cost');
+    platform = new LaunchedPlatform({ dataDir, program: 'local/main.ts' });
+    demo = await platform.ready();
+  }, 120_000);
+  afterAll(async () => {
+    // A process that is still busy with a body answers no other signal.
+    await platform.stop('SIGKILL');
+    await removeDataDir(dataDir);
+  });
+
+  test.each(BODIES)('$what: the other tenant and /livez are answered', async ({ path, text }) => {
+    const api = new ApiClient(demo);
+    const { otherTenant } = demo;
+    const sent = path === 'submit' ? `/applications/${demo.applicationId}/submit` : path;
+    const refusals = [1, 2, 3].map(() => api.post(sent, text));
+    // Until the body has arrived.
+    await delay(20);
+    const signal = () => ({ signal: AbortSignal.timeout(MAX_WAIT_MS) });
+    for (let round = 0; round < 5; round += 1) {
+      const options = { key: otherTenant.key, ...signal() };
+      const read = api.get(decisionPath(otherTenant), options);
+      const live = fetch(`${demo.opsUrl}/livez`, signal());
+      expect([(await read).status, (await live).status]).toEqual([200, 200]);
+    }
+    for (const { status } of await Promise.all(refusals)) expect([400, 413]).toContain(status);
+  });
+
+  test('an array that is too long is named with its limit', async () => {
+    const { status, body } = await new ApiClient(demo).post('/applications', addresses('0', 1_000));
+    expect(status).toBe(400);
+    expect(body).toMatchObject({
+      code: 'invalid_request',
+      message: 'primaryApplicant.addressHistory: must have at most 20 items',
+      errors: [
+        { pointer: '/primaryApplicant/addressHistory', message: 'must have at most 20 items' },
+      ],
+    });
+  });
+});
