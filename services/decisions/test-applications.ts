@@ -5,7 +5,8 @@ import { ApplicationsService } from '@creditlane/proto/applications/v1/applicati
 import { type Fault, notFound } from '@creditlane/rpc/fault';
 import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
-import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import type { ServiceRoutes } from '@creditlane/rpc/service';
+import { fakeService } from '@creditlane/rpc/test-fake-service';
 import type { Process } from '@creditlane/runtime/run';
 
 /** A submission as the applications service stores it. */
@@ -38,12 +39,7 @@ export function startFakeApplications({ log, metrics }: Process) {
 }
 
 function routesOf(state: FakeApplications): ServiceRoutes {
-  const unused = () => Promise.reject(new Error('the decisions service does not call this method'));
-  return implement(ApplicationsService, {
-    createApplication: unused,
-    getApplication: unused,
-    submitApplication: unused,
-    locateApplication: unused,
+  return fakeService(ApplicationsService, {
     async getSubmission({ applicationId, creditorId }) {
       state.callCount += 1;
       if (state.failure) throw state.failure;

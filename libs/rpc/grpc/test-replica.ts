@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import type { Call } from '../call.ts';
 import { type CallContext, type Client, connect } from '../client.ts';
 import { TokenSigner, TokenVerifier } from '../identity.ts';
-import { implement } from '../service.ts';
+import { fakeService } from '../test-fake-service.ts';
 import { GET_DECISION, TEST_INTEGRATION, TEST_KEYS } from '../test-service.ts';
 import { type GrpcServerOptions, startGrpcServer } from './server.ts';
 
@@ -55,7 +55,7 @@ export async function startTestReplica({
     return answer();
   };
   const handlers = { recordDecision: handle, getDecision: handle, listDecisions: handle };
-  const routes = [implement(DecisionsService, handlers)];
+  const routes = [fakeService(DecisionsService, handlers)];
   const deps = { verifier, log, metrics: new Metrics() };
   const server = await startGrpcServer({ port, host, routes, ...deps, ...options });
   onTestFinished(() => server.close());
