@@ -43,6 +43,15 @@ describe('a tenant cannot find out whether another tenant’s record exists', ()
         return platform.api.post(decisionPath(ids), body, { key });
       },
     },
+    {
+      name: 'reading the income status',
+      call: (ids: RecordIds, key: string) => platform.api.get(incomeStatusPath(ids), { key }),
+    },
+    {
+      name: 'setting the income status',
+      call: (ids: RecordIds, key: string) =>
+        platform.api.post(incomeStatusPath(ids), { incomeStatus: 'WAIVED' }, { key }),
+    },
   ];
   const APPLICATION_OPERATIONS = [
     {
@@ -147,3 +156,7 @@ describe('a tenant cannot find out whether another tenant’s record exists', ()
     );
   });
 });
+
+function incomeStatusPath({ applicationId, creditorId }: RecordIds): string {
+  return `/applications/${applicationId}/creditors/${creditorId}/income-status`;
+}

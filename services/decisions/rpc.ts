@@ -6,6 +6,7 @@ import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_servi
 import type { Call } from '@creditlane/rpc/call';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { cursorAfter, seqBefore } from './cursor.ts';
+import { getIncomeStatus, setIncomeStatus } from './income-status.ts';
 import { getDecision, listDecisions } from './read-decisions.ts';
 import { type RecordDecisionDeps, recordDecision } from './record-decision/record-decision.ts';
 import type { SubmissionCall } from './run-on-submission.ts';
@@ -20,6 +21,11 @@ export function decisionsRoutes(deps: RecordDecisionDeps): ServiceRoutes {
       recordDecision: (request, call) =>
         // The proto requires a decision.
         recordDecision(deps, submissionCall(request, call), request.decision as Decision),
+
+      setIncomeStatus: (request, call) =>
+        setIncomeStatus(deps, submissionCall(request, call), request.incomeStatus),
+
+      getIncomeStatus: (request, call) => getIncomeStatus(deps, submissionCall(request, call)),
 
       async getDecision(request, call) {
         return { decision: await getDecision(deps, submissionCall(request, call)) };

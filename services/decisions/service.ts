@@ -3,6 +3,7 @@ import { defineService } from '@creditlane/service/define-service';
 import { startDecisions } from './app.ts';
 import { submissionsAndDecisions1763700000000 } from './migrations/0001-submissions-and-decisions.ts';
 import { decisionCalls1763900000000 } from './migrations/0002-decision-calls.ts';
+import { incomeStatus1764100000000 } from './migrations/0003-income-status.ts';
 import { decisions as decisionsTable, submissions } from './tables.ts';
 
 export const decisions = defineService(
@@ -13,7 +14,11 @@ export const decisions = defineService(
     database: {
       name: 'creditlane_decisions',
       entities: [submissions, decisionsTable],
-      migrations: [submissionsAndDecisions1763700000000, decisionCalls1763900000000],
+      migrations: [
+        submissionsAndDecisions1763700000000,
+        decisionCalls1763900000000,
+        incomeStatus1764100000000,
+      ],
       lockTimeout: true,
     },
     publishes: ['creditlane.decisions.v1'],

@@ -57,7 +57,8 @@ const optional = (type: EntitySchemaColumnOptions['type']): EntitySchemaColumnOp
 /**
  * One application submitted to one creditor. `last_seq` is the sequence of the latest decision.
  * `worksheet` holds the terms that the retailer asked for and `terms` those that hold after the latest
- * decision, both as the protobuf JSON of LoanTerms, as in the events.
+ * decision, both as the protobuf JSON of LoanTerms, as in the events. The income status is null until the
+ * creditor sets it.
  */
 export const submissions = new EntitySchema({
   name: 'submissions',
@@ -69,6 +70,9 @@ export const submissions = new EntitySchema({
     last_seq: { type: 'integer' },
     terms: { type: 'jsonb' },
     worksheet: { type: 'jsonb' },
+    income_status: optional('text'),
+    income_status_set_at: optional('timestamptz'),
+    income_status_set_by: optional('uuid'),
   },
 });
 

@@ -15,7 +15,7 @@ import {
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Call } from '@creditlane/rpc/call';
 import { notFound, unauthenticated } from '@creditlane/rpc/fault';
-import { implement } from '@creditlane/rpc/service';
+import { fakeService } from '@creditlane/rpc/test-fake-service';
 import { newId } from '@creditlane/runtime/ids';
 
 type StoredApplication = MessageInitShape<typeof ApplicationSchema> & { retailerId: string };
@@ -61,7 +61,7 @@ export class TestServices {
       return {};
     };
     return [
-      implement(AccessService, {
+      fakeService(AccessService, {
         authenticate: async (request, call) => {
           this.#record('authenticate', request, call);
           await this.gates.authenticate.pop()?.(call);
@@ -78,7 +78,7 @@ export class TestServices {
           };
         },
       }),
-      implement(IntegrationsService, {
+      fakeService(IntegrationsService, {
         registerIntegration: async (request, call) => {
           this.#record('registerIntegration', request, call);
           if (call.idempotency?.key === 'replayed') call.markReplayed();
@@ -112,7 +112,7 @@ export class TestServices {
       return application;
     };
     return [
-      implement(ApplicationsService, {
+      fakeService(ApplicationsService, {
         createApplication: async (request, call) => {
           this.#record('createApplication', request, call);
           if (request.retailerId !== call.identity.retailerId) {
@@ -154,7 +154,7 @@ export class TestServices {
         },
         getSubmission: async () => ({}),
       }),
-      implement(DirectoryService, {
+      fakeService(DirectoryService, {
         registerRetailer: ok('registerRetailer'),
         registerRetailerGroup: ok('registerRetailerGroup'),
         registerUser: ok('registerUser'),
@@ -177,7 +177,7 @@ export class TestServices {
     };
     const replays = new Map<string, Decision>();
     return [
-      implement(DecisionsService, {
+      fakeService(DecisionsService, {
         recordDecision: async (request, call) => {
           this.#record('recordDecision', request, call);
           const decisions = own(request, call);
@@ -198,6 +198,16 @@ export class TestServices {
           await this.gates.getDecision.pop()?.(call);
           const latest = own(request, call).at(-1);
           return { decision: latest ?? { decision: DecisionValue.AWAITING_DECISION } };
+        },
+        setIncomeStatus: async (request, call) => {
+          this.#record('setIncomeStatus', request, call);
+          own(request, call);
+          return { incomeStatus: request.incomeStatus };
+        },
+        getIncomeStatus: async (request, call) => {
+          this.#record('getIncomeStatus', request, call);
+          own(request, call);
+          return {};
         },
         listDecisions: async (request, call) => {
           this.#record('listDecisions', request, call);

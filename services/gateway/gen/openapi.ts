@@ -154,6 +154,45 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/applications/{applicationId}/creditors/{creditorId}/income-status": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the income status
+         * @description The income status that the creditor set last, and when. Both fields are left out until the creditor has set one. Readable with a grant on the creditor or on the application's retailer.
+         */
+        get: operations["getIncomeStatus"];
+        put?: never;
+        /**
+         * Set the income status
+         * @description Says whether the creditor requires a proof of the applicants' income, has verified the income, or
+         *     waives the proof. The value replaces the earlier one. Needs a grant on the creditor.
+         *
+         *     An application or creditor that does not exist within your grants, or an application not submitted
+         *     to the creditor, is 400 with code `submission_not_found`.
+         */
+        post: operations["setIncomeStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/applications/{applicationId}/creditors/{creditorId}/decisions": {
         parameters: {
             query?: never;
@@ -755,6 +794,11 @@ export type components = {
         NextCursor: string | null;
         /** @enum {string} */
         DecisionValue: "BOOKED" | "DOCUMENTS_INCOMPLETE" | "APPROVED" | "CONDITIONALLY_APPROVED" | "DECLINED" | "WITHDRAWN" | "INCOMPLETE" | "AWAITING_DECISION" | "PENDING_BANK_CONNECTION" | "DRAFT";
+        /** @enum {string} */
+        IncomeStatus: "REQUIRED" | "VERIFIED" | "WAIVED";
+        IncomeStatusWrite: {
+            incomeStatus: components["schemas"]["IncomeStatus"];
+        };
         /**
          * @description `AWAITING_DECISION` and `DRAFT` cannot be written.
          * @enum {string}
@@ -1417,6 +1461,145 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Decision"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getIncomeStatus: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The income status. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                     *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *       "incomeStatus": "VERIFIED",
+                     *       "setAt": "2026-03-02T15:04:05.678Z"
+                     *     }
+                     */
+                    "application/json": {
+                        applicationId: string;
+                        creditorId: string;
+                        incomeStatus?: components["schemas"]["IncomeStatus"];
+                        /** Format: date-time */
+                        setAt?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setIncomeStatus: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "incomeStatus": "VERIFIED"
+                 *     }
+                 */
+                "application/json": components["schemas"]["IncomeStatusWrite"];
+            };
+        };
+        responses: {
+            /** @description Set. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                     *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *       "incomeStatus": "VERIFIED"
+                     *     }
+                     */
+                    "application/json": {
+                        applicationId: string;
+                        creditorId: string;
+                        incomeStatus: components["schemas"]["IncomeStatus"];
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -1,8 +1,11 @@
-/** The operations on creditor decisions. */
+/** The operations on creditor decisions and on the income status. */
 import { type Decision, DecisionSchema } from '@creditlane/proto/decisions/v1/decision';
 import {
   type DecisionsService,
+  GetIncomeStatusResponseSchema,
   RecordedDecisionSchema,
+  SetIncomeStatusRequestSchema,
+  SetIncomeStatusResponseSchema,
 } from '@creditlane/proto/decisions/v1/decisions_service';
 import type { Client } from '@creditlane/rpc/client';
 import { refusedFields } from '../document/validation-messages.ts';
@@ -14,6 +17,11 @@ const INTERNAL = { except: ['maxPayment'] } as const;
 
 const readDecision = messageReader(DecisionSchema, INTERNAL);
 const writeDecision = messageWriter(DecisionSchema, INTERNAL);
+const readIncomeStatus = messageReader(SetIncomeStatusRequestSchema, {
+  except: ['applicationId', 'creditorId'],
+});
+const writeSetIncomeStatus = messageWriter(SetIncomeStatusResponseSchema);
+const writeIncomeStatus = messageWriter(GetIncomeStatusResponseSchema);
 const writeRecord = messageWriter(RecordedDecisionSchema, { except: ['decision'] });
 
 export function decisionOperations(decisions: Client<typeof DecisionsService>) {
@@ -34,6 +42,18 @@ export function decisionOperations(decisions: Client<typeof DecisionsService>) {
         [{ from: '/decision', to: '' }],
       );
       return latestDecision(path, decision);
+    },
+
+    async setIncomeStatus({ path, body, context }) {
+      const request = { ...path, ...readIncomeStatus(body) };
+      return {
+        ...path,
+        ...writeSetIncomeStatus(await decisions.setIncomeStatus(request, context)),
+      };
+    },
+
+    async getIncomeStatus({ path, context }) {
+      return { ...path, ...writeIncomeStatus(await decisions.getIncomeStatus(path, context)) };
     },
 
     async listDecisions({ path, query, context }) {

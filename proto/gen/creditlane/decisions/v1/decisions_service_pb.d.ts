@@ -2,7 +2,7 @@
 // @generated from file creditlane/decisions/v1/decisions_service.proto (package creditlane.decisions.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Decision } from "./decision_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
@@ -90,6 +90,94 @@ export declare type GetDecisionResponse = Message<"creditlane.decisions.v1.GetDe
  * Use `create(GetDecisionResponseSchema)` to create a new message.
  */
 export declare const GetDecisionResponseSchema: GenMessage<GetDecisionResponse>;
+
+/**
+ * @generated from message creditlane.decisions.v1.SetIncomeStatusRequest
+ */
+export declare type SetIncomeStatusRequest = Message<"creditlane.decisions.v1.SetIncomeStatusRequest"> & {
+  /**
+   * @generated from field: string application_id = 1;
+   */
+  applicationId: string;
+
+  /**
+   * @generated from field: string creditor_id = 2;
+   */
+  creditorId: string;
+
+  /**
+   * @generated from field: creditlane.decisions.v1.IncomeStatus income_status = 3;
+   */
+  incomeStatus: IncomeStatus;
+};
+
+/**
+ * Describes the message creditlane.decisions.v1.SetIncomeStatusRequest.
+ * Use `create(SetIncomeStatusRequestSchema)` to create a new message.
+ */
+export declare const SetIncomeStatusRequestSchema: GenMessage<SetIncomeStatusRequest>;
+
+/**
+ * @generated from message creditlane.decisions.v1.SetIncomeStatusResponse
+ */
+export declare type SetIncomeStatusResponse = Message<"creditlane.decisions.v1.SetIncomeStatusResponse"> & {
+  /**
+   * @generated from field: creditlane.decisions.v1.IncomeStatus income_status = 1;
+   */
+  incomeStatus: IncomeStatus;
+};
+
+/**
+ * Describes the message creditlane.decisions.v1.SetIncomeStatusResponse.
+ * Use `create(SetIncomeStatusResponseSchema)` to create a new message.
+ */
+export declare const SetIncomeStatusResponseSchema: GenMessage<SetIncomeStatusResponse>;
+
+/**
+ * @generated from message creditlane.decisions.v1.GetIncomeStatusRequest
+ */
+export declare type GetIncomeStatusRequest = Message<"creditlane.decisions.v1.GetIncomeStatusRequest"> & {
+  /**
+   * @generated from field: string application_id = 1;
+   */
+  applicationId: string;
+
+  /**
+   * @generated from field: string creditor_id = 2;
+   */
+  creditorId: string;
+};
+
+/**
+ * Describes the message creditlane.decisions.v1.GetIncomeStatusRequest.
+ * Use `create(GetIncomeStatusRequestSchema)` to create a new message.
+ */
+export declare const GetIncomeStatusRequestSchema: GenMessage<GetIncomeStatusRequest>;
+
+/**
+ * @generated from message creditlane.decisions.v1.GetIncomeStatusResponse
+ */
+export declare type GetIncomeStatusResponse = Message<"creditlane.decisions.v1.GetIncomeStatusResponse"> & {
+  /**
+   * Unspecified until the creditor has set one.
+   *
+   * @generated from field: creditlane.decisions.v1.IncomeStatus income_status = 1;
+   */
+  incomeStatus: IncomeStatus;
+
+  /**
+   * When the creditor set it; unset until then.
+   *
+   * @generated from field: google.protobuf.Timestamp set_at = 2;
+   */
+  setAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message creditlane.decisions.v1.GetIncomeStatusResponse.
+ * Use `create(GetIncomeStatusResponseSchema)` to create a new message.
+ */
+export declare const GetIncomeStatusResponseSchema: GenMessage<GetIncomeStatusResponse>;
 
 /**
  * @generated from message creditlane.decisions.v1.ListDecisionsRequest
@@ -184,6 +272,38 @@ export declare type RecordedDecision = Message<"creditlane.decisions.v1.Recorded
 export declare const RecordedDecisionSchema: GenMessage<RecordedDecision>;
 
 /**
+ * Whether the creditor requires a proof of the applicants' income.
+ *
+ * @generated from enum creditlane.decisions.v1.IncomeStatus
+ */
+export enum IncomeStatus {
+  /**
+   * @generated from enum value: INCOME_STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * @generated from enum value: INCOME_STATUS_REQUIRED = 1;
+   */
+  REQUIRED = 1,
+
+  /**
+   * @generated from enum value: INCOME_STATUS_VERIFIED = 2;
+   */
+  VERIFIED = 2,
+
+  /**
+   * @generated from enum value: INCOME_STATUS_WAIVED = 3;
+   */
+  WAIVED = 3,
+}
+
+/**
+ * Describes the enum creditlane.decisions.v1.IncomeStatus.
+ */
+export declare const IncomeStatusSchema: GenEnum<IncomeStatus>;
+
+/**
  * The decisions of each creditor on each application that was submitted to it.
  *
  * A call sees the submissions of the creditor or retailer in the scope of its identity token. For any
@@ -211,6 +331,26 @@ export declare const DecisionsService: GenService<{
     methodKind: "unary";
     input: typeof GetDecisionRequestSchema;
     output: typeof GetDecisionResponseSchema;
+  },
+  /**
+   * Sets the income status of a submission. Only the submission's creditor sets it.
+   *
+   * @generated from rpc creditlane.decisions.v1.DecisionsService.SetIncomeStatus
+   */
+  setIncomeStatus: {
+    methodKind: "unary";
+    input: typeof SetIncomeStatusRequestSchema;
+    output: typeof SetIncomeStatusResponseSchema;
+  },
+  /**
+   * Returns the income status of a submission.
+   *
+   * @generated from rpc creditlane.decisions.v1.DecisionsService.GetIncomeStatus
+   */
+  getIncomeStatus: {
+    methodKind: "unary";
+    input: typeof GetIncomeStatusRequestSchema;
+    output: typeof GetIncomeStatusResponseSchema;
   },
   /**
    * Returns the decisions on a submission, newest first.

@@ -2,7 +2,7 @@
 // @generated from file creditlane/decisions/v1/decisions_service.proto (package creditlane.decisions.v1, syntax proto3)
 /* eslint-disable */
 
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_creditlane_common_v1_access } from "../../common/v1/access_pb.js";
 import { file_creditlane_common_v1_idempotency } from "../../common/v1/idempotency_pb.js";
@@ -13,7 +13,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
  * Describes the file creditlane/decisions/v1/decisions_service.proto.
  */
 export const file_creditlane_decisions_v1_decisions_service = /*@__PURE__*/
-  fileDesc("Ci9jcmVkaXRsYW5lL2RlY2lzaW9ucy92MS9kZWNpc2lvbnNfc2VydmljZS5wcm90bxIXY3JlZGl0bGFuZS5kZWNpc2lvbnMudjEilQEKFVJlY29yZERlY2lzaW9uUmVxdWVzdBIgCg5hcHBsaWNhdGlvbl9pZBgBIAEoCUIIukgFcgOwAQESHQoLY3JlZGl0b3JfaWQYAiABKAlCCLpIBXIDsAEBEjsKCGRlY2lzaW9uGAMgASgLMiEuY3JlZGl0bGFuZS5kZWNpc2lvbnMudjEuRGVjaXNpb25CBrpIA8gBASJNChZSZWNvcmREZWNpc2lvblJlc3BvbnNlEjMKCGRlY2lzaW9uGAEgASgLMiEuY3JlZGl0bGFuZS5kZWNpc2lvbnMudjEuRGVjaXNpb24iVQoSR2V0RGVjaXNpb25SZXF1ZXN0EiAKDmFwcGxpY2F0aW9uX2lkGAEgASgJQgi6SAVyA7ABARIdCgtjcmVkaXRvcl9pZBgCIAEoCUIIukgFcgOwAQEiSgoTR2V0RGVjaXNpb25SZXNwb25zZRIzCghkZWNpc2lvbhgBIAEoCzIhLmNyZWRpdGxhbmUuZGVjaXNpb25zLnYxLkRlY2lzaW9uIosBChRMaXN0RGVjaXNpb25zUmVxdWVzdBIgCg5hcHBsaWNhdGlvbl9pZBgBIAEoCUIIukgFcgOwAQESHQoLY3JlZGl0b3JfaWQYAiABKAlCCLpIBXIDsAEBEhgKBWxpbWl0GAMgASgFQgm6SAYaBBhkKAESGAoGY3Vyc29yGAQgASgJQgi6SAVyAxj0AyJqChVMaXN0RGVjaXNpb25zUmVzcG9uc2USPAoJZGVjaXNpb25zGAEgAygLMikuY3JlZGl0bGFuZS5kZWNpc2lvbnMudjEuUmVjb3JkZWREZWNpc2lvbhITCgtuZXh0X2N1cnNvchgCIAEoCSKiAQoQUmVjb3JkZWREZWNpc2lvbhIQCghzZXF1ZW5jZRgBIAEoAxIzCghkZWNpc2lvbhgCIAEoCzIhLmNyZWRpdGxhbmUuZGVjaXNpb25zLnYxLkRlY2lzaW9uEi8KC3JlY29yZGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5pbnRlZ3JhdGlvbl9pZBgEIAEoCTKJAwoQRGVjaXNpb25zU2VydmljZRKCAQoOUmVjb3JkRGVjaXNpb24SLi5jcmVkaXRsYW5lLmRlY2lzaW9ucy52MS5SZWNvcmREZWNpc2lvblJlcXVlc3QaLy5jcmVkaXRsYW5lLmRlY2lzaW9ucy52MS5SZWNvcmREZWNpc2lvblJlc3BvbnNlIg+KtRgDCgEBkLUYAZi1GAESdAoLR2V0RGVjaXNpb24SKy5jcmVkaXRsYW5lLmRlY2lzaW9ucy52MS5HZXREZWNpc2lvblJlcXVlc3QaLC5jcmVkaXRsYW5lLmRlY2lzaW9ucy52MS5HZXREZWNpc2lvblJlc3BvbnNlIgqQAgGKtRgDCgEBEnoKDUxpc3REZWNpc2lvbnMSLS5jcmVkaXRsYW5lLmRlY2lzaW9ucy52MS5MaXN0RGVjaXNpb25zUmVxdWVzdBouLmNyZWRpdGxhbmUuZGVjaXNpb25zLnYxLkxpc3REZWNpc2lvbnNSZXNwb25zZSIKkAIBirUYAwoBAWIGcHJvdG8z", [file_buf_validate_validate, file_creditlane_common_v1_access, file_creditlane_common_v1_idempotency, file_creditlane_decisions_v1_decision, file_google_protobuf_timestamp]);
+  fileDesc("Ci9jcmVkaXRsYW5lL2RlY2lzaW9ucy92MS9kZWNpc2lvbnNfc2VydmljZS5wcm90bxIXY3JlZGl0bGFuZS5kZWNpc2lvbnMudjEilQEKFVJlY29yZERlY2lzaW9uUmVxdWVzdBIgCg5hcHBsaWNhdGlvbl9pZBgBIAEoCUIIukgFcgOwAQESHQoLY3JlZGl0b3JfaWQYAiABKAlCCLpIBXIDsAEBEjsKCGRlY2lzaW9uGAMgASgLMiEuY3JlZGl0bGFuZS5kZWNpc2lvbnMudjEuRGVjaXNpb25CBrpIA8gBASJNChZSZWNvcmREZWNpc2lvblJlc3BvbnNlEjMKCGRlY2lzaW9uGAEgASgLMiEuY3JlZGl0bGFuZS5kZWNpc2lvbnMudjEuRGVjaXNpb24iVQoSR2V0RGVjaXNpb25SZXF1ZXN0EiAKDmFwcGxpY2F0aW9uX2lkGAEgASgJQgi6SAVyA7ABARIdCgtjcmVkaXRvcl9pZBgCIAEoCUIIukgFcgOwAQEiSgoTR2V0RGVjaXNpb25SZXNwb25zZRIzCghkZWNpc2lvbhgBIAEoCzIhLmNyZWRpdGxhbmUuZGVjaXNpb25zLnYxLkRlY2lzaW9uIqMBChZTZXRJbmNvbWVTdGF0dXNSZXF1ZXN0EiAKDmFwcGxpY2F0aW9uX2lkGAEgASgJQgi6SAVyA7ABARIdCgtjcmVkaXRvcl9pZBgCIAEoCUIIukgFcgOwAQESSAoNaW5jb21lX3N0YXR1cxgDIAEoDjIlLmNyZWRpdGxhbmUuZGVjaXNpb25zLnYxLkluY29tZVN0YXR1c0IKukgHggEEEAEgACJXChdTZXRJbmNvbWVTdGF0dXNSZXNwb25zZRI8Cg1pbmNvbWVfc3RhdHVzGAEgASgOMiUuY3JlZGl0bGFuZS5kZWNpc2lvbnMudjEuSW5jb21lU3RhdHVzIlkKFkdldEluY29tZVN0YXR1c1JlcXVlc3QSIAoOYXBwbGljYXRpb25faWQYASABKAlCCLpIBXIDsAEBEh0KC2NyZWRpdG9yX2lkGAIgASgJQgi6SAVyA7ABASKDAQoXR2V0SW5jb21lU3RhdHVzUmVzcG9uc2USPAoNaW5jb21lX3N0YXR1cxgBIAEoDjIlLmNyZWRpdGxhbmUuZGVjaXNpb25zLnYxLkluY29tZVN0YXR1cxIqCgZzZXRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIosBChRMaXN0RGVjaXNpb25zUmVxdWVzdBIgCg5hcHBsaWNhdGlvbl9pZBgBIAEoCUIIukgFcgOwAQESHQoLY3JlZGl0b3JfaWQYAiABKAlCCLpIBXIDsAEBEhgKBWxpbWl0GAMgASgFQgm6SAYaBBhkKAESGAoGY3Vyc29yGAQgASgJQgi6SAVyAxj0AyJqChVMaXN0RGVjaXNpb25zUmVzcG9uc2USPAoJZGVjaXNpb25zGAEgAygLMikuY3JlZGl0bGFuZS5kZWNpc2lvbnMudjEuUmVjb3JkZWREZWNpc2lvbhITCgtuZXh0X2N1cnNvchgCIAEoCSKiAQoQUmVjb3JkZWREZWNpc2lvbhIQCghzZXF1ZW5jZRgBIAEoAxIzCghkZWNpc2lvbhgCIAEoCzIhLmNyZWRpdGxhbmUuZGVjaXNpb25zLnYxLkRlY2lzaW9uEi8KC3JlY29yZGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5pbnRlZ3JhdGlvbl9pZBgEIAEoCSp/CgxJbmNvbWVTdGF0dXMSHQoZSU5DT01FX1NUQVRVU19VTlNQRUNJRklFRBAAEhoKFklOQ09NRV9TVEFUVVNfUkVRVUlSRUQQARIaChZJTkNPTUVfU1RBVFVTX1ZFUklGSUVEEAISGAoUSU5DT01FX1NUQVRVU19XQUlWRUQQAzKQBQoQRGVjaXNpb25zU2VydmljZRKCAQoOUmVjb3JkRGVjaXNpb24SLi5jcmVkaXRsYW5lLmRlY2lzaW9ucy52MS5SZWNvcmREZWNpc2lvblJlcXVlc3QaLy5jcmVkaXRsYW5lLmRlY2lzaW9ucy52MS5SZWNvcmREZWNpc2lvblJlc3BvbnNlIg+KtRgDCgEBkLUYAZi1GAESdAoLR2V0RGVjaXNpb24SKy5jcmVkaXRsYW5lLmRlY2lzaW9ucy52MS5HZXREZWNpc2lvblJlcXVlc3QaLC5jcmVkaXRsYW5lLmRlY2lzaW9ucy52MS5HZXREZWNpc2lvblJlc3BvbnNlIgqQAgGKtRgDCgEBEoEBCg9TZXRJbmNvbWVTdGF0dXMSLy5jcmVkaXRsYW5lLmRlY2lzaW9ucy52MS5TZXRJbmNvbWVTdGF0dXNSZXF1ZXN0GjAuY3JlZGl0bGFuZS5kZWNpc2lvbnMudjEuU2V0SW5jb21lU3RhdHVzUmVzcG9uc2UiC4q1GAMKAQGQtRgBEoABCg9HZXRJbmNvbWVTdGF0dXMSLy5jcmVkaXRsYW5lLmRlY2lzaW9ucy52MS5HZXRJbmNvbWVTdGF0dXNSZXF1ZXN0GjAuY3JlZGl0bGFuZS5kZWNpc2lvbnMudjEuR2V0SW5jb21lU3RhdHVzUmVzcG9uc2UiCpACAYq1GAMKAQESegoNTGlzdERlY2lzaW9ucxItLmNyZWRpdGxhbmUuZGVjaXNpb25zLnYxLkxpc3REZWNpc2lvbnNSZXF1ZXN0Gi4uY3JlZGl0bGFuZS5kZWNpc2lvbnMudjEuTGlzdERlY2lzaW9uc1Jlc3BvbnNlIgqQAgGKtRgDCgEBYgZwcm90bzM", [file_buf_validate_validate, file_creditlane_common_v1_access, file_creditlane_common_v1_idempotency, file_creditlane_decisions_v1_decision, file_google_protobuf_timestamp]);
 
 /**
  * Describes the message creditlane.decisions.v1.RecordDecisionRequest.
@@ -44,25 +44,67 @@ export const GetDecisionResponseSchema = /*@__PURE__*/
   messageDesc(file_creditlane_decisions_v1_decisions_service, 3);
 
 /**
+ * Describes the message creditlane.decisions.v1.SetIncomeStatusRequest.
+ * Use `create(SetIncomeStatusRequestSchema)` to create a new message.
+ */
+export const SetIncomeStatusRequestSchema = /*@__PURE__*/
+  messageDesc(file_creditlane_decisions_v1_decisions_service, 4);
+
+/**
+ * Describes the message creditlane.decisions.v1.SetIncomeStatusResponse.
+ * Use `create(SetIncomeStatusResponseSchema)` to create a new message.
+ */
+export const SetIncomeStatusResponseSchema = /*@__PURE__*/
+  messageDesc(file_creditlane_decisions_v1_decisions_service, 5);
+
+/**
+ * Describes the message creditlane.decisions.v1.GetIncomeStatusRequest.
+ * Use `create(GetIncomeStatusRequestSchema)` to create a new message.
+ */
+export const GetIncomeStatusRequestSchema = /*@__PURE__*/
+  messageDesc(file_creditlane_decisions_v1_decisions_service, 6);
+
+/**
+ * Describes the message creditlane.decisions.v1.GetIncomeStatusResponse.
+ * Use `create(GetIncomeStatusResponseSchema)` to create a new message.
+ */
+export const GetIncomeStatusResponseSchema = /*@__PURE__*/
+  messageDesc(file_creditlane_decisions_v1_decisions_service, 7);
+
+/**
  * Describes the message creditlane.decisions.v1.ListDecisionsRequest.
  * Use `create(ListDecisionsRequestSchema)` to create a new message.
  */
 export const ListDecisionsRequestSchema = /*@__PURE__*/
-  messageDesc(file_creditlane_decisions_v1_decisions_service, 4);
+  messageDesc(file_creditlane_decisions_v1_decisions_service, 8);
 
 /**
  * Describes the message creditlane.decisions.v1.ListDecisionsResponse.
  * Use `create(ListDecisionsResponseSchema)` to create a new message.
  */
 export const ListDecisionsResponseSchema = /*@__PURE__*/
-  messageDesc(file_creditlane_decisions_v1_decisions_service, 5);
+  messageDesc(file_creditlane_decisions_v1_decisions_service, 9);
 
 /**
  * Describes the message creditlane.decisions.v1.RecordedDecision.
  * Use `create(RecordedDecisionSchema)` to create a new message.
  */
 export const RecordedDecisionSchema = /*@__PURE__*/
-  messageDesc(file_creditlane_decisions_v1_decisions_service, 6);
+  messageDesc(file_creditlane_decisions_v1_decisions_service, 10);
+
+/**
+ * Describes the enum creditlane.decisions.v1.IncomeStatus.
+ */
+export const IncomeStatusSchema = /*@__PURE__*/
+  enumDesc(file_creditlane_decisions_v1_decisions_service, 0);
+
+/**
+ * Whether the creditor requires a proof of the applicants' income.
+ *
+ * @generated from enum creditlane.decisions.v1.IncomeStatus
+ */
+export const IncomeStatus = /*@__PURE__*/
+  tsEnum(IncomeStatusSchema);
 
 /**
  * The decisions of each creditor on each application that was submitted to it.

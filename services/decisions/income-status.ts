@@ -1,0 +1,72 @@
+/** The income status of a submission: sets it once for each request, and reads it. */
+import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { writeFirst } from '@creditlane/idempotency/stored-answers';
+import type { Queryable } from '@creditlane/postgres/statement';
+import {
+  type GetIncomeStatusResponseSchema,
+  IncomeStatus,
+  type SetIncomeStatusResponse,
+  SetIncomeStatusResponseSchema,
+} from '@creditlane/proto/decisions/v1/decisions_service';
+import type { Clock } from '@creditlane/runtime/clock';
+import {
+  runOnSubmission,
+  type SubmissionCall,
+  type SubmissionDeps,
+  submissionNotFound,
+} from './run-on-submission.ts';
+import { findIncomeStatus, updateIncomeStatus } from './store/income-status.ts';
+
+export interface IncomeStatusDeps extends SubmissionDeps {
+  db: Queryable;
+  clock: Clock;
+}
+
+/**
+ * Sets the income status. A request repeated with its idempotency key changes nothing and gets the first
+ * answer.
+ *
+ * @throws Fault `submission_not_found`, or a fault of the idempotency key
+ */
+export async function setIncomeStatus(
+  deps: IncomeStatusDeps,
+  submissionCall: SubmissionCall,
+  incomeStatus: IncomeStatus,
+): Promise<SetIncomeStatusResponse> {
+  const { submission, scope, call } = submissionCall;
+  // Only its creditor sets the income status; to any other caller the submission does not exist.
+  if (scope.creditorId !== submission.creditorId) throw submissionNotFound();
+
+  const { idempotency } = call;
+  const answer = create(SetIncomeStatusResponseSchema, { incomeStatus });
+  const row = {
+    submission,
+    incomeStatus,
+    setAt: deps.clock(),
+    integrationId: call.identity.subject,
+    stored: idempotency && {
+      idempotency,
+      answer: toBinary(SetIncomeStatusResponseSchema, answer),
+    },
+  };
+  const outcome = await runOnSubmission(deps, submissionCall, () =>
+    writeFirst(deps.db, idempotency, () => updateIncomeStatus(deps.db, row)),
+  );
+  if (!outcome.replayed) return answer;
+  call.markReplayed();
+  return fromBinary(SetIncomeStatusResponseSchema, outcome.answer);
+}
+
+/** The income status and when it was set. Throws as `runOnSubmission` does. */
+export async function getIncomeStatus(
+  deps: IncomeStatusDeps,
+  submissionCall: SubmissionCall,
+): Promise<MessageInitShape<typeof GetIncomeStatusResponseSchema>> {
+  const { submission, scope } = submissionCall;
+  const { incomeStatus, setAt } = await runOnSubmission(deps, submissionCall, () =>
+    findIncomeStatus(deps.db, submission, scope),
+  );
+  if (incomeStatus === null || setAt === null) return {};
+  return { incomeStatus: IncomeStatus[incomeStatus], setAt: timestampFromDate(setAt) };
+}
