@@ -9,6 +9,7 @@ import type {
   WithDatabase,
 } from '@creditlane/service/define-service';
 import { Destinations, SERVICE } from './destinations/destinations.ts';
+import { startEndingRemovedDestinations } from './destinations/removed-destinations.ts';
 import { DispatcherMetrics } from './dispatcher-metrics.ts';
 import { webhookSources } from './events/webhook-sources.ts';
 import { createIntake } from './intake/intake.ts';
@@ -74,6 +75,8 @@ export async function startWebhookDispatcher(
   closers.add(`${SERVICE} sending`, () => sending.close());
   const { queue } = sending;
   dispatcherMetrics.watch(pool, queue);
+  const removals = startEndingRemovedDestinations({ pool, log, destinations, queue });
+  closers.add(`${SERVICE} removed destinations`, () => removals.close());
 
   const subscription = await bus.subscribe({
     group: SERVICE,

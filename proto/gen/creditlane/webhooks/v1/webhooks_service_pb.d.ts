@@ -64,7 +64,7 @@ export declare type Delivery = Message<"creditlane.webhooks.v1.Delivery"> & {
   state: DeliveryState;
 
   /**
-   * Why the delivery is DEAD; starts with a stable name such as "payload_unfit".
+   * Why the delivery is DEAD; starts with a stable name such as "payload_unfit" or "destination_removed".
    *
    * @generated from field: string reason = 9;
    */

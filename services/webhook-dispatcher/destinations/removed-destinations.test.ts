@@ -1,0 +1,114 @@
+import { silentLog } from '@creditlane/runtime/test-log';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createTestFixture, type TestFixture } from '../test-fixture.ts';
+import { answer } from '../test-receiver.ts';
+import { endRemovedDestinations, FIRST_ID } from './removed-destinations.ts';
+
+let fixture: TestFixture;
+beforeEach(async () => {
+  fixture = await createTestFixture();
+});
+afterEach(() => fixture.close());
+
+/** One round of what the dispatcher does every minute; resolves to the destinations dropped from the queue. */
+async function endRemoved(): Promise<readonly string[]> {
+  const dropped: string[] = [];
+  const { destinations } = fixture.integrations;
+  const next = await endRemovedDestinations(
+    {
+      pool: fixture.sql,
+      log: silentLog,
+      destinations: {
+        getUncached: async (id) => {
+          const found = destinations.get(id);
+          return found && { ...found, keys: [] };
+        },
+      },
+      queue: { drop: (ids) => void dropped.push(...ids) },
+    },
+    FIRST_ID,
+  );
+  expect(next).toBe(FIRST_ID);
+  return dropped;
+}
+
+async function statesOfDeliveries(destinationId: string) {
+  const { rows } = await fixture.sql.query(
+    'SELECT state, reason FROM deliveries WHERE destination_id = $1 ORDER BY position',
+    [destinationId],
+  );
+  return rows.map(({ state, reason }) => (reason === null ? state : `${state}: ${reason}`));
+}
+
+it('deliveries to a removed destination that wait for their next attempt or behind another are dead', async () => {
+  const removed = await fixture.addReceiver();
+  const kept = await fixture.addReceiver();
+  removed.respondWith(answer(500));
+  kept.respondWith(answer(500));
+  const { bus, settled } = await fixture.start({ RETRY_DELAYS: '1h' });
+  await bus.publish([1, 2, 3].map((sequence) => fixture.event({ sequence })));
+  await settled();
+  expect(await endRemoved()).toEqual([]);
+  expect(await statesOfDeliveries(removed.destinationId)).toEqual(['due', 'waiting', 'waiting']);
+
+  fixture.integrations.destinations.delete(removed.destinationId);
+  expect(await endRemoved()).toEqual([removed.destinationId]);
+  const dead = 'dead: destination_removed';
+  expect(await statesOfDeliveries(removed.destinationId)).toEqual([dead, dead, dead]);
+  expect(await statesOfDeliveries(kept.destinationId)).toEqual(['due', 'waiting', 'waiting']);
+  expect(removed.received).toHaveLength(1);
+  expect(await endRemoved()).toEqual([]);
+});
+
+it('a disabled destination that was removed is no longer counted as disabled', async () => {
+  const { respondWith, destinationId } = await fixture.addReceiver();
+  respondWith(answer(410));
+  const { bus, settled, metrics } = await fixture.start();
+  await bus.publish([fixture.event()]);
+  await settled();
+  expect(await metrics()).toContain('creditlane_webhook_disabled_destinations 1');
+  fixture.integrations.destinations.delete(destinationId);
+  await endRemoved();
+  expect(await metrics()).toContain('creditlane_webhook_disabled_destinations 0');
+});
+
+it('a request that is under way while its destination is removed is delivered when it succeeds', async () => {
+  const { respondWith, destinationId } = await fixture.addReceiver();
+  respondWith(async (_, response) => {
+    fixture.integrations.destinations.delete(destinationId);
+    await endRemoved();
+    response.writeHead(204).end();
+  });
+  const { bus, settled } = await fixture.start();
+  await bus.publish([fixture.event(), fixture.event({ sequence: 2 })]);
+  await settled();
+  await expect
+    .poll(() => statesOfDeliveries(destinationId))
+    .toEqual(['delivered', 'dead: destination_removed']);
+});
+
+it('a round continues after the destinations of the round before', async () => {
+  const { pool, asked } = { pool: fixture.sql, asked: [] as string[] };
+  const { close } = await fixture.start();
+  await close();
+  await pool.query(
+    `INSERT INTO destination_states (destination_id, disabled_at)
+     SELECT gen_random_uuid(), now() FROM generate_series(1, 1500)`,
+  );
+  const deps = {
+    pool,
+    log: silentLog,
+    destinations: {
+      getUncached: async (id: string) => {
+        asked.push(id);
+        return { revision: 1, url: 'https://a.example/', keys: [] };
+      },
+    },
+    queue: { drop: () => {} },
+  };
+  const next = await endRemovedDestinations(deps, FIRST_ID);
+  expect(next).toBe(asked.at(-1));
+  expect(await endRemovedDestinations(deps, next)).toBe(FIRST_ID);
+  expect(new Set(asked).size).toBe(1500);
+  expect(asked).toHaveLength(1500);
+});

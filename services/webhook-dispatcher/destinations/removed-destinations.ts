@@ -1,0 +1,70 @@
+/**
+ * Ends what is left of removed destinations. An attempt at a removed destination makes its own delivery
+ * dead, but the next attempt may be a day away, and a disabled destination has none.
+ */
+import type { Database } from '@creditlane/postgres/database';
+import {
+  type PeriodicTask,
+  startPeriodicTask,
+} from '@creditlane/runtime/concurrency/periodic-task';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { DeliveryQueue } from '../queue/delivery-queue.ts';
+import { runNamedPipeline } from '../store/named-pipeline.ts';
+import {
+  deleteStatesOfRemovedQuery,
+  endPendingOfRemovedQuery,
+  findDestinationsToCheck,
+  lockPendingOfRemovedQuery,
+} from '../store/removed-destinations.ts';
+import type { Destinations } from './destinations.ts';
+
+const EVERY_MS = 60_000;
+/** Destinations per round, which is one call of the integrations service. */
+const MAX_PER_ROUND = 1_000;
+/** Sorts before every id of a destination. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+export interface RemovedDestinationsDeps {
+  readonly pool: Database['pool'];
+  readonly log: Log;
+  readonly destinations: Pick<Destinations, 'getUncached'>;
+  /** Drops the deliveries of removed destinations that this process has. */
+  readonly queue: Pick<DeliveryQueue, 'drop'>;
+}
+
+/** Runs `endRemovedDestinations` every minute until closed. */
+export function startEndingRemovedDestinations(deps: RemovedDestinationsDeps): PeriodicTask {
+  let after = FIRST_ID;
+  const round = async () => {
+    try {
+      after = await endRemovedDestinations(deps, after);
+    } catch (err) {
+      deps.log.warn({ err }, 'removed destinations cannot be found; the next try is in a minute');
+    }
+  };
+  return startPeriodicTask(EVERY_MS, round, EVERY_MS);
+}
+
+/**
+ * Asks the integrations service for the next destinations after `after` that are disabled or have pending
+ * deliveries. Of those that were removed, the pending deliveries become dead with the reason
+ * `destination_removed`, and the state is deleted. Resolves to the `after` of the next round.
+ */
+export async function endRemovedDestinations(
+  { pool, log, destinations, queue }: RemovedDestinationsDeps,
+  after: string,
+): Promise<string> {
+  const ids = await findDestinationsToCheck(pool, after, MAX_PER_ROUND);
+  const found = await Promise.all(ids.map((id) => destinations.getUncached(id, undefined)));
+  const removed = ids.filter((_, index) => found[index] === undefined);
+  if (removed.length > 0) {
+    const { deliveries } = await runNamedPipeline(pool, {
+      locked: lockPendingOfRemovedQuery(removed),
+      deliveries: endPendingOfRemovedQuery(removed),
+      statesDeleted: deleteStatesOfRemovedQuery(removed),
+    });
+    queue.drop(removed);
+    log.info({ destinationIds: removed, deliveries }, 'webhook destinations were removed');
+  }
+  return ids.length < MAX_PER_ROUND ? FIRST_ID : (ids.at(-1) ?? FIRST_ID);
+}
