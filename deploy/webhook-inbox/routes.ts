@@ -5,7 +5,7 @@ import type { LiveUpdates } from './live-updates.ts';
 import type { Page } from './page.ts';
 import type { ReceivedWebhook, ReceivedWebhooks } from './received-webhooks.ts';
 import { readBody } from './request-body.ts';
-import { checkSignatures, type Verdicts } from './signatures.ts';
+import { checkSignatures, readSecret, type Verdicts } from './signatures.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
@@ -21,10 +21,12 @@ export interface RouteDeps {
   page: Page;
   watchers: LiveUpdates;
   secrets: () => string[];
+  addSecret: (secret: string) => Promise<void>;
 }
 
 /** Connects the parts of the webhook inbox with its paths. */
-export function createRoutes({ received, behaviour, page, watchers, secrets }: RouteDeps): Routes {
+export function createRoutes(deps: RouteDeps): Routes {
+  const { received, behaviour, page, watchers, secrets, addSecret } = deps;
   const withVerdicts = (webhook: ReceivedWebhook): ReceivedWebhook & { signatures: Verdicts } => ({
     ...webhook,
     signatures: checkSignatures(webhook, secrets()),
@@ -68,6 +70,14 @@ export function createRoutes({ received, behaviour, page, watchers, secrets }: R
           if (fault !== undefined) return refuse(response, 400, fault);
           watchers.send('behaviour', behaviour.state());
           showBehaviour(response);
+        },
+      },
+      '/secret': {
+        async PUT(request, response) {
+          const secret = readSecret(await readBody(request));
+          if (secret === undefined) return refuse(response, 400, 'expected {"secret": "whsec_…"}');
+          await addSecret(secret);
+          response.writeHead(204).end();
         },
       },
     },

@@ -23,6 +23,17 @@ export function checkSignatures(webhook: ReceivedWebhook, secrets: string[]): Ve
   return { service: checkService(webhook, keys), standard: checkStandard(webhook, keys) };
 }
 
+/** The `secret` in a JSON text, such as the answer to a rotation; undefined when there is none of 32 bytes. */
+export function readSecret(json: string | undefined): string | undefined {
+  try {
+    const { secret } = JSON.parse(json ?? '') ?? {};
+    return /^whsec_[A-Za-z0-9+/]{43}=$/.test(secret) ? secret : undefined;
+  } catch {
+    // Not JSON: the caller answers with what is expected.
+    return undefined;
+  }
+}
+
 function checkService({ headers, body }: ReceivedWebhook, keys: Buffer[]): Verdict {
   const given = headers['x-service-signature'] ?? headers['x-integration-signature'];
   if (given === undefined) return 'missing';

@@ -11,15 +11,18 @@ import { startWebhookInbox, type WebhookInbox } from './webhook-inbox.ts';
 
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
 const BODY = '{"status":"APPROVED","conditions":"Beleg – geprüft"}';
+const secrets: string[] = [];
 const OPTIONS = {
   port: 0,
   host: '127.0.0.1',
-  secrets: () => [SECRET],
+  secrets: () => secrets,
+  addSecret: async (secret: string) => void secrets.push(secret),
   log: createLog('inbox-test', { level: 'silent' }),
 };
 
 let inbox: WebhookInbox;
 beforeEach(async () => {
+  secrets.splice(0, Infinity, SECRET);
   inbox = await startWebhookInbox(OPTIONS);
 });
 afterEach(() => inbox.close());
@@ -134,6 +137,26 @@ describe('the signatures', () => {
     await deliver('/application-approved', { ...headers, 'webhook-signature': both });
     expect(await verdicts()).toEqual({ service: 'valid', standard: 'valid' });
   });
+
+  test('of a rotated secret are valid once the inbox has the answer to the rotation', async () => {
+    const secret = `whsec_${randomBytes(32).toString('base64')}`;
+    await deliver('/application-approved', signed(secret));
+    expect(await verdicts()).toEqual({ service: 'invalid', standard: 'invalid' });
+    const body = JSON.stringify({ secret, overlapEndsAt: new Date() });
+    const added = await fetch(`${inbox.url}/secret`, { method: 'PUT', body });
+    expect(added.status).toBe(204);
+    expect(await verdicts()).toEqual({ service: 'valid', standard: 'valid' });
+    await deliver('/application-approved', signed());
+    expect(await verdicts()).toEqual({ service: 'valid', standard: 'valid' });
+  });
+
+  test.each(['', '{}', 'null', '{"secret":7}', '{"secret":"whsec_c2hvcnQ="}'])(
+    'are checked with the same secrets after a refused new one: %s',
+    async (body) => {
+      expect((await fetch(`${inbox.url}/secret`, { method: 'PUT', body })).status).toBe(400);
+      expect(secrets).toEqual([SECRET]);
+    },
+  );
 
   test('of another secret or another body are invalid', async () => {
     await deliver('/application-approved', signed(`whsec_${randomBytes(32).toString('base64')}`));

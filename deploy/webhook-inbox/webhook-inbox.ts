@@ -14,6 +14,8 @@ export interface WebhookInboxOptions {
   host: string;
   /** The valid secrets, as `whsec_…`; called for each check of signatures. */
   secrets: () => string[];
+  /** Makes a secret valid beside the others; from then on `secrets` returns it too. */
+  addSecret: (secret: string) => Promise<void>;
   /** The file that keeps the webhooks over a restart; without it they are in memory only. */
   dataFile?: string;
   log: Log;
@@ -28,7 +30,8 @@ export interface WebhookInbox {
  * Starts the webhook inbox. Rejects with the system's error when it cannot listen on the port.
  *
  * `POST` to any path delivers a webhook. `GET /` returns the stored webhooks, `DELETE /` deletes them,
- * `GET /events` streams them, and `GET` and `PUT /behaviour` show and set how webhooks are answered.
+ * `GET /events` streams them, `GET` and `PUT /behaviour` show and set how webhooks are answered, and
+ * `PUT /secret` adds a secret that a rotation has made.
  */
 export async function startWebhookInbox({
   port,
@@ -43,6 +46,7 @@ export async function startWebhookInbox({
     page: await openPage(),
     watchers,
     secrets: options.secrets,
+    addSecret: options.addSecret,
   });
 
   const server = createServer(async (request, response) => {

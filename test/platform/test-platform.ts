@@ -4,13 +4,15 @@ import { generateApiKey } from '@creditlane/crypto/api-key';
 import {
   type Demo,
   type DemoRecords,
+  knownSecrets,
   makeApplication,
   makeSubmission,
   seedDemoData,
+  withNewSecret,
 } from '@creditlane/local/demo/demo';
 import { HOST } from '@creditlane/local/host';
 import type { PlatformSettings } from '@creditlane/local/settings';
-import { dropDatabases, prepareDatabases } from '@creditlane/platform/databases';
+import { type DatabaseUrls, dropDatabases, prepareDatabases } from '@creditlane/platform/databases';
 import { makeSecrets } from '@creditlane/platform/secrets';
 import { SERVICES } from '@creditlane/platform/services';
 import { Closers } from '@creditlane/runtime/closers';
@@ -19,6 +21,7 @@ import type { Process } from '@creditlane/runtime/run';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { startWebhookInbox } from '@creditlane/webhook-inbox/webhook-inbox';
+import pg from 'pg';
 import { inject } from 'vitest';
 import { type Answer, ApiClient, decisionPath, type SubmissionIds } from './api-client.ts';
 import { eventually } from './eventually.ts';
@@ -77,7 +80,10 @@ async function startWithDemoData(
   const inbox = await startWebhookInbox({
     host: HOST,
     port: 0,
-    secrets: () => (records === undefined ? [] : [records.webhookSecret]),
+    secrets: () => (records === undefined ? [] : knownSecrets(records)),
+    async addSecret(secret) {
+      records &&= withNewSecret(records, secret);
+    },
     log: testProcess.log,
   });
   closers.add('webhook inbox', inbox.close);
@@ -89,7 +95,7 @@ async function startWithDemoData(
   const { key, ...rest } = records;
   const keys = { integration: key, platform: platformKey };
   const demo = { baseUrl, opsUrl, keys, ...rest };
-  const platform = new TestPlatform(demo, { settle, metrics, close });
+  const platform = new TestPlatform(demo, { settle, metrics, close, databaseUrls });
   await platform.inbox.clear();
   return platform;
 }
@@ -109,14 +115,30 @@ export class TestPlatform {
   /** The /metrics pages of all processes. */
   readonly metrics: () => Promise<string>;
   readonly close: () => Promise<void>;
+  readonly databaseUrls: DatabaseUrls;
 
-  constructor(demo: Demo, running: Pick<TestPlatform, 'settle' | 'metrics' | 'close'>) {
+  constructor(
+    demo: Demo,
+    running: Pick<TestPlatform, 'settle' | 'metrics' | 'close' | 'databaseUrls'>,
+  ) {
     this.demo = demo;
     this.api = new ApiClient(demo);
     this.inbox = new WebhookInboxClient(demo.inboxUrl);
     this.settle = running.settle;
     this.metrics = running.metrics;
     this.close = running.close;
+    this.databaseUrls = running.databaseUrls;
+  }
+
+  /** Runs SQL in the database of a service: what makes time pass for a test, and what no operation shows. */
+  async runSql(service: keyof DatabaseUrls, text: string): Promise<Record<string, unknown>[]> {
+    const client = new pg.Client({ connectionString: this.databaseUrls[service] });
+    await client.connect();
+    try {
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
   }
 
   /** Creates an application of the first tenant's retailer and submits it to the tenant's creditor. */

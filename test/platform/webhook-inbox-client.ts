@@ -6,6 +6,8 @@ export interface ReceivedWebhook {
   path: string;
   headers: Record<string, string>;
   body: string;
+  /** What the inbox found when it checked the signatures with the secrets that it knows. */
+  signatures: { service: string; standard: string };
 }
 
 /** How the webhook inbox answers: 204, 500, never, or 302. Only `accept` stores the webhook. */
@@ -35,6 +37,13 @@ export class WebhookInboxClient {
       },
       timeoutMs,
     );
+  }
+
+  /** Tells the inbox a secret, by the answer to the request that made it. */
+  async addSecret(answer: { secret: string }): Promise<void> {
+    const body = JSON.stringify(answer);
+    const response = await fetch(`${this.#url}/secret`, { method: 'PUT', body });
+    if (!response.ok) throw new Error(`the inbox refused the secret: ${response.status}`);
   }
 
   async clear(): Promise<void> {

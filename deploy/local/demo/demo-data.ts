@@ -8,7 +8,14 @@ import { readJson, writeJson } from '../json-file.ts';
 import type { Platform } from '../platform.ts';
 import type { Ports } from '../ports.ts';
 import { step } from '../progress.ts';
-import { type Demo, type DemoRecords, seedDemoData, setDemoDestination } from './demo.ts';
+import {
+  type Demo,
+  type DemoRecords,
+  knownSecrets,
+  seedDemoData,
+  setDemoDestination,
+  withNewSecret,
+} from './demo.ts';
 
 /** Makes the demo data in a running platform, unless the data directory has it. */
 export type SeedDemoData = (platform: Platform) => Promise<Demo>;
@@ -27,7 +34,12 @@ export async function openDemoData(
   const inbox = await startWebhookInbox({
     host: HOST,
     port: ports.inbox,
-    secrets: () => (records === undefined ? [] : [records.webhookSecret]),
+    secrets: () => (records === undefined ? [] : knownSecrets(records)),
+    async addSecret(secret) {
+      if (records === undefined) return;
+      records = withNewSecret(records, secret);
+      await writeJson(file, records);
+    },
     dataFile: join(dir, 'inbox.jsonl'),
     log: process.log,
   });
@@ -42,8 +54,10 @@ export async function openDemoData(
       await platform.settled();
     } else if (records.inboxUrl !== inbox.url) {
       // Only when the inbox has another address: a destination that a user has set stays.
-      await setDemoDestination(access, records.integrationId);
-      await writeJson(file, { ...records, inboxUrl: inbox.url });
+      const secret = await setDemoDestination(access, records.integrationId);
+      const known = secret === '' ? records : withNewSecret(records, secret);
+      records = { ...known, inboxUrl: inbox.url };
+      await writeJson(file, records);
     }
     const { key, ...rest } = records;
     return {

@@ -18,6 +18,8 @@ export interface DemoRecords extends Tenant {
   retailerUserId: string;
   /** `whsec_` and base64 of the 32 bytes that sign this integration's webhooks. */
   webhookSecret: string;
+  /** Secrets before a rotation, newest first: stored webhooks, and others during the overlap, have them. */
+  earlierWebhookSecrets?: string[];
   /** The inbox's address to which the demo last sent these webhooks. */
   inboxUrl: string;
   otherTenant: Tenant & { key: string };
@@ -74,7 +76,24 @@ export async function seedDemoData(access: ApiAccess): Promise<DemoRecords> {
   return { ...first, webhookSecret, inboxUrl: access.inboxUrl, otherTenant };
 }
 
-/** Sends the integration's webhooks to the inbox. Returns the secret the first time, else "". */
+const MAX_EARLIER_SECRETS = 9;
+
+/** The secrets that sign webhooks of these records, or did. */
+export function knownSecrets({ webhookSecret, earlierWebhookSecrets = [] }: DemoRecords): string[] {
+  return [webhookSecret, ...earlierWebhookSecrets];
+}
+
+/** The records with another secret, beside those before. */
+export function withNewSecret(records: DemoRecords, secret: string): DemoRecords {
+  const earlier = knownSecrets(records).filter((known) => known !== secret);
+  return {
+    ...records,
+    webhookSecret: secret,
+    earlierWebhookSecrets: earlier.slice(0, MAX_EARLIER_SECRETS),
+  };
+}
+
+/** Sends the integration's webhooks to the inbox. Returns the secret of a new destination, else "". */
 export async function setDemoDestination(
   access: ApiAccess,
   integrationId: string,
