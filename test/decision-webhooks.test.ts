@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { decisionPath } from './platform/api-client.ts';
+import { hexSignature } from './platform/hex-signature.ts';
 import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
 import type { ReceivedWebhook } from './platform/webhook-inbox-client.ts';
 
@@ -157,10 +157,4 @@ describe('a recorded decision sends a signed webhook', () => {
 
 function bodyOf(webhook: ReceivedWebhook | undefined): unknown {
   return JSON.parse(webhook?.body ?? '');
-}
-
-/** Lower-case hex HMAC-SHA256 of the body's bytes, keyed with the base64 bytes behind `whsec_`. */
-function hexSignature(secret: string, body: string): string {
-  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-  return createHmac('sha256', key).update(body).digest('hex');
 }

@@ -86,6 +86,30 @@ describe('npm start', { timeout: 120_000 }, () => {
     await expect.poll(paths, { timeout: 30_000 }).toContain('/elsewhere/application-booked');
   });
 
+  test('the webhook inbox knows the secrets of a rotation and of a removed destination after a restart', async () => {
+    const first = start();
+    const demo = await first.ready();
+    const path = `/platform/integrations/${demo.integrationId}/destination`;
+    const asPlatform = { key: demo.keys.platform };
+    const api = new ApiClient(demo);
+    const rotated = await api.post(`${path}/secret`, {}, asPlatform);
+    const inbox = new WebhookInboxClient(demo.inboxUrl);
+    await inbox.addSecret(rotated.body);
+    const [stored] = await inbox.waitFor(1);
+    expect(stored?.signatures).toMatchObject({ service: 'valid' });
+    await api.call('DELETE', path, asPlatform);
+    await first.stop();
+
+    // The inbox has another address, so that the start sets the destination, which is a new one, to it.
+    const after = await start(['--port', String(await findThreeFreePorts())]).ready();
+    const decided = { applicationId: after.applicationId, decision: 'BOOKED' };
+    expect((await new ApiClient(after).post(decisionPath(after), decided)).status).toBe(200);
+    const webhooks = await new WebhookInboxClient(after.inboxUrl).waitFor(2);
+    const valid = { service: 'valid' };
+    expect(webhooks.map(({ signatures }) => signatures)).toMatchObject([valid, valid]);
+    expect([demo.webhookSecret, rotated.body.secret]).not.toContain(after.webhookSecret);
+  });
+
   test('a platform killed between a decision and its webhook sends the webhook after the next start', async () => {
     const first = start();
     const before = await first.ready();

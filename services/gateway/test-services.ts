@@ -95,6 +95,14 @@ export class TestServices {
           this.#record('setDestination', request, call);
           return { destinationId: newId(), secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' };
         },
+        removeDestination: ok('removeDestination'),
+        rotateSecret: async (request, call) => {
+          this.#record('rotateSecret', request, call);
+          return {
+            secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfFJrp1TMY=',
+            overlapEndsAt: timestampFromDate(new Date('2026-02-02T12:00:00Z')),
+          };
+        },
       }),
     ];
   }

@@ -8,10 +8,11 @@ import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithDatabase } from '@creditlane/service/define-service';
 import { accessRoutes } from './access-rpc.ts';
-import { destinationsRoutes } from './destinations-rpc.ts';
+import { destinationsRoutes } from './destinations/destinations-rpc.ts';
 import { integrationsRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
 import { SealedSecrets } from './store/destinations.ts';
+import { purgePreviousSecrets } from './store/previous-secrets.ts';
 
 /** The running service, which the process's closers stop. */
 export interface Integrations {
@@ -33,11 +34,13 @@ export async function startIntegrations({
   const { pool } = database;
   const answers = new SealedAnswers(pool, keyRing);
   const rewrapped =
-    (await rewrapTable(keyRing, new SealedSecrets(database))) +
+    (await rewrapTable(keyRing, new SealedSecrets(database, 'destinations'))) +
+    (await rewrapTable(keyRing, new SealedSecrets(database, 'previous_secrets'))) +
     (await rewrapTable(keyRing, answers));
   if (rewrapped > 0) log.info({ rewrapped }, 'secrets and answers wrapped with the current key');
 
-  const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
+  const purges = [purgeIdempotency, purgePreviousSecrets];
+  const retention = startRetention({ pool, log, purges });
   closers.add('integrations retention', () => retention.close());
 
   const deps = { database, answers, keyRing, platformKeys, destinations, clock, newId };

@@ -3,14 +3,19 @@ import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { IntegrationsService } from '@creditlane/proto/integrations/v1/integrations_service';
 import { notFound } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import { type RotateSecretDeps, rotateSecret } from './destinations/rotate-secret.ts';
+import { type SetDestinationDeps, setDestination } from './destinations/set-destination.ts';
 import { requireIntegration } from './integration.ts';
 import { type IssueKeyDeps, issueKey } from './issue-key.ts';
 import { type RegisterIntegrationDeps, registerIntegration } from './register-integration.ts';
-import { type SetDestinationDeps, setDestination } from './set-destination.ts';
+import { deleteDestination } from './store/destinations.ts';
 import { type GrantSide, revokeGrant, saveGrant } from './store/grants.ts';
 import { revokeKey } from './store/keys.ts';
 
-export type RpcDeps = RegisterIntegrationDeps & IssueKeyDeps & SetDestinationDeps;
+export type RpcDeps = RegisterIntegrationDeps &
+  IssueKeyDeps &
+  SetDestinationDeps &
+  RotateSecretDeps;
 
 /**
  * The routes of IntegrationsService to mount. Ids may arrive in either case; tables and sealed records
@@ -52,6 +57,15 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
         setGrant('creditor', lowerCaseIntegrationId(request), request.creditorId),
 
       setDestination: (request) => setDestination(deps, lowerCaseIntegrationId(request)),
+
+      async removeDestination(request) {
+        const { integrationId } = lowerCaseIntegrationId(request);
+        await requireIntegration(database, integrationId);
+        await deleteDestination(database, integrationId);
+        return {};
+      },
+
+      rotateSecret: (request, call) => rotateSecret(deps, lowerCaseIntegrationId(request), call),
     }),
   );
 }

@@ -4,9 +4,9 @@ import { readKeyId } from '@creditlane/crypto/envelope';
 import { readStoredAnswers } from '@creditlane/idempotency/test-stored-answers';
 import { expect, test } from 'vitest';
 import {
-  asDispatcher,
   asPlatform,
   OLD_KEY_RING,
+  readDestination,
   registerTestIntegration,
   useIntegrations,
 } from './test-integrations.ts';
@@ -25,13 +25,17 @@ test('no API key and no webhook secret is readable in the database', async () =>
     { integrationId, url: 'https://a.example/' },
     asPlatform,
   );
-  const bytes = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const rotated = await fixture.integrations.rotateSecret(
+    { integrationId, overlapHours: 24 },
+    { ...asPlatform, idempotencyKey: randomUUID() },
+  );
   const tables = [
     'integrations',
     'keys',
     'retailer_grants',
     'creditor_grants',
     'destinations',
+    'previous_secrets',
     'idempotency',
   ];
   let dump = '';
@@ -47,8 +51,11 @@ test('no API key and no webhook secret is readable in the database', async () =>
   ]) {
     expect(dump).not.toContain(encoded);
   }
-  for (const encoded of [secret, bytes.toString('hex'), bytes.toString('base64')]) {
-    expect(dump).not.toContain(encoded);
+  for (const text of [secret, rotated.secret]) {
+    const bytes = Buffer.from(text.slice('whsec_'.length), 'base64');
+    for (const encoded of [bytes.toString('hex'), bytes.toString('base64')]) {
+      expect(dump).not.toContain(encoded);
+    }
   }
 });
 
@@ -60,8 +67,15 @@ test('a start with a new current key wraps every secret and stored answer with t
     { integrationId, url: 'https://a.example/' },
     asPlatform,
   );
+  const rotated = await fixture.integrations.rotateSecret(
+    { integrationId, overlapHours: 24 },
+    repeated,
+  );
   await fixture.restart(`${NEW_KEY_RING},${OLD_KEY_RING}`);
-  const { rows } = await fixture.sql.query('SELECT sealed_secret, sealed_with FROM destinations');
+  const { rows } = await fixture.sql.query(
+    `SELECT sealed_secret, sealed_with FROM destinations
+     UNION ALL SELECT sealed_secret, sealed_with FROM previous_secrets`,
+  );
   for (const row of rows) {
     expect(row.sealed_with).toBe('new');
     expect(readKeyId(row.sealed_secret)).toBe('new');
@@ -72,11 +86,7 @@ test('a start with a new current key wraps every secret and stored answer with t
 
   await fixture.restart(NEW_KEY_RING);
   expect(fixture.isReady()).toBe(true);
-  const { destinations } = await fixture.destinations.getDestinations(
-    { destinationIds: [destinationId] },
-    asDispatcher,
-  );
-  const [unsealed = new Uint8Array()] = destinations[0]?.secrets ?? [];
-  expect(`whsec_${Buffer.from(unsealed).toString('base64')}`).toBe(secret);
+  const { secrets } = (await readDestination(fixture, destinationId)) ?? {};
+  expect(secrets).toEqual([rotated.secret, secret]);
   expect(await fixture.integrations.issueKey({ integrationId }, repeated)).toEqual(issued);
 });

@@ -3,6 +3,7 @@ import { defineService } from '@creditlane/service/define-service';
 import { startIntegrations } from './app.ts';
 import { integrations1763700000000 } from './migrations/0001-integrations.ts';
 import { destinationRevision1763800000000 } from './migrations/0002-destination-revision.ts';
+import { previousSecrets1764100000000 } from './migrations/0003-previous-secrets.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -14,7 +15,11 @@ export const integrations = defineService(
     database: {
       name: 'creditlane_integrations',
       entities: TABLES,
-      migrations: [integrations1763700000000, destinationRevision1763800000000],
+      migrations: [
+        integrations1763700000000,
+        destinationRevision1763800000000,
+        previousSecrets1764100000000,
+      ],
     },
     settings: SETTINGS,
   },

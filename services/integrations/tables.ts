@@ -40,6 +40,18 @@ export interface DestinationRow {
   createdAt: Date;
   /** How many times the destination was set. */
   revision: number;
+  previousSecrets: PreviousSecretRow[];
+}
+
+export interface PreviousSecretRow {
+  id: string;
+  destinationId: string;
+  integrationId: string;
+  sealedSecret: Buffer;
+  sealedWith: string;
+  replacedAt: Date;
+  signsUntil: Date;
+  destination: DestinationRow;
 }
 
 const integrationId = {
@@ -109,7 +121,7 @@ export const creditorGrants = new EntitySchema<CreditorGrantRow>({
   ],
 });
 
-/** The webhook destination of each integration, with the sealed secret that signs its webhooks. */
+/** The webhook destination of each integration, with the newest of the sealed secrets that sign its webhooks. */
 export const destinations = new EntitySchema<DestinationRow>({
   name: 'destinations',
   columns: {
@@ -125,7 +137,44 @@ export const destinations = new EntitySchema<DestinationRow>({
     { name: 'destinations_integration', columns: ['integrationId'], unique: true },
     { name: 'destinations_sealed_with', columns: ['sealedWith'] },
   ],
+  relations: {
+    previousSecrets: {
+      type: 'one-to-many',
+      target: 'previous_secrets',
+      inverseSide: 'destination',
+    },
+  },
+});
+
+/** Secrets that were replaced and sign beside the newest one until `signsUntil`. */
+const previousSecrets = new EntitySchema<PreviousSecretRow>({
+  name: 'previous_secrets',
+  columns: {
+    id: { type: 'uuid', primary: true },
+    destinationId: { type: 'uuid', name: 'destination_id' },
+    integrationId,
+    sealedSecret: { type: 'bytea', name: 'sealed_secret' },
+    sealedWith: { type: 'text', name: 'sealed_with' },
+    replacedAt: { type: 'timestamptz', name: 'replaced_at' },
+    signsUntil: { type: 'timestamptz', name: 'signs_until' },
+  },
+  indices: [{ name: 'previous_secrets_destination', columns: ['destinationId'] }],
+  relations: {
+    destination: {
+      type: 'many-to-one',
+      target: 'destinations',
+      joinColumn: { name: 'destination_id' },
+      onDelete: 'CASCADE',
+    },
+  },
 });
 
 /** All tables, for the data source. */
-export const TABLES = [integrations, keys, retailerGrants, creditorGrants, destinations];
+export const TABLES = [
+  integrations,
+  keys,
+  retailerGrants,
+  creditorGrants,
+  destinations,
+  previousSecrets,
+];

@@ -39,8 +39,10 @@ export interface IntegrationsFixture {
   restart(keyRing: string): Promise<void>;
 }
 
-/** Starts the service for the tests of a file. */
-export function useIntegrations(): IntegrationsFixture {
+/** Starts the service for the tests of a file, on an empty database or what `prepare` makes of it. */
+export function useIntegrations(
+  prepare: (database: TestDatabase) => Promise<void> = async () => {},
+): IntegrationsFixture {
   const fixture = {} as IntegrationsFixture;
   let database: TestDatabase;
   let stop: () => Promise<void>;
@@ -52,6 +54,7 @@ export function useIntegrations(): IntegrationsFixture {
   beforeAll(async () => {
     database = await createTestDatabase('integrations');
     fixture.sql = database.sql;
+    await prepare(database);
     fixture.restart = async (keyRing) => {
       await stop();
       await start(keyRing);
@@ -89,6 +92,20 @@ async function startOn(databaseUrl: string, keyRing: string) {
 /** The owner and permissions of an API key, as the gateway reads them. */
 export function authenticate({ access }: IntegrationsFixture, key: string) {
   return access.authenticate({ keyDigest: digestApiKey(key) }, asGateway);
+}
+
+/** The revision and the signing secrets of a destination, as the webhook dispatcher gets them. */
+export async function readDestination(
+  { destinations }: IntegrationsFixture,
+  destinationId: string,
+): Promise<{ revision: number; url: string; secrets: string[] } | undefined> {
+  const request = { destinationIds: [destinationId] };
+  const answer = await destinations.getDestinations(request, asDispatcher);
+  const [found] = answer.destinations;
+  if (found === undefined) return undefined;
+  const { revision, url } = found;
+  const secrets = found.secrets.map((it) => `whsec_${Buffer.from(it).toString('base64')}`);
+  return { revision, url, secrets };
 }
 
 /** Registers a new integration; resolves to its id. */

@@ -359,10 +359,37 @@ export type paths = {
         get?: never;
         /**
          * Set where the integration's webhooks go
-         * @description Each event is posted to this URL with the event's own path appended. It must begin with https and lead to a public host, at port 443 or 8443, with no user name, password or fragment in it. The first time, the answer shows the signing secret, this once; a later change of the URL keeps the secret and shows none. A destination that was disabled, for it answered 410 or failed for five days, is sent to again once it is set, also to the URL that it has.
+         * @description Each event is posted to this URL with the event's own path appended. It must begin with https and lead to a public host, at port 443 or 8443, with no user name, password or fragment in it. The first time, the answer shows the signing secret, this once; a later change of the URL keeps the secret and shows none (*Rotate the secret* makes a new one). A destination that was disabled, for it answered 410 or failed for five days, is sent to again once it is set, also to the URL that it has.
          */
         put: operations["setDestination"];
         post?: never;
+        /**
+         * Remove the integration's webhook destination
+         * @description Deletes the URL and every secret. No request to the URL begins later than a second after the answer. Pending deliveries become dead within two minutes, with the reason `destination_removed`, and later events go nowhere until a destination is set: a new one, with its own `destinationId` and secret, whose `webhook-sequence` begins at 1. Removing what is not set changes nothing.
+         */
+        delete: operations["removeDestination"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/integrations/{integrationId}/destination/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the secret that signs the integration's webhooks
+         * @description Makes a new secret, which the answer shows, this once. At most a second after the answer every attempt is signed with it, retries included: `X-SERVICE-SIGNATURE` with the new secret alone, `webhook-signature` with the new and the earlier ones, until the overlap ends. A rotation makes no earlier secret sign longer than before it, so `overlapHours` of 0 revokes all of them. At most three earlier secrets sign beside the new one; a rotation that would make it four is 409 `too_many_secrets`. Without a destination the answer is 404 `destination_not_found`.
+         */
+        post: operations["rotateSecret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -898,6 +925,22 @@ export type components = {
             destinationId: string;
             /** @description `whsec_` and base64 of the 32 bytes that sign; only when the destination is new. */
             secret?: string;
+        };
+        SecretRotation: {
+            /**
+             * @description How many hours the earlier secrets sign beside the new one.
+             * @default 24
+             */
+            overlapHours?: number;
+        };
+        RotatedSecret: {
+            /** @description `whsec_` and base64 of the 32 bytes that sign. */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description When the last of the earlier secrets stops signing.
+             */
+            overlapEndsAt: string;
         };
         NameWrite: {
             name: string;
@@ -2048,6 +2091,112 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeDestination: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlapHours": 48
+                 *     }
+                 */
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description Rotated. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "secret": "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfFJrp1TMY=",
+                     *       "overlapEndsAt": "2026-03-03T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RotatedSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

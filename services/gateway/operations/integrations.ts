@@ -2,12 +2,16 @@
 import {
   type IntegrationsService,
   RegisterIntegrationRequestSchema,
+  RotateSecretResponseSchema,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Client } from '@creditlane/rpc/client';
 import { defineHandlers } from './handlers.ts';
-import { messageReader } from './json-message.ts';
+import { messageReader, messageWriter } from './json-message.ts';
+
+const DEFAULT_OVERLAP_HOURS = 24;
 
 const readRegistration = messageReader(RegisterIntegrationRequestSchema);
+const writeRotatedSecret = messageWriter(RotateSecretResponseSchema);
 
 export function integrationOperations(integrations: Client<typeof IntegrationsService>) {
   return defineHandlers({
@@ -47,6 +51,15 @@ export function integrationOperations(integrations: Client<typeof IntegrationsSe
       const request = { ...path, url: body.url };
       const { destinationId, secret } = await integrations.setDestination(request, context);
       return { destinationId, secret: secret || undefined };
+    },
+
+    async removeDestination({ path, context }) {
+      await integrations.removeDestination(path, context);
+    },
+
+    async rotateSecret({ path, body, context }) {
+      const request = { ...path, overlapHours: body?.overlapHours ?? DEFAULT_OVERLAP_HOURS };
+      return writeRotatedSecret(await integrations.rotateSecret(request, context));
     },
   });
 }

@@ -1,3 +1,4 @@
+import { Caller } from '@creditlane/proto/common/v1/access';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, expect, test } from 'vitest';
 import { startTestGateway } from '../test-gateway.ts';
@@ -75,6 +76,59 @@ test('a destination is set, and its secret shown', async () => {
     secret: expect.stringMatching(/^whsec_/),
   });
 });
+
+test('a destination is removed without a body in the answer', async () => {
+  const integrationId = newId();
+  const answer = await send('DELETE', `/integrations/${integrationId}/destination`);
+  expect([answer.status, answer.text]).toEqual([204, '']);
+  expect(last('removeDestination')?.request).toMatchObject({ integrationId });
+});
+
+test.each([
+  [undefined, 24],
+  [{}, 24],
+  [{ overlapHours: 0 }, 0],
+  [{ overlapHours: 168 }, 168],
+])(
+  'a rotation with the body %j overlaps for %i hours and shows the new secret',
+  async (body, overlapHours) => {
+    const answer = await send('POST', `/integrations/${newId()}/destination/secret`, body, {
+      'Idempotency-Key': newId(),
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({
+      secret: expect.stringMatching(/^whsec_/),
+      overlapEndsAt: '2026-02-02T12:00:00.000Z',
+    });
+    expect(last('rotateSecret')?.request).toMatchObject({ overlapHours });
+    expect(last('rotateSecret')?.call.idempotency?.key).toEqual(expect.any(String));
+  },
+);
+
+test.each([-1, 169, 1.5, '24'])(
+  'a rotation with overlapHours %j is refused',
+  async (overlapHours) => {
+    const path = `/integrations/${newId()}/destination/secret`;
+    const calls = gateway.services.called('rotateSecret').length;
+    const answer = await send('POST', path, { overlapHours });
+    expect(answer.status).toBe(400);
+    expect(answer.json.errors).toMatchObject([{ pointer: '/overlapHours' }]);
+    expect(gateway.services.called('rotateSecret')).toHaveLength(calls);
+  },
+);
+
+test.each([
+  ['DELETE', ''],
+  ['POST', '/secret'],
+])(
+  '%s of a destination%s needs a platform key that may manage integrations',
+  async (method, end) => {
+    const path = `/v1/platform/integrations/${gateway.ids.integration}/destination${end}`;
+    const directoryKey = gateway.services.issue(Caller.PLATFORM, newId(), ['MANAGE_DIRECTORY']);
+    expect((await gateway.send(method, path)).status).toBe(401);
+    expect((await gateway.send(method, path, { key: directoryKey })).status).toBe(403);
+  },
+);
 
 test.each([
   ['/retailers', 'registerRetailer', { name: 'Harbour' }, 'retailer', 'retailerId', {}],

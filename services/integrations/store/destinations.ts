@@ -2,8 +2,8 @@
 import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
 import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import { In, Not } from 'typeorm';
-import { secretContext } from '../destination.ts';
+import { Not, type Repository } from 'typeorm';
+import { type SecretTable, secretContext } from '../destinations/destination.ts';
 import { type DestinationRow, destinations } from '../tables.ts';
 
 /** A destination that receives an event, at its current revision. */
@@ -40,61 +40,81 @@ export async function findRecipients(
   return pairs.map((_, index) => byPlace.get(index + 1) ?? []);
 }
 
+/** The destinations that have these ids, each with the earlier secrets that sign at `now`, newest first. */
 export function findDestinations(
   { dataSource }: Database,
   ids: string[],
+  now: Date,
 ): Promise<DestinationRow[]> {
-  return dataSource.getRepository(destinations).findBy({ id: In(ids) });
+  return dataSource
+    .getRepository(destinations)
+    .createQueryBuilder('d')
+    .leftJoinAndSelect('d.previousSecrets', 'p', 'p.signsUntil > :now', { now })
+    .where('d.id = ANY (:ids)', { ids })
+    .orderBy('p.replacedAt', 'DESC')
+    .addOrderBy('p.id', 'DESC')
+    .getMany();
 }
+
+const upsertDestination = defineStatement<{ id: string }>(
+  'save_destination',
+  `INSERT INTO destinations (id, integration_id, url, sealed_secret, sealed_with, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (integration_id)
+   DO UPDATE SET url = excluded.url, revision = destinations.revision + 1
+   RETURNING id`,
+);
 
 /**
  * Inserts a destination, or sets the URL of the destination that the integration already has and
  * increments its revision. Resolves to the id of the integration's destination.
  */
 export async function saveDestination(
-  { dataSource }: Database,
-  row: Omit<DestinationRow, 'revision'>,
+  { pool }: Database,
+  row: Omit<DestinationRow, 'revision' | 'previousSecrets'>,
 ): Promise<{ id: string; isNew: boolean }> {
-  const repository = dataSource.getRepository(destinations);
-  const inserted = await repository
-    .createQueryBuilder()
-    .insert()
-    .values(row)
-    .orIgnore()
-    .returning('id')
-    .execute();
-  if (inserted.raw.length > 0) return { id: row.id, isNew: true };
-  const { integrationId, url } = row;
-  await repository.update({ integrationId }, { url, revision: () => 'revision + 1' });
-  const { id } = await repository.findOneByOrFail({ integrationId });
-  return { id, isNew: false };
+  const { id, integrationId, url, sealedSecret, sealedWith, createdAt } = row;
+  const values = [id, integrationId, url, sealedSecret, sealedWith, createdAt];
+  const [saved] = await upsertDestination.run(pool, values);
+  if (saved === undefined) throw new Error('an upsert returns its row');
+  return { id: saved.id, isNew: saved.id === id };
 }
+
+/** Deletes the integration's destination and all its secrets; where there is none, changes nothing. */
+export async function deleteDestination(
+  { dataSource }: Database,
+  integrationId: string,
+): Promise<void> {
+  await dataSource.getRepository(destinations).delete({ integrationId });
+}
+
+type SecretRow = Pick<DestinationRow, 'id' | 'integrationId' | 'sealedSecret' | 'sealedWith'>;
 
 interface SealedSecret extends SealedRecord {
   id: string;
 }
 
+/** The sealed secrets in one of the two tables that have them. */
 export class SealedSecrets implements SealedTable<SealedSecret> {
-  readonly #dataSource: Database['dataSource'];
+  readonly #rows: Repository<SecretRow>;
+  readonly #table: SecretTable;
 
-  constructor({ dataSource }: Database) {
-    this.#dataSource = dataSource;
+  constructor({ dataSource }: Database, table: SecretTable) {
+    this.#rows = dataSource.getRepository<SecretRow>(table);
+    this.#table = table;
   }
 
   async findSealedWithOtherKey(keyId: string, limit: number): Promise<SealedSecret[]> {
-    const rows = await this.#dataSource
-      .getRepository(destinations)
-      .find({ where: { sealedWith: Not(keyId) }, take: limit });
+    const rows = await this.#rows.find({ where: { sealedWith: Not(keyId) }, take: limit });
     return rows.map(({ id, integrationId, sealedSecret }) => ({
       id,
-      context: secretContext(id, integrationId),
+      context: secretContext(this.#table, id, integrationId),
       sealed: sealedSecret,
     }));
   }
 
   async replaceSealed(read: SealedSecret, sealedSecret: Buffer, keyId: string): Promise<void> {
-    await this.#dataSource
-      .getRepository(destinations)
-      .update({ id: read.id, sealedSecret: read.sealed }, { sealedSecret, sealedWith: keyId });
+    const unchanged = { id: read.id, sealedSecret: read.sealed };
+    await this.#rows.update(unchanged, { sealedSecret, sealedWith: keyId });
   }
 }

@@ -4,6 +4,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Caller } from "../../common/v1/access_pb.js";
 
 /**
@@ -257,6 +258,82 @@ export declare type SetDestinationResponse = Message<"creditlane.integrations.v1
 export declare const SetDestinationResponseSchema: GenMessage<SetDestinationResponse>;
 
 /**
+ * @generated from message creditlane.integrations.v1.RemoveDestinationRequest
+ */
+export declare type RemoveDestinationRequest = Message<"creditlane.integrations.v1.RemoveDestinationRequest"> & {
+  /**
+   * @generated from field: string integration_id = 1;
+   */
+  integrationId: string;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.RemoveDestinationRequest.
+ * Use `create(RemoveDestinationRequestSchema)` to create a new message.
+ */
+export declare const RemoveDestinationRequestSchema: GenMessage<RemoveDestinationRequest>;
+
+/**
+ * @generated from message creditlane.integrations.v1.RemoveDestinationResponse
+ */
+export declare type RemoveDestinationResponse = Message<"creditlane.integrations.v1.RemoveDestinationResponse"> & {
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.RemoveDestinationResponse.
+ * Use `create(RemoveDestinationResponseSchema)` to create a new message.
+ */
+export declare const RemoveDestinationResponseSchema: GenMessage<RemoveDestinationResponse>;
+
+/**
+ * @generated from message creditlane.integrations.v1.RotateSecretRequest
+ */
+export declare type RotateSecretRequest = Message<"creditlane.integrations.v1.RotateSecretRequest"> & {
+  /**
+   * @generated from field: string integration_id = 1;
+   */
+  integrationId: string;
+
+  /**
+   * How long the earlier secrets sign beside the new one. With 0, they never sign again.
+   *
+   * @generated from field: uint32 overlap_hours = 2;
+   */
+  overlapHours: number;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.RotateSecretRequest.
+ * Use `create(RotateSecretRequestSchema)` to create a new message.
+ */
+export declare const RotateSecretRequestSchema: GenMessage<RotateSecretRequest>;
+
+/**
+ * @generated from message creditlane.integrations.v1.RotateSecretResponse
+ */
+export declare type RotateSecretResponse = Message<"creditlane.integrations.v1.RotateSecretResponse"> & {
+  /**
+   * whsec_ and the base64 of 32 bytes.
+   *
+   * @generated from field: string secret = 1;
+   */
+  secret: string;
+
+  /**
+   * When the last of the earlier secrets stops signing.
+   *
+   * @generated from field: google.protobuf.Timestamp overlap_ends_at = 2;
+   */
+  overlapEndsAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.RotateSecretResponse.
+ * Use `create(RotateSecretResponseSchema)` to create a new message.
+ */
+export declare const RotateSecretResponseSchema: GenMessage<RotateSecretResponse>;
+
+/**
  * @generated from message creditlane.integrations.v1.AuthenticateRequest
  */
 export declare type AuthenticateRequest = Message<"creditlane.integrations.v1.AuthenticateRequest"> & {
@@ -373,7 +450,7 @@ export declare type Destination = Message<"creditlane.integrations.v1.Destinatio
   url: string;
 
   /**
-   * The signing secrets of 32 bytes each, newest first.
+   * The live signing secrets of 32 bytes each, newest first; four at most.
    *
    * @generated from field: repeated bytes secrets = 4;
    */
@@ -605,6 +682,31 @@ export declare const IntegrationsService: GenService<{
     methodKind: "unary";
     input: typeof SetDestinationRequestSchema;
     output: typeof SetDestinationResponseSchema;
+  },
+  /**
+   * Deletes the integration's destination with its secrets; without a destination, changes nothing. The
+   * pending deliveries become DEAD with the reason "destination_removed". A destination that is set later
+   * is a new one, with an id, a secret and revisions of its own.
+   *
+   * @generated from rpc creditlane.integrations.v1.IntegrationsService.RemoveDestination
+   */
+  removeDestination: {
+    methodKind: "unary";
+    input: typeof RemoveDestinationRequestSchema;
+    output: typeof RemoveDestinationResponseSchema;
+  },
+  /**
+   * Makes a new secret for the integration's destination, which only this answer contains. The earlier
+   * secrets sign beside it until the overlap ends, none of them longer than it would have before. The
+   * revision stays, and a disabled destination stays disabled. For a call with an idempotency key, the
+   * sealed answer is stored for a day.
+   *
+   * @generated from rpc creditlane.integrations.v1.IntegrationsService.RotateSecret
+   */
+  rotateSecret: {
+    methodKind: "unary";
+    input: typeof RotateSecretRequestSchema;
+    output: typeof RotateSecretResponseSchema;
   },
 }>;
 

@@ -23,14 +23,12 @@ export function makeSigningSecret(): SigningSecret {
   return { bytes, text: `whsec_${bytes.toString('base64')}` };
 }
 
-/** The table, column, row and tenant that a destination's ciphertext is bound to; ids in lower case. */
-export function secretContext(destinationId: string, integrationId: string): SealContext {
-  return {
-    table: 'destinations',
-    column: 'sealed_secret',
-    row: destinationId,
-    tenant: integrationId,
-  };
+/** A destination's newest secret is in its own row; the earlier ones that still sign have rows of their own. */
+export type SecretTable = 'destinations' | 'previous_secrets';
+
+/** The table, column, row and tenant that the ciphertext of a secret is bound to; ids in lower case. */
+export function secretContext(table: SecretTable, id: string, integrationId: string): SealContext {
+  return { table, column: 'sealed_secret', row: id, tenant: integrationId };
 }
 
 /**

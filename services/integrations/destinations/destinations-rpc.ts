@@ -5,17 +5,20 @@ import type { Database } from '@creditlane/postgres/database';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { DestinationsService } from '@creditlane/proto/integrations/v1/integrations_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import type { Clock } from '@creditlane/runtime/clock';
+import { findDestinations, findRecipients, type RecipientRow } from '../store/destinations.ts';
+import type { DestinationRow } from '../tables.ts';
 import { secretContext } from './destination.ts';
-import { findDestinations, findRecipients, type RecipientRow } from './store/destinations.ts';
 
 export interface DestinationsDeps {
   database: Database;
   /** Opens the signing secrets. */
   keyRing: KeyRing;
+  clock: Clock;
 }
 
 /** The routes of DestinationsService to mount. */
-export function destinationsRoutes({ database, keyRing }: DestinationsDeps): ServiceRoutes {
+export function destinationsRoutes({ database, keyRing, clock }: DestinationsDeps): ServiceRoutes {
   return implement(
     DestinationsService,
     translateDatabaseErrors({
@@ -25,18 +28,32 @@ export function destinationsRoutes({ database, keyRing }: DestinationsDeps): Ser
       },
 
       async getDestinations({ destinationIds }) {
-        const rows = await findDestinations(database, destinationIds);
-        const destinations = rows.map(({ id, integrationId, url, sealedSecret, revision }) => ({
-          destinationId: id,
-          integrationId,
-          url,
-          revision,
-          secrets: [unseal(keyRing, sealedSecret, secretContext(id, integrationId))],
+        const rows = await findDestinations(database, destinationIds, clock());
+        const destinations = rows.map((row) => ({
+          destinationId: row.id,
+          integrationId: row.integrationId,
+          url: row.url,
+          revision: row.revision,
+          secrets: unsealSecrets(keyRing, row),
         }));
         return { destinations };
       },
     }),
   );
+}
+
+/** The secrets that sign the destination's webhooks, newest first. */
+function unsealSecrets(keyRing: KeyRing, row: DestinationRow): Buffer[] {
+  const { id, integrationId, sealedSecret, previousSecrets } = row;
+  const newest = unseal(keyRing, sealedSecret, secretContext('destinations', id, integrationId));
+  const previous = previousSecrets.map((secret) =>
+    unseal(
+      keyRing,
+      secret.sealedSecret,
+      secretContext('previous_secrets', secret.id, integrationId),
+    ),
+  );
+  return [newest, ...previous];
 }
 
 function toRecipient({ destination_id, revision }: RecipientRow) {

@@ -5,9 +5,9 @@ import type { EgressPolicy } from '@creditlane/egress-rules/destination-url';
 import type { Database } from '@creditlane/postgres/database';
 import type { SetDestinationRequest } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Clock } from '@creditlane/runtime/clock';
+import { requireIntegration } from '../integration.ts';
+import { saveDestination } from '../store/destinations.ts';
 import { checkDestinationUrl, makeSigningSecret, secretContext } from './destination.ts';
-import { requireIntegration } from './integration.ts';
-import { saveDestination } from './store/destinations.ts';
 
 export interface SetDestinationDeps {
   database: Database;
@@ -38,7 +38,7 @@ export async function setDestination(
     id,
     integrationId,
     url,
-    sealedSecret: seal(keyRing, secret.bytes, secretContext(id, integrationId)),
+    sealedSecret: seal(keyRing, secret.bytes, secretContext('destinations', id, integrationId)),
     sealedWith: keyRing.currentId,
     createdAt: clock(),
   });

@@ -1,0 +1,87 @@
+/** Rotates the signing secret of an integration's webhook destination. */
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { seal, unseal } from '@creditlane/crypto/envelope';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
+import type { Database } from '@creditlane/postgres/database';
+import type { Queryable } from '@creditlane/postgres/statement';
+import {
+  type RotateSecretRequest,
+  type RotateSecretResponse,
+  RotateSecretResponseSchema,
+} from '@creditlane/proto/integrations/v1/integrations_service';
+import type { Call } from '@creditlane/rpc/call';
+import { conflict, notFound } from '@creditlane/rpc/fault';
+import type { Clock } from '@creditlane/runtime/clock';
+import { requireIntegration } from '../integration.ts';
+import {
+  insertPreviousSecret,
+  limitPreviousSecrets,
+  lockSecret,
+  replaceSecret,
+} from '../store/previous-secrets.ts';
+import { makeSigningSecret, secretContext } from './destination.ts';
+
+/** Each earlier secret adds 48 bytes to the header of every webhook. */
+const MAX_PREVIOUS_SECRETS = 3;
+const HOUR_MS = 3_600_000;
+
+export interface RotateSecretDeps {
+  database: Database;
+  answers: SealedAnswers;
+  /** Opens the secret that is replaced, and seals both. */
+  keyRing: KeyRing;
+  clock: Clock;
+  newId: () => string;
+}
+
+/**
+ * Resolves to the new secret, which is stored sealed: with its destination, and for a day in the stored
+ * answer, so that a request repeated with its idempotency key gets the same secret.
+ *
+ * @throws Fault `integration_not_found`, `destination_not_found`, `too_many_secrets`, or a fault of the
+ *   idempotency key
+ */
+export async function rotateSecret(
+  { database, answers, keyRing, clock, newId }: RotateSecretDeps,
+  { integrationId, overlapHours }: RotateSecretRequest,
+  call: Call,
+): Promise<RotateSecretResponse> {
+  await requireIntegration(database, integrationId);
+  const secret = makeSigningSecret();
+  const now = clock();
+  const signsUntil = new Date(now.getTime() + overlapHours * HOUR_MS);
+
+  const write = async (tx: Queryable): Promise<void> => {
+    const current = await lockSecret(tx, integrationId);
+    if (!current) {
+      throw notFound('destination_not_found', 'The integration has no webhook destination.');
+    }
+    const { destinationId } = current;
+    const currentContext = secretContext('destinations', destinationId, integrationId);
+    const replaced = unseal(keyRing, current.sealedSecret, currentContext);
+    const id = newId();
+    await insertPreviousSecret(tx, {
+      id,
+      destinationId,
+      integrationId,
+      sealedSecret: seal(keyRing, replaced, secretContext('previous_secrets', id, integrationId)),
+      sealedWith: keyRing.currentId,
+      replacedAt: now,
+      signsUntil,
+    });
+    if ((await limitPreviousSecrets(tx, destinationId, signsUntil, now)) > MAX_PREVIOUS_SECRETS) {
+      throw conflict(
+        'too_many_secrets',
+        `${MAX_PREVIOUS_SECRETS} earlier secrets still sign: repeat when the first has ended, or with overlapHours 0.`,
+      );
+    }
+    await replaceSecret(tx, {
+      destinationId,
+      sealedSecret: seal(keyRing, secret.bytes, currentContext),
+      sealedWith: keyRing.currentId,
+    });
+  };
+  const answer = { secret: secret.text, overlapEndsAt: timestampFromDate(signsUntil) };
+  return answers.answerOnce(call, RotateSecretResponseSchema, answer, write);
+}

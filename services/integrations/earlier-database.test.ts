@@ -1,0 +1,51 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { seal } from '@creditlane/crypto/envelope';
+import { KeyRing } from '@creditlane/crypto/key-ring';
+import { migrate } from '@creditlane/postgres/migrate';
+import { silentLog } from '@creditlane/runtime/test-log';
+import { expect, test } from 'vitest';
+import { secretContext } from './destinations/destination.ts';
+import { integrations1763700000000 } from './migrations/0001-integrations.ts';
+import { destinationRevision1763800000000 } from './migrations/0002-destination-revision.ts';
+import { asPlatform, OLD_KEY_RING, readDestination, useIntegrations } from './test-integrations.ts';
+
+/** The migrations of the last release. */
+const RELEASED = [integrations1763700000000, destinationRevision1763800000000];
+
+const [integrationId, destinationId] = [randomUUID(), randomUUID()];
+const key = randomBytes(32);
+const secret = `whsec_${key.toString('base64')}`;
+
+/** A destination as the last release stores it. */
+const fixture = useIntegrations(async ({ url, sql }) => {
+  await migrate(url, RELEASED, silentLog);
+  await sql.query('INSERT INTO integrations VALUES ($1, $2, $3, now())', [
+    integrationId,
+    'DealerDesk',
+    [],
+  ]);
+  const context = secretContext('destinations', destinationId, integrationId);
+  await sql.query(
+    `INSERT INTO destinations (id, integration_id, url, sealed_secret, sealed_with, created_at, revision)
+     VALUES ($1, $2, 'https://a.example/', $3, 'old', now(), 4)`,
+    [destinationId, integrationId, seal(KeyRing.parse(OLD_KEY_RING), key, context)],
+  );
+});
+
+test('a destination of the last release keeps its secret, which can be rotated', async () => {
+  const url = 'https://a.example/';
+  expect(await readDestination(fixture, destinationId)).toEqual({
+    url,
+    revision: 4,
+    secrets: [secret],
+  });
+  const rotated = await fixture.integrations.rotateSecret(
+    { integrationId, overlapHours: 24 },
+    asPlatform,
+  );
+  expect(await readDestination(fixture, destinationId)).toEqual({
+    url,
+    revision: 4,
+    secrets: [rotated.secret, secret],
+  });
+});

@@ -1,0 +1,97 @@
+/** The SQL of a rotation: replaces a destination's newest secret, and limits how long the earlier ones sign. */
+import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import type { PreviousSecretRow } from '../tables.ts';
+
+/** The newest secret of a destination, sealed. */
+export interface CurrentSecret {
+  destinationId: string;
+  sealedSecret: Buffer;
+}
+
+const selectForUpdate = defineStatement<CurrentSecret>(
+  'lock_secret',
+  `SELECT id AS "destinationId", sealed_secret AS "sealedSecret" FROM destinations
+   WHERE integration_id = $1 FOR UPDATE`,
+);
+
+/**
+ * The newest secret of the integration's destination, undefined without a destination. The lock makes
+ * rotations of one destination follow each other, so that each keeps the secret that the one before made.
+ */
+export async function lockSecret(
+  tx: Queryable,
+  integrationId: string,
+): Promise<CurrentSecret | undefined> {
+  const [row] = await selectForUpdate.run(tx, [integrationId]);
+  return row;
+}
+
+const updateSecret = defineStatement(
+  'replace_secret',
+  'UPDATE destinations SET sealed_secret = $2, sealed_with = $3 WHERE id = $1',
+);
+
+export async function replaceSecret(
+  tx: Queryable,
+  { destinationId, sealedSecret, sealedWith }: CurrentSecret & { sealedWith: string },
+): Promise<void> {
+  await updateSecret.run(tx, [destinationId, sealedSecret, sealedWith]);
+}
+
+const insertRow = defineStatement(
+  'insert_previous_secret',
+  `INSERT INTO previous_secrets (id, destination_id, integration_id, sealed_secret, sealed_with,
+     replaced_at, signs_until)
+   VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+);
+
+export async function insertPreviousSecret(
+  tx: Queryable,
+  row: Omit<PreviousSecretRow, 'destination'>,
+): Promise<void> {
+  const { id, destinationId, integrationId, sealedSecret, sealedWith, replacedAt, signsUntil } =
+    row;
+  await insertRow.run(tx, [
+    id,
+    destinationId,
+    integrationId,
+    sealedSecret,
+    sealedWith,
+    replacedAt,
+    signsUntil,
+  ]);
+}
+
+const deleteEnded = defineStatement(
+  'delete_ended_secrets',
+  `DELETE FROM previous_secrets
+   WHERE destination_id = $1 AND least(signs_until, $2) <= $3`,
+);
+
+const endNoLaterThan = defineStatement(
+  'end_previous_secrets',
+  `UPDATE previous_secrets SET signs_until = least(signs_until, $2) WHERE destination_id = $1
+   RETURNING id`,
+);
+
+/**
+ * Ends every earlier secret of a destination at `latestEnd` unless it ends sooner, and deletes those that
+ * have ended by `now`. Resolves to the number of those left.
+ */
+export async function limitPreviousSecrets(
+  tx: Queryable,
+  destinationId: string,
+  latestEnd: Date,
+  now: Date,
+): Promise<number> {
+  await deleteEnded.run(tx, [destinationId, latestEnd, now]);
+  const left = await endNoLaterThan.run(tx, [destinationId, latestEnd]);
+  return left.length;
+}
+
+/** Deletes the secrets that sign no longer, a minute late: the database's clock may be ahead of the service's. */
+export const purgePreviousSecrets = definePurge(
+  'previous_secrets_purge',
+  deleteOlderThanSql('previous_secrets', 'signs_until', '1 minute'),
+);
