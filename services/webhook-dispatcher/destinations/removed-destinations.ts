@@ -21,6 +21,8 @@ import type { Destinations } from './destinations.ts';
 const EVERY_MS = 60_000;
 /** Destinations per round, which is one call of the integrations service. */
 const MAX_PER_ROUND = 1_000;
+/** How many destinations a log line names. */
+const MAX_LOGGED_IDS = 20;
 /** Sorts before every id of a destination. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -64,7 +66,11 @@ export async function endRemovedDestinations(
       statesDeleted: deleteStatesOfRemovedQuery(removed),
     });
     queue.drop(removed);
-    log.info({ destinationIds: removed, deliveries }, 'webhook destinations were removed');
+    const destinationIds = removed.slice(0, MAX_LOGGED_IDS);
+    log.info(
+      { destinations: removed.length, destinationIds, deliveries },
+      'webhook destinations were removed',
+    );
   }
   return ids.length < MAX_PER_ROUND ? FIRST_ID : (ids.at(-1) ?? FIRST_ID);
 }
