@@ -53,6 +53,8 @@ export async function startTestGateway(
     ...(await mountServices(services, calls, process.closers)),
   });
   const { ids, key, platformKey } = populate(services);
+  const decisionPath = `/v1/applications/${ids.application}/creditors/${ids.creditor}/decision`;
+  const decision = () => ({ applicationId: ids.application, decision: 'BOOKED' });
 
   /** Sends a request with the integration's key, or another, or with none when `key` is empty. */
   async function send(method: string, path: string, request: Request = {}): Promise<Answer> {
@@ -88,7 +90,11 @@ export async function startTestGateway(
     platformKey,
     send,
     lines,
-    decisionPath: `/v1/applications/${ids.application}/creditors/${ids.creditor}/decision`,
+    decisionPath,
+    /** The body of a decision on the integration's application. */
+    decision,
+    postDecision: (body: unknown = decision(), headers: Record<string, string> = {}) =>
+      send('POST', decisionPath, { body, headers }),
     close: () => process.closers.close(),
   };
 }

@@ -1,0 +1,43 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { startTestGateway } from './test-gateway.ts';
+
+const gateway = await startTestGateway();
+const { decision, postDecision } = gateway;
+afterAll(gateway.close);
+
+describe('every answer', () => {
+  test('carries the security headers', async () => {
+    for (const answer of [
+      await postDecision(decision()),
+      await postDecision('{'),
+      await gateway.send('GET', '/x'),
+    ]) {
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(answer.headers.get('content-security-policy')).toBe(
+        "default-src 'none'; frame-ancestors 'none'",
+      );
+    }
+  });
+
+  test('is counted and logged by operation, never by id', async () => {
+    gateway.lines.length = 0;
+    await gateway.send('GET', gateway.decisionPath);
+    await postDecision(decision(), { 'X-Request-Id': 'counted' });
+    const line = JSON.parse(gateway.lines.find((it) => it.includes('counted')) ?? '');
+    expect(line).toMatchObject({
+      operation: 'recordDecision',
+      route: '/v1/applications/{applicationId}/creditors/{creditorId}/decision',
+      status: 200,
+      caller: gateway.ids.integration,
+    });
+    const metrics = await gateway.process.metrics.text();
+    expect(metrics).toMatch(
+      /creditlane_http_requests_total\{operation="recordDecision",status="200"\} \d/,
+    );
+    expect(metrics).toContain(
+      'creditlane_http_request_duration_seconds_bucket{le="0.001",operation="getDecision"}',
+    );
+    expect(metrics).not.toContain(gateway.ids.application);
+  });
+});
