@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -16,6 +16,17 @@ test('a new data directory is created with its parents and can be opened again',
   await markDataDir(dir);
   await writeFile(join(dir, 'secrets.json'), '{}');
   expect(await openDataDir(dir)).toBe(dir);
+});
+
+test('a data directory is closed to other users, also one that was open to them', async () => {
+  const dir = join(parent, 'new');
+  for (const before of [undefined, 0o755]) {
+    if (before !== undefined) await chmod(dir, before);
+    await openDataDir(dir);
+    // Where root starts PostgreSQL, the group of PostgreSQL's user may enter.
+    const expected = process.getuid?.() === 0 ? 0o710 : 0o700;
+    expect((await stat(dir)).mode & 0o777).toBe(expected);
+  }
 });
 
 test('a directory with nothing but the lock of an earlier start is accepted without a marker', async () => {

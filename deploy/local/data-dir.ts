@@ -10,6 +10,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { closeToOthers, postgresOsUser } from '@creditlane/embedded-postgres/os-user';
 import { StartError } from './start-error.ts';
 
 /** Increased with every change of the layout that an older version could not read. */
@@ -21,8 +22,9 @@ const MIN_FREE_BYTES = 300 * 1024 * 1024;
 const MARKER = 'creditlane.json';
 
 /**
- * Creates the data directory if needed and returns its absolute path. Throws `StartError`, and changes
- * nothing, when it cannot be written, has no space, holds other files, or is of a newer version.
+ * Creates the data directory if needed, closes it to other users of the machine, and returns its absolute
+ * path. Throws `StartError`, and changes nothing, when it cannot be written, has no space, holds other
+ * files, or is of a newer version.
  */
 export async function openDataDir(path: string): Promise<string> {
   const dir = resolve(path);
@@ -34,7 +36,21 @@ export async function openDataDir(path: string): Promise<string> {
   }
   await refuseOtherLayouts(dir);
   await refuseFullDisk(dir);
+  await close(dir);
   return dir;
+}
+
+/** Earlier versions made the directory with mode 0755. It holds every secret and event. */
+async function close(dir: string): Promise<void> {
+  // Where PostgreSQL's user cannot be found, the start of PostgreSQL reports why.
+  const user = await postgresOsUser().catch(() => ({}));
+  try {
+    await closeToOthers(dir, user);
+  } catch (error) {
+    // Only the owner may close a directory. Under another user's directory the secrets are still closed:
+    // each file with a secret, Kafka's directory and PostgreSQL's have modes of their own.
+    if (codeOf(error) !== 'EPERM') throw error;
+  }
 }
 
 /** Creates the parents one by one: Node's recursive mkdir never returns below /proc. */

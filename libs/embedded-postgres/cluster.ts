@@ -6,16 +6,20 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { EmbeddedPostgresError, errorFromOutput } from './error.ts';
-import type { OsUser } from './os-user.ts';
+import { closeToOthers, type OsUser } from './os-user.ts';
 import { findPostmaster, stopPostmaster } from './postmaster.ts';
 
 export const ADMIN = 'creditlane_admin';
 
-/** Creates the data directory. Throws `EmbeddedPostgresError` when it cannot be written. */
-export async function makeDataDir(dataDir: string): Promise<void> {
+/**
+ * Creates the data directory, and closes it to other users: earlier versions made it with mode 0755.
+ * Throws `EmbeddedPostgresError` when it cannot be written.
+ */
+export async function makeDataDir(dataDir: string, user: OsUser): Promise<void> {
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o755 });
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
     await access(dataDir, constants.W_OK | constants.X_OK);
+    await closeToOthers(dataDir, user);
   } catch (error) {
     throw fromFileError(error as NodeJS.ErrnoException, dataDir);
   }

@@ -80,6 +80,8 @@ describe('a data directory', () => {
     await start();
     const names = await readdir(dataDir);
     expect(names.sort()).toEqual(['cluster', 'owner.pid', 'server.log']);
+    // Where root starts the server, the group of the server's user may enter.
+    expect((await stat(dataDir)).mode & 0o067).toBe(0);
     expect((await stat(join(dataDir, 'cluster'))).mode & 0o077).toBe(0);
     expect((await stat(join(dataDir, 'server.log'))).mode & 0o077).toBe(0);
   });

@@ -42,7 +42,7 @@ export async function startEmbeddedPostgres(
   const dataDir = resolve(options.dataDir);
   const programs = await findPrograms();
   const user = await postgresOsUser();
-  await makeDataDir(dataDir);
+  await makeDataDir(dataDir, user);
   await assertReachable(join(dataDir, 'cluster'), user);
   await assertReachable(programs.postgres, user);
   const cluster = await initialiseOnce(dataDir, programs.initdb, user, password);
