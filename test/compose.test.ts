@@ -1,20 +1,32 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { composeFile } from '@creditlane/compose/compose-file';
 import { composeVariables } from '@creditlane/compose/env-file';
+import { type EmbeddedKafkaOptions, startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
+import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';
+import { describeWithKafka, openTestKafka } from '@creditlane/events/kafka/test-kafka';
+import { askController, attemptAll } from '@creditlane/events/kafka/test-kafka-attempts';
+import { createTestBus } from '@creditlane/events/kafka/test-kafka-bus';
+import { readKafkaConfig } from '@creditlane/events/kafka-config';
 import { DATABASES, SERVICES } from '@creditlane/platform/services';
 import { settingsPage } from '@creditlane/platform/settings-page';
-import { expect, test } from 'vitest';
+import { readEnv } from '@creditlane/runtime/env';
+import { silentLog } from '@creditlane/runtime/test-log';
+import { findFreePorts } from '@creditlane/supervision/free-ports';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
+import { createDataDir, removeDataDir } from './platform/temporary-data-dir.ts';
 
 interface ComposeService {
   image: string;
   command?: string[];
   environment: Record<string, string>;
   read_only?: boolean;
-  healthcheck?: object;
+  healthcheck?: { test: string[] };
   depends_on?: Record<string, { condition: string }>;
 }
 
@@ -64,6 +76,108 @@ test('compose runs a program that creates the topics, with a configuration that 
   const [program = ''] = compose.services.topics?.command ?? [];
   const { stdout } = await check(program, environmentOf('topics'));
   expect(stdout).toBe('configuration ok\n');
+});
+
+const kafka = await openTestKafka();
+await kafka?.close();
+
+describeWithKafka(kafka, 'the Kafka of compose', () => {
+  const ofKafka = environmentOf('kafka');
+  let dataDir: string;
+  let ports: number[];
+  beforeEach(async () => {
+    dataDir = await createDataDir('compose-kafka');
+    ports = await findFreePorts(2);
+  });
+  afterEach(() => removeDataDir(dataDir));
+
+  /** A broker with the id and the addresses that stand for those of the container. */
+  function start(access: EmbeddedKafkaOptions['access'], settings: Record<string, string> = {}) {
+    const [port, controllerPort] = ports;
+    const atLoopback = {
+      'node.id': ofKafka.KAFKA_NODE_ID ?? '',
+      'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
+    };
+    const [client, controller] = (settings.listeners ?? '')
+      .split(',')
+      .map((it) => it.split(':')[0]);
+    const listeners = `${client}://127.0.0.1:${port},${controller}://127.0.0.1:${controllerPort}`;
+    const advertised = `${client}://127.0.0.1:${port}`;
+    const named = client ? { listeners, 'advertised.listeners': advertised } : {};
+    const properties = { ...settings, ...atLoopback, ...named };
+    return startKafka({ brokers: 1, dataDir, ports, access, properties });
+  }
+
+  /** The settings that the image makes of the container's environment. */
+  const settings = Object.fromEntries(
+    Object.entries(ofKafka).map(([name, value]) => [
+      name.replace('KAFKA_', '').toLowerCase().replaceAll('_', '.'),
+      value,
+    ]),
+  );
+  const configOf = (service: string, brokers: string) =>
+    readEnv({ ...environmentOf(service), KAFKA_BROKERS: brokers }, readKafkaConfig);
+  const message = (key: string) => {
+    return { topic: 'creditlane.decisions.v1', key, headers: {}, value: Buffer.from(key) };
+  };
+
+  test('takes services with their passwords and no other clients, and keeps the events of a volume without passwords', {
+    timeout: 120_000,
+  }, async () => {
+    const earlier = await start('anyone');
+    const open = { brokers: [earlier.brokers], prefix: '', replication: 1 };
+    await ensureTopics({ config: open, log: silentLog });
+    const bus = createTestBus(open);
+    await bus.publish([message('kept')]);
+    await bus.close();
+    await earlier.close();
+
+    const { brokers, close } = await start('anyone', settings);
+    onTestFinished(close);
+    const consumed: string[] = [];
+    // Services start before the access to topics is made.
+    const dispatcher = createTestBus(configOf('webhook-dispatcher', brokers));
+    const decisions = createTestBus(configOf('decisions', brokers));
+    onTestFinished(() =>
+      Promise.all([dispatcher.close(), decisions.close()]).then(() => undefined),
+    );
+    await dispatcher.subscribe({
+      group: 'webhook-dispatcher',
+      topics: ['creditlane.decisions.v1'],
+      handle: async (batch) => void consumed.push(...batch.map(({ key }) => key)),
+    });
+    await expect(decisions.publish([message('too early')])).rejects.toThrow(/authorized/);
+
+    const [program = ''] = compose.services.topics?.command ?? [];
+    const env = { ...environmentOf('topics'), KAFKA_BROKERS: brokers };
+    await run(process.execPath, [join(ROOT, program)], { env });
+    await decisions.publish([message('new')]);
+    await expect.poll(() => consumed, { timeout: 20_000 }).toEqual(['kept', 'new']);
+
+    const forged = { messages: [message('forged')], group: 'webhook-dispatcher' };
+    const refused = await attemptAll({ brokers: [brokers], prefix: '' }, forged);
+    for (const outcome of Object.values(refused)) expect(outcome).toMatch('Closed connection');
+    expect(await askController(ports[1] ?? 0)).toBe('closed');
+    expect((await attemptAll(configOf('applications', brokers), forged)).publish).toMatch(
+      'TOPIC_AUTHORIZATION_FAILED',
+    );
+    expect(consumed).toEqual(['kept', 'new']);
+  });
+
+  test('is healthy once it listens, by a command without a password', async () => {
+    const [, ...command] = compose.services.kafka?.healthcheck?.test ?? [];
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const check = () => {
+      const [shell = '', ...args] = command.map((text) => text.replace('9092', String(port)));
+      return once(spawn(shell, args, { stdio: 'ignore' }), 'exit').then(([code]) => code);
+    };
+    expect(await check()).toBe(0);
+    server.close();
+    await once(server, 'close');
+    expect(await check()).toBe(1);
+  });
 });
 
 test('compose creates the databases before the services that own them start', async () => {

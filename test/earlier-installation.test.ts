@@ -2,10 +2,10 @@
 // files in test/earlier-installation are those of a version with five services, as it wrote them.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { copyFile, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { completeEnvFile, composeVariables } from '@creditlane/compose/env-file';
+import { completeEnvFile, composeVariables, openEnvFile } from '@creditlane/compose/env-file';
 import type { Demo } from '@creditlane/local/demo/demo';
 import { readJson } from '@creditlane/local/json-file';
 import { startOneProcess } from '@creditlane/local/one-process';
@@ -119,6 +119,21 @@ test('deploy/.env gains the variables of a new service, and every line stays as 
   const privateKey = valueIn(text, 'NEWCOMER_IDENTITY_KEY');
   expect(() => new TokenSigner({ issuer: 'newcomer', privateKey })).not.toThrow();
   expect(valueIn(text, 'NEWCOMER_KEY')).toBe('made');
+});
+
+test('a deploy/.env that other users could read is closed to them, and keeps its lines', async () => {
+  const file = join(dataDir, 'compose.env');
+  await copyFile(join(EARLIER, 'compose.env'), file);
+  for (const result of ['completed', 'unchanged']) {
+    await chmod(file, 0o644);
+    expect(await openEnvFile(file, SERVICES)).toBe(result);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  }
+  const [text, earlier] = [file, join(EARLIER, 'compose.env')].map((it) =>
+    readFileSync(it, 'utf8'),
+  );
+  expect(text?.startsWith(earlier ?? '')).toBe(true);
+  expect(text).toMatch(/^KAFKA_PASSWORD='[\w-]{32}'$/m);
 });
 
 test('a trusted key of an earlier file stays trusted while its service changes to another', () => {

@@ -42,6 +42,7 @@ const functions = {
     const broker = await startKafka({
       brokers: 1,
       dataDir: join(dataDir, 'kafka'),
+      access: 'anyone',
       isLarge: true,
     });
     closers.add('Kafka', broker.close);

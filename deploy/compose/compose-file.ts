@@ -1,6 +1,13 @@
 // The text of deploy/compose.yaml, made from the list of services.
 
-import { variableOf } from '@creditlane/platform/services';
+import {
+  accessSettings,
+  CLIENT_LISTENER,
+  CONTROLLER_LISTENER,
+  KAFKA_ADMIN,
+} from '@creditlane/embedded-kafka/broker-access';
+import { formatTopicAccess } from '@creditlane/events/topic-access';
+import { usesKafka, variableOf } from '@creditlane/platform/services';
 import { addressVariable } from '@creditlane/rpc/calling';
 import { type Variable, variablesOf } from '@creditlane/runtime/setting';
 import type { AnyService } from '@creditlane/service/define-service';
@@ -19,14 +26,76 @@ x-identity-trust: &identity-trust
 x-kafka: &kafka
   KAFKA_BROKERS: kafka:9092
   KAFKA_REPLICATION: "1"
+  KAFKA_SASL_MECHANISM: plain
 
 services:
-${POSTGRES_AND_KAFKA}
+${POSTGRES}
+${kafkaBlock(services)}
+${topicsBlock(services)}
 ${databasesBlock(services)}
 ${blocks.join('\n')}
 volumes:
   postgres:
   kafka:
+`;
+}
+
+function kafkaBlock(services: readonly AnyService[]): string {
+  const users = services
+    .filter(usesKafka)
+    .map(({ name }) => [name, secret(variableOf(name, 'KAFKA_PASSWORD'))]);
+  const access = accessSettings({
+    admin: secret('KAFKA_PASSWORD'),
+    users: Object.fromEntries(users),
+  });
+  // The image reads a setting such as `super.users` from the variable KAFKA_SUPER_USERS.
+  const lines = Object.entries(access).map(
+    ([name, value]) => `      KAFKA_${name.toUpperCase().replaceAll('.', '_')}: ${value}\n`,
+  );
+  return `\
+  # Every listener requires a password, that of the controller too: see libs/embedded-kafka/broker-access.ts.
+  kafka:
+    image: apache/kafka:4.1.0
+    restart: unless-stopped
+    environment:
+      KAFKA_NODE_ID: "1"
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_LISTENERS: ${CLIENT_LISTENER}://:9092,${CONTROLLER_LISTENER}://:9093
+      KAFKA_ADVERTISED_LISTENERS: ${CLIENT_LISTENER}://kafka:9092
+      KAFKA_CONTROLLER_LISTENER_NAMES: ${CONTROLLER_LISTENER}
+      KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+${lines.join('')}\
+      KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: "1"
+      KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR: "1"
+      KAFKA_TRANSACTION_STATE_LOG_MIN_ISR: "1"
+      KAFKA_AUTO_CREATE_TOPICS_ENABLE: "false"
+      KAFKA_LOG_DIRS: /var/lib/kafka/data
+    volumes:
+      - kafka:/var/lib/kafka/data
+    healthcheck:
+      # The broker listens once it serves. Kafka's own command would need the password on a command line.
+      test: [CMD, bash, -c, "exec 3<>/dev/tcp/127.0.0.1/9092"]
+      interval: 10s
+      timeout: 10s
+      start_period: 30s
+`;
+}
+
+function topicsBlock(services: readonly AnyService[]): string {
+  return `\
+  # Makes the topics and the services' access to them, and ends.
+  topics:
+    <<: *creditlane
+    command: [libs/events/make-topics.ts]
+    restart: on-failure
+    environment:
+      <<: [*kafka]
+      KAFKA_SASL_USERNAME: ${KAFKA_ADMIN}
+      KAFKA_SASL_PASSWORD: ${secret('KAFKA_PASSWORD')}
+      KAFKA_TOPIC_ACCESS: ${folded(formatTopicAccess(services), '      ')}
+    depends_on:
+      kafka:
+        condition: service_healthy
 `;
 }
 
@@ -71,6 +140,8 @@ function environmentOf(service: AnyService, services: readonly AnyService[]): st
   ];
   const password = secret(variableOf(name, 'DATABASE_PASSWORD'));
   const values = {
+    KAFKA_SASL_USERNAME: name,
+    KAFKA_SASL_PASSWORD: secret(variableOf(name, 'KAFKA_PASSWORD')),
     ...(database && {
       DATABASE_URL: `postgres://${database.name}:${password}@postgres/${database.name}`,
     }),
@@ -155,7 +226,7 @@ x-service: &service
     start_period: 60s
 `;
 
-const POSTGRES_AND_KAFKA = `\
+const POSTGRES = `\
   postgres:
     image: postgres:18
     restart: unless-stopped
@@ -167,38 +238,4 @@ const POSTGRES_AND_KAFKA = `\
     healthcheck:
       test: [CMD, pg_isready, --username=creditlane_admin, --host=127.0.0.1]
       interval: 5s
-
-  kafka:
-    image: apache/kafka:4.1.0
-    restart: unless-stopped
-    environment:
-      KAFKA_NODE_ID: "1"
-      KAFKA_PROCESS_ROLES: broker,controller
-      KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
-      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
-      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
-      KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
-      KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
-      KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: "1"
-      KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR: "1"
-      KAFKA_TRANSACTION_STATE_LOG_MIN_ISR: "1"
-      KAFKA_AUTO_CREATE_TOPICS_ENABLE: "false"
-      KAFKA_LOG_DIRS: /var/lib/kafka/data
-    volumes:
-      - kafka:/var/lib/kafka/data
-    healthcheck:
-      test: [CMD, /opt/kafka/bin/kafka-broker-api-versions.sh, --bootstrap-server, "127.0.0.1:9092"]
-      interval: 10s
-      timeout: 10s
-      start_period: 30s
-
-  # Makes the topics and ends.
-  topics:
-    <<: *creditlane
-    command: [libs/events/make-topics.ts]
-    restart: on-failure
-    environment: *kafka
-    depends_on:
-      kafka:
-        condition: service_healthy
 `;

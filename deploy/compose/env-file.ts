@@ -1,15 +1,41 @@
 // deploy/.env: the secrets of a compose installation, by the names that deploy/compose.yaml refers to.
 import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import {
   makeSecrets,
   platformKeyDigest,
   type ServiceSecrets,
   secretsOf,
 } from '@creditlane/platform/secrets';
-import { variableOf } from '@creditlane/platform/services';
+import { usesKafka, variableOf } from '@creditlane/platform/services';
 import type { AnyService } from '@creditlane/service/define-service';
 
 type Variables = Record<string, string>;
+
+/**
+ * Makes the file, or adds its missing variables. Only its owner can read the file afterwards, also where
+ * others could before.
+ */
+export async function openEnvFile(
+  file: string,
+  services: readonly AnyService[],
+): Promise<'made' | 'completed' | 'unchanged'> {
+  const kept = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  const text = completeEnvFile(kept, services);
+  if (text === kept) {
+    await chmod(file, 0o600);
+    return 'unchanged';
+  }
+  // A write that is interrupted must not lose the key ring.
+  const draft = `${file}.new`;
+  await rm(draft, { force: true });
+  await writeFile(draft, text, { mode: 0o600 });
+  await rename(draft, file);
+  return kept === '' ? 'made' : 'completed';
+}
 
 /** The text of the file with a line added for each missing variable. Existing lines are kept unchanged. */
 export function completeEnvFile(text: string, services: readonly AnyService[]): string {
@@ -25,9 +51,11 @@ export function completeEnvFile(text: string, services: readonly AnyService[]): 
 export function composeVariables(services: readonly AnyService[], kept: Variables = {}): Variables {
   const secrets = makeSecrets(services);
   const platformKey = kept.PLATFORM_KEY ?? secrets.platformKey;
-  const ofServices = services.map(({ name, database, calls }) => {
-    const { databasePassword, identity } = secretsOf(secrets, name);
+  const ofServices = services.map((service) => {
+    const { name, database, calls } = service;
+    const { databasePassword, kafkaPassword, identity } = secretsOf(secrets, name);
     return {
+      ...(usesKafka(service) && { [variableOf(name, 'KAFKA_PASSWORD')]: kafkaPassword }),
       ...(database && { [variableOf(name, 'DATABASE_PASSWORD')]: databasePassword }),
       ...(calls && identityVariables(name, identity, kept)),
     };
@@ -36,6 +64,7 @@ export function composeVariables(services: readonly AnyService[], kept: Variable
     PLATFORM_KEY: platformKey,
     PLATFORM_KEY_DIGESTS: platformKeyDigest({ platformKey }),
     POSTGRES_PASSWORD: secrets.postgresPassword,
+    KAFKA_PASSWORD: secrets.kafkaPassword,
     ...secrets.settings,
     ...Object.assign({}, ...ofServices),
     ...kept,

@@ -25,9 +25,16 @@ export async function openSecrets(dir: string, services: readonly AnyService[]):
   return { ...rest, settings };
 }
 
-function fromFile({ postgresPassword, platformKey, services, ...others }: SecretsFile): Secrets {
-  const settings = Object.entries(others).map(([name, value]) => [upperCase(name), String(value)]);
-  return { postgresPassword, platformKey, services, settings: Object.fromEntries(settings) };
+function fromFile({
+  postgresPassword,
+  kafkaPassword,
+  platformKey,
+  services,
+  ...others
+}: SecretsFile): Secrets {
+  const entries = Object.entries(others).map(([name, value]) => [upperCase(name), String(value)]);
+  const settings = Object.fromEntries(entries);
+  return { postgresPassword, kafkaPassword, platformKey, services, settings };
 }
 
 /** KEY_RING as keyRing. */

@@ -1,14 +1,17 @@
 // The secrets of an installation: generated, completed, and in the forms that settings take.
 import { createHash, randomBytes } from 'node:crypto';
 import { generateApiKey } from '@creditlane/crypto/api-key';
+import type { KafkaPasswords } from '@creditlane/embedded-kafka/broker-access';
 import { generateIdentityKeys } from '@creditlane/rpc/identity';
 import { variablesOf } from '@creditlane/runtime/setting';
 import type { AnyService } from '@creditlane/service/define-service';
-import { SERVICES, type ServiceName } from './services.ts';
+import { SERVICES, type ServiceName, usesKafka } from './services.ts';
 
 /** The secrets of an installation. In production, a secret store holds them. */
 export interface Secrets {
   postgresPassword: string;
+  /** Of Kafka's administrator, as which the brokers themselves authenticate. */
+  kafkaPassword: string;
   /** The platform administration's API key, which demo.json shows. */
   platformKey: string;
   services: Record<ServiceName, ServiceSecrets>;
@@ -18,6 +21,8 @@ export interface Secrets {
 
 export interface ServiceSecrets {
   databasePassword: string;
+  /** Of the Kafka user with the service's name. */
+  kafkaPassword: string;
   /** Ed25519, base64 of PKCS #8 and SPKI. */
   identity: { privateKey: string; publicKey: string };
 }
@@ -32,15 +37,22 @@ export function completeSecrets(
   kept: Partial<Secrets>,
   services: readonly AnyService[] = SERVICES,
 ): Secrets {
-  const made: [string, ServiceSecrets][] = services.map(({ name }) => [
+  const keptServices: Readonly<Record<string, Partial<ServiceSecrets>>> = kept.services ?? {};
+  const ofServices = services.map(({ name }) => [
     name,
-    { databasePassword: makePassword(), identity: generateIdentityKeys() },
+    {
+      databasePassword: makePassword(),
+      kafkaPassword: makePassword(),
+      identity: generateIdentityKeys(),
+      ...keptServices[name],
+    },
   ]);
   const settings = generatedSettings(services).map(({ name, generate }) => [name, generate()]);
   return {
     postgresPassword: kept.postgresPassword ?? makePassword(),
     platformKey: kept.platformKey ?? generateApiKey(false),
-    services: { ...(Object.fromEntries(made) as Secrets['services']), ...kept.services },
+    kafkaPassword: kept.kafkaPassword ?? makePassword(),
+    services: { ...keptServices, ...Object.fromEntries(ofServices) },
     settings: { ...Object.fromEntries(settings), ...kept.settings },
   };
 }
@@ -50,6 +62,14 @@ export function secretsOf({ services }: Secrets, service: string): ServiceSecret
   const own = (services as Record<string, ServiceSecrets | undefined>)[service];
   if (own === undefined) throw new Error(`the installation has no secrets of ${service}`);
   return own;
+}
+
+/** The passwords of the platform's Kafka: one user for each service that publishes or consumes events. */
+export function kafkaPasswords(secrets: Secrets, services: readonly AnyService[]): KafkaPasswords {
+  const users = services
+    .filter(usesKafka)
+    .map(({ name }) => [name, secretsOf(secrets, name).kafkaPassword]);
+  return { admin: secrets.kafkaPassword, users: Object.fromEntries(users) };
 }
 
 /** The values of a service's own secret settings, by their variables. */

@@ -39,6 +39,11 @@ export function databaseNames(services: readonly AnyService[]): Record<string, s
   return Object.fromEntries(owned);
 }
 
+/** Whether the service publishes or consumes events. */
+export function usesKafka({ publishes, consumes }: AnyService): boolean {
+  return publishes !== undefined || consumes !== undefined;
+}
+
 /** By topic, the services that consume it. Every consumer handles every event of the topic. */
 export function consumersOf(services: readonly AnyService[]): Record<Topic, string[]> {
   const pairs = services.flatMap(({ name, consumes = [] }) =>

@@ -7,7 +7,10 @@ import { processVariables } from '@creditlane/service/settings';
 import { addressesOf, type Instance } from './instances.ts';
 
 export interface ProcessSettings extends PlatformSettings {
-  /** The values of the variables of `KAFKA`. */
+  /**
+   * The values of the variables of `KAFKA`. Without a user name each service is the user of its own name,
+   * with the password from the secrets.
+   */
   kafka: Record<string, string>;
 }
 
@@ -32,6 +35,8 @@ export function environmentOf(
     IDENTITY_KEY: secretsOf(secrets, service.name).identity.privateKey,
     IDENTITY_TRUST: identityTrust(secrets),
     ...Object.fromEntries(addresses),
+    KAFKA_SASL_USERNAME: service.name,
+    KAFKA_SASL_PASSWORD: secretsOf(secrets, service.name).kafkaPassword,
     ...kafka,
   };
   const read = new Set(processVariables(service).map(({ name }) => name));

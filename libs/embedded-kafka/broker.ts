@@ -1,7 +1,7 @@
 /** One broker of an embedded Kafka: how its folder is prepared, when it is ready, how it is stopped. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Log } from '@creditlane/runtime/telemetry/log';
@@ -38,7 +38,10 @@ export interface BrokerOptions {
   classpath: string;
   clusterId: string;
   properties: Record<string, string | number>;
-  /** Users with passwords that a new folder begins with, as `StorageTool --add-scram` takes them. */
+  /**
+   * Users with passwords that a new folder begins with, as `StorageTool --add-scram` takes them. Only for
+   * tests: the command line that makes the users shows the passwords.
+   */
   scramUsers?: readonly string[];
   /** Whether the broker gets the memory and the compilers of a server; else it starts soon. */
   isLarge?: boolean;
@@ -101,7 +104,10 @@ async function prepareFolder(options: BrokerOptions): Promise<string> {
   const settings = join(folder, 'server.properties');
   const data = join(folder, 'data');
   const lines = Object.entries({ ...properties, 'log.dirs': data });
-  await writeFile(settings, lines.map(([name, value]) => `${name}=${value}\n`).join(''));
+  // The settings hold passwords. A file of an earlier version would keep its mode, so it is made anew.
+  await rm(settings, { force: true });
+  const text = lines.map(([name, value]) => `${name}=${value}\n`).join('');
+  await writeFile(settings, text, { mode: 0o600 });
   if (!existsSync(join(data, 'meta.properties'))) {
     const format = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', settings];
     const users = scramUsers.flatMap((user) => ['--add-scram', user]);
@@ -118,7 +124,7 @@ async function spawnBroker(
 ): Promise<ChildProcess> {
   // The previous log explains a crash.
   await rename(logFile, `${logFile}.1`).catch(ignoreMissing);
-  const log = await open(logFile, 'w');
+  const log = await open(logFile, 'w', 0o600);
   const logReadiness = `-Dorg.slf4j.simpleLogger.log.${READY_LOG}=info`;
   const java = ['-cp', classpath, ...(isLarge ? LARGE : SMALL), ...LOG_OPTIONS, logReadiness];
   try {

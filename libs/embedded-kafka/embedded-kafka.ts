@@ -1,10 +1,16 @@
 /** A Kafka cluster for development and tests: Apache Kafka's brokers on loopback. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
 import { type Broker, KafkaBrokerError, killLeftoverBroker, startBroker } from './broker.ts';
+import {
+  accessSettings,
+  CLIENT_LISTENER,
+  CONTROLLER_LISTENER,
+  type KafkaPasswords,
+} from './broker-access.ts';
 import { kafkaClasspath } from './jars.ts';
 
 const HOST = '127.0.0.1';
@@ -12,8 +18,13 @@ const FOLDER = 'broker-';
 
 export interface EmbeddedKafkaOptions {
   brokers: 1 | 3;
-  /** Created if missing. A cluster that was created here before keeps its topics and messages. */
+  /**
+   * Created if missing, and closed to other users of the machine. A cluster that was created here before
+   * keeps its topics and messages, also when `access` changes.
+   */
   dataDir: string;
+  /** The passwords that clients must have; `anyone` only for tests, where nothing acts on an event. */
+  access: KafkaPasswords | 'anyone';
   /** The ports of the brokers, then of their controllers, so twice `brokers`; free ones when left out. */
   ports?: number[];
   /** Settings of the brokers, added to the usual ones or in their place. */
@@ -41,10 +52,19 @@ export interface EmbeddedKafka {
  * `KafkaUnavailableError` without Java or Maven, and `KafkaBrokerError` when a broker does not start.
  */
 export async function startKafka(options: EmbeddedKafkaOptions): Promise<EmbeddedKafka> {
-  const { brokers: count, properties = {}, scramUsers = [], isLarge = false, log } = options;
+  const {
+    brokers: count,
+    access,
+    properties = {},
+    scramUsers = [],
+    isLarge = false,
+    log,
+  } = options;
   const dataDir = resolve(options.dataDir);
   const classpath = await kafkaClasspath();
-  await mkdir(dataDir, { recursive: true });
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  // Earlier versions made the directory with mode 0755.
+  await chmod(dataDir, 0o700);
   await assertSameSize(dataDir, count);
   const clusterId = await readClusterId(join(dataDir, 'cluster-id'));
   const ports = options.ports ?? (await findFreePorts(2 * count));
@@ -52,7 +72,11 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
 
   const start = async (index: number): Promise<void> => {
     if (running.has(index)) throw new KafkaBrokerError(`broker ${index} is running already`);
-    const settings = { ...settingsOf(index, count, ports), ...properties };
+    const settings = {
+      ...settingsOf(index, count, ports),
+      ...listenersOf(access, ports[index], ports[count + index]),
+      ...properties,
+    };
     const folder = join(dataDir, FOLDER + index);
     const machine = { classpath, clusterId, scramUsers, isLarge, log };
     running.set(index, await startBroker({ folder, properties: settings, ...machine }));
@@ -112,8 +136,7 @@ function settingsOf(index: number, count: number, ports: number[]) {
     'process.roles': 'broker,controller',
     'node.id': index,
     'controller.quorum.voters': controllers.join(','),
-    'controller.listener.names': 'CONTROLLER',
-    listeners: `PLAINTEXT://${HOST}:${ports[index]},CONTROLLER://${HOST}:${ports[count + index]}`,
+    'controller.listener.names': CONTROLLER_LISTENER,
     'auto.create.topics.enable': 'false',
     'offsets.topic.num.partitions': 3,
     'offsets.topic.replication.factor': count,
@@ -127,6 +150,19 @@ function settingsOf(index: number, count: number, ports: number[]) {
     // Shorter than the defaults (9 s and 2 s): the cluster notices a dead broker sooner.
     'broker.session.timeout.ms': 3_000,
     'broker.heartbeat.interval.ms': 500,
+  };
+}
+
+/** The addresses of a broker and of its controller, and what each requires of clients. */
+function listenersOf(
+  access: EmbeddedKafkaOptions['access'],
+  port: number | undefined,
+  controllerPort: number | undefined,
+): Record<string, string> {
+  const listener = access === 'anyone' ? 'PLAINTEXT' : CLIENT_LISTENER;
+  return {
+    listeners: `${listener}://${HOST}:${port},${CONTROLLER_LISTENER}://${HOST}:${controllerPort}`,
+    ...(access !== 'anyone' && accessSettings(access)),
   };
 }
 

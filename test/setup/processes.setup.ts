@@ -9,7 +9,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (process.env.KAFKA_BROKERS) return noTeardown;
   const dataDir = await createDataDir('test-kafka');
   try {
-    const kafka = await startKafka({ brokers: 1, dataDir });
+    const kafka = await startKafka({ brokers: 1, dataDir, access: 'anyone' });
     project.provide('kafkaBrokers', kafka.brokers);
     return async () => {
       await kafka.close();

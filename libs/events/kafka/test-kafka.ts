@@ -48,7 +48,7 @@ export async function startTestCluster(
 ): Promise<(EmbeddedKafka & TestKafka) | undefined> {
   const dataDir = await mkdtemp(join(tmpdir(), 'creditlane-test-kafka-'));
   try {
-    const cluster = await startKafka({ ...options, brokers, dataDir });
+    const cluster = await startKafka({ access: 'anyone', ...options, brokers, dataDir });
     const close = async () => {
       await cluster.close();
       await rm(dataDir, { recursive: true, force: true });

@@ -1,0 +1,59 @@
+/**
+ * Who may use a cluster. Every client proves by a password which user it is, and so do the brokers and
+ * controllers to one another. Used for the embedded Kafka and for the Kafka of compose.yaml.
+ */
+
+/** The user of the brokers themselves and of the commands that make topics. It may do everything. */
+export const KAFKA_ADMIN = 'creditlane_admin';
+
+/** The passwords of a cluster's users: letters, digits, `-` and `_`. */
+export interface KafkaPasswords {
+  /** That of `KAFKA_ADMIN`. */
+  admin: string;
+  /** Those of the other users, by name. A user may do what the cluster's access rules allow it. */
+  users: Readonly<Record<string, string>>;
+}
+
+/** The listeners of a cluster with passwords. */
+export const CLIENT_LISTENER = 'CLIENTS';
+export const CONTROLLER_LISTENER = 'CONTROLLER';
+
+/**
+ * The broker settings that make both listeners require a password.
+ *
+ * The mechanism is PLAIN, because the brokers read its users from their settings at each start: a cluster
+ * of an earlier version gets its users by a restart. SCRAM keeps users among the cluster's data. They would
+ * have to be written there by a command line that names the passwords, and controllers cannot use SCRAM.
+ * PLAIN sends the password itself, so the brokers must be on loopback or on a network of their own.
+ */
+export function accessSettings({ admin, users }: KafkaPasswords): Record<string, string> {
+  const ofAdmin = { [KAFKA_ADMIN]: admin };
+  return {
+    'listener.security.protocol.map': [CLIENT_LISTENER, CONTROLLER_LISTENER]
+      .map((listener) => `${listener}:SASL_PLAINTEXT`)
+      .join(','),
+    'inter.broker.listener.name': CLIENT_LISTENER,
+    'sasl.enabled.mechanisms': 'PLAIN',
+    'sasl.mechanism.inter.broker.protocol': 'PLAIN',
+    'sasl.mechanism.controller.protocol': 'PLAIN',
+    [loginSetting(CLIENT_LISTENER)]: login(admin, { ...ofAdmin, ...users }),
+    [loginSetting(CONTROLLER_LISTENER)]: login(admin, ofAdmin),
+    // Without a rule for a topic or group, only the administrator may use it.
+    'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+    'super.users': `User:${KAFKA_ADMIN}`,
+  };
+}
+
+function loginSetting(listener: string): string {
+  return `listener.name.${listener.toLowerCase()}.plain.sasl.jaas.config`;
+}
+
+/** The name and password that the broker itself shows, and those that it accepts. */
+function login(password: string, accepted: Readonly<Record<string, string>>): string {
+  const options = [
+    `username="${KAFKA_ADMIN}"`,
+    `password="${password}"`,
+    ...Object.entries(accepted).map(([user, its]) => `user_${user}="${its}"`),
+  ];
+  return `org.apache.kafka.common.security.plain.PlainLoginModule required ${options.join(' ')};`;
+}
