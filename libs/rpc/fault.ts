@@ -18,6 +18,9 @@ export type FaultKind =
 /** A field that is not valid; `pointer` is a JSON Pointer (RFC 6901) such as "/interestRate". */
 export type FieldFault = { pointer: string; message: string };
 
+/** Limits the size of the answer to a request with hundreds of wrong fields. */
+const MAX_NAMED_FIELDS = 20;
+
 const DEADLINE_MESSAGE = 'the deadline passed before the answer arrived';
 export const UNAVAILABLE_MESSAGE = 'a required service is unavailable';
 
@@ -53,6 +56,15 @@ export class Fault extends Error {
 /** The request is not valid; `fields` lists the fields that are wrong. */
 export function invalid(code: string, message: string, fields: FieldFault[] = []): Fault {
   return new Fault('invalid', code, message, { fields });
+}
+
+/** As many fields as a fault names, and a sentence about the number of the others if there are any. */
+export function firstFields<F>(fields: readonly F[]): { named: F[]; others: string[] } {
+  const others = fields.length - MAX_NAMED_FIELDS;
+  return {
+    named: fields.slice(0, MAX_NAMED_FIELDS),
+    others: others > 0 ? [`and ${others} more field${others === 1 ? '' : 's'}`] : [],
+  };
 }
 
 /** The caller's identity is not proven. */

@@ -3,8 +3,13 @@ import type { Certificates } from './credentials/certificates.ts';
 import type { ProcedureDeps } from './pipeline/pipeline.ts';
 import type { ServiceRoutes } from './service.ts';
 
-/** The largest message that is read by default; applications have a few KiB. */
-export const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+/**
+ * The largest request that a server reads by default. The largest that the contracts allow, an application
+ * whose every text is as long as allowed, has 170 KiB.
+ */
+export const DEFAULT_MAX_REQUEST_BYTES = 256 * 1024;
+/** The largest answer that a client reads: a page of 100 decisions with 40 KB of conditions each. */
+export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 export type ServerOptions = ProcedureDeps & {
   /** 0 selects a free port. */

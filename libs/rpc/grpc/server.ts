@@ -22,7 +22,7 @@ import { type AdmittedCall, createProcedures, type Procedure } from '../pipeline
 import {
   DEFAULT_GRACE_PERIOD_MS,
   DEFAULT_HOST,
-  DEFAULT_MAX_MESSAGE_BYTES,
+  DEFAULT_MAX_REQUEST_BYTES,
   type ServerOptions,
 } from '../server-options.ts';
 import { bufferOf, rawDefinition } from './definition.ts';
@@ -54,7 +54,7 @@ export async function startGrpcServer({
   port,
   host = DEFAULT_HOST,
   routes,
-  maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES,
+  maxMessageBytes = DEFAULT_MAX_REQUEST_BYTES,
   gracePeriodMs = DEFAULT_GRACE_PERIOD_MS,
   maxConnectionAgeMs = DEFAULT_MAX_CONNECTION_AGE_MS,
   health,

@@ -11,7 +11,7 @@ import {
   Metadata,
 } from '@grpc/grpc-js';
 import type { Certificates } from '../credentials/certificates.ts';
-import { DEFAULT_MAX_MESSAGE_BYTES } from '../server-options.ts';
+import { MAX_ANSWER_BYTES } from '../server-options.ts';
 import {
   type CallHeader,
   type OpenedTransport,
@@ -32,7 +32,7 @@ const CHANNEL_OPTIONS: ChannelOptions = {
   // DNS is queried again whenever a connection ends, so the maximum age of connections bounds how long
   // a new replica stays unknown.
   'grpc.dns_min_time_between_resolutions_ms': 1_000,
-  'grpc.max_receive_message_length': DEFAULT_MAX_MESSAGE_BYTES,
+  'grpc.max_receive_message_length': MAX_ANSWER_BYTES,
   // A client reconnects to a restarted peer within about two seconds.
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 2_000,

@@ -14,7 +14,7 @@ import { type AdmittedCall, createProcedures, type Procedure } from '../pipeline
 import {
   DEFAULT_GRACE_PERIOD_MS,
   DEFAULT_HOST,
-  DEFAULT_MAX_MESSAGE_BYTES,
+  DEFAULT_MAX_REQUEST_BYTES,
   type ServerOptions,
 } from '../server-options.ts';
 
@@ -31,7 +31,7 @@ export async function startHttpServer({
   port,
   host = DEFAULT_HOST,
   routes,
-  maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES,
+  maxMessageBytes = DEFAULT_MAX_REQUEST_BYTES,
   gracePeriodMs = DEFAULT_GRACE_PERIOD_MS,
   certificates,
   ...deps

@@ -3,7 +3,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import type { Certificates } from '../credentials/certificates.ts';
-import { DEFAULT_MAX_MESSAGE_BYTES } from '../server-options.ts';
+import { MAX_ANSWER_BYTES } from '../server-options.ts';
 import type { OpenedTransport } from '../transport.ts';
 
 const MAX_SOCKETS = 128;
@@ -17,7 +17,7 @@ export function openHttpTransport(baseUrl: string, certificates?: Certificates):
     nodeOptions: { agent },
     useBinaryFormat: true,
     acceptCompression: [],
-    readMaxBytes: DEFAULT_MAX_MESSAGE_BYTES,
+    readMaxBytes: MAX_ANSWER_BYTES,
   });
   return { transport, close, reachable: () => true };
 }

@@ -10,7 +10,7 @@ import { Code, ConnectError, type Transport } from '@connectrpc/connect';
 import { type Metadata, REPLAYED } from '../call.ts';
 import { resourceExhausted } from '../fault.ts';
 import { createProcedures, type Procedure, type ProcedureDeps } from '../pipeline/pipeline.ts';
-import { DEFAULT_MAX_MESSAGE_BYTES } from '../server-options.ts';
+import { DEFAULT_MAX_REQUEST_BYTES } from '../server-options.ts';
 import type { ServiceRoutes } from '../service.ts';
 import { type CallHeader, unaryTransport } from '../transport.ts';
 
@@ -22,7 +22,7 @@ export type MemoryOptions = ProcedureDeps & { maxMessageBytes?: number };
  */
 export function mountInMemory(
   routes: readonly ServiceRoutes[],
-  { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES, ...deps }: MemoryOptions,
+  { maxMessageBytes = DEFAULT_MAX_REQUEST_BYTES, ...deps }: MemoryOptions,
 ): Transport {
   const procedures = new Map<DescMethod, Procedure>(
     createProcedures(routes, deps).map((procedure) => [procedure.method, procedure]),

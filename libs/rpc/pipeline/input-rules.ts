@@ -2,30 +2,47 @@
 import { create, type DescMessage, type MessageShape } from '@bufbuild/protobuf';
 import type { Path } from '@bufbuild/protobuf/reflect';
 import { createValidator } from '@bufbuild/protovalidate';
-import { invalid } from '../fault.ts';
+import { type Fault, type FieldFault, firstFields, invalid } from '../fault.ts';
+import { findLongList, type ListLimits, listLimitsOf } from './list-limits.ts';
 
 /** One validator for the process, because it caches the compiled rules of each message. */
 const validator = createValidator();
+const listLimits = new Map<DescMessage, ListLimits>();
 
 /**
  * Compiles the rules of a message, so that the first call does not wait for the compilation.
- * Throws a CompilationError when a rule does not compile.
+ * Throws a CompilationError when a rule does not compile, and an Error for a list without a limit.
  */
 export function warmUpRules(schema: DescMessage): void {
+  limitsOf(schema);
   const result = validator.validate(schema, create(schema));
   if (result.kind === 'error') throw result.error;
 }
 
-/** Throws an `invalid` Fault that names each field whose rule is broken. */
+/**
+ * Throws an `invalid` Fault that names the fields whose rules are broken. A list that is too long is
+ * refused before the rules look at its items: 100,000 wrong items took 250 ms.
+ */
 export function checkRules<D extends DescMessage>(schema: D, message: MessageShape<D>): void {
+  const longList = findLongList(limitsOf(schema), message);
+  if (longList !== undefined) throw invalidFields([longList]);
   const result = validator.validate(schema, message);
   if (result.kind === 'valid') return;
   if (result.kind === 'error') throw result.error;
-  const fields = result.violations.map(({ field, message }) => ({
-    pointer: pointerTo(field),
-    message,
-  }));
-  throw invalid('invalid_request', 'the request is not valid', fields);
+  throw invalidFields(
+    result.violations.map(({ field, message }) => ({ pointer: pointerTo(field), message })),
+  );
+}
+
+function limitsOf(schema: DescMessage): ListLimits {
+  const limits = listLimits.get(schema) ?? listLimitsOf(schema);
+  listLimits.set(schema, limits);
+  return limits;
+}
+
+function invalidFields(fields: FieldFault[]): Fault {
+  const { named, others } = firstFields(fields);
+  return invalid('invalid_request', ['the request is not valid', ...others].join('; '), named);
 }
 
 /** A JSON Pointer (RFC 6901) that uses the proto3 JSON names of the fields. */

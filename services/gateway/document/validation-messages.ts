@@ -1,12 +1,9 @@
 /** Turns the errors of a validator into messages that name the field as the request spells it. */
-import { type Fault, type FieldFault, invalid } from '@creditlane/rpc/fault';
+import { type Fault, type FieldFault, firstFields, invalid } from '@creditlane/rpc/fault';
 import type { ErrorObject } from 'ajv';
 
 /** A refused field; `in` tells the kind of parameter, and is absent where `pointer` leads into the body. */
 export type FieldError = FieldFault & { in?: string };
-
-/** Limits the size of the answer to a body with hundreds of faults. */
-const MAX_NAMED_FIELDS = 20;
 
 const TYPES: Record<string, string> = {
   array: 'a list',
@@ -35,15 +32,13 @@ export function fieldErrors(errors: readonly ErrorObject[]): FieldFault[] {
 }
 
 /**
- * The refusal of a request for these fields. The first MAX_NAMED_FIELDS are named; of the others the message
- * says how many there are.
+ * The refusal of a request for these fields. The message names as many as a fault may name, and says how many
+ * others there are.
  */
 export function refusedFields(fields: readonly FieldError[], code = 'invalid_request'): Fault {
-  const first = fields.slice(0, MAX_NAMED_FIELDS);
-  const sentences = first.map(({ pointer, message }) => `${fieldName(pointer)}: ${message}`);
-  const others = fields.length - first.length;
-  if (others > 0) sentences.push(`and ${others} more field${others === 1 ? '' : 's'}`);
-  return invalid(code, sentences.join('; '), first);
+  const { named, others } = firstFields(fields);
+  const sentences = named.map(({ pointer, message }) => `${fieldName(pointer)}: ${message}`);
+  return invalid(code, [...sentences, ...others].join('; '), named);
 }
 
 /** The message for an array with more items than it may have. */

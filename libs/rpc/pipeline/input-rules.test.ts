@@ -1,0 +1,119 @@
+import {
+  create,
+  type DescMessage,
+  fromBinary,
+  type MessageInitShape,
+  toBinary,
+} from '@bufbuild/protobuf';
+import {
+  CreateApplicationRequestSchema,
+  SubmitApplicationRequestSchema,
+} from '@creditlane/proto/applications/v1/applications_service';
+import { RegisterUserRequestSchema } from '@creditlane/proto/applications/v1/directory_service';
+import { FaultInfoSchema } from '@creditlane/proto/common/v1/fault';
+import {
+  FindRecipientsRequestSchema,
+  RegisterIntegrationRequestSchema,
+} from '@creditlane/proto/integrations/v1/integrations_service';
+import { describe, expect, test } from 'vitest';
+import { Fault } from '../fault.ts';
+import { DEFAULT_MAX_REQUEST_BYTES } from '../server-options.ts';
+import { checkRules, warmUpRules } from './input-rules.ts';
+
+/** What one request may cost at most before the handler has it, and the margin for a loaded machine. */
+const MAX_CPU_MS = 50;
+
+function refusalOf<D extends DescMessage>(schema: D, init: MessageInitShape<D>): Fault {
+  warmUpRules(schema);
+  try {
+    checkRules(schema, create(schema, init));
+  } catch (error) {
+    if (error instanceof Fault) return error;
+    throw error;
+  }
+  throw new Error('the request is valid');
+}
+
+const many = <T>(item: T, count = 2_001): T[] => Array(count).fill(item);
+const applicant = { firstName: 'Maya', lastName: 'Tremblay', dateOfBirth: '1988-07-14' };
+
+describe('a list that is too long is the only field named', () => {
+  test('at the top of a request', () => {
+    const refusal = refusalOf(SubmitApplicationRequestSchema, { creditorIds: many('x') });
+    expect(refusal).toMatchObject({ code: 'invalid_request', message: 'the request is not valid' });
+    expect(refusal.fields).toEqual([
+      { pointer: '/creditorIds', message: 'must contain no more than 20 item(s)' },
+    ]);
+  });
+
+  test('within a message', () => {
+    const coApplicant = { ...applicant, employmentHistory: many({}) };
+    const refusal = refusalOf(CreateApplicationRequestSchema, {
+      primaryApplicant: applicant,
+      coApplicant,
+    });
+    expect(refusal.fields).toEqual([
+      {
+        pointer: '/coApplicant/employmentHistory',
+        message: 'must contain no more than 20 item(s)',
+      },
+    ]);
+  });
+});
+
+test('of many wrong fields the first twenty are named, and the message tells how many others there are', () => {
+  const refusal = refusalOf(RegisterUserRequestSchema, { user: { retailerIds: many('x', 1_000) } });
+  expect(refusal.fields).toHaveLength(20);
+  expect(refusal.message).toBe('the request is not valid; and 984 more fields');
+});
+
+test('a list without a limit is refused at start, with its name', () => {
+  expect(() => warmUpRules(FaultInfoSchema)).toThrow(
+    'field creditlane.common.v1.FaultInfo.fields has no max_items',
+  );
+});
+
+describe('a request of the largest size is decoded and refused within 50 ms', () => {
+  const size = (schema: DescMessage, init: MessageInitShape<DescMessage>) =>
+    toBinary(schema, create(schema, init));
+  const half = DEFAULT_MAX_REQUEST_BYTES / 2;
+
+  test.each([
+    {
+      what: 'empty ids',
+      schema: RegisterUserRequestSchema,
+      init: { user: { retailerIds: many('', half - 10) } },
+    },
+    {
+      what: 'unknown permissions',
+      schema: RegisterIntegrationRequestSchema,
+      init: { permissions: many(9, 2 * half - 10) },
+    },
+    {
+      what: 'empty pairs',
+      schema: FindRecipientsRequestSchema,
+      init: { pairs: many({}, half - 10) },
+    },
+    {
+      what: 'empty addresses',
+      schema: CreateApplicationRequestSchema,
+      init: { primaryApplicant: { addressHistory: many({}, half - 10) } },
+    },
+    {
+      what: 'an e-mail address of many labels',
+      schema: RegisterUserRequestSchema,
+      init: { user: { email: `a@${'a.'.repeat(half - 20)}!` } },
+    },
+  ])('$what', ({ schema, init }) => {
+    const bytes = size(schema, init as MessageInitShape<DescMessage>);
+    expect(bytes.length).toBeLessThan(DEFAULT_MAX_REQUEST_BYTES);
+    // The first rounds run code that is not compiled yet.
+    const costsMs = Array.from({ length: 12 }, () => {
+      const before = process.threadCpuUsage();
+      expect(() => checkRules(schema, fromBinary(schema, bytes))).toThrow('is not valid');
+      const { user, system } = process.threadCpuUsage(before);
+      return (user + system) / 1_000;
+    });
+    expect(Math.min(...costsMs)).toBeLessThan(MAX_CPU_MS);
+  });
+});
