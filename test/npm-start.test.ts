@@ -7,7 +7,7 @@ import { HOST } from '@creditlane/local/host';
 import { choosePorts } from '@creditlane/local/ports';
 import { StartError } from '@creditlane/local/start-error';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ApiClient, decisionPath } from './platform/api-client.ts';
+import { ApiClient, decisionPath, recordDemoDecision } from './platform/api-client.ts';
 import { LaunchedPlatform, listProcessesUsing } from './platform/launched-platform.ts';
 import { createDataDir, removeDataDir } from './platform/temporary-data-dir.ts';
 import { WebhookInboxClient } from './platform/webhook-inbox-client.ts';
@@ -43,6 +43,33 @@ describe('npm start', { timeout: 120_000 }, () => {
     }
     const webhooks = await new WebhookInboxClient(demo.inboxUrl).waitFor(2);
     expect(webhooks.at(-1)?.path).toBe('/application-approved');
+  });
+
+  test('a page of another site neither reads nor empties the webhook inbox, and webhooks arrive', async () => {
+    const demo = await start().ready();
+    const statusOf = async (...args: string[]) => {
+      const print = [
+        '--silent',
+        '--output',
+        join(dataDir, 'answer'),
+        '--write-out',
+        '%{http_code}',
+      ];
+      return (await run('curl', [...print, ...args, demo.inboxUrl])).stdout;
+    };
+    const { port } = new URL(demo.inboxUrl);
+    // The browser of a person on this machine, after DNS rebinding and without.
+    expect(await statusOf('--header', `Host: evil.example:${port}`)).toBe('421');
+    expect(await statusOf('--header', 'Origin: https://evil.example')).toBe('403');
+    expect(await statusOf('--header', `Host: evil.example:${port}`, '--request', 'DELETE')).toBe(
+      '421',
+    );
+    await recordDemoDecision(demo, 'APPROVED');
+    const webhooks = await new WebhookInboxClient(demo.inboxUrl).waitFor(2);
+    expect(webhooks.map(({ path }) => path)).toEqual([
+      '/awaiting-decision',
+      '/application-approved',
+    ]);
   });
 
   test('Ctrl-C leaves no process, and data and keys are there after a restart', async () => {

@@ -38,8 +38,9 @@ export function createBehaviour(): Behaviour {
       if (mode === 'hang') {
         hanging.add(response);
         response.once('close', () => hanging.delete(response));
-      } else if (mode === 'fail') response.writeHead(500).end('the mode is fail\n');
-      else response.writeHead(302, { location: '/' }).end();
+      } else if (mode === 'fail') {
+        response.writeHead(500, { 'content-type': 'text/plain' }).end('the mode is fail\n');
+      } else response.writeHead(302, { location: '/' }).end();
       return true;
     },
   };

@@ -28,7 +28,7 @@ export function createLiveUpdates(): LiveUpdates {
 
   return {
     add(response, first) {
-      response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
       watching.add(response);
       response.once('close', () => watching.delete(response));
       write(response, `retry: 1000\n\n${first.map(asText).join('')}`);

@@ -23,9 +23,6 @@ export async function openPage(): Promise<Page> {
   const headers = {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': policy.join('; '),
-    'cache-control': 'no-store',
-    'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
   };
   return { answer: (response) => void response.writeHead(200, headers).end(html) };
 }

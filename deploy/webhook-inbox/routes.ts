@@ -105,6 +105,6 @@ export function refuse(response: ServerResponse, status: number, message: string
 }
 
 function answerJson(response: ServerResponse, status: number, value: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.writeHead(status, { 'content-type': 'application/json' });
   response.end(`${JSON.stringify(value, null, 2)}\n`);
 }

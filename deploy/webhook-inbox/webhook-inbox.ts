@@ -7,6 +7,7 @@ import { createBehaviour } from './behaviour.ts';
 import { createLiveUpdates } from './live-updates.ts';
 import { openPage } from './page.ts';
 import { openReceivedWebhooks } from './received-webhooks.ts';
+import { findRefusal, hostsOf } from './request-origin.ts';
 import { createRoutes, findRoute, refuse } from './routes.ts';
 
 export interface WebhookInboxOptions {
@@ -21,6 +22,17 @@ export interface WebhookInboxOptions {
   log: Log;
 }
 
+/** Of every answer. The page has a content security policy of its own. */
+const SECURITY_HEADERS = new Map([
+  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['cross-origin-opener-policy', 'same-origin'],
+  ['cross-origin-resource-policy', 'same-origin'],
+  ['referrer-policy', 'no-referrer'],
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'DENY'],
+  ['cache-control', 'no-store'],
+]);
+
 export interface WebhookInbox {
   url: string;
   close: () => Promise<void>;
@@ -31,7 +43,8 @@ export interface WebhookInbox {
  *
  * `POST` to any path delivers a webhook. `GET /` returns the stored webhooks, `DELETE /` deletes them,
  * `GET /events` streams them, `GET` and `PUT /behaviour` show and set how webhooks are answered, and
- * `PUT /secret` adds a secret that a rotation has made.
+ * `PUT /secret` adds a secret that a rotation has made. Requests by other names than those of `host` and
+ * of loopback, and from pages of other sites, are refused.
  */
 export async function startWebhookInbox({
   port,
@@ -49,8 +62,17 @@ export async function startWebhookInbox({
     addSecret: options.addSecret,
   });
 
-  const server = createServer(async (request, response) => {
+  let hosts: ReadonlySet<string> = new Set();
+  // A request without Host is refused below, with the headers of every answer.
+  const server = createServer({ requireHostHeader: false }, async (request, response) => {
+    response.setHeaders(SECURITY_HEADERS);
     try {
+      const refusal = findRefusal(request, hosts);
+      if (refusal !== undefined) {
+        // Its body is not read.
+        response.setHeader('connection', 'close');
+        return refuse(response, refusal.status, refusal.message);
+      }
       await findRoute(routes, request)(request, response);
     } catch (err) {
       // The sender closed the connection while its body was read: there is no one to answer.
@@ -68,6 +90,7 @@ export async function startWebhookInbox({
     server.listen(port, host, resolve);
   });
   const { port: taken } = server.address() as AddressInfo;
+  hosts = hostsOf(host, taken);
 
   const close = async () => {
     watchers.close();

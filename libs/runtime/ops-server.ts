@@ -70,7 +70,11 @@ async function answer(request: IncomingMessage, health: Health, metrics: Metrics
 }
 
 function send(response: ServerResponse, { status, contentType, body }: Answer): void {
-  response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store' });
+  response.writeHead(status, {
+    'content-type': contentType,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
   response.end(response.req.method === 'HEAD' ? undefined : body);
 }
 
