@@ -8,7 +8,7 @@ import {
 } from '@creditlane/embedded-kafka/broker-access';
 import { formatTopicAccess } from '@creditlane/events/topic-access';
 import { usesKafka, variableOf } from '@creditlane/platform/services';
-import { addressVariable } from '@creditlane/rpc/calling';
+import { addressVariable } from '@creditlane/rpc/client-settings';
 import { type Variable, variablesOf } from '@creditlane/runtime/setting';
 import type { AnyService } from '@creditlane/service/define-service';
 import { processVariables } from '@creditlane/service/settings';

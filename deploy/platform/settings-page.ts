@@ -1,6 +1,6 @@
 // docs/settings.md: the table of all settings, made from the manifests.
 import { KAFKA } from '@creditlane/events/kafka-config';
-import { OPS, SERVING } from '@creditlane/rpc/serving';
+import { OPS, SERVER_SETTINGS } from '@creditlane/rpc/serve';
 import { PROCESS } from '@creditlane/runtime/run';
 import { type Variable, variablesOf } from '@creditlane/runtime/setting';
 import type { AnyService } from '@creditlane/service/define-service';
@@ -9,7 +9,7 @@ import { processVariables } from '@creditlane/service/settings';
 /** The text of the page. */
 export function settingsPage(services: readonly AnyService[]): string {
   const everywhere = variablesOf({ ...OPS, ...PROCESS });
-  const ofCallees = variablesOf({ SERVING });
+  const ofCallees = variablesOf({ SERVER_SETTINGS });
   const shared = [
     section('Every service', everywhere),
     section('Every service that serves calls', without(ofCallees, everywhere)),
@@ -28,7 +28,7 @@ const INTRODUCTION = `\
 Made by \`npm run generate\` from the manifests in \`services/*/service.ts\`; do not edit.
 
 Each service reads its settings from the environment when it starts. \`node services/<name>/main.ts --check\`
-reads them and lists every fault. A setting \`NAME\` may also be given as \`NAME_FILE\`, the path of a file
+reads them and lists every problem. A setting \`NAME\` may also be given as \`NAME_FILE\`, the path of a file
 with the value, as secrets are mounted. A time span is a number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`.
 A setting without a default must be set.
 `;

@@ -2,7 +2,7 @@
 import { HOST } from '@creditlane/local/host';
 import { type PlatformSettings, settingsOf } from '@creditlane/local/settings';
 import { identityTrust, secretsOf } from '@creditlane/platform/secrets';
-import { addressVariable } from '@creditlane/rpc/calling';
+import { addressVariable } from '@creditlane/rpc/client-settings';
 import { processVariables } from '@creditlane/service/settings';
 import { addressesOf, type Instance } from './instances.ts';
 

@@ -66,8 +66,8 @@ export function createRoutes(deps: RouteDeps): Routes {
       '/behaviour': {
         GET: (_request, response) => showBehaviour(response),
         async PUT(request, response) {
-          const fault = behaviour.set(await readBody(request));
-          if (fault !== undefined) return refuse(response, 400, fault);
+          const refusal = behaviour.set(await readBody(request));
+          if (refusal !== undefined) return refuse(response, 400, refusal);
           watchers.send('behaviour', behaviour.state());
           showBehaviour(response);
         },

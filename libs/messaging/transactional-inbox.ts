@@ -98,7 +98,7 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
   const { consumer, pool, log, metrics } = options;
   const handled = metrics.counter(
     'inbox_events_total',
-    'Events received by a consumer, by outcome: applied, repeated, or parked as a dead letter.',
+    'Events received by a consumer, by outcome: applied, repeated, or dead_lettered.',
     ['consumer', 'outcome'],
   );
 
@@ -124,7 +124,7 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
 
   const storeAsDeadLetter = async (message: EventMessage, err: unknown): Promise<void> => {
     await storeDeadLetter(pool, consumer, message, err);
-    handled.inc({ consumer, outcome: 'parked' });
+    handled.inc({ consumer, outcome: 'dead_lettered' });
     const { ce_id: eventId, ce_type: type, traceparent } = message.headers;
     const fields = { consumer, eventId, type, traceId: traceIdOf(traceparent) };
     log.error({ err, ...fields }, 'an event cannot be handled and was stored as a dead letter');
@@ -138,7 +138,7 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
         if (isTransientError(error)) throw error;
         if (attempt < TRIES) continue;
         await storeAsDeadLetter(received.message, error);
-        return received.span.end('parked');
+        return received.span.end('dead_lettered');
       }
     }
   };

@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { ConfigError, type Env, type EnvReader, readEnv } from './env.ts';
 
-function faultsOf(env: Env, build: (read: EnvReader) => unknown): readonly string[] {
+function problemsOf(env: Env, build: (read: EnvReader) => unknown): readonly string[] {
   try {
     readEnv(env, build);
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
+    if (error instanceof ConfigError) return error.problems;
     throw error;
   }
   return [];
@@ -73,7 +73,7 @@ test('a missing or empty variable gets its default', () => {
   expect(config).toEqual({ name: '', port: 0, enabled: false, brokers: [], mode: 'slow' });
 });
 
-test('all faults are reported at once, one per line', () => {
+test('all problems are reported at once, one per line', () => {
   const env = { PORT: '70000', WAIT: '5', ENABLED: 'yes', URL: 'db', KEY: '!', MODE: 'medium' };
   const read = () =>
     readEnv(env, (read) => ({
@@ -98,10 +98,10 @@ test('all faults are reported at once, one per line', () => {
   );
 });
 
-test('no fault quotes a value', () => {
+test('no problem quotes a value', () => {
   const SECRET = 'canary0secret';
   const env = { A: SECRET, B: SECRET, C: SECRET, D: SECRET, E: SECRET, F: SECRET };
-  const faults = faultsOf(env, (read) => [
+  const problems = problemsOf(env, (read) => [
     read.integer('A'),
     read.durationMs('B'),
     read.boolean('C'),
@@ -109,8 +109,8 @@ test('no fault quotes a value', () => {
     read.secret('E'),
     read.parsed('F', JSON.parse),
   ]);
-  expect(faults).toHaveLength(6);
-  expect(faults.join()).not.toContain(SECRET);
+  expect(problems).toHaveLength(6);
+  expect(problems.join()).not.toContain(SECRET);
 });
 
 test('NAME_FILE: the value is read from the file', () => {
@@ -118,20 +118,20 @@ test('NAME_FILE: the value is read from the file', () => {
   expect(readEnv(env, (read) => read.secret('KEY'))).toEqual(Buffer.from([0, 1, 2]));
 });
 
-test('a file that cannot be read, and a file beside a value, are faults', () => {
+test('a file that cannot be read, and a file beside a value, are problems', () => {
   const env = { A_FILE: '/no/such/file', B: 'x', B_FILE: fileWith('y') };
-  const faults = faultsOf(env, (read) => [read.string('A'), read.string('B')]);
-  expect(faults).toEqual([
+  const problems = problemsOf(env, (read) => [read.string('A'), read.string('B')]);
+  expect(problems).toEqual([
     expect.stringMatching(/^A: ENOENT/),
     'B: set either this or B_FILE, not both',
   ]);
 });
 
-test('when build throws because of a placeholder, only the fault is reported', () => {
-  expect(faultsOf({}, (read) => read.string('NAME').toUpperCase())).toEqual(['NAME: missing']);
+test('when build throws because of a placeholder, only the problem is reported', () => {
+  expect(problemsOf({}, (read) => read.string('NAME').toUpperCase())).toEqual(['NAME: missing']);
 });
 
-test('when build throws without a fault, its error is rethrown', () => {
+test('when build throws without a problem, its error is rethrown', () => {
   const build = () => {
     throw new RangeError('not about the environment');
   };
@@ -145,6 +145,6 @@ test('only whole numbers are read as integers', () => {
     }),
   );
   for (const text of ['1.5', '1e3', '0x10', ' 1', '1_000', '--1', 'NaN', '9'.repeat(16)]) {
-    expect(faultsOf({ N: text }, (read) => read.integer('N'))).toHaveLength(1);
+    expect(problemsOf({ N: text }, (read) => read.integer('N'))).toHaveLength(1);
   }
 });

@@ -26,39 +26,39 @@ export function formatDurationMs(durationMs: number): string {
   return `${durationMs / unitMs}${unit}`;
 }
 
-/** All faults of a configuration, one per line. Values are never quoted. */
+/** All problems of a configuration, one per line. Values are never quoted. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly loggable = true;
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 
-  constructor(faults: readonly string[]) {
+  constructor(problems: readonly string[]) {
     // Two settings may be read from one variable.
-    const distinct = [...new Set(faults)];
+    const distinct = [...new Set(problems)];
     super(distinct.join('\n'));
-    this.faults = distinct;
+    this.problems = distinct;
   }
 }
 
 /**
- * Builds a configuration from the environment and reports all its faults at once.
+ * Builds a configuration from the environment and reports all its problems at once.
  *
- * `build` must only assemble the values that it reads: after a fault, the reader returns placeholders, so
+ * `build` must only assemble the values that it reads: after a problem, the reader returns placeholders, so
  * that the remaining variables are checked too.
- * @throws {ConfigError} listing every fault as "NAME: what is wrong".
+ * @throws {ConfigError} listing every problem as "NAME: what is wrong".
  */
 export function readEnv<T>(env: Env, build: (read: EnvReader) => T): T {
-  const faults: string[] = [];
-  const read = new EnvReader(env, faults);
+  const problems: string[] = [];
+  const read = new EnvReader(env, problems);
   let built: T;
   try {
     built = build(read);
   } catch (error) {
-    // The error was caused by a placeholder, so only the faults are reported.
-    if (faults.length > 0) throw new ConfigError(faults);
+    // The error was caused by a placeholder, so only the problems are reported.
+    if (problems.length > 0) throw new ConfigError(problems);
     throw error;
   }
-  if (faults.length > 0) throw new ConfigError(faults);
+  if (problems.length > 0) throw new ConfigError(problems);
   return built;
 }
 
@@ -68,11 +68,11 @@ export function readEnv<T>(env: Env, build: (read: EnvReader) => T): T {
  */
 export class EnvReader {
   readonly #env: Env;
-  readonly #faults: string[];
+  readonly #problems: string[];
 
-  constructor(env: Env, faults: string[]) {
+  constructor(env: Env, problems: string[]) {
     this.#env = env;
-    this.#faults = faults;
+    this.#problems = problems;
   }
 
   string(name: string, fallback?: string): string {
@@ -123,7 +123,7 @@ export class EnvReader {
   }
 
   /**
-   * The result of `parse`. An error that `parse` throws becomes the fault of the variable; its message is
+   * The result of `parse`. An error that `parse` throws becomes the problem of the variable; its message is
    * reported only when the error is `loggable`, because other messages may quote the value.
    */
   parsed<T>(name: string, parse: (text: string) => T, fallback?: T): T {
@@ -131,12 +131,12 @@ export class EnvReader {
       const text = this.#text(name);
       if (text !== undefined) return parse(text);
       if (fallback !== undefined) return fallback;
-      this.#faults.push(`${name}: missing`);
+      this.#problems.push(`${name}: missing`);
     } catch (error) {
       const reason = error instanceof Error ? loggableMessage(error) : undefined;
-      this.#faults.push(`${name}: ${reason ?? 'is not valid'}`);
+      this.#problems.push(`${name}: ${reason ?? 'is not valid'}`);
     }
-    // A placeholder: readEnv throws because of the fault, so the value is never used.
+    // A placeholder: readEnv throws because of the problem, so the value is never used.
     return undefined as T;
   }
 

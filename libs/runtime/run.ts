@@ -43,7 +43,7 @@ export async function run<C>(
   const settings = readAll({ ...defaults, ...process.env }, readConfig);
   if (settings instanceof ConfigError) {
     if (checkOnly) process.stderr.write(`${settings.message}\n`);
-    else createLog(name).fatal(`cannot start: ${settings.faults.join('; ')}`);
+    else createLog(name).fatal(`cannot start: ${settings.problems.join('; ')}`);
     process.exitCode = 1;
     return;
   }
@@ -161,18 +161,18 @@ export const PROCESS = {
   tracing: TRACING,
 };
 
-/** The service's configuration and the settings of every process; the faults of both in one error. */
+/** The service's configuration and the settings of every process; the problems of both in one error. */
 function readAll<C>(env: Env, readConfig: (env: Env) => C) {
-  const config = faultsOf(() => readConfig(env));
-  const processConfig = faultsOf(() => readSettings(env, PROCESS));
+  const config = orConfigError(() => readConfig(env));
+  const processConfig = orConfigError(() => readSettings(env, PROCESS));
   if (config instanceof ConfigError || processConfig instanceof ConfigError) {
-    const faulty = [config, processConfig].filter((result) => result instanceof ConfigError);
-    return new ConfigError(faulty.flatMap((error) => error.faults));
+    const errors = [config, processConfig].filter((result) => result instanceof ConfigError);
+    return new ConfigError(errors.flatMap((error) => error.problems));
   }
   return { config, processConfig };
 }
 
-function faultsOf<T>(read: () => T): T | ConfigError {
+function orConfigError<T>(read: () => T): T | ConfigError {
   try {
     return read();
   } catch (error) {

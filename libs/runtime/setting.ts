@@ -21,7 +21,7 @@ export interface Variable {
 /** A value that is read from one environment variable, or from several together. */
 export interface Setting<T> {
   readonly variables: readonly Variable[];
-  /** Reads the value. Reports faults to the reader, as the methods of `EnvReader` do. */
+  /** Reads the value. Reports problems to the reader, as the methods of `EnvReader` do. */
   read(env: EnvReader): T;
 }
 
@@ -51,7 +51,7 @@ interface Bounds<T> {
 
 /**
  * Reads all settings from the environment.
- * @throws {ConfigError} listing every fault as "NAME: what is wrong".
+ * @throws {ConfigError} listing every problem as "NAME: what is wrong".
  */
 export function readSettings<S extends Settings>(env: Env, settings: S): SettingValues<S> {
   return readEnv(env, (read) => valuesOf(settings, read));

@@ -1,6 +1,6 @@
 /** Runs a service as a process of its own; a service's main file only calls `runService`. */
 import { openBus } from '@creditlane/events/bus-from-config';
-import { serve } from '@creditlane/rpc/serving';
+import { serve } from '@creditlane/rpc/serve';
 import { startOpsServer } from '@creditlane/runtime/ops-server';
 import { type Process, run } from '@creditlane/runtime/run';
 import { readSettings, type SettingValues } from '@creditlane/runtime/setting';
@@ -23,15 +23,15 @@ async function startProcess(
   settings: SettingValues<ReturnType<typeof processSettings>>,
   process: Process,
 ): Promise<void> {
-  const { serving, ops, calling, kafka } = settings;
+  const { server, ops, client, kafka } = settings;
   const bus = kafka && openBus(kafka, process);
-  const { endpoints, signer } = calling ?? {};
+  const { endpoints, signer } = client ?? {};
   const start = () => startService(service, settings, { process, bus, endpoints, signer });
-  if (serving !== undefined) {
+  if (server !== undefined) {
     const startRoutes = async () => ({ routes: (await start()).routes ?? [] });
-    return serve(service.name, serving, process, startRoutes);
+    return serve(service.name, server, process, startRoutes);
   }
-  calling?.certificates?.observe(process);
+  client?.certificates?.observe(process);
   const { close } = await startOpsServer({ host: ops.host, port: ops.opsPort, ...process });
   process.closers.add('ops server', close);
   await start();

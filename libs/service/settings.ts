@@ -1,7 +1,7 @@
 /** The settings of a service: its own, and those of the database, calls and topics that its manifest declares. */
 import { KAFKA } from '@creditlane/events/kafka-config';
-import { callingSetting } from '@creditlane/rpc/calling';
-import { OPS, SERVING } from '@creditlane/rpc/serving';
+import { clientSettings } from '@creditlane/rpc/client-settings';
+import { OPS, SERVER_SETTINGS } from '@creditlane/rpc/serve';
 import { PROCESS } from '@creditlane/runtime/run';
 import { type Setting, setting, type Variable, variablesOf } from '@creditlane/runtime/setting';
 import type { DatabaseDeclaration, ServiceDeclaration } from './define-service.ts';
@@ -29,9 +29,9 @@ export function processSettings(service: ServiceDeclaration) {
   const { name, serves, calls, publishes, consumes } = service;
   return {
     ...localSettings(service),
-    serving: serves === 'calls' ? SERVING : NOTHING,
+    server: serves === 'calls' ? SERVER_SETTINGS : NOTHING,
     ops: setting.all(OPS),
-    calling: calls === undefined ? NOTHING : callingSetting(name, calls),
+    client: calls === undefined ? NOTHING : clientSettings(name, calls),
     kafka: publishes === undefined && consumes === undefined ? NOTHING : KAFKA,
   };
 }

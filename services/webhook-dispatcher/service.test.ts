@@ -25,14 +25,14 @@ it('with RETRY_DELAYS the schedule is the given one', () => {
   ]);
 });
 
-it('with several faults the error lists all of them', () => {
+it('with several problems the error lists all of them', () => {
   const env = { RETRY_DELAYS: '5 seconds', EGRESS_PORTS: '443,http', LEASE: '1h' };
   try {
     read(env);
     expect.unreachable();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    expect(error.faults.map((fault) => fault.split(':')[0])).toEqual([
+    expect(error.problems.map((problem) => problem.split(':')[0])).toEqual([
       'DATABASE_URL',
       'EGRESS_PORTS',
       'RETRY_DELAYS',

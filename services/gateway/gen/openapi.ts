@@ -1102,7 +1102,7 @@ export type components = {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A part of the platform is away for the moment, or did not answer in time. */
+        /** @description A part of the platform is unavailable for the moment, or did not answer in time. */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];

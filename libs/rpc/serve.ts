@@ -17,8 +17,8 @@ export const OPS = {
   opsPort: setting.port('OPS_PORT', { default: 9090, about: 'The port of probes and metrics.' }),
 };
 
-/** The values of `SERVING`. A port 0 selects a free port. */
-export interface Serving {
+/** The values of `SERVER_SETTINGS`. A port 0 selects a free port. */
+export interface ServerSettings {
   /** The address to listen on. */
   host: string;
   grpcPort: number;
@@ -32,7 +32,7 @@ export interface Serving {
 }
 
 /** The settings of every service that answers calls. */
-export const SERVING: Setting<Serving> = setting.all({
+export const SERVER_SETTINGS: Setting<ServerSettings> = setting.all({
   host: OPS.host,
   grpcPort: setting.port('GRPC_PORT', { default: 9000, about: 'The port for other services.' }),
   httpPort: setting.port('HTTP_PORT', {
@@ -64,28 +64,28 @@ export const SERVING: Setting<Serving> = setting.all({
  */
 export async function serve(
   audience: string,
-  serving: Serving,
+  settings: ServerSettings,
   process: Process,
   start: () => Promise<{ routes: ServiceRoutes[] }>,
 ): Promise<void> {
   const { closers, log, metrics, health } = process;
-  const { host, certificates, maxConnectionAgeMs, reflection } = serving;
+  const { host, certificates, maxConnectionAgeMs, reflection } = settings;
   certificates?.observe(process);
-  const ops = await startOpsServer({ port: serving.opsPort, host, ...process });
+  const ops = await startOpsServer({ port: settings.opsPort, host, ...process });
   closers.add('ops server', ops.close);
 
   const { routes } = await start();
-  const verifier = new TokenVerifier({ audience, trusted: serving.trust });
+  const verifier = new TokenVerifier({ audience, trusted: settings.trust });
   const shared = { host, certificates, routes, verifier, log, metrics };
   const grpc = await startGrpcServer({
     ...shared,
-    port: serving.grpcPort,
+    port: settings.grpcPort,
     maxConnectionAgeMs,
     reflection,
     health,
   });
   closers.add('gRPC server', grpc.close);
-  const http = await startHttpServer({ ...shared, port: serving.httpPort });
+  const http = await startHttpServer({ ...shared, port: settings.httpPort });
   closers.add('HTTP server', http.close);
   log.info({ grpcPort: grpc.port, http: http.url, ops: ops.url }, 'serving');
 }

@@ -6,12 +6,12 @@ import { readEnv } from '@creditlane/runtime/env';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { callingSetting } from './calling.ts';
 import { connect, type Endpoint } from './client.ts';
+import { clientSettings } from './client-settings.ts';
 import { connectPlainClient } from './grpc/test-plain-client.ts';
 import { generateIdentityKeys, serviceIdentity } from './identity.ts';
+import { SERVER_SETTINGS, serve } from './serve.ts';
 import { implement } from './service.ts';
-import { SERVING, serve } from './serving.ts';
 
 type ServingEntry = { msg: string; grpcPort: number; http: string; ops: string };
 
@@ -22,23 +22,23 @@ const routes = implement(AccessService, {
 });
 
 /** Serves on free ports of this machine; returns the ports from the log entry. */
-async function startServing(env: Record<string, string> = {}) {
+async function startServer(env: Record<string, string> = {}) {
   const lines: ServingEntry[] = [];
   const process = createTestProcess('integrations', { write: (it) => lines.push(JSON.parse(it)) });
   onTestFinished(() => process.closers.close());
   process.health.add('startup', () => 'starting');
   const ports = { GRPC_PORT: '0', HTTP_PORT: '0', OPS_PORT: '0', HOST: '127.0.0.1' };
   const trust = { IDENTITY_TRUST: `gateway:${gateway.publicKey}` };
-  const serving = readEnv({ ...ports, ...trust, ...env }, SERVING.read);
-  await serve('integrations', serving, process, async () => ({ routes: [routes] }));
+  const settings = readEnv({ ...ports, ...trust, ...env }, SERVER_SETTINGS.read);
+  await serve('integrations', settings, process, async () => ({ routes: [routes] }));
   const entry = lines.find(({ msg }) => msg === 'serving');
   if (entry === undefined) throw new Error('there is no log entry with the ports');
   return { ...entry, process };
 }
 
-function readCalling(grpcPort: number, env: Record<string, string> = {}) {
+function readClientSettings(grpcPort: number, env: Record<string, string> = {}) {
   const own = { IDENTITY_KEY: gateway.privateKey, INTEGRATIONS_ADDRESS: `localhost:${grpcPort}` };
-  return readEnv({ ...own, ...env }, callingSetting('gateway', ['integrations']).read);
+  return readEnv({ ...own, ...env }, clientSettings('gateway', ['integrations']).read);
 }
 
 test.each([
@@ -52,11 +52,11 @@ test.each([
   },
 ])('a service answers gRPC and HTTP $what, and probes on a port of its own', async (it) => {
   const env = it.env();
-  const { grpcPort, http, ops, process } = await startServing(env);
+  const { grpcPort, http, ops, process } = await startServer(env);
   expect((await fetch(`${ops}/livez`)).status).toBe(200);
   expect((await fetch(`${ops}/readyz`)).status).toBe(503);
   const { closers } = process;
-  const { signer, endpoints, certificates } = readCalling(grpcPort, env);
+  const { signer, endpoints, certificates } = readClientSettings(grpcPort, env);
   const both: Endpoint[] = [endpoints.integrations, { kind: 'http', baseUrl: http, certificates }];
   for (const endpoint of both) {
     const access = connect(AccessService, endpoint, { signer, audience: 'integrations', closers });
@@ -67,7 +67,7 @@ test.each([
 });
 
 test('grpc.health.v1 reports the readiness, and with the setting grpc.reflection lists the services', async () => {
-  const { grpcPort } = await startServing({ GRPC_REFLECTION: 'true' });
+  const { grpcPort } = await startServer({ GRPC_REFLECTION: 'true' });
   const { status } = await connectPlainClient(Health, grpcPort).check({});
   expect(status).toBe(HealthCheckResponse_ServingStatus.NOT_SERVING);
   const requests = async function* () {
@@ -82,7 +82,7 @@ test('grpc.health.v1 reports the readiness, and with the setting grpc.reflection
 
 describe('the addresses of a peer', () => {
   const addressOf = (text: string) => {
-    const endpoint = readCalling(1, { INTEGRATIONS_ADDRESS: text }).endpoints.integrations;
+    const endpoint = readClientSettings(1, { INTEGRATIONS_ADDRESS: text }).endpoints.integrations;
     return endpoint.kind === 'grpc' && endpoint.address;
   };
 
@@ -104,5 +104,7 @@ describe('the addresses of a peer', () => {
 });
 
 test('an identity key that is not valid: a fault of the configuration', () => {
-  expect(() => readCalling(1, { IDENTITY_KEY: 'bm8ga2V5' })).toThrow('IDENTITY_KEY: is not valid');
+  expect(() => readClientSettings(1, { IDENTITY_KEY: 'bm8ga2V5' })).toThrow(
+    'IDENTITY_KEY: is not valid',
+  );
 });

@@ -4,7 +4,7 @@ import { CERTIFICATES, type Certificates } from './credentials/certificates.ts';
 import type { Endpoint } from './endpoint.ts';
 import { TokenSigner } from './identity.ts';
 
-export interface Calling<Peer extends string> {
+export interface ClientSettings<Peer extends string> {
   endpoints: Record<Peer, Endpoint>;
   /** Signs the calls in the service's name. */
   signer: TokenSigner;
@@ -26,10 +26,10 @@ export function addressVariable(peer: string): string {
  *
  * @param name the name of the service, which is the issuer of its tokens
  */
-export function callingSetting<const Peer extends string>(
+export function clientSettings<const Peer extends string>(
   name: string,
   peers: readonly Peer[],
-): Setting<Calling<Peer>> {
+): Setting<ClientSettings<Peer>> {
   const addresses = peers.map((peer) => {
     const address = setting.parsed(addressVariable(peer), parseAddress, {
       type: '`host:port`, or `ip:port` separated by commas',
