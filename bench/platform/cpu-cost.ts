@@ -1,5 +1,6 @@
 /** The CPU time that the platform spends on one operation, read from Linux's /proc. */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
+import { type ProcessStat, readProcessStat } from '@creditlane/supervision/process-stat';
 import type { BenchPlatform } from './bench-platform.ts';
 
 /** The kernel's USER_HZ, which is the same on every Linux that Node runs on. */
@@ -49,14 +50,6 @@ function sum(times: CpuTimes): number {
   return Object.values(times).reduce((total, ms) => total + ms, 0);
 }
 
-/** The accounting of one process in /proc/<pid>/stat. */
-interface ProcessStat {
-  parentPid: number;
-  ticks: number;
-  /** Of children that have ended and were waited for. */
-  childTicks: number;
-}
-
 /**
  * The CPU time so far of each process and all its descendants, ended ones included. A process below
  * another one of `pids` counts for both. Undefined on a system without /proc.
@@ -88,13 +81,8 @@ async function readProcessStats(): Promise<Map<number, ProcessStat>> {
   const stats = new Map<number, ProcessStat>();
   for (const pid of pids) {
     // A process that has ended meanwhile is in the accounting of its parent.
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-    if (stat === undefined) continue;
-    // The name in parentheses may contain anything; the fields behind it are numbers from the third on.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [, parentPid = 0] = fields.map(Number);
-    const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11).map(Number);
-    stats.set(pid, { parentPid, ticks: user + system, childTicks: childUser + childSystem });
+    const stat = await readProcessStat(pid);
+    if (stat !== undefined) stats.set(pid, stat);
   }
   return stats;
 }

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { hasEnded, readProcessStat } from './process-stat.ts';
 
 const run = promisify(execFile);
 
@@ -19,25 +20,17 @@ export function readProcess(pid: number): Promise<ProcessInfo | undefined> {
 }
 
 async function readFromProc(pid: number): Promise<ProcessInfo | undefined> {
+  const [stat, cmdline] = await Promise.all([readProcessStat(pid), readCommandLine(pid)]);
+  if (stat === undefined || stat.state === 'Z' || cmdline === undefined) return undefined;
+  const { parentPid, startTime } = stat;
+  return { parentPid, startTime, command: cmdline.replaceAll('\0', ' ') };
+}
+
+async function readCommandLine(pid: number): Promise<string | undefined> {
   try {
-    const [stat, cmdline] = await Promise.all([
-      readFile(`/proc/${pid}/stat`, 'utf8'),
-      readFile(`/proc/${pid}/cmdline`, 'utf8'),
-    ]);
-    // "pid (name) state ppid …", where the name may hold anything, parentheses too. The first field
-    // after it is field 3 of proc(5); the start time, in ticks since boot, is field 22.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [state, parentPid] = fields;
-    if (state === 'Z') return undefined;
-    return {
-      parentPid: Number(parentPid),
-      startTime: fields[19] ?? '',
-      command: cmdline.replaceAll('\0', ' '),
-    };
+    return await readFile(`/proc/${pid}/cmdline`, 'utf8');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    // ESRCH: the process ended between the opening of the file and the reading.
-    if (code === 'ENOENT' || code === 'ESRCH') return undefined;
+    if (hasEnded(error)) return undefined;
     throw error;
   }
 }
