@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DATABASES, type DatabaseOwner } from '@creditlane/platform/services';
+import { pickOne } from '@creditlane/runtime/test-seeded-random';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pickOne } from './history/seeded-random.ts';
 import { runSql } from './run-databases.ts';
 import { PROFILE, WRITES_WITHIN_MS } from './run-profile.ts';
 import { longestWebhookDelayMs, longestWritePauseMs } from './run-summary.ts';

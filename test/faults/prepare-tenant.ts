@@ -4,11 +4,11 @@ import {
   makeSubmission,
   seedDemoData,
 } from '@creditlane/local/demo/demo';
+import type { Random } from '@creditlane/runtime/test-seeded-random';
 import { expect } from 'vitest';
 import { ApiClient } from '../platform/api-client.ts';
 import type { History, Write } from './history/history.ts';
 import { markerOf } from './history/marker.ts';
-import type { Random } from './history/seeded-random.ts';
 import type { RecordingReceiver } from './recording-receiver.ts';
 import type { SystemUnderTest } from './system-under-test.ts';
 import type { Writer } from './write-load.ts';

@@ -1,9 +1,9 @@
 /** One fault run: load, a fault in the middle of the load, and the check of everything observed. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Random, seededRandom } from '@creditlane/runtime/test-seeded-random';
 import { expect } from 'vitest';
 import { checkHistory } from './history/check-history.ts';
 import type { History } from './history/history.ts';
-import { type Random, seededRandom } from './history/seeded-random.ts';
 import { formatViolation } from './history/violation.ts';
 import { prepareTenant } from './prepare-tenant.ts';
 import { type RecordingReceiver, startRecordingReceiver } from './recording-receiver.ts';

@@ -1,10 +1,10 @@
 /** Callers that record decisions at a fixed rate, however their requests end, and read in between. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pickOne, type Random } from '@creditlane/runtime/test-seeded-random';
 import { type Answer, type ApiClient, decisionPath } from '../platform/api-client.ts';
 import type { History, Read, Write } from './history/history.ts';
 import { markerOf } from './history/marker.ts';
-import { pickOne, type Random } from './history/seeded-random.ts';
 
 /** Who records decisions. */
 export interface Writer {

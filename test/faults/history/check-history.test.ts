@@ -1,9 +1,9 @@
+import { seededRandom } from '@creditlane/runtime/test-seeded-random';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkHistory } from './check-history.ts';
 import type { History, ShownDecision, StoredDecision, WebhookRequest, Write } from './history.ts';
 import { makeHistory } from './make-history.ts';
-import { seededRandom } from './seeded-random.ts';
 import type { ViolationKind } from './violation.ts';
 
 const SUBMISSION = 'submission-1';

@@ -1,6 +1,7 @@
 /** Random histories of a platform that keeps its promises, to test the history checker with. */
+
+import { pickOne, type Random } from '@creditlane/runtime/test-seeded-random';
 import type { Crash, History, Read, StoredDecision, WebhookRequest, Write } from './history.ts';
-import { pickOne, type Random } from './seeded-random.ts';
 
 const DECISIONS = [
   { decision: 'APPROVED', webhookPath: '/application-approved' },

@@ -1,3 +1,4 @@
+/** For tests: random choices that a seed repeats. */
 export type Random = () => number;
 
 /** Pseudo-random numbers in [0, 1) by mulberry32; the same seed gives the same sequence. */

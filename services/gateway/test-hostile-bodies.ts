@@ -1,0 +1,227 @@
+/** For tests: bodies that are made to be expensive, from the schemas of the OpenAPI document. */
+import { type OpenApiDocument, resolveReference } from './document/openapi-document.ts';
+
+/** The keywords that the bodies are made from. */
+interface Schema {
+  $ref?: string;
+  type?: string;
+  allOf?: Schema[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  maxItems?: number;
+  maxLength?: number;
+  minimum?: number;
+  format?: string;
+  pattern?: string;
+  enum?: unknown[];
+}
+
+export interface HostileBody {
+  /** What is hostile, and where it is. */
+  readonly what: string;
+  /** A JSON text, or one that is nearly JSON, of about so many bytes where its size is free. */
+  readonly text: (bytes: number) => string;
+}
+
+/** A place in a body: `wrap` puts a text there, into a body that is valid otherwise. */
+interface Place {
+  readonly at: string;
+  readonly schema: Schema;
+  readonly wrap: (text: string) => string;
+}
+
+type Attack = readonly [what: string, text: (bytes: number) => string];
+
+const repeated = (unit: string, bytes: number) =>
+  unit.repeat(Math.max(1, Math.floor(bytes / unit.length)));
+const list = (item: string, count: number) => `[${Array(Math.max(1, count)).fill(item).join(',')}]`;
+const filledList = (item: string, bytes: number) =>
+  list(item, Math.floor(bytes / (item.length + 1)));
+const properties = (bytes: number, name: (index: number) => string) => {
+  const each = name(1_000).length + 5;
+  const members = Array.from({ length: Math.floor(bytes / each) }, (_, n) => `"${name(n)}":0`);
+  return `{${members.join(',')}}`;
+};
+
+/** Values of the wrong kind wherever they are, as JSON. */
+const WRONG = ['0', '""', '{}', '[]', 'null', 'true', '1e999', '[[]]', '{"":0}'];
+/** Characters that are long in UTF-8, escaped, or delimiters of formats and patterns. */
+const UNITS = [
+  ...['a', '0', ' ', '-', 'a.', 'a-', 'a@', '0-', 'é', '🚗', '\u2028', '~/', '%', 'A'],
+  ...['\\n', '\\"', '\\\\', '\\u0001', '\\u00e9', '\\ud83d\\ude97', '\\/'],
+];
+const PREFIXES = ['', 'a@', '2026-03-31T', '1'];
+
+const OF_ANY_KIND: readonly Attack[] = [
+  ...WRONG.map((item): Attack => [`a list of ${item}`, (bytes) => filledList(item, bytes)]),
+  ['lists in lists', (bytes) => filledList(`${'['.repeat(30)}${']'.repeat(30)}`, bytes)],
+  ['deep lists', (bytes) => repeated('[', bytes)],
+  ['deep objects', (bytes) => repeated('{"a":', bytes)],
+  ['many properties', (bytes) => properties(bytes, (n) => `${n}`)],
+  ['many numeric properties', (bytes) => properties(bytes, (n) => `${(n * 7_919) % 100_003}`)],
+  ['long property names', (bytes) => properties(bytes, (n) => `${n}${'~/'.repeat(100)}`)],
+  ['escaped property names', (bytes) => properties(bytes, (n) => `\\u0061\\ud83d\\ude97${n}`)],
+  ['one huge property name', (bytes) => `{"${repeated('\\u002f', bytes)}":{}}`],
+  ['a property twice', (bytes) => properties(bytes, (n) => `a${n}`).replace(/}$/, ',"a0":0}')],
+  ['a long number', (bytes) => repeated('9', bytes)],
+  ['a long fraction', (bytes) => `-0.${repeated('0', bytes)}1`],
+  ['a long exponent', (bytes) => `1e-${repeated('9', bytes)}`],
+  ['white space', (bytes) => `${repeated(' \t', bytes)}0`],
+  ['line feeds before a mistake', (bytes) => `${repeated('\n', bytes)}x`],
+  ['a text without end', (bytes) => `"${repeated('a', bytes)}`],
+  ...UNITS.map((unit): Attack => [`a text of ${unit}`, (bytes) => `"${repeated(unit, bytes)}"`]),
+];
+
+/** All hostile bodies of one schema. */
+export function hostileBodies(document: OpenApiDocument, schema: Schema): HostileBody[] {
+  const root = flatten(document, schema);
+  const places = [...placesIn(document, root, '', (text) => text)];
+  return places.flatMap(({ at, schema: there, wrap }) =>
+    [...OF_ANY_KIND, ...attacksOn(document, there)].map(([what, text]) => ({
+      what: `${what} at ${at || '/'}`,
+      text: (bytes) => {
+        const rest = wrap('').length;
+        return wrap(text(Math.max(0, bytes - rest - 8)));
+      },
+    })),
+  );
+}
+
+/** With `$ref` and `allOf` merged in. */
+function flatten(document: OpenApiDocument, schema: Schema): Schema {
+  const { $ref, allOf = [], ...own } = schema;
+  const parts = $ref === undefined ? allOf : [...allOf, resolveReference(document, { $ref })];
+  return parts
+    .map((part) => flatten(document, part as Schema))
+    .reduce((all, part) => {
+      const properties = { ...all.properties, ...part.properties };
+      return Object.assign({}, part, all, { properties });
+    }, own);
+}
+
+function* placesIn(
+  document: OpenApiDocument,
+  schema: Schema,
+  at: string,
+  wrap: Place['wrap'],
+): Generator<Place> {
+  yield { at, schema, wrap };
+  const members = Object.entries(schema.properties ?? {});
+  if (schema.items !== undefined) {
+    const items = flatten(document, schema.items);
+    yield* placesIn(document, items, `${at}/0`, (text) => wrap(`[${text}]`));
+  }
+  if (schema.type !== 'object' && members.length === 0) return;
+  const named = new Map(
+    members.map(([name, property]) => [name, flatten(document, property)] as const),
+  );
+  const texts = [...named].map(([name, property]) => `"${name}":${validText(document, property)}`);
+  const beside = (name: string) => (text: string) => {
+    const others = texts.filter((member) => !member.startsWith(`"${name}":`));
+    return wrap(`{${[...others, `"${name}":${text}`].join(',')}}`);
+  };
+  for (const [name, property] of named) {
+    yield* placesIn(document, property, `${at}/${name}`, beside(name));
+  }
+  yield { at: `${at}/unknownProperty`, schema: {}, wrap: beside('unknownProperty') };
+}
+
+/** The attacks that the keywords of a schema suggest. */
+function attacksOn(document: OpenApiDocument, schema: Schema): Attack[] {
+  const { items, maxItems = 0, maxLength } = schema;
+  const attacks: Attack[] = [
+    ['everything wrong', () => extremeText(document, schema, 'wrong')],
+    ['everything as long as allowed', () => extremeText(document, schema, 'long')],
+  ];
+  if (items !== undefined) {
+    const item = flatten(document, items);
+    const texts = [validText(document, item), extremeText(document, item, 'wrong'), ...WRONG];
+    for (const count of [maxItems, maxItems + 1, 10 * maxItems]) {
+      for (const text of texts) {
+        attacks.push([`${count} times ${text.slice(0, 40)}`, () => list(text, count)]);
+      }
+    }
+  }
+  if (maxLength !== undefined) {
+    for (const length of [maxLength, maxLength + 1]) {
+      for (const unit of UNITS) {
+        attacks.push([`${length} times ${unit}`, () => `"${unit.repeat(length)}"`]);
+      }
+    }
+  }
+  if (schema.format !== undefined || schema.pattern !== undefined) {
+    for (const prefix of PREFIXES) {
+      for (const unit of UNITS) {
+        const text = (bytes: number) => `"${prefix}${repeated(unit, bytes)}!"`;
+        attacks.push([`${prefix} and then ${unit}`, text]);
+      }
+    }
+  }
+  return attacks;
+}
+
+/** The smallest value that the schema accepts, with all of its properties. */
+function validText(document: OpenApiDocument, schema: Schema): string {
+  const { type, properties = {}, format, pattern, enum: values, minimum = 0 } = schema;
+  if (values !== undefined) return JSON.stringify(values[0]);
+  switch (type) {
+    case 'array':
+      return '[]';
+    case 'boolean':
+      return 'true';
+    case 'integer':
+    case 'number':
+      return String(Math.max(minimum, 0));
+    case 'string':
+      return `"${validString(format ?? pattern)}"`;
+    default: {
+      const members = Object.entries(properties).map(
+        ([name, property]) => `"${name}":${validText(document, flatten(document, property))}`,
+      );
+      return `{${members.join(',')}}`;
+    }
+  }
+}
+
+function validString(rule: string | undefined): string {
+  switch (rule) {
+    case undefined:
+      return 'a';
+    case 'date':
+      return '2026-03-31';
+    case 'email':
+      return 'a@example.com';
+    case 'uuid':
+      return '0198C0DE-0000-7000-8000-00000000A001';
+    default:
+      return '046454286';
+  }
+}
+
+/** Every array at its limit; every other value wrong, or as long as allowed. */
+function extremeText(document: OpenApiDocument, schema: Schema, kind: 'wrong' | 'long'): string {
+  const { items, maxItems = 0, properties = {}, maxLength } = schema;
+  if (items !== undefined) {
+    const item = flatten(document, items);
+    const texts = Array.from({ length: maxItems }, (_, n) => {
+      const text = extremeText(document, item, kind);
+      // Lists of ids refuse the same id twice.
+      return item.format === 'uuid' && kind === 'long' ? text.replace(/A001"$/, hex(n)) : text;
+    });
+    return `[${texts.join(',')}]`;
+  }
+  const members = Object.entries(properties);
+  if (members.length > 0) {
+    const texts = members.map(
+      ([name, property]) => `"${name}":${extremeText(document, flatten(document, property), kind)}`,
+    );
+    return `{${texts.join(',')}}`;
+  }
+  if (kind === 'wrong') return schema.type === 'string' ? '0' : '""';
+  const isFree = maxLength !== undefined && schema.format === undefined && !schema.pattern;
+  return isFree ? `"${'\\u00e9'.repeat(maxLength)}"` : validText(document, schema);
+}
+
+function hex(n: number): string {
+  return `${n.toString(16).padStart(4, '0')}"`;
+}
