@@ -13,12 +13,21 @@ export interface Listener {
   close(): Promise<void>;
 }
 
+export interface ListenerOptions {
+  host: string;
+  port: number;
+  graceMs: number;
+  /** How long the head of a request may take to arrive, and how long the whole request. */
+  timeouts?: { headMs: number; requestMs: number };
+}
+
 type Handle = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Longer than load balancers keep an idle connection (60 s as a rule), so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
+const TIMEOUTS = { headMs: 10_000, requestMs: 30_000 };
+/** A timeout comes at most this much late. Node looks for late requests every 30 s unless told otherwise. */
+const TIMEOUT_CHECK_MS = 500;
 
 /** Requests that Node cannot parse, by its error's code; any other error is a malformed request. */
 const UNPARSED: Record<string, [status: string, code: string, message: string]> = {
@@ -37,13 +46,14 @@ const MALFORMED = ['400 Bad Request', 'malformed_request', 'the request is not H
 
 /** Listens. Rejects with the system's error when the port is not available. */
 export async function startListener(
-  { host, port, graceMs }: { host: string; port: number; graceMs: number },
+  { host, port, graceMs, timeouts = TIMEOUTS }: ListenerOptions,
   handle: Handle,
 ): Promise<Listener> {
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: timeouts.headMs,
+    requestTimeout: timeouts.requestMs,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   });
   let closing = false;
   const onRequest: Handle = (req, res) => {

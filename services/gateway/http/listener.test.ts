@@ -1,0 +1,64 @@
+import { setInterval } from 'node:timers/promises';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openTestSocket, requestText } from '../test-socket.ts';
+import { startListener } from './listener.ts';
+
+const HEAD_MS = 300;
+const REQUEST_MS = 600;
+/** A client sends one byte at a time, and never pauses long enough to look idle. */
+const TRICKLE_MS = 50;
+
+const listener = await startListener(
+  {
+    host: '127.0.0.1',
+    port: 0,
+    graceMs: 0,
+    timeouts: { headMs: HEAD_MS, requestMs: REQUEST_MS },
+  },
+  (req, res) => req.resume().on('end', () => res.end('read')),
+);
+afterAll(() => listener.close());
+
+/** Sends the text, and then the byte again and again. Returns the answer, and when the connection closed. */
+async function trickle(text: string, byte: string): Promise<{ answer: string; closedMs: number }> {
+  const startedMs = performance.now();
+  const { socket, closed } = await openTestSocket(listener.port, text);
+  const abort = new AbortController();
+  const sending = (async () => {
+    for await (const _ of setInterval(TRICKLE_MS, undefined, { signal: abort.signal })) {
+      if (socket.writable) socket.write(byte);
+    }
+  })().catch(() => {});
+  const answer = await closed;
+  abort.abort();
+  await sending;
+  return { answer, closedMs: performance.now() - startedMs };
+}
+
+describe('a request that does not arrive in time', () => {
+  // Twice the time of Node's own check would be a minute, so a wide margin shows the difference.
+  const MARGIN_MS = 4_000;
+
+  test.each([
+    { what: 'nothing at all', text: '', byte: '', afterMs: HEAD_MS },
+    { what: 'a head that never ends', text: 'GET / HTTP/1.1\r\nX: ', byte: 'x', afterMs: HEAD_MS },
+    {
+      what: 'a body of a declared length',
+      text: requestText('POST /', ['Host: gateway', 'Content-Length: 1000']),
+      byte: 'x',
+      afterMs: REQUEST_MS,
+    },
+    {
+      what: 'a body in chunks',
+      text: requestText('POST /', ['Host: gateway', 'Transfer-Encoding: chunked']),
+      byte: '1\r\nx\r\n',
+      afterMs: REQUEST_MS,
+    },
+  ])('with $what is answered with 408 within a second of its limit', async (sent) => {
+    const { answer, closedMs } = await trickle(sent.text, sent.byte);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('"code":"request_timeout"');
+    expect(closedMs).toBeGreaterThan(sent.afterMs - TRICKLE_MS);
+    expect(closedMs).toBeLessThan(sent.afterMs + MARGIN_MS);
+  });
+});
