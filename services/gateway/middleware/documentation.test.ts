@@ -32,19 +32,70 @@ test('the documentation page and all it loads come from this server, under a str
   );
   expect(page.headers.get('content-security-policy')).not.toContain('unsafe');
   const loaded = [...page.text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, url]) => url ?? '');
-  expect(loaded).toContain('/docs/swagger-ui-bundle.js');
+  expect(loaded.map((url) => url.replace(/\?.*/, ''))).toContain('/docs/swagger-ui-bundle.js');
   for (const url of loaded) {
     expect(url).toMatch(/^\/(docs|v1)\//);
-    expect((await get(url)).status).toBe(200);
+    const file = await get(url);
+    expect(file.status).toBe(200);
+    if (!url.startsWith('/docs/')) continue;
+    expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    // The browser asks each time for a file of another version than its URL names.
+    for (const other of [url.replace(/\?.*/, ''), `${url}0`]) {
+      expect((await get(other)).headers.get('cache-control')).toBe('no-cache');
+    }
   }
 });
 
 test('a file that the browser has cached is answered with 304', async () => {
-  const etag = (await get('/docs/swagger-ui.css')).headers.get('etag') ?? '';
-  const again = await get('/docs/swagger-ui.css', { 'if-none-match': etag });
-  expect(again.status).toBe(304);
-  expect(again.text).toBe('');
+  for (const path of ['/v1/openapi.json', '/docs', '/docs/swagger-ui.css']) {
+    const etag = (await get(path)).headers.get('etag') ?? '';
+    expect(etag).toMatch(/^W\/"[\w-]{43}"$/);
+    for (const cached of [etag, etag.slice(2), `"other", ${etag}`, '*']) {
+      // Without it, fetch adds `no-cache`, which asks for the whole file.
+      const headers = { 'if-none-match': cached, 'cache-control': 'max-age=0' };
+      const again = await get(path, headers);
+      expect(again.status).toBe(304);
+      expect(again.text).toBe('');
+      expect(again.headers.get('etag')).toBe(etag);
+    }
+    expect((await get(path, { 'if-none-match': '"other"' })).status).toBe(200);
+  }
 });
+
+test.each(['br', 'gzip', 'identity'])(
+  'a client that accepts the coding %s gets the same content',
+  async (coding) => {
+    const path = '/docs/swagger-ui-bundle.js';
+    const { headers, text } = await get(path, { 'accept-encoding': coding });
+    expect(headers.get('content-encoding')).toBe(coding === 'identity' ? null : coding);
+    expect(headers.get('vary')).toBe('Accept-Encoding');
+    const length = Number(headers.get('content-length'));
+    if (coding === 'identity') expect(length).toBe(Buffer.byteLength(text));
+    else expect(length).toBeLessThan(Buffer.byteLength(text) / 3);
+    expect(text).toContain('SwaggerUIBundle');
+  },
+);
+
+test('a request for the largest file takes about the CPU time of one for the smallest', async () => {
+  const askFor = (name: string) =>
+    cpuMsOf(async () => {
+      for (let count = 0; count < 100; count += 1) {
+        await gateway.send('HEAD', `/docs/${name}`, { key: '' });
+      }
+    });
+  await askFor('start.js');
+  const smallest = await askFor('start.js');
+  // Reading and hashing 1.4 MB takes more than ten times as long as the rest of the request.
+  expect(await askFor('swagger-ui-bundle.js')).toBeLessThan(4 * smallest);
+});
+
+/** The CPU time of the process while `work` runs. */
+async function cpuMsOf(work: () => Promise<void>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
 
 test.each(['/docs/package.json', '/docs/..%2Fpackage.json', '/docs/__proto__'])(
   '%s is 404',

@@ -1,11 +1,9 @@
 /** The documentation for people: the OpenAPI document, and a page that shows it from bundled files. */
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { notFound } from '@creditlane/rpc/fault';
 import Router from '@koa/router';
-import type { Context } from 'koa';
 import type { OpenApiDocument } from '../document/openapi-document.ts';
+import { StaticFile } from '../http/static-file.ts';
 import { requireDecodable, STRICT_ROUTES } from '../routes.ts';
 
 const DOCUMENT_PATH = '/v1/openapi.json';
@@ -23,24 +21,6 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <title>Creditlane API</title>
-  <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
-  <link rel="stylesheet" href="/docs/swagger-ui.css">
-</head>
-<body>
-  <div id="docs"></div>
-  <noscript>This page needs JavaScript; the document itself is at <a href="${DOCUMENT_PATH}">${DOCUMENT_PATH}</a>.</noscript>
-  <script src="/docs/swagger-ui-bundle.js"></script>
-  <script src="/docs/start.js"></script>
-</body>
-</html>
-`;
-
 /** The script of the page. It disables the validator badge, which sends the document's URL to another server. */
 const START = `SwaggerUIBundle({
   url: '${DOCUMENT_PATH}',
@@ -53,40 +33,63 @@ const START = `SwaggerUIBundle({
 });
 `;
 
+const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 const FROM_LIBRARY: Record<string, string> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'swagger-ui-bundle.js': SCRIPT_TYPE,
   'favicon-32x32.png': 'image/png',
 };
 
+/** The browser asks each time whether its copy is still the current one. */
+const ASK = 'no-cache';
+/** The URL names the version of its content, so the content of the URL never changes. */
+const KEEP = 'public, max-age=31536000, immutable';
+
 /** Serves the OpenAPI document, and the page that shows it, to GET without a key. */
 export function documentation(document: OpenApiDocument): Router {
-  const json = Buffer.from(JSON.stringify(document));
+  const json = new StaticFile('application/json; charset=utf-8', JSON.stringify(document));
+  const files = loadFiles();
+  const page = new StaticFile('text/html; charset=utf-8', pageOf(files));
   return new Router(STRICT_ROUTES)
-    .get(DOCUMENT_PATH, async (ctx) => send(ctx, 'application/json; charset=utf-8', json))
-    .get('/docs', async (ctx) => {
+    .get(DOCUMENT_PATH, (ctx) => json.send(ctx, ASK))
+    .get('/docs', (ctx) => {
       ctx.set('Content-Security-Policy', POLICY);
-      send(ctx, 'text/html; charset=utf-8', Buffer.from(PAGE));
+      return page.send(ctx, ASK);
     })
-    .get('/docs/:file', async (ctx) => {
+    .get('/docs/:file', (ctx) => {
       requireDecodable(ctx.path);
-      const { file = '' } = ctx.params;
-      if (file === 'start.js') {
-        send(ctx, 'text/javascript; charset=utf-8', Buffer.from(START));
-        return;
-      }
-      const type = Object.hasOwn(FROM_LIBRARY, file) ? FROM_LIBRARY[file] : undefined;
-      if (type === undefined) throw notFound('route_not_found', 'there is no such page');
-      send(ctx, type, await readFile(fileURLToPath(new URL(file, LIBRARY))));
+      const file = files.get(ctx.params.file ?? '');
+      if (file === undefined) throw notFound('route_not_found', 'there is no such page');
+      return file.send(ctx, ctx.querystring === `v=${file.version}` ? KEEP : ASK);
     });
 }
 
-function send(ctx: Context, type: string, content: Buffer): void {
-  const etag = `"${createHash('sha256').update(content).digest('base64url')}"`;
-  ctx.set('Content-Type', type);
-  ctx.set('Cache-Control', 'no-cache');
-  ctx.set('ETag', etag);
-  const isCached = ctx.get('If-None-Match') === etag;
-  ctx.status = isCached ? 304 : 200;
-  ctx.body = isCached ? null : content;
+/** The files that the page loads, by name. */
+function loadFiles(): ReadonlyMap<string, StaticFile> {
+  const ofLibrary = Object.entries(FROM_LIBRARY).map(([name, type]) => {
+    return [name, new StaticFile(type, readFileSync(new URL(name, LIBRARY)))] as const;
+  });
+  return new Map([...ofLibrary, ['start.js', new StaticFile(SCRIPT_TYPE, START)]]);
+}
+
+/** The page, whose links name the versions of the files that it loads. */
+function pageOf(files: ReadonlyMap<string, StaticFile>): string {
+  const link = (name: string) => `/docs/${name}?v=${files.get(name)?.version}`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>Creditlane API</title>
+  <link rel="icon" type="image/png" href="${link('favicon-32x32.png')}">
+  <link rel="stylesheet" href="${link('swagger-ui.css')}">
+</head>
+<body>
+  <div id="docs"></div>
+  <noscript>This page needs JavaScript; the document itself is at <a href="${DOCUMENT_PATH}">${DOCUMENT_PATH}</a>.</noscript>
+  <script src="${link('swagger-ui-bundle.js')}"></script>
+  <script src="${link('start.js')}"></script>
+</body>
+</html>
+`;
 }
