@@ -44,6 +44,7 @@ const STATUS_OF_CODE: Record<string, number> = {
   body_too_large: 413,
   not_json: 415,
   idempotency_key_reused: 422,
+  transfer_coding_unknown: 501,
 };
 
 const UNEXPECTED = 'something failed on our side; please report the requestId';

@@ -13,6 +13,7 @@ import { findCaller } from './middleware/caller.ts';
 import { type ConcurrencyLimiter, limitConcurrency } from './middleware/concurrency-limit.ts';
 import { documentation } from './middleware/documentation.ts';
 import { answerErrors, refuseUnrouted } from './middleware/errors.ts';
+import { refuseAmbiguous } from './middleware/framing.ts';
 import { runOperation, startOperation } from './middleware/operation.ts';
 import { readParameters } from './middleware/parameters.ts';
 import { limitRate, type RateLimiter } from './middleware/rate-limit.ts';
@@ -45,6 +46,7 @@ export function createKoaApp(deps: KoaAppDeps): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.use(traceRequest(log, metrics));
   app.use(answerErrors);
+  app.use(refuseAmbiguous);
   app.use(
     routeOperations(operations, (operation) =>
       middlewareOf(operation, required(validators, operation), required(handlers, operation), deps),

@@ -27,7 +27,7 @@ export async function openTestSocket(port: number, text = ''): Promise<TestSocke
   await once(socket, 'connect');
   if (text !== '') socket.write(text);
   const statuses = () =>
-    [...received.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status));
+    [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
   return { socket, received: () => received, statuses, closed };
 }
 
