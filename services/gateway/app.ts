@@ -16,6 +16,7 @@ import { type Listener, startListener } from './http/listener.ts';
 import { createKoaApp } from './koa-app.ts';
 import { ConcurrencyLimiter } from './middleware/concurrency-limit.ts';
 import { RateLimiter } from './middleware/rate-limit.ts';
+import { Refusals } from './middleware/refusals.ts';
 import { applicationOperations } from './operations/applications.ts';
 import { decisionOperations } from './operations/decisions.ts';
 import { directoryOperations } from './operations/directory.ts';
@@ -59,6 +60,7 @@ export async function startGateway({
     ...integrationOperations(clients.integrations),
     ...directoryOperations(clients.directory),
   };
+  const refusals = new Refusals(metrics);
   const cache = { cacheMs: settings.accessCacheMs };
   const app = createKoaApp({
     document,
@@ -71,10 +73,14 @@ export async function startGateway({
     timeoutMs: settings.deadlineMs,
     log,
     metrics,
+    refusals,
   });
 
   const answer = app.callback();
-  const listener = await startListener(settings, (req, res) => void answer(req, res));
+  const listener = await startListener(
+    { ...settings, onRefusal: (code) => refusals.record(code) },
+    (req, res) => void answer(req, res),
+  );
   closers.add('gateway', () => listener.close());
   health.add('gateway', () => !listener.closing || 'closing');
   log.info({ url: listener.url }, 'gateway listening');

@@ -20,6 +20,7 @@ import { operationsOf } from './document/operation.ts';
 import { createKoaApp } from './koa-app.ts';
 import { ConcurrencyLimiter } from './middleware/concurrency-limit.ts';
 import { RateLimiter } from './middleware/rate-limit.ts';
+import { Refusals } from './middleware/refusals.ts';
 import type { BoundHandler } from './operations/handlers.ts';
 import type { OperationContext } from './request-state.ts';
 
@@ -106,6 +107,7 @@ const app = createKoaApp({
   timeoutMs: TIMEOUT_MS,
   log: createLog('gateway', { level: 'silent' }),
   metrics,
+  refusals: new Refusals(metrics),
 });
 const answerRequest = app.callback();
 const server = createServer((req, res) => void answerRequest(req, res));

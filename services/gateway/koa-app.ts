@@ -17,6 +17,7 @@ import { refuseAmbiguous } from './middleware/framing.ts';
 import { runOperation, startOperation } from './middleware/operation.ts';
 import { readParameters } from './middleware/parameters.ts';
 import { limitRate, type RateLimiter } from './middleware/rate-limit.ts';
+import type { Refusals } from './middleware/refusals.ts';
 import { traceRequest } from './middleware/trace.ts';
 import { type BoundHandler, bindHandlers } from './operations/handlers.ts';
 import type { OperationMiddleware, RequestState } from './request-state.ts';
@@ -35,16 +36,17 @@ export interface KoaAppDeps {
   timeoutMs: number;
   log: Log;
   metrics: Metrics;
+  refusals: Refusals;
 }
 
 /** Throws an Error when an operation of the document cannot be served as described. */
 export function createKoaApp(deps: KoaAppDeps): Koa<RequestState> {
-  const { document, operations, log, metrics } = deps;
+  const { document, operations, log, metrics, refusals } = deps;
   const validators = compileValidators(document, operations);
   const handlers = bindHandlers(operations, deps.handlers);
 
   const app = new Koa<RequestState>();
-  app.use(traceRequest(log, metrics));
+  app.use(traceRequest(log, metrics, refusals));
   app.use(answerErrors);
   app.use(refuseAmbiguous);
   app.use(

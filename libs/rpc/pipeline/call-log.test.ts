@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { notFound } from '../fault.ts';
+import { notFound, unauthenticated } from '../fault.ts';
 import {
   faultOf,
   GET_DECISION,
@@ -36,4 +36,13 @@ test('the handler gets the traceparent of its call, or none when it is malformed
   await decisions.getDecision(GET_DECISION, CONTEXT);
   await decisions.getDecision(GET_DECISION, { ...CONTEXT, traceparent: 'nonsense' });
   expect(handled.map(({ traceparent }) => traceparent)).toEqual([TRACEPARENT, undefined]);
+});
+
+test('a call whose handler refuses a credential has no line at level warn', async () => {
+  const { decisions, logged } = await startTestService('memory', {
+    getDecision: () => Promise.reject(unauthenticated('key_unknown', 'no caller has this key')),
+  });
+  await faultOf(decisions.getDecision(GET_DECISION, CONTEXT));
+  const lines = logged().filter(({ rpc }) => rpc !== undefined);
+  expect(lines.map(({ level }) => level)).toEqual(['debug']);
 });

@@ -61,7 +61,7 @@ export class CallReporter {
     this.#metrics.record(code, durationMs);
     call.span.end(fault !== undefined && SERVICE_FAILURES.has(fault.kind) ? code : undefined);
 
-    const level = logLevelOf(fault);
+    const level = logLevelOf(fault, call.identity !== undefined);
     if (!this.#log.isLevelEnabled(level)) return;
     this.#log[level](
       {
@@ -87,11 +87,13 @@ export class CallReporter {
 }
 
 /** An operator must act on `error`, may have to on `warn`; `debug` is a request that was refused. */
-function logLevelOf(fault: Fault | undefined): 'error' | 'warn' | 'debug' {
+function logLevelOf(fault: Fault | undefined, isTokenValid: boolean): 'error' | 'warn' | 'debug' {
   switch (fault?.kind) {
     case 'internal':
       return 'error';
     case 'unauthenticated':
+      // A method that authenticates others, such as a key's holder, refuses as many as clients send.
+      return isTokenValid ? 'debug' : 'warn';
     case 'forbidden':
     case 'unavailable':
       return 'warn';

@@ -19,6 +19,8 @@ export interface ListenerOptions {
   graceMs: number;
   /** How long the head of a request may take to arrive, and how long the whole request. */
   timeouts?: { headMs: number; requestMs: number };
+  /** Called with the code of the error for each connection or request that no handler gets. */
+  onRefusal?: (code: string) => void;
 }
 
 type Handle = (req: IncomingMessage, res: ServerResponse) => void;
@@ -46,7 +48,7 @@ const MALFORMED = ['400 Bad Request', 'malformed_request', 'the request is not H
 
 /** Listens. Rejects with the system's error when the port is not available. */
 export async function startListener(
-  { host, port, graceMs, timeouts = TIMEOUTS }: ListenerOptions,
+  { host, port, graceMs, timeouts = TIMEOUTS, onRefusal = () => {} }: ListenerOptions,
   handle: Handle,
 ): Promise<Listener> {
   const server = createServer({
@@ -63,7 +65,7 @@ export async function startListener(
   server.on('request', onRequest);
   // `readJsonBody` answers "Expect: 100-continue", so that no client sends a body that is not read.
   server.on('checkContinue', onRequest);
-  server.on('clientError', refuseUnparsed);
+  server.on('clientError', (error, socket: Socket) => refuseUnparsed(error, socket, onRefusal));
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -87,12 +89,17 @@ export async function startListener(
   };
 }
 
-function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {
+function refuseUnparsed(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  onRefusal: (code: string) => void,
+): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
   const [line, code, message] = UNPARSED[error.code ?? ''] ?? MALFORMED;
+  onRefusal(code);
   const requestId = newId();
   const body = JSON.stringify({ status: Number(line.slice(0, 3)), message, code, requestId });
   const head = [

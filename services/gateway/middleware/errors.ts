@@ -37,7 +37,8 @@ function answerError(ctx: RequestContext, error: unknown): void {
     asProblem: ctx.accepts('application/json', PROBLEM_TYPE) === PROBLEM_TYPE,
   });
   state.errorCode = code;
-  if (status >= 500) state.failure = fault.cause ?? fault;
+  // Without a cause, a 503 is a refusal by the gateway itself, and its code says all that there is to know.
+  if (status >= 500) state.failure = fault.cause ?? (status === 500 ? fault : undefined);
   ctx.set(headers);
   ctx.status = status;
   if (leavesConnectionUnusable(req)) {

@@ -8,6 +8,7 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { acceptedTraceparent, traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import type { Operation } from '../document/operation.ts';
 import type { RequestContext, RequestMiddleware } from '../request-state.ts';
+import { isRefusal, type Refusals } from './refusals.ts';
 
 const SECURITY_HEADERS = Object.entries({
   'Cache-Control': 'no-store',
@@ -18,8 +19,8 @@ const SECURITY_HEADERS = Object.entries({
 });
 
 /** The first middleware. `answerErrors`, the second, catches every error, so each request is recorded. */
-export function traceRequest(log: Log, metrics: Metrics): RequestMiddleware {
-  const record = requestRecorder(log, metrics);
+export function traceRequest(log: Log, metrics: Metrics, refusals: Refusals): RequestMiddleware {
+  const record = requestRecorder(log, metrics, refusals);
   return async function traceRequest(ctx, next) {
     const { req, res } = ctx;
     ctx.state = {
@@ -40,7 +41,11 @@ export function traceRequest(log: Log, metrics: Metrics): RequestMiddleware {
   };
 }
 
-function requestRecorder(log: Log, metrics: Metrics): (ctx: RequestContext) => void {
+function requestRecorder(
+  log: Log,
+  metrics: Metrics,
+  refusals: Refusals,
+): (ctx: RequestContext) => void {
   const requests = metrics.counter(
     'http_requests_total',
     'Requests answered by the gateway, by operation and status.',
@@ -64,8 +69,9 @@ function requestRecorder(log: Log, metrics: Metrics): (ctx: RequestContext) => v
     span?.setAttributes({ 'http.response.status_code': status });
     span?.end(status >= 500 ? errorCode : undefined);
 
+    const refusal = isRefusal(status) ? refusals.record(errorCode ?? 'none') : undefined;
     const level = levelOf(status, operation);
-    if (!log.isLevelEnabled(level)) return;
+    if (refusal?.isLogged === false || !log.isLevelEnabled(level)) return;
     log[level](
       {
         requestId: state.requestId,
@@ -77,6 +83,7 @@ function requestRecorder(log: Log, metrics: Metrics): (ctx: RequestContext) => v
         durationMs: Math.round(durationMs * 10) / 10,
         caller: state.caller?.id,
         code: errorCode,
+        ...(refusal !== undefined && { unlogged: refusal.unlogged }),
         ...(state.failure !== undefined && { err: state.failure }),
       },
       'request answered',
