@@ -14,7 +14,7 @@ import { loadOpenApiDocument } from './document/openapi-document.ts';
 import { type Operation, operationsOf } from './document/operation.ts';
 import { type Listener, startListener } from './http/listener.ts';
 import { createKoaApp } from './koa-app.ts';
-import { ConcurrencyLimiter } from './middleware/concurrency-limit.ts';
+import { requestsUnderWay } from './middleware/concurrency-limit.ts';
 import { RateLimiter } from './middleware/rate-limit.ts';
 import { Refusals } from './middleware/refusals.ts';
 import { applicationOperations } from './operations/applications.ts';
@@ -69,7 +69,7 @@ export async function startGateway({
     callers: new Callers(clients.access, cache),
     access: new Access(clients, cache),
     rateLimiter: new RateLimiter(settings.rateLimit),
-    concurrencyLimiter: new ConcurrencyLimiter(settings.maxUnderWay, metrics),
+    requestsUnderWay: requestsUnderWay(settings.maxUnderWay, metrics),
     timeoutMs: settings.deadlineMs,
     log,
     metrics,

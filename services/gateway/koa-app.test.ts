@@ -18,7 +18,7 @@ import {
 } from './document/openapi-document.ts';
 import { operationsOf } from './document/operation.ts';
 import { createKoaApp } from './koa-app.ts';
-import { ConcurrencyLimiter } from './middleware/concurrency-limit.ts';
+import { requestsUnderWay } from './middleware/concurrency-limit.ts';
 import { RateLimiter } from './middleware/rate-limit.ts';
 import { Refusals } from './middleware/refusals.ts';
 import type { BoundHandler } from './operations/handlers.ts';
@@ -103,7 +103,7 @@ const app = createKoaApp({
   callers: new Callers(access as never, { cacheMs: 0 }),
   access: new Access({ access, applications } as never, { cacheMs: 0 }),
   rateLimiter: new RateLimiter({ requests: 1_000, windowMs: 1_000 }),
-  concurrencyLimiter: new ConcurrencyLimiter(10, metrics),
+  requestsUnderWay: requestsUnderWay(10, metrics),
   timeoutMs: TIMEOUT_MS,
   log: createLog('gateway', { level: 'silent' }),
   metrics,

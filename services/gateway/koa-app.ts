@@ -7,10 +7,11 @@ import type { Callers } from './access/callers.ts';
 import type { OpenApiDocument } from './document/openapi-document.ts';
 import type { Operation } from './document/operation.ts';
 import { compileValidators, type Validator } from './document/validation.ts';
+import type { SharedLimit } from './limits/shared-limit.ts';
 import { admitCaller, authorise } from './middleware/authorisation.ts';
 import { readBody } from './middleware/body.ts';
 import { findCaller } from './middleware/caller.ts';
-import { type ConcurrencyLimiter, limitConcurrency } from './middleware/concurrency-limit.ts';
+import { limitConcurrency } from './middleware/concurrency-limit.ts';
 import { documentation } from './middleware/documentation.ts';
 import { answerErrors, refuseUnrouted } from './middleware/errors.ts';
 import { refuseAmbiguous } from './middleware/framing.ts';
@@ -31,7 +32,7 @@ export interface KoaAppDeps {
   callers: Callers;
   access: Access;
   rateLimiter: RateLimiter;
-  concurrencyLimiter: ConcurrencyLimiter;
+  requestsUnderWay: SharedLimit;
   /** How long a request may take, unless its operation says otherwise. */
   timeoutMs: number;
   log: Log;
@@ -66,17 +67,17 @@ function middlewareOf(
   operation: Operation,
   validator: Validator,
   handler: BoundHandler,
-  { callers, access, rateLimiter, concurrencyLimiter, timeoutMs }: KoaAppDeps,
+  { callers, access, rateLimiter, requestsUnderWay, timeoutMs }: KoaAppDeps,
 ): OperationMiddleware[] {
   return [
     startOperation(operation, timeoutMs),
-    findCaller(callers, concurrencyLimiter),
+    findCaller(callers),
     limitRate(rateLimiter),
     admitCaller(access),
     readParameters(validator),
     readBody(operation, validator),
     // After the body is read, so that a client that sends slowly does not use up the limit.
-    limitConcurrency(concurrencyLimiter),
+    limitConcurrency(requestsUnderWay),
     authorise(access),
     runOperation(operation, handler),
   ];

@@ -26,7 +26,7 @@ describe('overload', () => {
     const small = await startTestGateway({ maxUnderWay: 1 });
     const entered = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
-    small.services.gates.authenticate.push(async () => {
+    small.services.gates.getDecision.push(async () => {
       entered.resolve();
       await release.promise;
     });

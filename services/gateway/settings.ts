@@ -25,7 +25,8 @@ export const SETTINGS = {
   maxUnderWay: setting.integer('MAX_REQUESTS_UNDER_WAY', {
     default: 1_000,
     min: 1,
-    about: 'Requests under way at the same time; one more is answered with 503.',
+    about:
+      'Requests under way at the same time; one more is answered with 503. A caller may have as many as are left.',
   }),
   accessCacheMs: setting.durationMs('ACCESS_CACHE_TIME', {
     default: '4s',

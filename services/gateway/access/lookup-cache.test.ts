@@ -64,3 +64,26 @@ test('a time to live of 0 caches nothing', async () => {
   void find();
   expect(calls).toHaveLength(2);
 });
+
+test('answers kept apart evict no others, and their keys are not known', async () => {
+  const clock = { nowMs: 100, now: () => clock.nowMs };
+  const known: string[] = [];
+  const find = cachedLookup(
+    async (key: string, isKnown) => {
+      if (isKnown) known.push(key);
+      return { found: !key.startsWith('unknown') };
+    },
+    { ttlMs: 1_000, max: 2, apart: { includes: ({ found }) => !found, max: 2 }, clock },
+  );
+  const findAll = async (...keys: string[]) => {
+    for (const key of keys) await find(key, key);
+  };
+  await findAll('a', 'b', 'unknown 1', 'unknown 2', 'unknown 3');
+  expect(find('a', 'a')).toEqual({ found: true });
+  expect(find('b', 'b')).toEqual({ found: true });
+  expect(find('unknown 3', 'unknown 3')).toEqual({ found: false });
+  expect(find('unknown 1', 'unknown 1')).toBeInstanceOf(Promise);
+  clock.nowMs += 1_000;
+  await findAll('a', 'b', 'unknown 3');
+  expect(known).toEqual(['a', 'b']);
+});

@@ -1079,7 +1079,7 @@ export type components = {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The integration's allowance is used up. */
+        /** @description The integration's allowance is used up, or too many of its requests are under way. */
         TooManyRequests: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1102,7 +1102,7 @@ export type components = {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A part of the platform is unavailable for the moment, or did not answer in time. */
+        /** @description A part of the platform is unavailable for the moment, did not answer in time, or is overloaded. */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];

@@ -1,8 +1,9 @@
 /** The gateway's HTTP server: its limits, and how it stops without losing a request. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { closeHttpServer } from '@creditlane/runtime/close-http-server';
 import { newId } from '@creditlane/runtime/ids';
+import { type Handle, handleInTurn } from './pipelining.ts';
 
 export interface Listener {
   url: string;
@@ -23,11 +24,14 @@ export interface ListenerOptions {
   onRefusal?: (code: string) => void;
 }
 
-type Handle = (req: IncomingMessage, res: ServerResponse) => void;
-
 /** Longer than load balancers keep an idle connection (60 s as a rule), so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
 const TIMEOUTS = { headMs: 10_000, requestMs: 30_000 };
+/**
+ * Each connection handles one request at a time and holds about 20 KB while it is idle. A replica behind a
+ * load balancer has some hundreds.
+ */
+const MAX_CONNECTIONS = 4_096;
 /** A timeout comes at most this much late. Node looks for late requests every 30 s unless told otherwise. */
 const TIMEOUT_CHECK_MS = 500;
 
@@ -57,11 +61,16 @@ export async function startListener(
     requestTimeout: timeouts.requestMs,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('drop', () => onRefusal('too_many_connections'));
   let closing = false;
-  const onRequest: Handle = (req, res) => {
-    if (closing) res.setHeader('Connection', 'close');
-    handle(req, res);
-  };
+  const onRequest = handleInTurn(
+    (req, res) => {
+      if (closing) res.setHeader('Connection', 'close');
+      handle(req, res);
+    },
+    () => onRefusal('too_many_pipelined'),
+  );
   server.on('request', onRequest);
   // `readJsonBody` answers "Expect: 100-continue", so that no client sends a body that is not read.
   server.on('checkContinue', onRequest);
