@@ -10,7 +10,7 @@ import { compileValidators, type Validator } from './document/validation.ts';
 import type { SharedLimit } from './limits/shared-limit.ts';
 import { admitCaller, authorise } from './middleware/authorisation.ts';
 import { readBody } from './middleware/body.ts';
-import { findCaller } from './middleware/caller.ts';
+import { confirmCaller, findCaller } from './middleware/caller.ts';
 import { limitConcurrency } from './middleware/concurrency-limit.ts';
 import { documentation } from './middleware/documentation.ts';
 import { answerErrors, refuseUnrouted } from './middleware/errors.ts';
@@ -76,6 +76,7 @@ function middlewareOf(
     admitCaller(access),
     readParameters(validator),
     readBody(operation, validator),
+    confirmCaller(callers, access),
     // After the body is read, so that a client that sends slowly does not use up the limit.
     limitConcurrency(requestsUnderWay),
     authorise(access),
