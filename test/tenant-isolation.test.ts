@@ -53,6 +53,30 @@ describe('a tenant cannot find out whether another tenant’s record exists', ()
         platform.api.post(incomeStatusPath(ids), { incomeStatus: 'WAIVED' }, { key }),
     },
   ];
+  const INTEGRATION_OPERATIONS = [
+    {
+      name: 'enabling the integration for a creditor',
+      call: ({ creditorId }: RecordIds, key: string) =>
+        platform.api.post('/creditors/enable-integration', { creditorId }, { key }),
+    },
+    {
+      name: 'disabling the integration for a creditor',
+      call: ({ creditorId }: RecordIds, key: string) =>
+        platform.api.post('/creditors/disable-integration', { creditorId }, { key }),
+    },
+    {
+      name: 'setting the integration’s status for a creditor',
+      call: ({ creditorId }: RecordIds, key: string) => {
+        const body = { creditorId, status: 'REQUESTED' };
+        return platform.api.post('/creditors/integration-status', body, { key });
+      },
+    },
+    {
+      name: 'reading the integration’s status for a creditor',
+      call: ({ creditorId }: RecordIds, key: string) =>
+        platform.api.get(`/creditors/${creditorId}/integration`, { key }),
+    },
+  ];
   const APPLICATION_OPERATIONS = [
     {
       name: 'reading an application',
@@ -68,7 +92,7 @@ describe('a tenant cannot find out whether another tenant’s record exists', ()
     },
   ];
 
-  test.each([...DECISION_OPERATIONS, ...APPLICATION_OPERATIONS])(
+  test.each([...DECISION_OPERATIONS, ...INTEGRATION_OPERATIONS, ...APPLICATION_OPERATIONS])(
     '$name of another tenant gets the same answer as for ids that do not exist',
     async ({ call }) => {
       const { key } = platform.demo.otherTenant;

@@ -2,6 +2,7 @@
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
+import { EnablementService } from '@creditlane/proto/integrations/v1/enablement_service';
 import {
   AccessService,
   IntegrationsService,
@@ -20,6 +21,7 @@ import { Refusals } from './middleware/refusals.ts';
 import { applicationOperations } from './operations/applications.ts';
 import { decisionOperations } from './operations/decisions.ts';
 import { directoryOperations } from './operations/directory.ts';
+import { enablementOperations } from './operations/enablement.ts';
 import type { Handlers } from './operations/handlers.ts';
 import { integrationOperations } from './operations/integrations.ts';
 import type { SETTINGS } from './settings.ts';
@@ -49,6 +51,7 @@ export async function startGateway({
   const decisions = { ...options, audience: 'decisions' };
   const clients = {
     access: connect(AccessService, endpoints.integrations, integrations),
+    enablement: connect(EnablementService, endpoints.integrations, integrations),
     integrations: connect(IntegrationsService, endpoints.integrations, integrations),
     applications: connect(ApplicationsService, endpoints.applications, applications),
     directory: connect(DirectoryService, endpoints.applications, applications),
@@ -58,6 +61,7 @@ export async function startGateway({
     ...decisionOperations(clients.decisions),
     ...applicationOperations(clients.applications),
     ...integrationOperations(clients.integrations),
+    ...enablementOperations(clients.enablement),
     ...directoryOperations(clients.directory),
   };
   const refusals = new Refusals(metrics);

@@ -44,6 +44,7 @@ const STATUS_OF_CODE: Record<string, number> = {
   body_too_large: 413,
   not_json: 415,
   idempotency_key_reused: 422,
+  unprocessable_value: 422,
   transfer_coding_unknown: 501,
 };
 

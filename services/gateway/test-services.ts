@@ -10,6 +10,11 @@ import type { Caller } from '@creditlane/proto/common/v1/access';
 import { type Decision, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import {
+  EnablementService,
+  EnablementStatus,
+  type GetIntegrationEnablementResponseSchema,
+} from '@creditlane/proto/integrations/v1/enablement_service';
+import {
   AccessService,
   IntegrationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
@@ -24,6 +29,10 @@ type StoredApplication = MessageInitShape<typeof ApplicationSchema> & { retailer
 export class TestServices {
   readonly keys = new Map<string, { id: string; caller: Caller; permissions: string[] }>();
   readonly grants = new Set<string>();
+  /** The grants on creditors for whom the integration is disabled. */
+  readonly disabledGrants = new Set<string>();
+  /** What getIntegrationEnablement answers. */
+  enablement: MessageInitShape<typeof GetIntegrationEnablementResponseSchema> = {};
   /** Groups of retailers, each by its members. */
   readonly groups: string[][] = [];
   readonly applications = new Map<string, StoredApplication>();
@@ -60,6 +69,13 @@ export class TestServices {
       this.#record(method, request, call);
       return {};
     };
+    const onCreditor = (method: string, request: { creditorId: string }, call: Call) => {
+      this.#record(method, request, call);
+      if (call.identity.creditorId !== request.creditorId) {
+        throw notFound('creditor_not_found', 'there is no such creditor');
+      }
+      if (call.idempotency?.key === 'replayed') call.markReplayed();
+    };
     return [
       fakeService(AccessService, {
         authenticate: async (request, call) => {
@@ -75,7 +91,26 @@ export class TestServices {
           return {
             retailer: this.grants.has(`${integrationId} ${retailerId}`),
             creditor: this.grants.has(`${integrationId} ${creditorId}`),
+            disabledCreditor: this.disabledGrants.has(`${integrationId} ${creditorId}`),
           };
+        },
+      }),
+      fakeService(EnablementService, {
+        enableIntegration: async (request, call) => {
+          onCreditor('enableIntegration', request, call);
+          return { status: EnablementStatus.ENABLED };
+        },
+        disableIntegration: async (request, call) => {
+          onCreditor('disableIntegration', request, call);
+          return { status: EnablementStatus.DISABLED };
+        },
+        setIntegrationStatus: async (request, call) => {
+          onCreditor('setIntegrationStatus', request, call);
+          return { status: request.status };
+        },
+        getIntegrationEnablement: async (request, call) => {
+          onCreditor('getIntegrationEnablement', request, call);
+          return this.enablement;
         },
       }),
       fakeService(IntegrationsService, {

@@ -9,6 +9,7 @@ import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithDatabase } from '@creditlane/service/define-service';
 import { accessRoutes } from './access-rpc.ts';
 import { destinationsRoutes } from './destinations/destinations-rpc.ts';
+import { enablementRoutes } from './enablement/enablement-rpc.ts';
 import { integrationsRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
 import { SealedSecrets } from './store/destinations.ts';
@@ -44,5 +45,11 @@ export async function startIntegrations({
   closers.add('integrations retention', () => retention.close());
 
   const deps = { database, answers, keyRing, platformKeys, destinations, clock, newId };
-  return { routes: [integrationsRoutes(deps), accessRoutes(deps), destinationsRoutes(deps)] };
+  const routes = [
+    integrationsRoutes(deps),
+    accessRoutes(deps),
+    enablementRoutes(deps),
+    destinationsRoutes(deps),
+  ];
+  return { routes };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Identity } from '@creditlane/rpc/identity';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   asGateway,
@@ -53,10 +54,13 @@ describe('a grant', () => {
   test('for a creditor that has disabled the integration is not live, even if it is granted again', async () => {
     const creditor = { integrationId, creditorId, granted: true };
     await fixture.integrations.grantCreditor(creditor, asPlatform);
-    await fixture.sql.query(
-      'UPDATE creditor_grants SET disabled_at = now() WHERE integration_id = $1',
-      [integrationId],
-    );
+    const identity: Identity = {
+      kind: 'integration',
+      subject: integrationId,
+      permissions: [],
+      creditorId,
+    };
+    await fixture.enablement.disableIntegration({ creditorId }, { identity });
     expect(await check({ creditorId })).toMatchObject({ creditor: false });
     await fixture.integrations.grantCreditor({ ...creditor, granted: false }, asPlatform);
     await fixture.integrations.grantCreditor(creditor, asPlatform);

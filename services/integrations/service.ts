@@ -4,6 +4,7 @@ import { startIntegrations } from './app.ts';
 import { integrations1763700000000 } from './migrations/0001-integrations.ts';
 import { destinationRevision1763800000000 } from './migrations/0002-destination-revision.ts';
 import { previousSecrets1764100000000 } from './migrations/0003-previous-secrets.ts';
+import { enablement1764200000000 } from './migrations/0004-enablement.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -19,7 +20,9 @@ export const integrations = defineService(
         integrations1763700000000,
         destinationRevision1763800000000,
         previousSecrets1764100000000,
+        enablement1764200000000,
       ],
+      lockTimeout: true,
     },
     settings: SETTINGS,
   },

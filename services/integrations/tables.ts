@@ -29,6 +29,9 @@ export interface CreditorGrantRow {
   grantedAt: Date;
   revokedAt: Date | null;
   disabledAt: Date | null;
+  disabledReason: string | null;
+  enablement: string | null;
+  enablementSetAt: Date | null;
 }
 
 export interface DestinationRow {
@@ -100,8 +103,9 @@ export const retailerGrants = new EntitySchema<RetailerGrantRow>({
 });
 
 /**
- * The creditors that integrations may act for. A grant that the creditor has disabled (`disabledAt`) is
- * not live; revoking it and granting it again leaves `disabledAt` set.
+ * The creditors that integrations may act for, each with the integration's enablement for the creditor.
+ * While the enablement is in status DISABLED (`disabledAt`), the grant is not live; `enablement` is every
+ * other status, and null until one is set. Revoking a grant and granting it again leaves its enablement.
  */
 export const creditorGrants = new EntitySchema<CreditorGrantRow>({
   name: 'creditor_grants',
@@ -111,6 +115,9 @@ export const creditorGrants = new EntitySchema<CreditorGrantRow>({
     grantedAt: { type: 'timestamptz', name: 'granted_at' },
     revokedAt: { type: 'timestamptz', name: 'revoked_at', nullable: true },
     disabledAt: { type: 'timestamptz', name: 'disabled_at', nullable: true },
+    disabledReason: { type: 'text', name: 'disabled_reason', nullable: true },
+    enablement: { type: 'text', nullable: true },
+    enablementSetAt: { type: 'timestamptz', name: 'enablement_set_at', nullable: true },
   },
   indices: [
     {

@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
 import { createTestDatabase, type TestDatabase } from '@creditlane/postgres/test-database';
+import { EnablementService } from '@creditlane/proto/integrations/v1/enablement_service';
 import {
   AccessService,
   DestinationsService,
@@ -33,6 +34,7 @@ export interface IntegrationsFixture {
   sql: TestDatabase['sql'];
   integrations: Client<typeof IntegrationsService>;
   access: Client<typeof AccessService>;
+  enablement: Client<typeof EnablementService>;
   destinations: Client<typeof DestinationsService>;
   isReady(): boolean;
   /** Stops the service and starts it again on the same database, with another key ring. */
@@ -83,6 +85,7 @@ async function startOn(databaseUrl: string, keyRing: string) {
   return {
     integrations: client(IntegrationsService, 'gateway'),
     access: client(AccessService, 'gateway'),
+    enablement: client(EnablementService, 'gateway'),
     destinations: client(DestinationsService, 'webhook-dispatcher'),
     isReady: () => process.health.ready().ready,
     close: () => process.closers.close(),

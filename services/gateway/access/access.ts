@@ -22,7 +22,7 @@ const CACHED_SCOPES = 50_000;
 
 interface ScopeQuestion {
   integrationId: string;
-  sides: AccessRule['sides'];
+  rule: AccessRule;
   target: AccessTarget;
   limits: CallLimits;
 }
@@ -72,8 +72,8 @@ export class Access {
     const { id: subject, kind, permissions } = caller;
     if (rule.sides.length === 0) return { kind, subject, permissions };
     const relevant = relevantTo(rule, target);
-    const key = [subject, ...rule.sides, ...Object.values(relevant)].join(' ');
-    const question = { integrationId: subject, sides: rule.sides, target: relevant, limits };
+    const key = [subject, rule.whileDisabled, ...rule.sides, ...Object.values(relevant)].join(' ');
+    const question = { integrationId: subject, rule, target: relevant, limits };
     const scope = await this.#findScope(key, question);
     return { kind, subject, permissions, ...scope };
   }
@@ -83,7 +83,8 @@ export class Access {
    * tenant's or missing. Therefore an application's retailer, which never changes, is not cached across
    * callers: a faster answer for another tenant's application would show that the application exists.
    */
-  async #scope({ integrationId, sides, target, limits }: ScopeQuestion): Promise<Scope> {
+  async #scope({ integrationId, rule, target, limits }: ScopeQuestion): Promise<Scope> {
+    const { sides, whileDisabled } = rule;
     const { applicationId, creditorId, retailerId, retailerContext } = target;
     const context = sharedCall(limits);
     const byRetailer = sides.includes('retailer');
@@ -106,7 +107,8 @@ export class Access {
     );
     // X-Service-Retailer-ID must name a granted retailer, whose group the application belongs to.
     if (retailerContext !== undefined && !(grants.retailer && ownerInContext)) return NO_SCOPE;
-    if (sides.includes('creditor') && grants.creditor && creditorId !== undefined) {
+    const byCreditor = grants.creditor || (whileDisabled && grants.disabledCreditor);
+    if (sides.includes('creditor') && byCreditor && creditorId !== undefined) {
       return { creditorId };
     }
     if (byRetailer && grants.retailer && owner !== undefined) return { retailerId: owner };

@@ -23,6 +23,8 @@ export interface DescribedAccess {
   caller: string;
   side?: string[];
   permission?: string;
+  /** Whether a grant on a creditor gives access also while the integration is disabled for the creditor. */
+  whileDisabled?: boolean;
   /** Runtime expressions by name; see access-target.ts. */
   target?: Record<string, string>;
 }
@@ -32,6 +34,8 @@ export interface DescribedOperation {
   'x-access': DescribedAccess;
   /** Instead of the setting REQUEST_DEADLINE, for an operation that waits longer. */
   'x-deadline-seconds'?: number;
+  /** JSON Pointers to the fields of the body whose wrong values are 422; other faults of a body are 400. */
+  'x-unprocessable'?: string[];
   parameters?: (DescribedParameter | Reference)[];
   requestBody?: { required?: boolean; content: Record<string, { schema: JsonObject }> };
   responses: Record<string, JsonObject | Reference>;

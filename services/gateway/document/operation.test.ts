@@ -14,7 +14,14 @@ import { compileValidators } from './validation.ts';
 const document = loadOpenApiDocument();
 const operations = operationsOf(document);
 /** The operations of the specification. */
-const CONTRACT = ['getDecision', 'recordDecision', 'setIncomeStatus'];
+const CONTRACT = [
+  'getDecision',
+  'recordDecision',
+  'setIncomeStatus',
+  'enableIntegration',
+  'disableIntegration',
+  'setIntegrationStatus',
+];
 
 describe('the OpenAPI document', () => {
   test('has a summary and tags for every operation, the tag "extension" for those not in the specification', () => {

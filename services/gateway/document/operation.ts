@@ -20,6 +20,8 @@ export interface AccessRule {
   readonly sides: readonly ('retailer' | 'creditor')[];
   /** The permission that the caller must have, if any. */
   readonly permission: string | undefined;
+  /** Whether a grant on a creditor gives access also while the integration is disabled for the creditor. */
+  readonly whileDisabled: boolean;
   /** Reads which records a request names. */
   readonly target: ReadAccessTarget;
 }
@@ -41,6 +43,8 @@ export interface Operation {
   readonly statuses: ReadonlySet<number>;
   /** For an error status whose body has a closed schema: the only properties it may have. */
   readonly closedErrors: ReadonlyMap<number, readonly string[]>;
+  /** JSON Pointers to the fields of the body whose wrong values are 422 instead of 400. */
+  readonly unprocessable: readonly string[];
   /** How long a request may take; undefined where the setting REQUEST_DEADLINE applies. */
   readonly timeoutMs: number | undefined;
 }
@@ -109,6 +113,7 @@ function operationOf(
         return status < 400 || names === undefined ? [] : [[status, names]];
       }),
     ),
+    unprocessable: described['x-unprocessable'] ?? [],
     timeoutMs: timeoutMs(described['x-deadline-seconds']),
   };
 }
@@ -117,7 +122,13 @@ function accessRule(
   rule: DescribedAccess | undefined,
   sources: Parameters<typeof accessTargetReader>[1],
 ): AccessRule {
-  const { caller, side = [], permission, target = {} } = rule ?? { caller: '' };
+  const {
+    caller,
+    side = [],
+    permission,
+    whileDisabled = false,
+    target = {},
+  } = rule ?? { caller: '' };
   const known = side.every((it) => it === 'retailer' || it === 'creditor');
   if ((caller !== 'integration' && caller !== 'platform') || !known) {
     throw new Error('must say in x-access who may call it');
@@ -126,7 +137,7 @@ function accessRule(
   if (sides.includes('creditor') && target.creditorId === undefined) {
     throw new Error('must say in x-access.target where the creditor is named');
   }
-  return { caller, sides, permission, target: accessTargetReader(target, sources) };
+  return { caller, sides, permission, whileDisabled, target: accessTargetReader(target, sources) };
 }
 
 function contentType(response: object): string | undefined {

@@ -33,7 +33,7 @@ export function compileValidators(
       operation.id,
       {
         parameters: parameterCheck(operation.parameters, parameters),
-        body: bodyCheck(operation.body, bodies),
+        body: bodyCheck(operation, bodies),
       },
     ]),
   );
@@ -72,7 +72,7 @@ function lowerCase(_: true, text: string, __: unknown, at?: DataValidationCxt): 
   return true;
 }
 
-function bodyCheck(body: Operation['body'], ajv: Ajv2020): Validator['body'] {
+function bodyCheck({ body, unprocessable }: Operation, ajv: Ajv2020): Validator['body'] {
   if (body === undefined) return () => undefined;
   const validate = ajv.compile({ $ref: DOCUMENT_ID + body.schemaAt });
   return (value) => {
@@ -80,8 +80,12 @@ function bodyCheck(body: Operation['body'], ajv: Ajv2020): Validator['body'] {
       if (body.required) throw invalid('body_missing', 'this operation needs a JSON body');
       return undefined;
     }
-    if (!validate(value)) throw refusedFields(fieldErrors(validate.errors ?? []));
-    return value;
+    if (validate(value)) return value;
+    const errors = validate.errors ?? [];
+    const isUnprocessable = errors.every(({ instancePath }) =>
+      unprocessable.includes(instancePath),
+    );
+    throw refusedFields(fieldErrors(errors), isUnprocessable ? 'unprocessable_value' : undefined);
   };
 }
 

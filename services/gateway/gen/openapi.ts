@@ -224,6 +224,111 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/creditors/enable-integration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable the integration for a creditor
+         * @description The last step of the interactive login flow: sets the status `ENABLED`. It needs the status
+         *     `REQUESTED`; in any other, and before any was set, the answer is 409 and nothing changes. Set
+         *     `REQUESTED` with *Set the status of the integration*.
+         *
+         *     Needs a grant on the creditor, which the platform alone gives: enabling adds no grant. The status
+         *     may be `DISABLED`, which blocks every other operation on the creditor's side. A creditor that does
+         *     not exist within your grants is 400 with code `creditor_not_found`.
+         */
+        post: operations["enableIntegration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/creditors/disable-integration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable the integration for a creditor
+         * @description Sets the status `DISABLED`, whatever it was, and records the reason. Within five seconds every
+         *     operation on the creditor's side answers as without a grant, except for the four on the status
+         *     itself, and the creditor's events no longer come by the grant on the creditor. A grant on a retailer
+         *     goes on working. Any other status ends this: set `REQUESTED`, then enable.
+         *
+         *     Disabling what is disabled replaces the reason. Needs a grant on the creditor. A creditor that does
+         *     not exist within your grants is 400 with code `creditor_not_found`.
+         */
+        post: operations["disableIntegration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/creditors/integration-status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set the status of the integration for a creditor
+         * @description Sets one of the three statuses of the enabling itself, whatever the status was:
+         *
+         *     | status | meaning |
+         *     |---|---|
+         *     | `REQUESTED` | The creditor's enabling is asked for; *Enable the integration* can follow. |
+         *     | `WAITING_FOR_SECOND_ACTIVATION_STEP` | The creditor has a further step to take. |
+         *     | `FAILED_TO_ENABLE` | The enabling failed. |
+         *
+         *     None of the three blocks anything, so each also ends `DISABLED`. A `status` outside the three is
+         *     422; a missing field, or a creditorId that is no UUID, is 400. Needs a grant on the creditor. A
+         *     creditor that does not exist within your grants is 400 with code `creditor_not_found`.
+         */
+        post: operations["setIntegrationStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/creditors/{creditorId}/integration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the status of the integration for a creditor
+         * @description The status, when it was set, and in status `DISABLED` the reason that was given. All three are left out until a status is set. Needs a grant on the creditor.
+         */
+        get: operations["getIntegrationEnablement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/platform/integrations": {
         parameters: {
             query?: never;
@@ -892,6 +997,41 @@ export type components = {
             integrationId: string | null;
             decision: components["schemas"]["DecisionValue"];
         } & components["schemas"]["DecisionFigures"];
+        EnableIntegration: {
+            /** Format: uuid */
+            creditorId: string;
+        };
+        DisableIntegration: {
+            /** Format: uuid */
+            creditorId: string;
+            /** @description Why the integration is disabled. */
+            reason?: string;
+        };
+        SetIntegrationStatus: {
+            /** Format: uuid */
+            creditorId: string;
+            /** @enum {string} */
+            status: "REQUESTED" | "WAITING_FOR_SECOND_ACTIVATION_STEP" | "FAILED_TO_ENABLE";
+        };
+        /** @enum {string} */
+        IntegrationStatus: "REQUESTED" | "WAITING_FOR_SECOND_ACTIVATION_STEP" | "FAILED_TO_ENABLE" | "ENABLED" | "DISABLED";
+        IntegrationStatusSet: {
+            /** Format: uuid */
+            creditorId: string;
+            status: components["schemas"]["IntegrationStatus"];
+        };
+        IntegrationEnablement: {
+            /** Format: uuid */
+            creditorId: string;
+            status?: components["schemas"]["IntegrationStatus"];
+            /** @description Why the integration is disabled. */
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description When the status was set.
+             */
+            setAt?: string;
+        };
         IntegrationWrite: {
             /** Format: uuid */
             integrationId?: string;
@@ -1701,6 +1841,286 @@ export interface operations {
                         data: components["schemas"]["RecordedDecision"][];
                         nextCursor: components["schemas"]["NextCursor"];
                     };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    enableIntegration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EnableIntegration"];
+            };
+        };
+        responses: {
+            /** @description Enabled. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *       "status": "ENABLED"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["IntegrationStatusSet"];
+                };
+            };
+            /** @description The body cannot be accepted, or there is no such creditor within your grants. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The status is not `REQUESTED`, or a request with the same Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    disableIntegration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "reason": "The creditor ended the contract."
+                 *     }
+                 */
+                "application/json": components["schemas"]["DisableIntegration"];
+            };
+        };
+        responses: {
+            /** @description Disabled. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *       "status": "DISABLED"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["IntegrationStatusSet"];
+                };
+            };
+            /** @description The body cannot be accepted, or there is no such creditor within your grants. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setIntegrationStatus: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "status": "REQUESTED"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetIntegrationStatus"];
+            };
+        };
+        responses: {
+            /** @description Set. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *       "status": "REQUESTED"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["IntegrationStatusSet"];
+                };
+            };
+            /** @description The body cannot be accepted, or there is no such creditor within your grants. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            /** @description The status is not one of the three, or the Idempotency-Key came earlier with another body. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getIntegrationEnablement: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The status. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *       "status": "DISABLED",
+                     *       "reason": "The creditor ended the contract.",
+                     *       "setAt": "2026-03-02T15:04:05.678Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["IntegrationEnablement"];
                 };
             };
             400: components["responses"]["BadRequest"];

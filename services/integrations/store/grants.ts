@@ -7,14 +7,23 @@ import { creditorGrants, retailerGrants } from '../tables.ts';
 /** The side for which an integration may act by a grant. */
 export type GrantSide = 'retailer' | 'creditor';
 
-const selectGrants = defineStatement<Record<GrantSide, boolean>>(
+/** The grants of an integration on a retailer and on a creditor. */
+interface Grants extends Record<GrantSide, boolean> {
+  /** Whether the grant on the creditor is not live only because its enablement is in status DISABLED. */
+  readonly disabledCreditor: boolean;
+}
+
+const NO_GRANTS: Grants = { retailer: false, creditor: false, disabledCreditor: false };
+
+const selectGrants = defineStatement<Grants>(
   'check_grants',
-  `SELECT
-     EXISTS (SELECT FROM retailer_grants
+  `SELECT retailer.granted AS retailer,
+     creditor.granted AND NOT creditor.disabled AS creditor,
+     creditor.granted AND creditor.disabled AS "disabledCreditor"
+   FROM (SELECT count(*) > 0 AS granted FROM retailer_grants
        WHERE integration_id = $1 AND retailer_id = $2 AND revoked_at IS NULL) AS retailer,
-     EXISTS (SELECT FROM creditor_grants
-       WHERE integration_id = $1 AND creditor_id = $3
-         AND revoked_at IS NULL AND disabled_at IS NULL) AS creditor`,
+     (SELECT count(*) > 0 AS granted, count(disabled_at) > 0 AS disabled FROM creditor_grants
+       WHERE integration_id = $1 AND creditor_id = $3 AND revoked_at IS NULL) AS creditor`,
 );
 
 /** Whether the integration has live grants for the retailer and for the creditor; false for null. */
@@ -23,9 +32,9 @@ export async function checkGrants(
   integrationId: string,
   retailerId: string | null,
   creditorId: string | null,
-): Promise<Record<GrantSide, boolean>> {
+): Promise<Grants> {
   const [row] = await selectGrants.run(db, [integrationId, retailerId, creditorId]);
-  return row ?? { retailer: false, creditor: false };
+  return row ?? NO_GRANTS;
 }
 
 const GRANTS = {

@@ -422,6 +422,14 @@ export declare type CheckGrantsResponse = Message<"creditlane.integrations.v1.Ch
    * @generated from field: bool creditor = 2;
    */
   creditor: boolean;
+
+  /**
+   * Whether the integration has a grant on the creditor that is not live only because the integration is
+   * disabled for the creditor.
+   *
+   * @generated from field: bool disabled_creditor = 3;
+   */
+  disabledCreditor: boolean;
 };
 
 /**

@@ -1,0 +1,41 @@
+/** The operations on the enablement of an integration. */
+import {
+  type EnablementService,
+  GetIntegrationEnablementResponseSchema,
+  SetIntegrationStatusRequestSchema,
+  SetIntegrationStatusResponseSchema,
+} from '@creditlane/proto/integrations/v1/enablement_service';
+import type { Client } from '@creditlane/rpc/client';
+import { defineHandlers } from './handlers.ts';
+import { messageReader, messageWriter } from './json-message.ts';
+
+const readStatus = messageReader(SetIntegrationStatusRequestSchema);
+const writeStatus = messageWriter(SetIntegrationStatusResponseSchema);
+const writeEnablement = messageWriter(GetIntegrationEnablementResponseSchema);
+
+export function enablementOperations(enablement: Client<typeof EnablementService>) {
+  return defineHandlers({
+    async enableIntegration({ body: { creditorId }, context }) {
+      await enablement.enableIntegration({ creditorId }, context);
+      return { creditorId, status: 'ENABLED' };
+    },
+
+    async disableIntegration({ body: { creditorId, reason = '' }, context }) {
+      await enablement.disableIntegration({ creditorId, reason }, context);
+      return { creditorId, status: 'DISABLED' };
+    },
+
+    async setIntegrationStatus({ body, context }) {
+      const { creditorId } = body;
+      const answer = await enablement.setIntegrationStatus(readStatus(body), context);
+      return { creditorId, ...writeStatus(answer) };
+    },
+
+    async getIntegrationEnablement({ path, context }) {
+      return {
+        ...path,
+        ...writeEnablement(await enablement.getIntegrationEnablement(path, context)),
+      };
+    },
+  });
+}

@@ -1,0 +1,34 @@
+/** EnablementService: how integrations are enabled for creditors. */
+import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
+import {
+  EnablementService,
+  EnablementStatus,
+} from '@creditlane/proto/integrations/v1/enablement_service';
+import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import type { EnablementStatusName } from './enablement.ts';
+import { getEnablement, type SetEnablementDeps, setEnablement } from './set-enablement.ts';
+
+/** The routes of EnablementService to mount. Ids may arrive in either case; tables have them in lower case. */
+export function enablementRoutes(deps: SetEnablementDeps): ServiceRoutes {
+  return implement(
+    EnablementService,
+    translateDatabaseErrors({
+      enableIntegration: ({ creditorId }, call) =>
+        setEnablement(deps, creditorId.toLowerCase(), { status: 'ENABLED' }, call),
+
+      disableIntegration({ creditorId, reason }, call) {
+        const change = { status: 'DISABLED', reason: reason || undefined } as const;
+        return setEnablement(deps, creditorId.toLowerCase(), change, call);
+      },
+
+      setIntegrationStatus({ creditorId, status }, call) {
+        // The rules of the proto leave the three statuses that an integration may set.
+        const change = { status: EnablementStatus[status] as EnablementStatusName };
+        return setEnablement(deps, creditorId.toLowerCase(), change, call);
+      },
+
+      getIntegrationEnablement: ({ creditorId }, call) =>
+        getEnablement(deps, creditorId.toLowerCase(), call),
+    }),
+  );
+}

@@ -1,0 +1,75 @@
+/** Changes the enablement of the calling integration for a creditor, and reads it. */
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
+import type { Database } from '@creditlane/postgres/database';
+import type { Queryable } from '@creditlane/postgres/statement';
+import {
+  EnablementStatus,
+  type GetIntegrationEnablementResponseSchema,
+  SetIntegrationStatusResponseSchema,
+} from '@creditlane/proto/integrations/v1/enablement_service';
+import type { Call } from '@creditlane/rpc/call';
+import { type Fault, notFound } from '@creditlane/rpc/fault';
+import type { Clock } from '@creditlane/runtime/clock';
+import { findEnablement, lockEnablement, updateEnablement } from '../store/enablements.ts';
+import { changeEnablement, type EnablementChange } from './enablement.ts';
+
+export interface SetEnablementDeps {
+  database: Database;
+  answers: SealedAnswers;
+  clock: Clock;
+}
+
+/**
+ * Changes the status in the row of the grant, whose lock makes changes follow each other. The grant must
+ * not be revoked, and may be disabled: otherwise a disabled integration could never be enabled again.
+ *
+ * @throws Fault `creditor_not_found`, `integration_not_requested`, or a fault of the idempotency key
+ */
+export async function setEnablement(
+  { answers, clock }: SetEnablementDeps,
+  creditorId: string,
+  change: EnablementChange,
+  call: Call,
+): Promise<{ status: EnablementStatus }> {
+  const integrationId = grantedIntegration(creditorId, call);
+  const answer = { status: EnablementStatus[change.status] };
+  const write = async (tx: Queryable): Promise<void> => {
+    const current = await lockEnablement(tx, integrationId, creditorId);
+    if (current === undefined) throw creditorNotFound();
+    const next = changeEnablement(current, change, clock());
+    await updateEnablement(tx, integrationId, creditorId, next);
+  };
+  // The three answers have the same fields.
+  const schema = SetIntegrationStatusResponseSchema;
+  const { status } = await answers.answerOnce(call, schema, answer, write);
+  return { status };
+}
+
+/** @throws Fault `creditor_not_found` */
+export async function getEnablement(
+  { database }: Pick<SetEnablementDeps, 'database'>,
+  creditorId: string,
+  call: Call,
+): Promise<MessageInitShape<typeof GetIntegrationEnablementResponseSchema>> {
+  const integrationId = grantedIntegration(creditorId, call);
+  const found = await findEnablement(database.pool, integrationId, creditorId);
+  if (found === undefined) throw creditorNotFound();
+  const { status, reason = '', setAt } = found;
+  return {
+    status: EnablementStatus[status ?? 'UNSPECIFIED'],
+    reason,
+    ...(setAt && { setAt: timestampFromDate(setAt) }),
+  };
+}
+
+/** The calling integration, if the gateway found its grant on the creditor. The row of the grant decides. */
+function grantedIntegration(creditorId: string, { identity }: Call): string {
+  if (identity.creditorId !== creditorId) throw creditorNotFound();
+  return identity.subject;
+}
+
+function creditorNotFound(): Fault {
+  return notFound('creditor_not_found', 'There is no such creditor.');
+}
