@@ -96,6 +96,32 @@ describe('invalid input is refused and changes nothing', () => {
     expect(answer.status).toBe(415);
   });
 
+  test.each([
+    { host: 'localhost..', message: /without a final dot/ },
+    { host: 'localhost.', message: /without a final dot/ },
+    { host: '127.0.0.1.', message: /spell its host as it is looked up/ },
+    { host: '127.1', message: /spell its host as it is looked up/ },
+    { host: '%6cocalhost', message: /spell its host as it is looked up/ },
+    { host: 'ｌｏｃａｌｈｏｓｔ', message: /spell its host as it is looked up/ },
+  ])(
+    'a destination at $host, another spelling of a permitted host, is 400',
+    async ({ host, message }) => {
+      const { demo } = platform;
+      const { port } = new URL(demo.inboxUrl);
+      const answer = await platform.api.call(
+        'PUT',
+        `/platform/integrations/${demo.integrationId}/destination`,
+        { key: demo.keys.platform, body: { url: `http://${host}:${port}/other` } },
+      );
+      expect(answer.status).toBe(400);
+      expect(answer.body).toMatchObject({
+        code: 'invalid_destination',
+        message: expect.stringMatching(message),
+        errors: [{ pointer: '/url' }],
+      });
+    },
+  );
+
   const UNKNOWN_APPLICATION = { applicationId: randomUUID() };
   test.each([
     { name: 'reading a decision on an application that does not exist', ids: UNKNOWN_APPLICATION },

@@ -3,6 +3,7 @@
  * URL by itself. The addresses that its host name resolves to are checked when the connection is made.
  */
 import { isIP } from 'node:net';
+import { domainToUnicode } from 'node:url';
 import { isLoopbackAddress, isPublicAddress } from './public-address.ts';
 
 /** The egress settings. `allowHttp` and `allowLoopback` are for development and tests. */
@@ -43,13 +44,35 @@ const INTERNAL_SUFFIXES = [
   'arpa',
 ];
 
+/** One label of a host name. Some receivers have an underscore in theirs, which resolvers take. */
+const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
+/** The limit of DNS, in the form without a final dot. */
+const MAX_NAME_LENGTH = 253;
+
 /**
- * The URL of an event: the destination's URL with the event's path appended.
- * Throws EgressDeniedError when the destination's URL is malformed.
+ * Reads the URL of a destination. Throws EgressDeniedError when the URL is malformed, or when its host is
+ * not spelled as the host that the URL parser makes of it: escapes, full-width characters, `0x7f.1` and
+ * `127.0.0.1.` are further spellings of a host, by which two URLs differ and lead to the same place. An
+ * internationalised name may be given in Unicode or as `xn--…`.
+ */
+export function readDestinationUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null) throw new EgressDeniedError('url_malformed');
+  if (!/^https?:$/.test(url.protocol)) return url; // `checkEgressUrl` refuses the scheme.
+  const [, authority = ''] = /^[a-z]+:\/\/([^/?#]*)/i.exec(text) ?? [];
+  const host = authority.replace(/^.*@/, '').replace(/:\d*$/, '').toLowerCase();
+  if (host !== url.hostname && host !== domainToUnicode(url.hostname)) {
+    throw new EgressDeniedError('host_not_canonical');
+  }
+  return url;
+}
+
+/**
+ * The URL of an event: the destination's URL with the event's path appended. Throws the errors of
+ * `readDestinationUrl`.
  */
 export function buildEventUrl(destination: string, eventPath: string): URL {
-  const url = URL.parse(destination);
-  if (url === null) throw new EgressDeniedError('url_malformed');
+  const url = readDestinationUrl(destination);
   url.pathname = url.pathname.replace(/\/+$/, '') + eventPath;
   return url;
 }
@@ -63,6 +86,7 @@ export function checkEgressUrl(url: URL, policy: EgressPolicy): void {
     throw new EgressDeniedError('scheme_not_allowed');
   }
   if (url.username !== '' || url.password !== '') throw new EgressDeniedError('credentials_in_url');
+  if (isIP(host) === 0 && !isHostName(host)) throw new EgressDeniedError('host_name_invalid');
   if (isAllowedLoopback) return;
   if (!policy.ports.includes(portOf(url))) throw new EgressDeniedError('port_not_allowed');
   // Node does not look IP literals up, so they are checked here. The URL parser has already converted
@@ -74,11 +98,17 @@ export function checkEgressUrl(url: URL, policy: EgressPolicy): void {
   if (isInternalName(host)) throw new EgressDeniedError('host_not_public');
 }
 
-/** The host as it is looked up: IPv6 without brackets, names without the final dot. */
-function bareHost(url: URL): string {
-  const host = url.hostname;
-  if (host.startsWith('[')) return host.slice(1, -1);
-  return host.endsWith('.') ? host.slice(0, -1) : host;
+/** The host as it is looked up: IPv6 without brackets. */
+function bareHost({ hostname }: URL): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}
+
+/**
+ * Whether the text is a name of DNS labels. A final dot, which marks a name as absolute in DNS, is not
+ * permitted: it would be a second spelling of the name, and TLS names no host with it.
+ */
+function isHostName(host: string): boolean {
+  return host.length <= MAX_NAME_LENGTH && host.split('.').every((label) => LABEL.test(label));
 }
 
 function portOf(url: URL): number {

@@ -5,6 +5,7 @@ import {
   checkEgressUrl,
   EgressDeniedError,
   type EgressPolicy,
+  readDestinationUrl,
 } from '@creditlane/egress-rules/destination-url';
 import { invalid } from '@creditlane/rpc/fault';
 
@@ -46,13 +47,11 @@ export function checkDestinationUrl(text: string, policy: EgressPolicy): void {
 function urlFault(text: string, policy: EgressPolicy): string | undefined {
   // URL.parse drops these characters silently, so the integration would see another URL.
   if (/[\s\p{Cc}]/u.test(text)) return 'must not hold spaces or control characters';
-  const url = URL.parse(text);
-  if (!url) return 'must be an absolute URL';
   // The event's path is appended to the URL, and would be lost in a fragment. URL.hash is empty for a
   // bare "#".
   if (text.includes('#')) return 'must not hold a fragment';
   try {
-    checkEgressUrl(url, policy);
+    checkEgressUrl(readDestinationUrl(text), policy);
     return undefined;
   } catch (error) {
     if (error instanceof EgressDeniedError) return refusalText(error.code, policy);
@@ -62,6 +61,12 @@ function urlFault(text: string, policy: EgressPolicy): string | undefined {
 
 function refusalText(code: string, { ports }: EgressPolicy): string {
   switch (code) {
+    case 'url_malformed':
+      return 'must be an absolute URL';
+    case 'host_not_canonical':
+      return 'must spell its host as it is looked up, such as hooks.example.com or 192.0.2.1';
+    case 'host_name_invalid':
+      return 'must have a host name of letters, digits and hyphens between single dots, without a final dot';
     case 'scheme_not_allowed':
       return 'must begin with https://';
     case 'credentials_in_url':

@@ -185,6 +185,17 @@ describe('the guard on connections', () => {
     expect(connections).toBe(0);
   });
 
+  it.each([
+    ['localhost..', 'host_name_invalid'],
+    ['localhost.', 'host_name_invalid'],
+    ['127.0.0.1.', 'host_not_canonical'],
+    ['127.1', 'host_not_canonical'],
+  ])('opens no connection to %s, another spelling of a permitted host', async (host, reason) => {
+    const { outcome, connections } = await postTo(host, { allowLoopback: true });
+    expect(outcome).toEqual({ kind: 'failed', reason });
+    expect(connections).toBe(0);
+  });
+
   it('checks the addresses of a name for each connection, so that DNS rebinding has no effect', async () => {
     const answers = [['8.8.8.8', '10.0.0.1'], ['127.0.0.1']];
     const resolve = async () => answers.shift() ?? [];
