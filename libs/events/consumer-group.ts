@@ -1,8 +1,11 @@
 /** One consumer group within this process: a queue of messages and the one handler that takes them. */
 import { BusClosedError, type SubscribeOptions, type Subscription } from './bus.ts';
-import type { EventMessage } from './message.ts';
+import { type EventMessage, MAX_BATCH_BYTES, sizeOf } from './message.ts';
 
-/** A batch is what was queued while the last batch was handled, up to about this many messages. */
+/**
+ * A batch is what was queued while the last batch was handled, up to about this many messages and about
+ * MAX_BATCH_BYTES.
+ */
 const MAX_BATCH = 1_000;
 
 /** Messages that were queued together; they are handled in one batch. */
@@ -113,13 +116,15 @@ export class ConsumerGroup {
     }
   }
 
-  /** Messages that were queued together are never split, even when they exceed MAX_BATCH. */
+  /** Messages that were queued together are never split, even when they exceed the limits. */
   #takeBatch(): QueuedMessages[] {
     let taken = 0;
     let count = 0;
+    let bytes = 0;
     for (const { messages } of this.#queue) {
       count += messages.length;
-      if (taken > 0 && count > MAX_BATCH) break;
+      bytes += messages.reduce((sum, message) => sum + sizeOf(message), 0);
+      if (taken > 0 && (count > MAX_BATCH || bytes > MAX_BATCH_BYTES)) break;
       taken += 1;
     }
     return this.#queue.splice(0, taken);

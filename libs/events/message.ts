@@ -16,6 +16,15 @@ export interface EventMessage {
   value: Uint8Array;
 }
 
+/**
+ * The size of a batch that is encoded, decoded or handled in one turn of the event loop: 512 KiB of the
+ * events that are the most expensive to render as webhooks take about 15 ms, and 500 such events 120 ms.
+ */
+export const MAX_BATCH_BYTES = 512 * 1024;
+
+/** An upper bound for the size of a message without its key, value and headers. */
+const OVERHEAD_BYTES = 100;
+
 /** An event as the outbox stores it. */
 export interface EventRecord {
   /** The same at every publish of the event; consumers recognise repeated messages by it. */
@@ -53,4 +62,34 @@ export function toMessage(event: EventRecord, source: string): EventMessage {
 /** Returns a copy that shares no memory with the original, as a network would. */
 export function copyMessage({ topic, key, headers, value }: EventMessage): EventMessage {
   return { topic, key, headers: { ...headers }, value: new Uint8Array(value) };
+}
+
+/** An upper bound for the bytes that a message takes. */
+export function sizeOf({ key, headers, value }: EventMessage): number {
+  const text = Object.entries(headers).reduce(
+    (sum, [name, header]) => sum + name.length + header.length,
+    0,
+  );
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
+  return OVERHEAD_BYTES + value.byteLength + 3 * (key.length + text);
+}
+
+/** Splits messages, in their order, into batches within the limits. A larger message is a batch of its own. */
+export function* split(
+  messages: readonly EventMessage[],
+  { maxBytes, maxMessages = Number.POSITIVE_INFINITY }: { maxBytes: number; maxMessages?: number },
+): Generator<EventMessage[]> {
+  let batch: EventMessage[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const size = sizeOf(message);
+    if (batch.length > 0 && (bytes + size > maxBytes || batch.length === maxMessages)) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(message);
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
 }

@@ -73,7 +73,9 @@ export function decodeEvent(message: {
   const type = message.headers.ce_type ?? '';
   const schema = schemaOf(type);
   try {
-    return { type, event: fromBinary(schema, message.value) } as DecodedEvent;
+    // Nothing reads unknown fields; to keep 300,000 of them, which fit into a message, took 45 ms.
+    const event = fromBinary(schema, message.value, { readUnknownFields: false });
+    return { type, event } as DecodedEvent;
   } catch (cause) {
     throw new UndecodableEventError(`the value is not a ${type}`, { cause });
   }

@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from '@bufbuild/protobuf';
 import type { EventBus } from '@creditlane/events/bus';
-import { type EventMessage, toMessage } from '@creditlane/events/message';
+import { type EventMessage, MAX_BATCH_BYTES, sizeOf, toMessage } from '@creditlane/events/message';
 import type { EventType, Topic } from '@creditlane/events/topics';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, runQuery } from '@creditlane/postgres/statement';
@@ -16,7 +16,7 @@ import { endSpansAfter, type Span, startSpan } from '@creditlane/runtime/telemet
 import type pg from 'pg';
 import type { Lease, ShardLeases } from './shard-leases.ts';
 
-/** How many events of one shard a round publishes. */
+/** How many events of one shard a round publishes at most. */
 const MAX_SHARD_BATCH = 500;
 /** How long `close` waits for a publish under way. Its events are published again otherwise. */
 const CLOSE_GRACE_MS = 5_000;
@@ -123,15 +123,23 @@ export function createRelayRound(
       makeError: () => new Error('the relay closed before the bus had published the events'),
     });
 
-  /** Marks events and reads those of the next round in one round trip. The leases may have changed since. */
-  const markAndReadAhead = async (ids: readonly number[], leases: readonly Lease[]) => {
-    const nextLeases = shardLeases.held();
+  /**
+   * Marks events and, when no rows are left of those that were read, reads those of the next round in the same
+   * round trip. The leases may have changed since.
+   */
+  const markAndReadAhead = async (
+    ids: readonly number[],
+    leases: readonly Lease[],
+    left: readonly OutboxRow[],
+  ) => {
     const shards = leases.map(({ shard }) => shard);
     const fences = leases.map(({ fence }) => fence);
-    const [marked, rows] = await runPipeline(pool, [
-      markPublished.query([ids, shards, fences]),
-      unpublishedQuery(nextLeases),
-    ]);
+    const markQuery = markPublished.query([ids, shards, fences]);
+    if (left.length > 0) {
+      return { marked: await runQuery(pool, markQuery), next: { leases, rows: left } };
+    }
+    const nextLeases = shardLeases.held();
+    const [marked, rows] = await runPipeline(pool, [markQuery, unpublishedQuery(nextLeases)]);
     return { marked, next: { leases: nextLeases, rows } };
   };
 
@@ -141,7 +149,7 @@ export function createRelayRound(
     // The process may have been suspended since the reading: only leases that still hold count.
     const leases = shardLeases.held().filter((lease) => includes(unpublished.leases, lease));
     const shards = new Set(leases.map(({ shard }) => shard));
-    const outgoing = encode(
+    const { outgoing, left } = encode(
       unpublished.rows.filter(({ shard }) => shards.has(shard)),
       { source, blockedKeys, log },
     );
@@ -150,7 +158,7 @@ export function createRelayRound(
     const events = [...outgoing.values()];
     const publishAndMark = async () => {
       await publish(events.map(({ message }) => message));
-      return markAndReadAhead([...outgoing.keys()], leases);
+      return markAndReadAhead([...outgoing.keys()], leases, left);
     };
     const { marked, next } = await endSpansAfter(
       events.map(({ span }) => span),
@@ -169,16 +177,23 @@ export function createRelayRound(
   };
 }
 
-/** Returns the rows' events by row id. A row that cannot be encoded blocks its key. */
+/**
+ * Returns the rows' events by row id, up to MAX_BATCH_BYTES, and the rows that are left for the next round. A
+ * row that cannot be encoded blocks its key.
+ */
 function encode(
   rows: readonly OutboxRow[],
   { source, blockedKeys, log }: { source: string; blockedKeys: Set<string>; log: Log },
-): Map<number, OutgoingEvent> {
+): { outgoing: Map<number, OutgoingEvent>; left: readonly OutboxRow[] } {
   const outgoing = new Map<number, OutgoingEvent>();
-  for (const row of rows) {
+  let bytes = 0;
+  for (const [index, row] of rows.entries()) {
+    if (bytes > MAX_BATCH_BYTES) return { outgoing, left: rows.slice(index) };
     if (blockedKeys.has(row.key)) continue;
     try {
-      outgoing.set(row.id, toOutgoingEvent(row, source));
+      const event = toOutgoingEvent(row, source);
+      outgoing.set(row.id, event);
+      bytes += sizeOf(event.message);
     } catch (err) {
       blockedKeys.add(row.key);
       const { id: outboxId, type, traceparent } = row;
@@ -186,7 +201,7 @@ function encode(
       log.error({ err, outboxId, type, traceId }, 'an event cannot be encoded; its key is blocked');
     }
   }
-  return outgoing;
+  return { outgoing, left: [] };
 }
 
 function measurePublished(metrics: Metrics, source: string) {

@@ -113,6 +113,25 @@ test('events of a key that take many batches are published in the order of their
   expect(batches.length).toBeGreaterThan(1);
 });
 
+test('large events are published in batches of about 512 KiB, in the order of their writing', async () => {
+  const sizes: number[] = [];
+  accept = async (batch) => {
+    sizes.push(batch.reduce((sum, { value }) => sum + value.byteLength, 0));
+  };
+  const conditions = '\u{1f697}'.repeat(10_000);
+  const large = Array.from({ length: 60 }, (_, n) => {
+    const { payload, ...rest } = event(`key ${n % 3}`, n + 1);
+    return { ...rest, payload: { ...(payload as object), decision: { conditions } } };
+  });
+  await append(...large);
+  relay();
+  await vi.waitUntil(async () => (await unpublished()).length === 0, { timeout: 10_000 });
+  expect(published).toHaveLength(60);
+  expect(sequencesOf('key 1')).toEqual(Array.from({ length: 20 }, (_, n) => 3 * n + 2));
+  expect(Math.max(...sizes)).toBeLessThan(600_000);
+  expect(sizes.length).toBe(5);
+});
+
 test('events of a transaction that commits after one with higher ids are published', async () => {
   const running = relay();
   await inTransaction(db.pool, async (tx) => {

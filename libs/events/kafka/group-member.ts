@@ -3,10 +3,10 @@ import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { ConsumerGroup } from '../consumer-group.ts';
-import type { EventMessage } from '../message.ts';
+import { type EventMessage, MAX_BATCH_BYTES, split } from '../message.ts';
 
 /** The messages of a large fetch are handled in slices of this size. */
-const MAX_SLICE = 500;
+const SLICE = { maxMessages: 500, maxBytes: MAX_BATCH_BYTES };
 const BACKOFF = { baseMs: 100, capMs: 5_000 };
 
 export interface GroupMemberOptions {
@@ -45,12 +45,14 @@ export class GroupMember {
     const joins = this.#joins;
     const lost = this.#heartbeats.begin(heartbeat);
     try {
-      for (let at = 0; at < batch.messages.length; at += MAX_SLICE) {
-        const slice = batch.messages.slice(at, at + MAX_SLICE);
-        await this.#untilHandled(topic, slice, AbortSignal.any([lost, stop]));
+      const events = batch.messages.map((message) => toEventMessage(topic, message));
+      let handled = 0;
+      for (const slice of split(events, SLICE)) {
+        await this.#untilHandled(slice, AbortSignal.any([lost, stop]));
+        handled += slice.length;
         // After a rebalance another member may have the partition, and begins with this batch again.
         if (joins !== this.#joins) return;
-        resolveOffset(slice.at(-1)?.offset ?? batch.lastOffset());
+        resolveOffset(batch.messages[handled - 1]?.offset ?? batch.lastOffset());
         await this.#commit(payload);
       }
       lost.throwIfAborted();
@@ -61,11 +63,10 @@ export class GroupMember {
     }
   }
 
-  async #untilHandled(topic: string, messages: KafkaMessage[], stop: AbortSignal): Promise<void> {
+  async #untilHandled(events: EventMessage[], stop: AbortSignal): Promise<void> {
     const pause = new WakeSignal();
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const events = messages.map((message) => toEventMessage(topic, message));
         return await this.#options.queue.deliver(events, stop);
       } catch {
         // KafkaConsumer has logged the error. The slice is tried again unless the member must stop.

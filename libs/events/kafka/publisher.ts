@@ -1,7 +1,7 @@
 /** The publishing side of the Kafka bus. */
 import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import { type ISocketFactory, type Kafka, Partitioners, type Producer } from 'kafkajs';
-import type { EventMessage } from '../message.ts';
+import { type EventMessage, split } from '../message.ts';
 import { CLIENT_RETRY, KafkaError } from './client.ts';
 import { ProducerConnections } from './producer-connections.ts';
 
@@ -9,8 +9,6 @@ const ACKS_FROM_ALL = -1;
 const ACKS_WITHIN_MS = 10_000;
 /** Below a broker's limit for the messages of one request to one partition (1 MiB). */
 const MAX_REQUEST_BYTES = 900_000;
-/** An upper bound for the size of a message without its key, value and headers. */
-const OVERHEAD_BYTES = 100;
 
 /** A producer, which may still be connecting, and its own connections. */
 interface OpenProducer {
@@ -81,7 +79,8 @@ export class KafkaPublisher {
 
   async #sendAll({ producer }: OpenProducer, messages: EventMessage[]): Promise<void> {
     const connected = await producer;
-    for (const request of split(messages)) await this.#send(connected, request);
+    for (const request of split(messages, { maxBytes: MAX_REQUEST_BYTES }))
+      await this.#send(connected, request);
   }
 
   #connect(): OpenProducer {
@@ -111,30 +110,4 @@ export class KafkaPublisher {
       })),
     });
   }
-}
-
-/** Splits messages into requests of MAX_REQUEST_BYTES. A larger message is a request of its own. */
-function* split(messages: EventMessage[]): Generator<EventMessage[]> {
-  let request: EventMessage[] = [];
-  let bytes = 0;
-  for (const message of messages) {
-    const size = sizeOf(message);
-    if (request.length > 0 && bytes + size > MAX_REQUEST_BYTES) {
-      yield request;
-      request = [];
-      bytes = 0;
-    }
-    request.push(message);
-    bytes += size;
-  }
-  if (request.length > 0) yield request;
-}
-
-function sizeOf({ key, headers, value }: EventMessage): number {
-  const text = Object.entries(headers).reduce(
-    (sum, [name, header]) => sum + name.length + header.length,
-    0,
-  );
-  // A UTF-16 code unit takes at most three bytes in UTF-8.
-  return OVERHEAD_BYTES + value.byteLength + 3 * (key.length + text);
 }
