@@ -15,6 +15,7 @@ import { loadOpenApiDocument } from './document/openapi-document.ts';
 import { type Operation, operationsOf } from './document/operation.ts';
 import { type Listener, startListener } from './http/listener.ts';
 import { createKoaApp } from './koa-app.ts';
+import { bodyBytesHeld } from './middleware/body.ts';
 import { requestsUnderWay } from './middleware/concurrency-limit.ts';
 import { RateLimiter } from './middleware/rate-limit.ts';
 import { Refusals } from './middleware/refusals.ts';
@@ -74,6 +75,7 @@ export async function startGateway({
     access: new Access(clients, cache),
     rateLimiter: new RateLimiter(settings.rateLimit),
     requestsUnderWay: requestsUnderWay(settings.maxUnderWay, metrics),
+    bodyBytesHeld: bodyBytesHeld(metrics),
     timeoutMs: settings.deadlineMs,
     log,
     metrics,

@@ -33,6 +33,7 @@ export interface KoaAppDeps {
   access: Access;
   rateLimiter: RateLimiter;
   requestsUnderWay: SharedLimit;
+  bodyBytesHeld: SharedLimit;
   /** How long a request may take, unless its operation says otherwise. */
   timeoutMs: number;
   log: Log;
@@ -67,7 +68,7 @@ function middlewareOf(
   operation: Operation,
   validator: Validator,
   handler: BoundHandler,
-  { callers, access, rateLimiter, requestsUnderWay, timeoutMs }: KoaAppDeps,
+  { callers, access, rateLimiter, requestsUnderWay, bodyBytesHeld, timeoutMs }: KoaAppDeps,
 ): OperationMiddleware[] {
   return [
     startOperation(operation, timeoutMs),
@@ -75,7 +76,7 @@ function middlewareOf(
     limitRate(rateLimiter),
     admitCaller(access),
     readParameters(validator),
-    readBody(operation, validator),
+    readBody(operation, validator, bodyBytesHeld),
     confirmCaller(callers, access),
     // After the body is read, so that a client that sends slowly does not use up the limit.
     limitConcurrency(requestsUnderWay),

@@ -6,7 +6,7 @@ import type { ApplicationSchema } from '@creditlane/proto/applications/v1/applic
 import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
-import type { Caller } from '@creditlane/proto/common/v1/access';
+import { Caller } from '@creditlane/proto/common/v1/access';
 import { type Decision, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import {
@@ -52,6 +52,13 @@ export class TestServices {
     const key = generateApiKey(false);
     this.keys.set(digestApiKey(key).toString('hex'), { id, caller, permissions });
     return key;
+  }
+
+  /** The key of a new integration with a grant on the creditor. */
+  issueGranted(creditorId: string): string {
+    const id = newId();
+    this.grants.add(`${id} ${creditorId}`);
+    return this.issue(Caller.INTEGRATION, id);
   }
 
   called(method: string) {

@@ -1219,7 +1219,7 @@ export type components = {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The integration's allowance is used up, or too many of its requests are under way. */
+        /** @description The integration's allowance is used up, or too many of its requests or too many bytes are under way. */
         TooManyRequests: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { cancelled, type Fault, invalid } from '@creditlane/rpc/fault';
+import { GrowingBuffer } from './growing-buffer.ts';
 import { type JsonLimits, parseJsonText } from './json-text.ts';
 
 /** No operation takes a larger body. */
@@ -13,11 +14,15 @@ const BYTE_ORDER_MARK = 0xfeff;
 /**
  * The value of a body within the limits. Throws an `invalid` Fault when the body is larger (the rest is
  * not read), not declared as JSON, not UTF-8 or malformed, and a `cancelled` Fault when the client hangs up.
+ *
+ * Before the bytes come into memory, `reserve` is called with their number: once with the declared length,
+ * or for each piece of a body that declares none. When `reserve` throws, the rest is not read either.
  */
 export async function readJsonBody(
   req: IncomingMessage,
   res: ServerResponse,
   { maxBytes, ...limits }: JsonLimits & { maxBytes: number },
+  reserve: (bytes: number) => void,
 ): Promise<unknown> {
   const { 'content-type': type, 'content-encoding': coding, expect } = req.headers;
   if (type === undefined || !JSON_TYPE.test(type)) {
@@ -26,9 +31,11 @@ export async function readJsonBody(
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
     throw invalid('not_json', 'the body must be sent without a Content-Encoding');
   }
-  if (declaredBytes(req) > maxBytes) throw tooLarge(maxBytes);
+  const declared = declaredBytes(req);
+  if (declared > maxBytes) throw tooLarge(maxBytes);
+  if (declared > 0) reserve(declared);
   if (expect !== undefined) res.writeContinue();
-  const bytes = await read(req, maxBytes);
+  const bytes = await read(req, maxBytes, declared > 0 ? undefined : reserve);
   if (!isUtf8(bytes)) throw invalid('not_utf8', 'the body is not UTF-8');
   const text = bytes.toString('utf8');
   // Parsers may ignore a byte order mark (RFC 8259, section 8.1).
@@ -45,25 +52,30 @@ export function declaredBytes(req: IncomingMessage): number {
   return Number(req.headers['content-length'] ?? 0);
 }
 
-function read(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+function read(
+  req: IncomingMessage,
+  maxBytes: number,
+  reserve?: (bytes: number) => void,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
+    const received = new GrowingBuffer();
     const settle = () => {
       req.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
     };
     const onData = (chunk: Buffer) => {
-      length += chunk.length;
-      chunks.push(chunk);
-      if (length <= maxBytes) return;
-      settle();
-      req.pause();
-      reject(tooLarge(maxBytes));
+      try {
+        if (received.length + chunk.length > maxBytes) throw tooLarge(maxBytes);
+        reserve?.(chunk.length);
+        received.append(chunk);
+      } catch (error) {
+        settle();
+        req.pause();
+        reject(error);
+      }
     };
     const onEnd = () => {
       settle();
-      const [first] = chunks;
-      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, length));
+      resolve(received.bytes());
     };
     const onClose = () => {
       settle();

@@ -28,7 +28,7 @@ export interface ListenerOptions {
 const KEEP_ALIVE_MS = 65_000;
 const TIMEOUTS = { headMs: 10_000, requestMs: 30_000 };
 /**
- * Each connection handles one request at a time and holds about 20 KB while it is idle. A replica behind a
+ * Each connection handles one request at a time and holds about 10 KB while it is idle. A replica behind a
  * load balancer has some hundreds.
  */
 const MAX_CONNECTIONS = 4_096;

@@ -1,19 +1,62 @@
 /** Reads and checks the body of a request, and leaves its value in `ctx.state.body`. */
-
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { Operation } from '../document/operation.ts';
 import type { Validator } from '../document/validation.ts';
 import { hasBody, readJsonBody } from '../http/json-body.ts';
+import { SharedLimit } from '../limits/shared-limit.ts';
 import type { OperationMiddleware } from '../request-state.ts';
+
+/** Bodies of a hundred times the usual size (2 KB), for a hundred and sixty requests at once. */
+const MAX_BYTES_HELD = 32 * 1024 * 1024;
 
 /**
  * Throws an `invalid` Fault that says why the body cannot be read, or names every field at fault. A body
  * sent to an operation that takes none is read within the same limits, and ignored.
+ *
+ * The body counts as held until the request is answered, because its value stays in memory as long. Throws
+ * an `overloaded` Fault when the bodies of all callers take too much memory, and a `resource_exhausted`
+ * Fault when those of the caller do.
  */
-export function readBody({ bodyLimits }: Operation, validator: Validator): OperationMiddleware {
+export function readBody(
+  { bodyLimits }: Operation,
+  validator: Validator,
+  bytesHeld: SharedLimit,
+): OperationMiddleware {
   return async function readBody(ctx, next) {
     const { req, res, state } = ctx;
-    const body = hasBody(req) ? await readJsonBody(req, res, bodyLimits) : undefined;
-    state.body = validator.body(body);
-    await next();
+    if (!hasBody(req)) {
+      state.body = validator.body(undefined);
+      await next();
+      return;
+    }
+    const { id } = state.caller;
+    let held = 0;
+    const reserve = (bytes: number) => {
+      bytesHeld.take(id, bytes);
+      held += bytes;
+    };
+    try {
+      state.body = validator.body(await readJsonBody(req, res, bodyLimits, reserve));
+      await next();
+    } finally {
+      bytesHeld.release(id, held);
+    }
   };
+}
+
+/** The limit of the bytes of bodies in memory, of which each caller has a share. */
+export function bodyBytesHeld(metrics: Metrics): SharedLimit {
+  const limit = new SharedLimit({
+    max: MAX_BYTES_HELD,
+    full: 'the bodies of the requests under way take all the memory that there is for them',
+    shareCode: 'too_many_bytes_under_way',
+    share: 'the bodies of your requests under way are too large together; please wait',
+  });
+  metrics.gauge(
+    'http_body_bytes_held',
+    'Bytes of the bodies of requests under way, as declared or as received.',
+    [],
+    (gauge) => gauge.set(limit.taken),
+  );
+  return limit;
 }

@@ -1,7 +1,7 @@
 // Requests that a proxy in front of the gateway may read in another way, sent over TCP connections.
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { startTestGateway } from './test-gateway.ts';
-import { openTestSocket, requestText } from './test-socket.ts';
+import { startTestGateway } from '../test-gateway.ts';
+import { openTestSocket, requestText } from '../test-socket.ts';
 
 const gateway = await startTestGateway();
 afterAll(() => gateway.close());

@@ -1,7 +1,7 @@
 // What refused requests leave in the log and in the metrics.
 import { generateApiKey } from '@creditlane/crypto/api-key';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { startTestGateway } from './test-gateway.ts';
+import { startTestGateway } from '../test-gateway.ts';
 
 const COUNT = 100;
 const LINES_PER_SECOND = 5;

@@ -4,8 +4,8 @@ import { digestApiKey } from '@creditlane/crypto/api-key';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, expect, test } from 'vitest';
-import { startTestGateway } from './test-gateway.ts';
-import { openTestSocket, requestText } from './test-socket.ts';
+import { startTestGateway } from '../test-gateway.ts';
+import { openTestSocket, requestText } from '../test-socket.ts';
 
 const CACHE_MS = 200;
 /** Longer than the cache holds a key, and than a body takes that comes at once. */

@@ -1,11 +1,9 @@
 // No caller, and nobody without a key, takes the place of another tenant's requests. Sent over TCP connections.
 import { setTimeout as delay } from 'node:timers/promises';
 import { generateApiKey } from '@creditlane/crypto/api-key';
-import { Caller } from '@creditlane/proto/common/v1/access';
-import { newId } from '@creditlane/runtime/ids';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startTestGateway } from './test-gateway.ts';
-import { openTestSocket, requestText, type TestSocket } from './test-socket.ts';
+import { startTestGateway } from '../test-gateway.ts';
+import { openTestSocket, requestText, type TestSocket } from '../test-socket.ts';
 
 const MAX_UNDER_WAY = 20;
 const CONNECTIONS = 6;
@@ -45,13 +43,6 @@ async function send(connections: number, text: () => string): Promise<TestSocket
 const pipelined = (key: () => string) => () =>
   Array.from({ length: PIPELINED }, () => readText(key())).join('');
 
-/** A second tenant with access to the same decision. */
-function issueSecondKey(): string {
-  const id = newId();
-  gateway.services.grants.add(`${id} ${gateway.ids.creditor}`);
-  return gateway.services.issue(Caller.INTEGRATION, id);
-}
-
 /** The statuses of the first tenant's requests, sent until the others' are answered, and at least 40. */
 async function readWhile(isFlooded: () => boolean): Promise<Set<number>> {
   const statuses = new Set<number>();
@@ -77,7 +68,7 @@ describe('none of a tenant’s requests is refused', () => {
   });
 
   test('while another tenant pipelines requests on six connections', async () => {
-    const key = issueSecondKey();
+    const key = gateway.services.issueGranted(gateway.ids.creditor);
     slowDown('getDecision', 10 * CONNECTIONS * PIPELINED);
     const opened = await send(
       CONNECTIONS,
@@ -89,7 +80,7 @@ describe('none of a tenant’s requests is refused', () => {
   });
 
   test('while another tenant sends on more connections than may be under way, and is refused with 429', async () => {
-    const key = issueSecondKey();
+    const key = gateway.services.issueGranted(gateway.ids.creditor);
     const release = Promise.withResolvers<void>();
     for (let call = 0; call < MAX_UNDER_WAY; call += 1) {
       gateway.services.gates.getDecision.push(() => release.promise);

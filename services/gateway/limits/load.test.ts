@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { startTestGateway } from './test-gateway.ts';
+import { startTestGateway } from '../test-gateway.ts';
 
 describe('rate limits', () => {
   test('are in the headers of every answer, and only a caller above its limit gets 429 with Retry-After', async () => {
