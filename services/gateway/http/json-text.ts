@@ -40,9 +40,9 @@ export function parseJsonText(text: string, limits: JsonLimits): unknown {
   return JSON.parse(text);
 }
 
-/** The name of a property, with its escape sequences decoded. */
-function unescaped(name: string): string {
-  return name.includes('\\') ? JSON.parse(`"${name}"`) : name;
+/** The name of a property that is given in quotes, perhaps with escape sequences. */
+function nameIn(quoted: string): string {
+  return quoted.includes('\\') ? JSON.parse(quoted) : quoted.slice(1, -1);
 }
 
 class Scan {
@@ -94,7 +94,7 @@ class Scan {
       const startsAt = this.#at;
       if (this.#text[startsAt] !== '"') throw this.#malformed('expected a property name in quotes');
       this.#string();
-      const name = unescaped(this.#text.slice(startsAt + 1, this.#at - 1));
+      const name = nameIn(this.#text.slice(startsAt, this.#at));
       if (names.has(name)) {
         throw this.#refusal('duplicate_property', 'this property is given a second time', startsAt);
       }
