@@ -6,7 +6,8 @@ import type { ReceivedEvent } from '@creditlane/messaging/transactional-inbox';
 import type { ApplicationSubmitted } from '@creditlane/proto/applications/v1/applications_events';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { DecisionRecordedSchema } from '@creditlane/proto/decisions/v1/decisions_events';
-import { firstDecision, type SubmissionKey } from './submission.ts';
+import type { SubmissionKey } from '@creditlane/rpc/submission-call';
+import { firstDecision } from './submission.ts';
 
 /** The topic that carries ApplicationSubmitted. */
 export const APPLICATIONS_TOPIC = 'creditlane.applications.v1' satisfies Topic;

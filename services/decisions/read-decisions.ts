@@ -1,7 +1,8 @@
 /** Reads the latest decision of a submission, and the history of its decisions page by page. */
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
-import { runOnSubmission, type SubmissionCall, type SubmissionDeps } from './run-on-submission.ts';
+import type { SubmissionCall } from '@creditlane/rpc/submission-call';
+import { runOnSubmission, type SubmissionDeps } from './run-on-submission.ts';
 import { type DecisionRecord, findDecisions, findLatestDecision } from './store/decisions.ts';
 
 export interface ReadDecisionsDeps extends SubmissionDeps {

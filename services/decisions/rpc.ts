@@ -3,15 +3,13 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
-import type { Call } from '@creditlane/rpc/call';
+import { cursorAfter, seqBefore } from '@creditlane/rpc/sequence-cursor';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
-import { cursorAfter, seqBefore } from './cursor.ts';
+import { submissionCall } from '@creditlane/rpc/submission-call';
 import { getIncomeStatus, setIncomeStatus } from './income-status.ts';
 import { getDecision, listDecisions } from './read-decisions.ts';
 import { type RecordDecisionDeps, recordDecision } from './record-decision/record-decision.ts';
-import type { SubmissionCall } from './run-on-submission.ts';
 import type { DecisionRecord } from './store/decisions.ts';
-import type { SubmissionKey } from './submission.ts';
 
 /** The routes to mount. */
 export function decisionsRoutes(deps: RecordDecisionDeps): ServiceRoutes {
@@ -41,22 +39,6 @@ export function decisionsRoutes(deps: RecordDecisionDeps): ServiceRoutes {
       },
     }),
   );
-}
-
-// Ids may arrive in either case; tables, events and comparisons have them in lower case.
-function submissionCall({ applicationId, creditorId }: SubmissionKey, call: Call): SubmissionCall {
-  const { identity } = call;
-  return {
-    submission: {
-      applicationId: applicationId.toLowerCase(),
-      creditorId: creditorId.toLowerCase(),
-    },
-    scope: {
-      creditorId: identity.creditorId?.toLowerCase(),
-      retailerId: identity.retailerId?.toLowerCase(),
-    },
-    call,
-  };
 }
 
 function recordedDecision({ seq, recordedAt, integrationId, decision }: DecisionRecord) {

@@ -10,8 +10,13 @@ import type { Call } from '@creditlane/rpc/call';
 import type { Client } from '@creditlane/rpc/client';
 import { Fault, notFound } from '@creditlane/rpc/fault';
 import { serviceIdentity } from '@creditlane/rpc/identity';
+import {
+  couldBeInScope,
+  type SubmissionCall,
+  type SubmissionKey,
+} from '@creditlane/rpc/submission-call';
 import type { ReceivedSubmission } from './events.ts';
-import { couldBeInScope, isInScope, type Scope, type SubmissionKey } from './submission.ts';
+import { isInScope } from './submission.ts';
 
 const DECISIONS = serviceIdentity('decisions');
 
@@ -19,13 +24,6 @@ export interface SubmissionDeps {
   applications: Client<typeof ApplicationsService>;
   /** Inserts a submission unless it is there. */
   insertSubmission(received: ReceivedSubmission): Promise<void>;
-}
-
-/** A call that concerns one submission, and the scope whose submissions it may act on. */
-export interface SubmissionCall {
-  submission: SubmissionKey;
-  scope: Scope;
-  call: Call;
 }
 
 /**

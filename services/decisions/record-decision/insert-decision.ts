@@ -13,9 +13,9 @@ import { isUniqueViolation } from '@creditlane/postgres/error-classes';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import type { CallIdempotency } from '@creditlane/rpc/call';
+import type { SubmissionKey } from '@creditlane/rpc/submission-call';
 import { decisionValues } from '../decision-row.ts';
 import { decisionRecorded } from '../events.ts';
-import type { SubmissionKey } from '../submission.ts';
 import { termsOf } from '../terms.ts';
 
 /** A decision to insert, with the answer to store for its idempotency key. */

@@ -1,8 +1,8 @@
 /** Reads decisions. Every statement filters by the caller's scope, so no row of another tenant is read. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
+import type { Scope, SubmissionKey } from '@creditlane/rpc/submission-call';
 import { decisionFromRow } from '../decision-row.ts';
-import type { Scope, SubmissionKey } from '../submission.ts';
 
 /** One of a submission's decisions. */
 export interface DecisionRecord {

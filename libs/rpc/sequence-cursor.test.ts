@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cursorAfter, seqBefore } from './cursor.ts';
+import { cursorAfter, seqBefore } from './sequence-cursor.ts';
 
 test.each([1, 25, 2 ** 31 - 1])(
   'a cursor after sequence %i leads to the sequences under it',
@@ -8,7 +8,7 @@ test.each([1, 25, 2 ** 31 - 1])(
   },
 );
 
-test('an empty cursor leads to the newest decisions', () => {
+test('an empty cursor leads to the newest records', () => {
   expect(seqBefore('')).toBeGreaterThan(2 ** 31 - 1);
 });
 

@@ -1,0 +1,52 @@
+/** A call that concerns one submission: the names of the submission, and the scope of the caller. */
+import type { Call } from './call.ts';
+
+/** Names one application submitted to one creditor; both ids in lower case. */
+export interface SubmissionKey {
+  applicationId: string;
+  creditorId: string;
+}
+
+/** The creditor and the retailer that a call may act for, in lower case. An empty scope covers nothing. */
+export interface Scope {
+  creditorId?: string | undefined;
+  retailerId?: string | undefined;
+}
+
+/** A call that concerns one submission, and the scope whose submissions it may act on. */
+export interface SubmissionCall {
+  submission: SubmissionKey;
+  scope: Scope;
+  call: Call;
+}
+
+/**
+ * The call, with the submission that its request names. Ids may arrive in either case; tables, events and
+ * comparisons have them in lower case.
+ */
+export function submissionCall(
+  { applicationId, creditorId }: SubmissionKey,
+  call: Call,
+): SubmissionCall {
+  const { identity } = call;
+  return {
+    submission: {
+      applicationId: applicationId.toLowerCase(),
+      creditorId: creditorId.toLowerCase(),
+    },
+    scope: {
+      creditorId: identity.creditorId?.toLowerCase(),
+      retailerId: identity.retailerId?.toLowerCase(),
+    },
+    call,
+  };
+}
+
+/**
+ * Whether a submission that a service does not know yet could be within the scope. Where it cannot be, the
+ * applications service is not asked, so that the duration of the answer does not reveal whether the
+ * submission exists.
+ */
+export function couldBeInScope(submission: SubmissionKey, scope: Scope): boolean {
+  return scope.creditorId === submission.creditorId || scope.retailerId !== undefined;
+}

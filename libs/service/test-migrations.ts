@@ -1,0 +1,44 @@
+/** For the tests of services: a service's migrations, compared with its entities and reverted. */
+import { openDatabase } from '@creditlane/postgres/database';
+import { createTestDatabase } from '@creditlane/postgres/test-database';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import { silentLog } from '@creditlane/runtime/test-log';
+import type { ServiceDeclaration } from './define-service.ts';
+
+/**
+ * Runs the migrations of a service on a new database, and reverts them. Resolves to the statements that
+ * would make the tables those of the entities, and to the tables that are left after the reversion; both
+ * are empty for correct migrations.
+ */
+export async function runMigrationsBothWays({
+  name,
+  database: declared,
+}: ServiceDeclaration): Promise<{ missing: string[]; left: string[] }> {
+  const { entities = [], migrations = [] } = declared ?? {};
+  const { url, drop } = await createTestDatabase(`${name}_schema`);
+  const database = await openDatabase({
+    url,
+    name,
+    poolSize: 2,
+    log: silentLog,
+    metrics: new Metrics(),
+    entities: [...entities],
+    migrations: [...migrations],
+  });
+  try {
+    const { upQueries } = await database.dataSource.driver.createSchemaBuilder().log();
+    const runner = database.dataSource.createQueryRunner();
+    for (const Migration of migrations.toReversed()) await new Migration().down(runner);
+    const tables = await runner.query(
+      `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations'`,
+    );
+    await runner.release();
+    return {
+      missing: upQueries.map(({ query }) => query),
+      left: tables.map(({ tablename }: { tablename: string }) => tablename),
+    };
+  } finally {
+    await database.close();
+    await drop();
+  }
+}
