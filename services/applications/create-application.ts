@@ -1,5 +1,6 @@
 /** Creates an application: checks the request, writes the application once, and answers a repetition. */
 import type { KeyRing } from '@creditlane/crypto/key-ring';
+import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
 import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
 import type { Database } from '@creditlane/postgres/database';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -12,7 +13,7 @@ import { newApplication } from './application.ts';
 import { retailerOf } from './scope.ts';
 import { insertApplication } from './store/applications.ts';
 import { retailerExists } from './store/directory.ts';
-import { encodeStoredAnswer, loadStoredAnswer, withKeyedDigest } from './stored-application.ts';
+import { encodeStoredAnswer, loadStoredAnswer } from './stored-application.ts';
 
 export interface CreateApplicationDeps {
   database: Database;

@@ -1,10 +1,8 @@
 /** The stored answer of a request that created or submitted an application. */
-import { createHmac } from 'node:crypto';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import { type Application, ApplicationSchema } from '@creditlane/proto/applications/v1/application';
-import type { CallIdempotency } from '@creditlane/rpc/call';
 import { applicationNotFound } from './scope.ts';
 import { findApplication } from './store/applications.ts';
 
@@ -41,18 +39,4 @@ export async function loadStoredAnswer(
     status,
     submissions: application.submissions.filter(({ creditorId }) => creditorIds.has(creditorId)),
   });
-}
-
-/**
- * The same idempotency with an HMAC of the request's digest. From a plain digest, someone who knows the
- * rest of the request could find the social insurance number by trying every number.
- */
-export function withKeyedDigest(
-  idempotency: CallIdempotency | undefined,
-  digestKey: Uint8Array,
-): CallIdempotency | undefined {
-  if (!idempotency) return undefined;
-  const { requestDigest } = idempotency;
-  const keyedDigest = createHmac('sha256', digestKey).update(requestDigest).digest();
-  return { ...idempotency, requestDigest: keyedDigest };
 }

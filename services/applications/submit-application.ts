@@ -2,6 +2,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { markInProgress } from '@creditlane/idempotency/duplicate-requests';
+import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
 import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
 import { appendToOutbox } from '@creditlane/messaging/outbox';
 import type { Database } from '@creditlane/postgres/database';
@@ -18,7 +19,7 @@ import { applicationSubmitted } from './events.ts';
 import { applicationNotFound, retailerOf } from './scope.ts';
 import { lockApplication } from './store/applications.ts';
 import { insertSubmissions, readSubmissionFacts } from './store/submissions.ts';
-import { encodeStoredAnswer, loadStoredAnswer, withKeyedDigest } from './stored-application.ts';
+import { encodeStoredAnswer, loadStoredAnswer } from './stored-application.ts';
 import { checkSubmission } from './submission.ts';
 
 export interface SubmitApplicationDeps {
