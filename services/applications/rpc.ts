@@ -11,9 +11,10 @@ import { notFound } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { maskedApplication } from './application.ts';
 import { type CreateApplicationDeps, createApplication } from './create-application.ts';
+import { mayActFor } from './directory/user.ts';
 import { applicationNotFound, retailerOf } from './scope.ts';
 import { findApplication, locateApplication } from './store/applications.ts';
-import { findSubmission } from './store/submissions.ts';
+import { findSubmission, findSubmissionState } from './store/submissions.ts';
 import { type SubmitApplicationDeps, submitApplication } from './submit-application.ts';
 
 export type RpcDeps = CreateApplicationDeps & SubmitApplicationDeps;
@@ -66,9 +67,31 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
         const { retailerId, worksheet, submittedAt } = submission;
         return { retailerId, worksheet: worksheet.terms, submittedAt: submittedAt.toISOString() };
       },
+
+      async getSubmissionState({ applicationId, creditorId, userId }) {
+        const state = await findSubmissionState(
+          database.pool,
+          applicationId.toLowerCase(),
+          creditorId.toLowerCase(),
+          userId.toLowerCase() || null,
+        );
+        if (!state) return {};
+        const { retailer, status, submitted, user } = state;
+        return {
+          retailerId: retailer.id,
+          applicationStatus: status,
+          submitted,
+          ...(user && mayActFor(user, retailer) && { user: nameOf(user) }),
+        };
+      },
     }),
   );
 }
+
+const nameOf = ({ firstName, lastName }: { firstName: string; lastName: string }) => ({
+  firstName,
+  lastName,
+});
 
 // A creditor that the request names twice gets the application once.
 function lowerCaseIds(request: SubmitApplicationRequest): SubmitApplicationRequest {

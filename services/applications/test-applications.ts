@@ -27,6 +27,7 @@ import { createTestProcess } from '@creditlane/runtime/test-process';
 import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
 import pg from 'pg';
+import { afterAll, beforeAll } from 'vitest';
 import { applications } from './service.ts';
 
 export type TestApplications = Awaited<ReturnType<typeof startTestApplications>>;
@@ -36,6 +37,7 @@ export const asPlatform: CallContext = {
 };
 export const asGateway: CallContext = { identity: serviceIdentity('gateway') };
 export const asDecisions: CallContext = { identity: serviceIdentity('decisions') };
+export const asConversations: CallContext = { identity: serviceIdentity('conversations') };
 
 /** The key ring that the service starts with. */
 export const KEYS = `k1:${randomBytes(32).toString('base64')}`;
@@ -72,12 +74,14 @@ export async function startTestApplications() {
         throw error;
       },
     );
-    const client = mountForTest('applications', service.routes, ['gateway', 'decisions'], process);
+    const peers = ['gateway', 'decisions', 'conversations'];
+    const client = mountForTest('applications', service.routes, peers, process);
     return {
       events,
       settled: service.settled,
       applications: client(ApplicationsService, 'gateway'),
       forDecisions: client(ApplicationsService, 'decisions'),
+      forConversations: client(ApplicationsService, 'conversations'),
       directory: client(DirectoryService, 'gateway'),
       stop,
     };
@@ -117,6 +121,22 @@ export async function registerTenant({ service: { directory } }: TestApplication
 }
 
 export type Tenant = Awaited<ReturnType<typeof registerTenant>>;
+
+export interface TenantFixture {
+  applications: TestApplications;
+  tenant: Tenant;
+}
+
+/** Starts the service with one tenant for the tests of a file. */
+export function useTenant(): TenantFixture {
+  const fixture = {} as TenantFixture;
+  beforeAll(async () => {
+    fixture.applications = await startTestApplications();
+    fixture.tenant = await registerTenant(fixture.applications);
+  });
+  afterAll(() => fixture.applications?.close());
+  return fixture;
+}
 
 export function aUser(userId: string) {
   return {

@@ -50,7 +50,10 @@ export function worksheetFromJson(json: object): Worksheet {
 }
 
 // The database stores an enum value by its name, which people can read.
-function enumValue<E extends Record<string, string | number>>(names: E, name: string): E[keyof E] {
+export function enumValue<E extends Record<string, string | number>>(
+  names: E,
+  name: string,
+): E[keyof E] {
   const value = names[name as keyof E];
   if (typeof value !== 'number') throw new Error(`the database has the unknown enum value ${name}`);
   return value;

@@ -6,9 +6,9 @@ import {
   type Worksheet,
   WorksheetSchema,
 } from '@creditlane/proto/applications/v1/application';
-import type { RetailerUser } from '../directory/user.ts';
+import type { Retailer, RetailerUser } from '../directory/user.ts';
 import type { SubmissionFacts } from '../submission.ts';
-import { worksheetFromJson } from './application-row.ts';
+import { enumValue, worksheetFromJson } from './application-row.ts';
 
 /** A submission as the decisions service reads it. */
 export interface SubmissionRecord {
@@ -39,6 +39,51 @@ export async function findSubmission(
       retailerId: row.retailer_id,
       worksheet: worksheetFromJson(row.worksheet),
       submittedAt: row.submitted_at,
+    }
+  );
+}
+
+/** What decides whether a comment on a submission is accepted. */
+export interface SubmissionState {
+  retailer: Retailer;
+  status: ApplicationStatus;
+  /** Whether the application was submitted to the creditor. */
+  submitted: boolean;
+  /** The user who comments; undefined when there is no such user. */
+  user: (RetailerUser & { firstName: string; lastName: string }) | undefined;
+}
+
+const selectState = defineStatement<{
+  retailer_id: string;
+  retailer_group_id: string | null;
+  status: string;
+  submitted: boolean;
+  commenter: NonNullable<SubmissionState['user']> | null;
+}>(
+  'submission_state',
+  `SELECT retailers.id AS retailer_id, retailers.retailer_group_id, applications.status,
+     EXISTS (SELECT FROM submissions WHERE application_id = $1 AND creditor_id = $2) AS submitted,
+     (SELECT jsonb_build_object('active', active, 'retailerIds', retailer_ids,
+        'retailerGroupIds', retailer_group_ids, 'firstName', first_name, 'lastName', last_name)
+      FROM users WHERE id = $3) AS commenter
+   FROM applications JOIN retailers ON retailers.id = applications.retailer_id
+   WHERE applications.id = $1`,
+);
+
+/** The state of a submission, or of an application not submitted; undefined without the application. */
+export async function findSubmissionState(
+  db: Queryable,
+  applicationId: string,
+  creditorId: string,
+  userId: string | null,
+): Promise<SubmissionState | undefined> {
+  const [row] = await selectState.run(db, [applicationId, creditorId, userId]);
+  return (
+    row && {
+      retailer: { id: row.retailer_id, retailerGroupId: row.retailer_group_id },
+      status: enumValue(ApplicationStatus, row.status),
+      submitted: row.submitted,
+      user: row.commenter ?? undefined,
     }
   );
 }

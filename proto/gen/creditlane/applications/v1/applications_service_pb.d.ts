@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Applicant, Application, ApplicationType, Relationship, Worksheet } from "./application_pb.js";
+import type { Applicant, Application, ApplicationStatus, ApplicationType, Relationship, Worksheet } from "./application_pb.js";
 import type { LoanTerms } from "../../common/v1/terms_pb.js";
 
 /**
@@ -280,6 +280,92 @@ export declare type GetSubmissionResponse = Message<"creditlane.applications.v1.
 export declare const GetSubmissionResponseSchema: GenMessage<GetSubmissionResponse>;
 
 /**
+ * @generated from message creditlane.applications.v1.GetSubmissionStateRequest
+ */
+export declare type GetSubmissionStateRequest = Message<"creditlane.applications.v1.GetSubmissionStateRequest"> & {
+  /**
+   * @generated from field: string application_id = 1;
+   */
+  applicationId: string;
+
+  /**
+   * @generated from field: string creditor_id = 2;
+   */
+  creditorId: string;
+
+  /**
+   * The retailer's user who comments; empty for a comment of the creditor.
+   *
+   * @generated from field: string user_id = 3;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.GetSubmissionStateRequest.
+ * Use `create(GetSubmissionStateRequestSchema)` to create a new message.
+ */
+export declare const GetSubmissionStateRequestSchema: GenMessage<GetSubmissionStateRequest>;
+
+/**
+ * @generated from message creditlane.applications.v1.GetSubmissionStateResponse
+ */
+export declare type GetSubmissionStateResponse = Message<"creditlane.applications.v1.GetSubmissionStateResponse"> & {
+  /**
+   * Empty when the application does not exist; then no other field is set.
+   *
+   * @generated from field: string retailer_id = 1;
+   */
+  retailerId: string;
+
+  /**
+   * @generated from field: creditlane.applications.v1.ApplicationStatus application_status = 2;
+   */
+  applicationStatus: ApplicationStatus;
+
+  /**
+   * Whether the application was submitted to the creditor.
+   *
+   * @generated from field: bool submitted = 3;
+   */
+  submitted: boolean;
+
+  /**
+   * The user, who may act for the application's retailer; left out when the user may not.
+   *
+   * @generated from field: creditlane.applications.v1.EligibleUser user = 4;
+   */
+  user?: EligibleUser | undefined;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.GetSubmissionStateResponse.
+ * Use `create(GetSubmissionStateResponseSchema)` to create a new message.
+ */
+export declare const GetSubmissionStateResponseSchema: GenMessage<GetSubmissionStateResponse>;
+
+/**
+ * @generated from message creditlane.applications.v1.EligibleUser
+ */
+export declare type EligibleUser = Message<"creditlane.applications.v1.EligibleUser"> & {
+  /**
+   * @generated from field: string first_name = 1;
+   */
+  firstName: string;
+
+  /**
+   * @generated from field: string last_name = 2;
+   */
+  lastName: string;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.EligibleUser.
+ * Use `create(EligibleUserSchema)` to create a new message.
+ */
+export declare const EligibleUserSchema: GenMessage<EligibleUser>;
+
+/**
  * The system of record for applications and their submissions to creditors.
  *
  * A call of an integration sees the applications of the retailer in the scope of its identity token. For
@@ -337,6 +423,17 @@ export declare const ApplicationsService: GenService<{
     methodKind: "unary";
     input: typeof GetSubmissionRequestSchema;
     output: typeof GetSubmissionResponseSchema;
+  },
+  /**
+   * Returns to the conversations service what decides whether a comment on a submission is accepted, as it
+   * is at the time of the call.
+   *
+   * @generated from rpc creditlane.applications.v1.ApplicationsService.GetSubmissionState
+   */
+  getSubmissionState: {
+    methodKind: "unary";
+    input: typeof GetSubmissionStateRequestSchema;
+    output: typeof GetSubmissionStateResponseSchema;
   },
 }>;
 
