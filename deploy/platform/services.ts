@@ -1,5 +1,6 @@
 /** The list of services, from which databases, topics, secrets, settings and compose.yaml are derived. */
 import { applications } from '@creditlane/applications/service';
+import { conversations } from '@creditlane/conversations/service';
 import { decisions } from '@creditlane/decisions/service';
 import { TOPICS, type Topic } from '@creditlane/events/topics';
 import { gateway } from '@creditlane/gateway/service';
@@ -12,6 +13,7 @@ export const SERVICES = [
   integrations,
   applications,
   decisions,
+  conversations,
   webhookDispatcher,
   gateway,
 ] as const satisfies readonly AnyService[];

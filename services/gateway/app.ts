@@ -1,6 +1,7 @@
 /** The gateway: serves the REST interface, authenticates callers, and calls the services in their name. */
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
+import { ConversationsService } from '@creditlane/proto/conversations/v1/conversations_service';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import { EnablementService } from '@creditlane/proto/integrations/v1/enablement_service';
 import {
@@ -20,6 +21,7 @@ import { requestsUnderWay } from './middleware/concurrency-limit.ts';
 import { RateLimiter } from './middleware/rate-limit.ts';
 import { Refusals } from './middleware/refusals.ts';
 import { applicationOperations } from './operations/applications.ts';
+import { conversationOperations } from './operations/conversations.ts';
 import { decisionOperations } from './operations/decisions.ts';
 import { directoryOperations } from './operations/directory.ts';
 import { enablementOperations } from './operations/enablement.ts';
@@ -30,7 +32,7 @@ import type { SETTINGS } from './settings.ts';
 export type Gateway = Pick<Listener, 'url' | 'port' | 'close'>;
 
 type GatewayContext = ServiceContext<typeof SETTINGS> &
-  WithCalls<'applications' | 'decisions' | 'integrations'>;
+  WithCalls<'applications' | 'conversations' | 'decisions' | 'integrations'>;
 
 /**
  * Starts to serve; the process's closers stop the gateway. Rejects when an operation of the OpenAPI
@@ -49,6 +51,7 @@ export async function startGateway({
   const options = { signer, closers, health, metrics, timeoutMs };
   const integrations = { ...options, audience: 'integrations' };
   const applications = { ...options, audience: 'applications' };
+  const conversations = { ...options, audience: 'conversations' };
   const decisions = { ...options, audience: 'decisions' };
   const clients = {
     access: connect(AccessService, endpoints.integrations, integrations),
@@ -56,10 +59,12 @@ export async function startGateway({
     integrations: connect(IntegrationsService, endpoints.integrations, integrations),
     applications: connect(ApplicationsService, endpoints.applications, applications),
     directory: connect(DirectoryService, endpoints.applications, applications),
+    conversations: connect(ConversationsService, endpoints.conversations, conversations),
     decisions: connect(DecisionsService, endpoints.decisions, decisions),
   };
   const handlers: Handlers = {
     ...decisionOperations(clients.decisions),
+    ...conversationOperations(clients.conversations),
     ...applicationOperations(clients.applications),
     ...integrationOperations(clients.integrations),
     ...enablementOperations(clients.enablement),

@@ -118,6 +118,7 @@ async function mountServices(services: TestServices, calls: 'memory' | 'grpc', c
     endpoints: {
       integrations: await mount('integrations', services.integrations()),
       applications: await mount('applications', services.applicationServices()),
+      conversations: await mount('conversations', services.conversations()),
       decisions: await mount('decisions', services.decisions()),
     },
   };

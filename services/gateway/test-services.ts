@@ -7,6 +7,8 @@ import { ApplicationStatus } from '@creditlane/proto/applications/v1/application
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
 import { Caller } from '@creditlane/proto/common/v1/access';
+import type { CommentSchema } from '@creditlane/proto/conversations/v1/comment';
+import { ConversationsService } from '@creditlane/proto/conversations/v1/conversations_service';
 import { type Decision, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import {
@@ -38,6 +40,8 @@ export class TestServices {
   readonly applications = new Map<string, StoredApplication>();
   /** Decisions by "application creditor", oldest first. */
   readonly submissions = new Map<string, Decision[]>();
+  /** The comments of every conversation, newest first. */
+  readonly comments: MessageInitShape<typeof CommentSchema>[] = [];
   /** Every call, with the name of its method. */
   readonly calls: { method: string; call: Call; request: object }[] = [];
   /** By method: makes the error that every call of the method throws. */
@@ -209,6 +213,27 @@ export class TestServices {
         registerRetailerGroup: ok('registerRetailerGroup'),
         registerUser: ok('registerUser'),
         registerCreditor: ok('registerCreditor'),
+      }),
+    ];
+  }
+
+  conversations() {
+    const createdAt = timestampFromDate(new Date('2026-03-02T15:04:05.678Z'));
+    return [
+      fakeService(ConversationsService, {
+        commentAsCreditor: async (request, call) => {
+          this.#record('commentAsCreditor', request, call);
+          return { id: newId(), createdAt };
+        },
+        commentAsRetailerUser: async (request, call) => {
+          this.#record('commentAsRetailerUser', request, call);
+          if (call.idempotency?.key === 'replayed') call.markReplayed();
+          return {};
+        },
+        getConversation: async (request, call) => {
+          this.#record('getConversation', request, call);
+          return { comments: this.comments, nextCursor: 'next' };
+        },
       }),
     ];
   }

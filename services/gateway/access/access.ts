@@ -17,6 +17,13 @@ export interface AccessPeers {
   readonly applications: Client<typeof ApplicationsService>;
 }
 
+/** What the grants of a caller give for a request. */
+interface Granted {
+  readonly scope: Scope;
+  /** Whether X-Service-Retailer-ID or an existing application names a retailer without a grant. */
+  readonly isRetailerDenied: boolean;
+}
+
 const NO_SCOPE: Scope = Object.freeze({});
 const CACHED_SCOPES = 50_000;
 
@@ -61,7 +68,8 @@ export class Access {
   /**
    * The identity in whose name the services are called for an admitted caller. The identity names the one
    * creditor or retailer that the caller may act for here, and neither without a grant: the services then
-   * find nothing, so another tenant's record and a missing one get the same answer.
+   * find nothing, so another tenant's record and a missing one get the same answer. An operation whose
+   * description says so throws a `forbidden` Fault instead, where a retailer is not granted.
    */
   async identity(
     caller: Caller,
@@ -74,7 +82,11 @@ export class Access {
     const relevant = relevantTo(rule, target);
     const key = [subject, rule.whileDisabled, ...rule.sides, ...Object.values(relevant)].join(' ');
     const question = { integrationId: subject, rule, target: relevant, limits };
-    const scope = await this.#findScope(key, question);
+    const { scope, isRetailerDenied } = await this.#findScope(key, question);
+    if (isRetailerDenied && rule.forbidsDeniedRetailer) {
+      const message = 'your integration has no grant on the retailer that this request is made for';
+      throw forbidden('retailer_access_denied', message);
+    }
     return { kind, subject, permissions, ...scope };
   }
 
@@ -83,18 +95,20 @@ export class Access {
    * tenant's or missing. Therefore an application's retailer, which never changes, is not cached across
    * callers: a faster answer for another tenant's application would show that the application exists.
    */
-  async #scope({ integrationId, rule, target, limits }: ScopeQuestion): Promise<Scope> {
+  async #scope({ integrationId, rule, target, limits }: ScopeQuestion): Promise<Granted> {
     const { sides, whileDisabled } = rule;
     const { applicationId, creditorId, retailerId, retailerContext } = target;
     const context = sharedCall(limits);
     const byRetailer = sides.includes('retailer');
     let owner = retailerContext ?? retailerId;
     let ownerInContext = true;
+    let isMissing = false;
     if (applicationId !== undefined && (byRetailer || retailerContext !== undefined)) {
       const lookup = { applicationId, contextRetailerId: retailerContext ?? '' };
       const located = await this.#peers.applications.locateApplication(lookup, context);
       owner = located.retailerId || undefined;
       ownerInContext = located.inContext;
+      isMissing = owner === undefined;
     }
     const grants = await this.#peers.access.checkGrants(
       {
@@ -105,14 +119,20 @@ export class Access {
       },
       context,
     );
+    const inContext = retailerContext === undefined || (grants.retailer && ownerInContext);
+    const namesRetailer = retailerContext !== undefined || !isMissing;
+    const isRetailerDenied = (namesRetailer && !grants.retailer) || (!isMissing && !inContext);
+    const granted = (scope: Scope) => ({ scope, isRetailerDenied });
     // X-Service-Retailer-ID must name a granted retailer, whose group the application belongs to.
-    if (retailerContext !== undefined && !(grants.retailer && ownerInContext)) return NO_SCOPE;
+    if (!inContext) return granted(NO_SCOPE);
+    const asRetailer = byRetailer && grants.retailer && owner !== undefined;
+    // The header also selects the side of a caller that has grants on both.
+    if (asRetailer && retailerContext !== undefined) return granted({ retailerId: owner });
     const byCreditor = grants.creditor || (whileDisabled && grants.disabledCreditor);
     if (sides.includes('creditor') && byCreditor && creditorId !== undefined) {
-      return { creditorId };
+      return granted({ creditorId });
     }
-    if (byRetailer && grants.retailer && owner !== undefined) return { retailerId: owner };
-    return NO_SCOPE;
+    return granted(asRetailer ? { retailerId: owner } : NO_SCOPE);
   }
 }
 

@@ -25,6 +25,8 @@ export interface DescribedAccess {
   permission?: string;
   /** Whether a grant on a creditor gives access also while the integration is disabled for the creditor. */
   whileDisabled?: boolean;
+  /** Whether a caller without a grant on the retailer gets 403 instead of the answer for a missing record. */
+  forbidsDeniedRetailer?: boolean;
   /** Runtime expressions by name; see access-target.ts. */
   target?: Record<string, string>;
 }

@@ -22,6 +22,8 @@ export interface AccessRule {
   readonly permission: string | undefined;
   /** Whether a grant on a creditor gives access also while the integration is disabled for the creditor. */
   readonly whileDisabled: boolean;
+  /** Whether a caller without a grant on the retailer gets 403 instead of the answer for a missing record. */
+  readonly forbidsDeniedRetailer: boolean;
   /** Reads which records a request names. */
   readonly target: ReadAccessTarget;
 }
@@ -127,6 +129,7 @@ function accessRule(
     side = [],
     permission,
     whileDisabled = false,
+    forbidsDeniedRetailer = false,
     target = {},
   } = rule ?? { caller: '' };
   const known = side.every((it) => it === 'retailer' || it === 'creditor');
@@ -137,7 +140,14 @@ function accessRule(
   if (sides.includes('creditor') && target.creditorId === undefined) {
     throw new Error('must say in x-access.target where the creditor is named');
   }
-  return { caller, sides, permission, whileDisabled, target: accessTargetReader(target, sources) };
+  return {
+    caller,
+    sides,
+    permission,
+    whileDisabled,
+    forbidsDeniedRetailer,
+    target: accessTargetReader(target, sources),
+  };
 }
 
 function contentType(response: object): string | undefined {

@@ -21,6 +21,10 @@ const FORMATS: Record<string, string> = {
   uuid: 'a UUID',
 };
 
+const PATTERNS: Record<string, string> = {
+  '\\S': 'must not be blank',
+};
+
 /** One error for each wrong field: the list of accepted values if it has one, otherwise the first error. */
 export function fieldErrors(errors: readonly ErrorObject[]): FieldFault[] {
   const byPointer = new Map<string, ErrorObject>();
@@ -88,7 +92,7 @@ function messageOf({ keyword, params }: ErrorObject): string {
     case 'maximum':
       return `must be at most ${params.limit}`;
     case 'pattern':
-      return `must match ${params.pattern}`;
+      return PATTERNS[params.pattern] ?? `must match ${params.pattern}`;
     default:
       return `is not valid (${keyword})`;
   }

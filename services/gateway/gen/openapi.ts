@@ -95,6 +95,130 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/applications/{applicationId}/creditors/{creditorId}/comment": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Comment as the creditor
+         * @description Adds a comment of one of the creditor's users to the conversation about the application. Needs a
+         *     grant on the creditor. The comment is queued for delivery to the retailer; see *Read the
+         *     conversation*.
+         *
+         *     An application or creditor that does not exist within your grants, or an application not submitted
+         *     to the creditor, is 400 with code `submission_not_found`. An archived application takes no
+         *     comments: 400 with code `application_archived`.
+         */
+        post: operations["commentAsCreditor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/applications/{applicationId}/creditors/{creditorId}/retailer-comment": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Comment on behalf of a retailer's user
+         * @description Adds a comment of one of the retailer's users and queues it for delivery to the creditor. Needs the
+         *     permission `ENQUEUE_RETAILER_CHAT` and a grant on the application's retailer.
+         *
+         *     The user is the comment's author; your integration stays the audit actor. The user must be active,
+         *     and belong to the application's retailer or to a retailer group that has access to it.
+         *
+         *     | status | code | condition |
+         *     |---|---|---|
+         *     | 400 | `ineligible_user` | the user does not exist, is inactive, or belongs to another retailer |
+         *     | 400 | `application_archived` | the application is archived |
+         *     | 400 | `application_not_submitted` | the application was submitted to no creditor |
+         *     | 403 | `permission_missing` | the permission is missing |
+         *     | 403 | `retailer_access_denied` | no grant on the retailer that `X-Service-Retailer-ID` names or that the application belongs to, or the application is not of that retailer's group |
+         *     | 404 | `application_not_found` | there is no such application |
+         *     | 404 | `conversation_not_found` | the application was submitted, but not to this creditor |
+         */
+        post: operations["commentAsRetailerUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/applications/{applicationId}/creditors/{creditorId}/conversation": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the conversation
+         * @description The comments of both sides, newest first. Readable with a grant on the creditor or on the
+         *     application's retailer, also once the application is archived. A submission without a comment has
+         *     an empty conversation.
+         *
+         *     **Reading delivers.** A comment is `QUEUED` for the other side until an integration of that side
+         *     reads it here; then it is `DELIVERED`, with the time and the integration of the first answer that
+         *     held it. Later answers, to whichever integration, do not change that. No webhook announces a
+         *     comment: to receive comments, read the conversation from time to time, and follow `nextCursor` as
+         *     long as a page holds comments that are new to you.
+         *
+         *     You read as the creditor if you have a grant on it, else as the retailer. With grants on both, send
+         *     `X-Service-Retailer-ID` to read as the retailer. `HEAD` delivers nothing.
+         */
+        get: operations["getConversation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/applications/{applicationId}/creditors/{creditorId}/decision": {
         parameters: {
             query?: never;
@@ -924,6 +1048,62 @@ export type components = {
         Province: "AB" | "BC" | "MB" | "NB" | "NL" | "NS" | "NT" | "NU" | "ON" | "PE" | "QC" | "SK" | "YT";
         /** @description Give it as `cursor` to get the next page; null on the last one. */
         NextCursor: string | null;
+        /** @description Nonblank text, stored and shown as given. */
+        CommentText: string;
+        CreditorComment: {
+            /** @description The name of the creditor's user who comments. Nonblank, without control characters. */
+            userName: string;
+            comment: components["schemas"]["CommentText"];
+        };
+        RetailerUserComment: {
+            /**
+             * Format: uuid
+             * @description The author, as listed by `GET /users` in the same retailer context.
+             */
+            userId: string;
+            comment: components["schemas"]["CommentText"];
+        };
+        Comment: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description For whom the author wrote.
+             * @enum {string}
+             */
+            side: "RETAILER" | "CREDITOR";
+            author: {
+                /** @description On the retailer's side, the user's name at the time of the comment. */
+                userName: string;
+                /**
+                 * Format: uuid
+                 * @description The retailer's user; absent on the creditor's side.
+                 */
+                userId?: string;
+            };
+            comment: string;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description The integration that added the comment.
+             */
+            integrationId: string;
+            /** @description Whether the comment has reached the other side. */
+            delivery: {
+                /** @enum {string} */
+                state: "QUEUED" | "DELIVERED";
+                /**
+                 * Format: date-time
+                 * @description When the other side first read the comment; absent while it is queued.
+                 */
+                deliveredAt?: string;
+                /**
+                 * Format: uuid
+                 * @description The integration that first read it; absent while it is queued.
+                 */
+                integrationId?: string;
+            };
+        };
         /** @enum {string} */
         DecisionValue: "BOOKED" | "DOCUMENTS_INCOMPLETE" | "APPROVED" | "CONDITIONALLY_APPROVED" | "DECLINED" | "WITHDRAWN" | "INCOMPLETE" | "AWAITING_DECISION" | "PENDING_BANK_CONNECTION" | "DRAFT";
         /** @enum {string} */
@@ -1253,6 +1433,56 @@ export type components = {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description A field is not valid, or the submission takes no comment; `code` says which. */
+        CreditorCommentRefused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The comment is not valid, the user is not eligible, or the application takes no comments. */
+        RetailerCommentRefused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The permission, or the grant on the retailer, is missing. */
+        RetailerCommentForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is no such application, or it has no conversation with this creditor. */
+        RetailerCommentNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No such submission within your grants. */
+        ConversationNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
     };
     parameters: {
         /**
@@ -1544,6 +1774,191 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
             422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    commentAsCreditor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreditorComment"];
+            };
+        };
+        responses: {
+            /** @description The comment was added. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description The id of the comment.
+                         */
+                        id: string;
+                        /** Format: date-time */
+                        createdAt: string;
+                    };
+                };
+            };
+            400: components["responses"]["CreditorCommentRefused"];
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    commentAsRetailerUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetailerUserComment"];
+            };
+        };
+        responses: {
+            /** @description The comment was added and is queued for delivery to the creditor. */
+            204: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["RetailerCommentRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["RetailerCommentForbidden"];
+            404: components["responses"]["RetailerCommentNotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getConversation: {
+        parameters: {
+            query: {
+                /** @description How many records one page holds at most. */
+                limit: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the conversation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Comment"][];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["ConversationNotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

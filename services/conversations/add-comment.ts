@@ -1,0 +1,111 @@
+/** Adds a comment: checks it, writes it once, and answers a repetition. */
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
+import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
+import type { Database } from '@creditlane/postgres/database';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
+import {
+  type CommentAsCreditorRequest,
+  type CommentAsCreditorResponse,
+  CommentAsCreditorResponseSchema,
+  type CommentAsRetailerUserRequest,
+} from '@creditlane/proto/conversations/v1/conversations_service';
+import type { Client } from '@creditlane/rpc/client';
+import type { SubmissionCall } from '@creditlane/rpc/submission-call';
+import type { Clock } from '@creditlane/runtime/clock';
+import {
+  applicationNotFound,
+  checkContent,
+  checkCreditorComment,
+  checkRetailerComment,
+  submissionNotFound,
+} from './comment.ts';
+import { insertComment, type NewComment } from './store/comments.ts';
+import { findSubmissionState } from './submission-state.ts';
+
+export interface AddCommentDeps {
+  database: Database;
+  applications: Client<typeof ApplicationsService>;
+  /** Seals the comments. */
+  keyRing: KeyRing;
+  /** The HMAC key for the digests of requests that have an idempotency key. */
+  digestKey: Uint8Array;
+  clock: Clock;
+  newId: () => string;
+}
+
+/** Adds a comment of a creditor's user. Throws a Fault of `checkContent` or `checkCreditorComment`. */
+export async function commentAsCreditor(
+  deps: AddCommentDeps,
+  submissionCall: SubmissionCall,
+  { userName, comment }: CommentAsCreditorRequest,
+): Promise<CommentAsCreditorResponse> {
+  const { submission, scope } = submissionCall;
+  checkContent(comment, userName);
+  // Only its creditor comments on a submission; to any other caller the submission does not exist.
+  if (scope.creditorId !== submission.creditorId) throw submissionNotFound();
+  return addOnce(deps, submissionCall, async () => {
+    const state = await findSubmissionState(deps.applications, submissionCall);
+    const retailerId = checkCreditorComment(state);
+    return { side: 'CREDITOR', retailerId, authorUserId: null, content: { userName, comment } };
+  });
+}
+
+/**
+ * Adds a comment of a retailer's user, queued for delivery to the creditor. Throws a Fault of
+ * `checkContent` or `checkRetailerComment`.
+ *
+ * @param request with its ids in lower case
+ */
+export async function commentAsRetailerUser(
+  deps: AddCommentDeps,
+  submissionCall: SubmissionCall,
+  { userId, comment }: CommentAsRetailerUserRequest,
+): Promise<void> {
+  checkContent(comment);
+  if (submissionCall.scope.retailerId === undefined) throw applicationNotFound();
+  await addOnce(deps, submissionCall, async () => {
+    const state = await findSubmissionState(deps.applications, submissionCall, userId);
+    const { retailerId, authorName } = checkRetailerComment(state, submissionCall.scope);
+    const content = { userName: authorName, comment };
+    return { side: 'RETAILER', retailerId, authorUserId: userId, content };
+  });
+}
+
+type CheckedComment = Pick<NewComment, 'side' | 'retailerId' | 'authorUserId' | 'content'>;
+
+/**
+ * Adds the comment that `check` returns. A request repeated with its idempotency key adds nothing, is not
+ * checked again, and gets the first answer. An application that is archived after the check and before
+ * the commit, milliseconds later, keeps the comment.
+ */
+async function addOnce(
+  { database, keyRing, digestKey, clock, newId }: AddCommentDeps,
+  { submission, call }: SubmissionCall,
+  check: () => Promise<CheckedComment>,
+): Promise<CommentAsCreditorResponse> {
+  const { pool } = database;
+  const idempotency = withKeyedDigest(call.idempotency, digestKey);
+  const outcome = await answerOnce(pool, idempotency, async () => {
+    // Before the transaction: no connection waits for another service.
+    const checked = await check();
+    const [id, createdAt] = [newId(), clock()];
+    const response = create(CommentAsCreditorResponseSchema, {
+      id,
+      createdAt: timestampFromDate(createdAt),
+    });
+    const answer = toBinary(CommentAsCreditorResponseSchema, response);
+    const integrationId = call.identity.subject;
+    await inTransaction(pool, async (tx) => {
+      // The answer is stored first, so that a duplicate request waits here for the stored answer.
+      if (idempotency) await storeAnswer(tx, idempotency, answer);
+      await insertComment(tx, keyRing, { ...checked, id, submission, integrationId, createdAt });
+    });
+    return answer;
+  });
+  if (outcome.replayed) call.markReplayed();
+  return fromBinary(CommentAsCreditorResponseSchema, outcome.answer);
+}

@@ -1,0 +1,53 @@
+/** The conversations service: the comments of the retailer and of the creditor on each submission. */
+import { rewrapTable } from '@creditlane/crypto/rotation';
+import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
+import { startRetention } from '@creditlane/postgres/retention';
+import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
+import { connect } from '@creditlane/rpc/client';
+import type { ServiceRoutes } from '@creditlane/rpc/service';
+import { type Clock, systemClock } from '@creditlane/runtime/clock';
+import { newId } from '@creditlane/runtime/ids';
+import type { ServiceContext, WithCalls, WithDatabase } from '@creditlane/service/define-service';
+import { conversationsRoutes } from './rpc.ts';
+import type { SETTINGS } from './settings.ts';
+import { SealedComments } from './store/comments.ts';
+
+/** The running service, which the process's closers stop. */
+export interface Conversations {
+  routes: ServiceRoutes[];
+}
+
+type ConversationsContext = ServiceContext<typeof SETTINGS> &
+  WithDatabase &
+  WithCalls<'applications'>;
+
+/** Wraps every comment with the key ring's current key, and returns the routes to mount. */
+export async function startConversations({
+  settings,
+  process,
+  database,
+  endpoints,
+  signer,
+  clock = systemClock,
+}: ConversationsContext & { clock?: Clock }): Promise<Conversations> {
+  const { log, metrics, closers, health } = process;
+  const { keyRing, digestKey } = settings;
+  const { pool } = database;
+
+  const rewrapped = await rewrapTable(keyRing, new SealedComments(database));
+  if (rewrapped > 0) log.info({ rewrapped }, 'comments wrapped with the current key');
+
+  const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
+  closers.add('conversations retention', () => retention.close());
+
+  // Required for readiness: every comment is checked by the applications service.
+  const applications = connect(ApplicationsService, endpoints.applications, {
+    signer,
+    audience: 'applications',
+    closers,
+    health,
+    metrics,
+  });
+  const deps = { database, applications, keyRing, digestKey, clock, newId };
+  return { routes: [conversationsRoutes(deps)] };
+}

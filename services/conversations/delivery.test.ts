@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { Comment } from '@creditlane/proto/conversations/v1/comment';
+import { expect, test } from 'vitest';
+import {
+  commentAsCreditor,
+  commentAsRetailer,
+  inShort,
+  readAs,
+  useSubmission,
+} from './test-conversations.ts';
+
+const fixture = useSubmission();
+
+const read = async (side: 'CREDITOR' | 'RETAILER', options: Parameters<typeof readAs>[3] = {}) =>
+  (await readAs(fixture.service, side, fixture.submission, options)).comments;
+
+/** The time and the integration of the first comment's delivery. */
+const deliveryOf = ([comment]: Comment[]) => ({
+  integrationId: comment?.delivery?.integrationId,
+  deliveredAt: comment?.delivery?.deliveredAt,
+});
+
+test("a comment stays queued while its own side reads, and the other side's first reading delivers it", async () => {
+  const { service, submission } = fixture;
+  await commentAsRetailer(service, submission, 'one');
+  await commentAsCreditor(service, submission, 'two');
+  expect((await read('RETAILER')).map(inShort)).toEqual([
+    'CREDITOR two: DELIVERED',
+    'RETAILER one: QUEUED',
+  ]);
+  expect((await read('CREDITOR')).map(inShort)).toEqual([
+    'CREDITOR two: DELIVERED',
+    'RETAILER one: DELIVERED',
+  ]);
+});
+
+test('a delivered comment keeps the time and the integration of its first delivery', async () => {
+  await commentAsRetailer(fixture.service, fixture.submission, 'x');
+  const subject = randomUUID();
+  const first = deliveryOf(await read('CREDITOR', { subject }));
+  expect(first).toEqual({ integrationId: subject, deliveredAt: expect.anything() });
+  expect(deliveryOf(await read('CREDITOR', { subject: randomUUID() }))).toEqual(first);
+  expect(deliveryOf(await read('RETAILER'))).toEqual(first);
+});
+
+test('ten readers at once see one and the same delivery', async () => {
+  const { service, submission } = fixture;
+  await commentAsRetailer(service, submission, 'one');
+  await commentAsRetailer(service, submission, 'two');
+  const readers = Array.from({ length: 10 }, () => read('CREDITOR', { subject: randomUUID() }));
+  const deliveries = (await Promise.all(readers)).map((comments) => comments.map(inDetail));
+  for (const delivery of deliveries) expect(delivery).toEqual(deliveries[0]);
+  expect((await read('RETAILER')).map(inDetail)).toEqual(deliveries[0]);
+});
+
+const inDetail = (comment: Comment) => [inShort(comment), deliveryOf([comment])];
+
+test('only the comments of the answered page are delivered', async () => {
+  const { service, submission } = fixture;
+  for (const text of ['one', 'two', 'three']) await commentAsRetailer(service, submission, text);
+  await read('CREDITOR', { limit: 2 });
+  expect((await read('RETAILER')).map(inShort)).toEqual([
+    'RETAILER three: DELIVERED',
+    'RETAILER two: DELIVERED',
+    'RETAILER one: QUEUED',
+  ]);
+});
+
+test('an answer that is discarded delivers nothing', async () => {
+  await commentAsRetailer(fixture.service, fixture.submission, 'x');
+  await read('CREDITOR', { discarded: true });
+  expect((await read('RETAILER')).map(inShort)).toEqual(['RETAILER x: QUEUED']);
+});

@@ -1,0 +1,112 @@
+/** Reads a conversation page by page, which delivers the other side's comments to the reader. */
+import { create } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { Database } from '@creditlane/postgres/database';
+import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
+import {
+  type Comment,
+  CommentSchema,
+  DeliveryState,
+  Side as SideValue,
+} from '@creditlane/proto/conversations/v1/comment';
+import type { Client } from '@creditlane/rpc/client';
+import { couldBeInScope, type SubmissionCall } from '@creditlane/rpc/submission-call';
+import type { Clock } from '@creditlane/runtime/clock';
+import { conversationNotFound, sideOf } from './comment.ts';
+import { openComment } from './sealed-comment.ts';
+import { type CommentRow, findComments, markDelivered } from './store/conversations.ts';
+import { findSubmissionState } from './submission-state.ts';
+
+export interface ReadConversationDeps {
+  database: Database;
+  applications: Client<typeof ApplicationsService>;
+  /** Opens the sealed comments. */
+  keyRing: KeyRing;
+  clock: Clock;
+}
+
+/** A page of a conversation. */
+export interface ConversationPage {
+  /** At most `limit` comments, newest first. */
+  comments: Comment[];
+  /** The sequence of the page's last comment; undefined when no older comment follows. */
+  lastSeq: number | undefined;
+}
+
+/**
+ * The page of comments with a sequence under `before`. Comments of the other side that no integration has
+ * read before are delivered to the calling one, unless the call discards the answer. A comment counts as
+ * delivered once it is part of an answer, also when the connection breaks before the answer arrives.
+ *
+ * @throws Fault `conversation_not_found`, the same for another tenant's conversation as for none at all
+ */
+export async function readConversation(
+  deps: ReadConversationDeps,
+  submissionCall: SubmissionCall,
+  { before, limit, discarded }: { before: number; limit: number; discarded: boolean },
+): Promise<ConversationPage> {
+  const { submission, scope } = submissionCall;
+  // One comment more than the page holds shows whether there is a next page.
+  const page = { before, limit: limit + 1 };
+  const found = await findComments(deps.database.pool, submission, scope, page);
+  if (found === undefined) await requireSubmission(deps, submissionCall);
+  const rows = found?.slice(0, limit) ?? [];
+  if (!discarded) await deliver(deps, submissionCall, rows);
+  return {
+    comments: rows.map((row) => commentFromRow(deps.keyRing, row)),
+    lastSeq: found && found.length > limit ? rows.at(-1)?.seq : undefined,
+  };
+}
+
+/** Throws unless the submission is within the scope: its conversation has no comment yet. */
+async function requireSubmission(
+  { applications }: ReadConversationDeps,
+  submissionCall: SubmissionCall,
+): Promise<void> {
+  const { submission, scope } = submissionCall;
+  if (!couldBeInScope(submission, scope)) throw conversationNotFound();
+  const { retailerId, submitted } = await findSubmissionState(applications, submissionCall);
+  const isOwn = retailerId !== undefined && sideOf(submission, retailerId, scope) !== undefined;
+  if (!isOwn || !submitted) throw conversationNotFound();
+}
+
+/** Marks the other side's comments as delivered, in the database and in `rows`. */
+async function deliver(
+  { database, clock }: ReadConversationDeps,
+  { submission, scope, call }: SubmissionCall,
+  rows: CommentRow[],
+): Promise<void> {
+  const queued = rows.filter(
+    (row) => row.delivered_at === null && row.side !== sideOf(submission, row.retailer_id, scope),
+  );
+  if (queued.length === 0) return;
+  const ids = queued.map(({ id }) => id);
+  const delivery = { at: clock(), integrationId: call.identity.subject };
+  const delivered = await markDelivered(database.pool, ids, delivery);
+  for (const row of queued)
+    Object.assign(
+      row,
+      delivered.find(({ id }) => id === row.id),
+    );
+}
+
+function commentFromRow(keyRing: KeyRing, row: CommentRow): Comment {
+  const { userName, comment } = openComment(keyRing, row.sealed, row.id, row.retailer_id);
+  return create(CommentSchema, {
+    id: row.id,
+    side: SideValue[row.side],
+    author: { userName, userId: row.author_user_id ?? '' },
+    comment,
+    createdAt: timestampFromDate(row.created_at),
+    integrationId: row.integration_id,
+    delivery:
+      row.delivered_at === null
+        ? { state: DeliveryState.QUEUED }
+        : {
+            state: DeliveryState.DELIVERED,
+            deliveredAt: timestampFromDate(row.delivered_at),
+            integrationId: row.delivered_to_integration_id ?? '',
+          },
+  });
+}

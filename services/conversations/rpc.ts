@@ -1,0 +1,38 @@
+/** ConversationsService: translates between the messages of the contract and the use cases. */
+import { create } from '@bufbuild/protobuf';
+import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
+import {
+  CommentAsRetailerUserRequestSchema,
+  ConversationsService,
+} from '@creditlane/proto/conversations/v1/conversations_service';
+import { cursorAfter, seqBefore } from '@creditlane/rpc/sequence-cursor';
+import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import { submissionCall } from '@creditlane/rpc/submission-call';
+import { type AddCommentDeps, commentAsCreditor, commentAsRetailerUser } from './add-comment.ts';
+import { type ReadConversationDeps, readConversation } from './read-conversation.ts';
+
+/** The routes to mount. */
+export function conversationsRoutes(deps: AddCommentDeps & ReadConversationDeps): ServiceRoutes {
+  return implement(
+    ConversationsService,
+    translateDatabaseErrors({
+      commentAsCreditor: (request, call) =>
+        commentAsCreditor(deps, submissionCall(request, call), request),
+
+      async commentAsRetailerUser(request, call) {
+        const userId = request.userId.toLowerCase();
+        const lowerCased = create(CommentAsRetailerUserRequestSchema, { ...request, userId });
+        await commentAsRetailerUser(deps, submissionCall(request, call), lowerCased);
+        return {};
+      },
+
+      async getConversation(request, call) {
+        const { limit, cursor, discarded } = request;
+        const page = { before: seqBefore(cursor), limit, discarded };
+        const found = await readConversation(deps, submissionCall(request, call), page);
+        const { comments, lastSeq } = found;
+        return { comments, nextCursor: lastSeq === undefined ? '' : cursorAfter(lastSeq) };
+      },
+    }),
+  );
+}

@@ -1,0 +1,5 @@
+/** The settings of the conversations service. */
+import { KEY_RING } from '@creditlane/crypto/key-ring-setting';
+import { DIGEST_KEY } from '@creditlane/idempotency/keyed-digest';
+
+export const SETTINGS = { keyRing: KEY_RING, digestKey: DIGEST_KEY };

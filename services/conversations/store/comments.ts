@@ -1,0 +1,98 @@
+/** Writes comments, and finds the comments to wrap again after a change of the key ring. */
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
+import type { Database } from '@creditlane/postgres/database';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import type { SubmissionKey } from '@creditlane/rpc/submission-call';
+import type { Side } from '../comment.ts';
+import { type CommentContent, commentContext, sealComment } from '../sealed-comment.ts';
+
+export interface NewComment {
+  id: string;
+  submission: SubmissionKey;
+  /** The application's retailer. */
+  retailerId: string;
+  side: Side;
+  integrationId: string;
+  /** Null on the creditor's side. */
+  authorUserId: string | null;
+  content: CommentContent;
+  createdAt: Date;
+}
+
+/**
+ * The first comment makes the conversation. Later ones wait for the conversation's row lock, so that
+ * sequences have no gap and a page of older comments never gains one.
+ */
+const insertRow = defineStatement(
+  'comment_insert',
+  `WITH conversation AS (
+    INSERT INTO conversations (application_id, creditor_id, retailer_id, last_seq)
+    VALUES ($1::uuid, $2::uuid, $3::uuid, 1)
+    ON CONFLICT (application_id, creditor_id)
+      DO UPDATE SET last_seq = conversations.last_seq + 1
+    RETURNING application_id, creditor_id, last_seq
+  )
+  INSERT INTO comments (id, application_id, creditor_id, seq, side, integration_id,
+    author_user_id, sealed, sealed_with, created_at)
+  SELECT $4::uuid, application_id, creditor_id, last_seq, $5::text, $6::uuid,
+    $7::uuid, $8::bytea, $9::text, $10::timestamptz
+  FROM conversation`,
+);
+
+/** Inserts a comment as the latest one of its conversation, queued for the other side. */
+export async function insertComment(
+  tx: Queryable,
+  keyRing: KeyRing,
+  { id, submission, retailerId, content, ...comment }: NewComment,
+): Promise<void> {
+  await insertRow.run(tx, [
+    submission.applicationId,
+    submission.creditorId,
+    retailerId,
+    id,
+    comment.side,
+    comment.integrationId,
+    comment.authorUserId,
+    sealComment(keyRing, content, id, retailerId),
+    keyRing.currentId,
+    comment.createdAt,
+  ]);
+}
+
+interface SealedComment extends SealedRecord {
+  id: string;
+}
+
+const selectSealedOtherwise = defineStatement<{ id: string; retailer_id: string; sealed: Buffer }>(
+  'comments_sealed_otherwise',
+  `SELECT comments.id, conversations.retailer_id, comments.sealed
+   FROM comments JOIN conversations USING (application_id, creditor_id)
+   WHERE comments.sealed_with <> $1 LIMIT $2`,
+);
+
+const updateSealed = defineStatement(
+  'comment_replace_sealed',
+  'UPDATE comments SET sealed = $3, sealed_with = $4 WHERE id = $1 AND sealed = $2',
+);
+
+export class SealedComments implements SealedTable<SealedComment> {
+  readonly #pool: Database['pool'];
+
+  constructor({ pool }: Database) {
+    this.#pool = pool;
+  }
+
+  async findSealedWithOtherKey(keyId: string, limit: number): Promise<SealedComment[]> {
+    const rows = await selectSealedOtherwise.run(this.#pool, [keyId, limit]);
+    return rows.map(({ id, retailer_id, sealed }) => ({
+      id,
+      context: commentContext(id, retailer_id),
+      sealed,
+    }));
+  }
+
+  async replaceSealed(read: SealedComment, sealed: Buffer, keyId: string): Promise<void> {
+    await updateSealed.run(this.#pool, [read.id, read.sealed, sealed, keyId]);
+  }
+}

@@ -1,0 +1,86 @@
+/** Reads conversations page by page, and marks their comments as delivered. */
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import type { Scope, SubmissionKey } from '@creditlane/rpc/submission-call';
+import type { Side } from '../comment.ts';
+
+/** A comment as it is stored. */
+export interface CommentRow {
+  id: string;
+  seq: number;
+  retailer_id: string;
+  side: Side;
+  integration_id: string;
+  author_user_id: string | null;
+  sealed: Buffer;
+  created_at: Date;
+  delivered_at: Date | null;
+  delivered_to_integration_id: string | null;
+}
+
+/**
+ * The outer join distinguishes a page without comments, which is one row of nulls, from a missing
+ * conversation, which is no row.
+ */
+const selectComments = defineStatement<CommentRow | { [Name in keyof CommentRow]: null }>(
+  'conversation_comments',
+  `SELECT conversation.retailer_id, page.*
+  FROM conversations AS conversation
+  LEFT JOIN LATERAL (
+    SELECT id, seq, side, integration_id, author_user_id, sealed, created_at, delivered_at,
+      delivered_to_integration_id
+    FROM comments
+    WHERE application_id = conversation.application_id
+      AND creditor_id = conversation.creditor_id AND seq < $5::bigint
+    ORDER BY seq DESC LIMIT $6
+  ) AS page ON true
+  WHERE conversation.application_id = $1::uuid AND conversation.creditor_id = $2::uuid
+    AND (conversation.creditor_id = $3::uuid OR conversation.retailer_id = $4::uuid)
+  ORDER BY page.seq DESC`,
+);
+
+/**
+ * At most `limit` comments of a conversation with a sequence under `before`, newest first. Undefined
+ * where the scope has no such conversation with a comment.
+ */
+export async function findComments(
+  db: Queryable,
+  { applicationId, creditorId }: SubmissionKey,
+  scope: Scope,
+  { before, limit }: { before: number; limit: number },
+): Promise<CommentRow[] | undefined> {
+  const values = [applicationId, creditorId, scope.creditorId, scope.retailerId, before, limit];
+  const rows = await selectComments.run(db, values);
+  return rows.length === 0 ? undefined : rows.filter((row): row is CommentRow => row.id !== null);
+}
+
+interface DeliveryRow {
+  id: string;
+  delivered_at: Date;
+  delivered_to_integration_id: string;
+}
+
+/**
+ * Of two readers at the same time, the second waits for the row locks of the first and then keeps the
+ * first delivery, because `coalesce` reads the newest version of a locked row. The rows are locked in the
+ * order of their ids, so that the readers cannot deadlock.
+ */
+const updateDelivered = defineStatement<DeliveryRow>(
+  'comments_deliver',
+  `UPDATE comments SET
+    delivered_at = coalesce(delivered_at, $2::timestamptz),
+    delivered_to_integration_id = coalesce(delivered_to_integration_id, $3::uuid)
+  WHERE id IN (SELECT id FROM comments WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE)
+  RETURNING id, delivered_at, delivered_to_integration_id`,
+);
+
+/**
+ * Marks comments as delivered, except those that are delivered already, and resolves to the delivery of
+ * each.
+ */
+export function markDelivered(
+  db: Queryable,
+  commentIds: readonly string[],
+  { at, integrationId }: { at: Date; integrationId: string },
+): Promise<DeliveryRow[]> {
+  return updateDelivered.run(db, [commentIds, at, integrationId]);
+}
