@@ -163,7 +163,7 @@ describe('a receiver', () => {
     [
       'closes the connection',
       (_, response) => void response.destroy(),
-      { status: 0, failure: 'und_err_socket' },
+      { status: 0, failure: 'connection_closed' },
     ],
     [
       'sends its answer byte by byte',

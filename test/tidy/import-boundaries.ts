@@ -48,7 +48,7 @@ const LIBRARIES: Boundary[] = [
   { pattern: /^jose$/, allowedIn: /^libs\/rpc\//, instead: 'use @creditlane/rpc/identity' },
   {
     pattern: /^undici$/,
-    allowedIn: /^(services\/webhook-dispatcher|test|bench)\/|(\/test-[^/]+|\.test)\.ts$/,
+    allowedIn: /^(test|bench)\/|(\/test-[^/]+|\.test)\.ts$/,
     instead: 'only the dispatcher calls addresses that users configured',
   },
   {

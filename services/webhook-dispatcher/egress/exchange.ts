@@ -1,7 +1,5 @@
-/** One POST and its answer on a pooled connection, under one deadline and one size limit. */
+/** One POST and its one outcome, under one deadline. */
 import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
-import type { Dispatcher } from 'undici';
-import { retryAfterMs } from './retry-after.ts';
 
 /** How an exchange ended: the receiver answered, or no complete answer came. */
 export type Outcome =
@@ -9,114 +7,65 @@ export type Outcome =
   | { readonly kind: 'failed'; readonly reason: string };
 
 export interface ExchangeRequest {
-  readonly path: string;
+  readonly url: URL;
   readonly headers: Record<string, string>;
   readonly body: string;
-}
-
-export interface ExchangeLimits {
-  /** For the whole exchange: waiting for a connection, connecting, sending, and reading the answer. */
-  readonly deadlineMs: number;
-  /** How much of the answer's body is read before the connection is closed. */
-  readonly maxAnswerBytes: number;
 }
 
 /** Called when the request's first byte is written to an open connection. */
 export type OnSent = () => void;
 
-/** Sends the request and resolves to its outcome; never rejects. The answer's body is read and discarded. */
-export function exchange(
-  pool: Dispatcher,
-  request: ExchangeRequest,
-  limits: ExchangeLimits,
-  onSent: OnSent = () => {},
-): Promise<Outcome> {
-  const { promise, resolve } = Promise.withResolvers<Outcome>();
-  const answer = new AnswerReader(limits, resolve, onSent);
-  try {
-    pool.dispatch({ ...request, method: 'POST' }, answer);
-  } catch (error) {
-    answer.onResponseError(undefined, error as Error);
-  }
-  return promise;
-}
-
-/** The connection's error when this side ends the exchange. */
-class ExchangeAborted extends Error {
-  override name = 'ExchangeAborted';
-}
-
-class AnswerReader implements Dispatcher.DispatchHandler {
+export class Exchange {
+  readonly outcome: Promise<Outcome>;
+  readonly onSent: OnSent;
+  readonly #request: ExchangeRequest;
   readonly #settle: (outcome: Outcome) => void;
-  readonly #onSent: OnSent;
-  readonly #maxAnswerBytes: number;
   readonly #deadline: NodeJS.Timeout;
-  #controller: Dispatcher.DispatchController | undefined;
-  #outcome: Outcome = { kind: 'failed', reason: 'no_answer' };
-  #answerBytes = 0;
-  #ended = false;
+  #isEnded = false;
+  #onDeadline: () => void = () => {};
 
-  constructor(limits: ExchangeLimits, settle: (outcome: Outcome) => void, onSent: OnSent) {
-    this.#settle = settle;
-    this.#onSent = onSent;
-    this.#maxAnswerBytes = limits.maxAnswerBytes;
-    this.#deadline = setTimeout(
-      () => this.#abort({ kind: 'failed', reason: 'deadline' }),
-      limits.deadlineMs,
-    );
+  /** `deadlineMs` covers waiting for a connection, connecting, sending, and reading the answer. */
+  constructor(request: ExchangeRequest, deadlineMs: number, onSent: OnSent = () => {}) {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    this.outcome = promise;
+    this.onSent = onSent;
+    this.#request = request;
+    this.#settle = resolve;
+    this.#deadline = setTimeout(() => {
+      this.end({ kind: 'failed', reason: 'deadline' });
+      this.#onDeadline();
+    }, deadlineMs);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    // When the deadline has passed while the request waited for a connection, nothing is sent.
-    if (this.#ended) controller.abort(new ExchangeAborted());
-    else this.#onSent();
+  get isEnded(): boolean {
+    return this.#isEnded;
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
-    if (status < 200) return;
-    const header = headers['retry-after'];
-    const delayMs = retryAfterMs(typeof header === 'string' ? header : undefined, new Date());
-    this.#outcome = {
-      kind: 'answered',
-      status,
-      ...(delayMs === undefined ? {} : { retryAfterMs: delayMs }),
-    };
+  /** Calls `listener` when the deadline passes before the exchange has ended. */
+  onDeadline(listener: () => void): void {
+    this.#onDeadline = listener;
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#answerBytes += chunk.length;
-    // Only the status counts, so a body beyond the limit is no failure.
-    if (this.#answerBytes > this.#maxAnswerBytes) this.#abort(this.#outcome);
-  }
-
-  onResponseEnd(): void {
-    this.#end(this.#outcome);
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.#end({ kind: 'failed', reason: reasonOf(error) });
-  }
-
-  #abort(outcome: Outcome): void {
-    this.#end(outcome);
-    this.#controller?.abort(new ExchangeAborted());
-  }
-
-  #end(outcome: Outcome): void {
-    if (this.#ended) return;
-    this.#ended = true;
+  /** The first end counts. */
+  end(outcome: Outcome): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     clearTimeout(this.#deadline);
     this.#settle(outcome);
+  }
+
+  /** The request as it is sent. */
+  requestText(): string {
+    const { url, headers, body } = this.#request;
+    let text = `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`;
+    for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
+    return `${text}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   }
 }
 
 /** A stable word, not the error's message, which may quote what the receiver sent. */
-function reasonOf(error: Error & { code?: unknown }): string {
+export function reasonOf(error: (Error & { code?: unknown }) | undefined): string {
+  if (error === undefined) return 'connection_closed';
   if (error instanceof EgressDeniedError) return error.code;
   return typeof error.code === 'string' ? error.code.toLowerCase() : 'connection_failed';
 }

@@ -3,24 +3,36 @@ import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { guardedDial, nameServers } from './guarded-dial.ts';
 
-it('a connection whose peer address is not public is closed before a byte is sent', async () => {
-  let bytes = 0;
-  const server = createServer((socket) => {
-    socket.on('data', (chunk) => {
-      bytes += chunk.length;
+it.each(['http:', 'https:'])(
+  'a connection by %s whose peer address is not public is closed before a byte is sent',
+  async (protocol) => {
+    let bytes = 0;
+    const server = createServer((socket) => {
+      socket.on('data', (chunk) => {
+        bytes += chunk.length;
+      });
+      socket.on('error', () => {});
     });
-    socket.on('error', () => {});
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  // Node calls no lookup for an IP literal, so only the check of the peer address remains.
-  const dial = guardedDial({ allowLoopback: false, timeoutMs: 1_000, resolve: async () => [] });
-  const target = { hostname: '127.0.0.1', port: String(port), protocol: 'http:' };
-  const error = await new Promise((resolve) => dial(target, (...[refusal]) => resolve(refusal)));
-  expect(error).toMatchObject({ code: 'address_not_public' });
-  expect(bytes).toBe(0);
-  await new Promise((resolve) => server.close(resolve));
-});
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    // Node calls no lookup for an IP literal, so only the check of the peer address remains.
+    const dial = guardedDial({ allowLoopback: false, resolve: async () => [] });
+    let opened = 0;
+    const error = await new Promise((resolve) => {
+      dial(new URL(`${protocol}//127.0.0.1:${port}`), {
+        onOpen: () => {
+          opened += 1;
+        },
+        onArrival: () => {},
+        onData: () => {},
+        onClose: resolve,
+      });
+    });
+    expect(error).toMatchObject({ code: 'address_not_public' });
+    expect({ opened, bytes }).toEqual({ opened: 0, bytes: 0 });
+    await new Promise((resolve) => server.close(resolve));
+  },
+);
 
 it('localhost is resolved without a name server', async () => {
   expect(await nameServers()('localhost')).toEqual(['127.0.0.1', '::1']);

@@ -1,38 +1,38 @@
 /** Opens connections for webhooks: only to addresses that were resolved and checked just before. */
 import { Resolver } from 'node:dns/promises';
-import { isIP, type LookupFunction } from 'node:net';
+import { connect, isIP, type LookupFunction } from 'node:net';
 import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
 import { isLoopbackAddress, isPublicAddress } from '@creditlane/egress-rules/public-address';
-import { buildConnector } from 'undici';
+import { clearTransport, type Transport, type TransportEvents, tlsTransport } from './transport.ts';
 
 /** Resolves to all addresses of a name; rejects, or resolves to none, when the name has none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
 export interface DialOptions {
   readonly allowLoopback: boolean;
-  readonly timeoutMs: number;
   readonly resolve: Resolve;
 }
 
+/** Opens a connection to the origin of the URL. `session` continues an earlier TLS session. */
+export type Dial = (url: URL, events: TransportEvents, session?: Buffer | undefined) => Transport;
+
 /**
- * A connector for undici. It connects only to addresses that `guardedLookup` accepted, and checks the
- * peer address of the connection again before a byte of a request is sent. For https the TLS handshake
- * comes before this check; the handshake discloses the host name and nothing else.
+ * Connects only to addresses that `guardedLookup` accepted, and checks the peer address of the connection
+ * again before a byte is sent, the TLS handshake included.
  */
-export function guardedDial(options: DialOptions): buildConnector.connector {
-  const connect = buildConnector({
-    lookup: guardedLookup(options),
-    timeout: options.timeoutMs,
-    // HTTP/2 would let a receiver hold memory for many streams on one connection.
-    allowH2: false,
-  });
-  return (target, callback) => {
-    connect(target, (...[error, socket]) => {
-      if (error !== null) return callback(error, null);
-      if (mayDial(socket.remoteAddress ?? '', options)) return callback(null, socket);
-      socket.destroy();
-      callback(new EgressDeniedError('address_not_public'), null);
+export function guardedDial(options: DialOptions): Dial {
+  const lookup = guardedLookup(options);
+  return (url, events, session) => {
+    const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
+    const isTls = url.protocol === 'https:';
+    const port = Number(url.port) || (isTls ? 443 : 80);
+    const tcp = connect({ host: hostname, port, lookup, noDelay: true });
+    // The first listener: a transport's own listener for this event then finds the socket destroyed.
+    tcp.once('connect', () => {
+      if (mayDial(tcp.remoteAddress ?? '', options)) return;
+      tcp.destroy(new EgressDeniedError('address_not_public'));
     });
+    return isTls ? tlsTransport(tcp, { hostname, session }, events) : clearTransport(tcp, events);
   };
 }
 
@@ -40,7 +40,7 @@ export function guardedDial(options: DialOptions): buildConnector.connector {
  * A lookup for sockets. A name with any address that is not public is refused: an answer that mixes
  * public and private addresses is an attack or a mistake.
  */
-function guardedLookup({ resolve, ...options }: Omit<DialOptions, 'timeoutMs'>): LookupFunction {
+function guardedLookup({ resolve, ...options }: DialOptions): LookupFunction {
   return (hostname, { all }, callback) => {
     resolve(hostname).then(
       (found) => {

@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type AnswerEnd, AnswerReader } from './answer-reader.ts';
+
+/** The end of an answer whose bytes come in pieces of these sizes; the last piece is the rest. */
+function read(text: string, sizes: readonly number[] = []): AnswerEnd | undefined {
+  const reader = new AnswerReader();
+  const bytes = Buffer.from(text, 'latin1');
+  let at = 0;
+  for (const size of [...sizes, bytes.length]) {
+    const end = reader.read(bytes.subarray(at, at + size));
+    if (end !== undefined) return end;
+    at += size;
+  }
+  return reader.endWithConnection();
+}
+
+const answered = (status: number, keepAliveMs: number, retryAfterMs?: number): AnswerEnd => ({
+  outcome: { kind: 'answered', status, ...(retryAfterMs !== undefined && { retryAfterMs }) },
+  keepAliveMs,
+});
+const failed = (reason: string): AnswerEnd => ({
+  outcome: { kind: 'failed', reason },
+  keepAliveMs: 0,
+});
+
+const COMPLETE: [what: string, answer: string, end: AnswerEnd][] = [
+  [
+    'a body of known length',
+    'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+    answered(200, 4_000),
+  ],
+  ['no body', 'HTTP/1.1 204\r\n\r\n', answered(204, 4_000)],
+  ['lines that end with LF alone', 'HTTP/1.1 500 \ncontent-length: 0\n\n', answered(500, 4_000)],
+  [
+    'chunks, an extension and a trailer',
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n003;a=b\r\nabc\r\nA\r\n0123456789\r\n0\r\nx: y\r\n\r\n',
+    answered(200, 4_000),
+  ],
+  [
+    'interim answers before it',
+    'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n',
+    answered(202, 4_000),
+  ],
+  [
+    'a time for which the connection is kept',
+    'HTTP/1.1 200 OK\r\nkeep-alive: timeout=30, max=5\r\ncontent-length: 0\r\n\r\n',
+    answered(200, 28_000),
+  ],
+  [
+    'a very long time for which the connection is kept',
+    'HTTP/1.1 200 OK\r\nkeep-alive: timeout=999999\r\ncontent-length: 0\r\n\r\n',
+    answered(200, 60_000),
+  ],
+  [
+    'a delay before the next attempt',
+    'HTTP/1.1 503 Busy\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n',
+    answered(503, 4_000, 7_000),
+  ],
+];
+
+const NOT_REUSABLE: [what: string, answer: string, end: AnswerEnd][] = [
+  ['ends with the connection', 'HTTP/1.1 200 OK\r\n\r\nbody', answered(200, 0)],
+  [
+    'closes the connection',
+    'HTTP/1.1 200 OK\r\nconnection: Close\r\ncontent-length: 0\r\n\r\n',
+    answered(200, 0),
+  ],
+  ['is of HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n', answered(200, 0)],
+  ['announces a body with 204', 'HTTP/1.1 204 No\r\ncontent-length: 5\r\n\r\n', answered(204, 0)],
+  ['has bytes after it', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP', answered(200, 0)],
+  [
+    'has a transfer coding that is not decoded',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+    answered(200, 0),
+  ],
+  [
+    'has more than 64 KiB of body',
+    `HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(65_537)}`,
+    answered(200, 0),
+  ],
+];
+
+describe('an answer', () => {
+  it.each(COMPLETE)('with %s is read to its end, and the connection is kept', (_, answer, end) => {
+    expect(read(answer)).toEqual(end);
+  });
+
+  it.each(NOT_REUSABLE)('that %s counts, and the connection is closed', (_, answer, end) => {
+    expect(read(answer)).toEqual(end);
+  });
+
+  it.each([
+    ['a status line of another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['a status of two digits', 'HTTP/1.1 20 OK\r\n'],
+    ['a control character in a header', 'HTTP/1.1 200 OK\r\na: \0\r\n'],
+    ['a header without a colon', 'HTTP/1.1 200 OK\r\nabc\r\n'],
+    ['a space before the colon of a header', 'HTTP/1.1 200 OK\r\ncontent-length : 5\r\n'],
+    ['a folded header', 'HTTP/1.1 200 OK\r\na: b\r\n c: d\r\n'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n'],
+    ['a hexadecimal length', 'HTTP/1.1 200 OK\r\ncontent-length: 0x5\r\n'],
+    ['a chunk without a size', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n;a\r\n'],
+    [
+      'a chunk longer than its size',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nab\r\n',
+    ],
+  ])('with %s is malformed', (_, answer) => {
+    expect(read(answer)).toEqual(failed('answer_malformed'));
+  });
+
+  it('with 64 headers, trailers included, counts; with 65 in its head it fails', () => {
+    const headers = (count: number) => 'a: b\r\n'.repeat(count);
+    const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n';
+    expect(read(`${chunked}${headers(60)}\r\n0\r\n${headers(3)}\r\n`)).toEqual(
+      answered(200, 4_000),
+    );
+    expect(read(`${chunked}${headers(60)}\r\n0\r\n${headers(4)}\r\n`)).toEqual(answered(200, 0));
+    expect(read(`${chunked}${headers(64)}\r\n0\r\n\r\n`)).toEqual(failed('too_many_headers'));
+  });
+
+  it('that the connection cuts off has no end', () => {
+    for (const answer of [
+      '',
+      'HTTP/1.1 200 OK\r\n',
+      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no',
+    ]) {
+      expect(read(answer)).toBeUndefined();
+    }
+  });
+
+  it('ends in the same way however its bytes are split', () => {
+    const answers = [...COMPLETE, ...NOT_REUSABLE.slice(0, -1)].map(([, answer]) => answer);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...answers),
+        fc.array(fc.integer({ min: 0, max: 9 })),
+        (answer, sizes) => {
+          const { outcome } = read(answer, sizes) ?? {};
+          expect(outcome).toEqual(read(answer)?.outcome);
+        },
+      ),
+    );
+  });
+
+  it('of any bytes has an outcome, or none while it is incomplete', () => {
+    const part = fc.oneof(
+      fc.constantFrom('HTTP/1.1 200 OK', '\r\n', 'transfer-encoding: chunked', '\0', '0', '5;'),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(fc.array(part), (parts) => {
+        const end = read(`HTTP/1.1 200 OK\r\n${parts.join('')}`);
+        expect(['answered', 'failed', undefined]).toContain(end?.outcome.kind);
+      }),
+    );
+  });
+});

@@ -1,0 +1,98 @@
+/** The connections to the receiver of one destination. */
+import { Connection } from './connection.ts';
+import type { Exchange } from './exchange.ts';
+import type { Dial } from './guarded-dial.ts';
+
+/** A longer TLS session, such as one with a receiver's long certificate chain, is not kept. */
+const MAX_SESSION_BYTES = 8 * 1_024;
+
+export class ConnectionPool {
+  readonly #dial: Dial;
+  readonly #url: URL;
+  readonly #maxConnections: number;
+  readonly #connections = new Set<Connection>();
+  /** The last one is used first, so that connections that are not needed close. */
+  readonly #idle: Connection[] = [];
+  readonly #waiting: Exchange[] = [];
+  readonly #closed = Promise.withResolvers<void>();
+  #isClosing = false;
+  #isDestroyed = false;
+  #session: Buffer | undefined;
+
+  constructor(dial: Dial, url: URL, maxConnections: number) {
+    this.#dial = dial;
+    this.#url = url;
+    this.#maxConnections = maxConnections;
+  }
+
+  /** Sends the exchange's request as soon as a connection is free. */
+  carry(exchange: Exchange): void {
+    const idle = this.#idle.pop();
+    if (this.#isDestroyed) exchange.end({ kind: 'failed', reason: 'connection_closed' });
+    else if (idle !== undefined) idle.carry(exchange);
+    else if (this.#connections.size < this.#maxConnections) this.#connect(exchange);
+    else this.#waiting.push(exchange);
+  }
+
+  /** Closes the connections when the exchanges have ended; resolves after that. */
+  close(): Promise<void> {
+    this.#isClosing = true;
+    for (const connection of this.#idle.splice(0)) connection.close();
+    this.#resolveIfClosed();
+    return this.#closed.promise;
+  }
+
+  /** Closes the connections now: exchanges under way fail, and those that wait for a connection too. */
+  destroy(): Promise<void> {
+    this.#isDestroyed = true;
+    for (const exchange of this.#waiting.splice(0)) {
+      exchange.end({ kind: 'failed', reason: 'connection_closed' });
+    }
+    for (const connection of this.#connections) connection.close();
+    return this.close();
+  }
+
+  #connect(exchange: Exchange): void {
+    const connection = new Connection(
+      {
+        dial: this.#dial,
+        url: this.#url,
+        session: this.#session,
+        onSession: (session) => {
+          if (session.length <= MAX_SESSION_BYTES) this.#session = session;
+        },
+        onIdle: (idle) => this.#use(idle),
+        onUnsent: (unsent) => this.carry(unsent),
+        onClosed: (closed) => this.#remove(closed),
+      },
+      exchange,
+    );
+    this.#connections.add(connection);
+  }
+
+  #use(idle: Connection): void {
+    const next = this.#nextWaiting();
+    if (next !== undefined) idle.carry(next);
+    else if (this.#isClosing) idle.close();
+    else this.#idle.push(idle);
+  }
+
+  #remove(closed: Connection): void {
+    this.#connections.delete(closed);
+    const at = this.#idle.indexOf(closed);
+    if (at !== -1) this.#idle.splice(at, 1);
+    const next = this.#nextWaiting();
+    if (next !== undefined) this.#connect(next);
+    this.#resolveIfClosed();
+  }
+
+  #nextWaiting(): Exchange | undefined {
+    let next = this.#waiting.shift();
+    while (next?.isEnded) next = this.#waiting.shift();
+    return next;
+  }
+
+  #resolveIfClosed(): void {
+    if (this.#isClosing && this.#connections.size === 0) this.#closed.resolve();
+  }
+}

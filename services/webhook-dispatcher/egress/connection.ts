@@ -1,0 +1,162 @@
+/** A connection to a receiver, which carries one exchange at a time and limits what the receiver sends. */
+import { type AnswerEnd, AnswerReader } from './answer-reader.ts';
+import { type Exchange, reasonOf } from './exchange.ts';
+import type { Dial } from './guarded-dial.ts';
+import type { Transport } from './transport.ts';
+
+/** Everything that comes during one exchange: heads, framing, body, and TLS records. */
+const MAX_BYTES = 128 * 1_024;
+/**
+ * Arrivals from the network, pieces of data and TLS records during one exchange. Each costs 5 to 50 µs of
+ * CPU however few bytes it has. An answer of 64 KiB in full TCP segments has 2 × 47.
+ */
+const MAX_PIECES = 128;
+/** Bytes of TLS that are no data, such as session tickets, and of one record that is not complete. */
+const MAX_TLS_OVERHEAD_BYTES = 20 * 1_024;
+/** Everything that comes before the request is sent: the receiver's part of the TLS handshake. */
+const MAX_HANDSHAKE_BYTES = 32 * 1_024;
+
+export interface ConnectionOptions {
+  readonly dial: Dial;
+  readonly url: URL;
+  /** The latest TLS session, which the next connection can continue. */
+  readonly session: Buffer | undefined;
+  onSession(session: Buffer): void;
+  /** The connection can carry another exchange. */
+  onIdle(connection: Connection): void;
+  /** The connection closed before it sent the request of an exchange. */
+  onUnsent(exchange: Exchange): void;
+  onClosed(connection: Connection): void;
+}
+
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #transport: Transport;
+  #isConnecting = true;
+  #hasAnswered = false;
+  #isClosed = false;
+  #exchange: Exchange | undefined;
+  /** Set from sending a request until its answer has ended. */
+  #answer: AnswerReader | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #bytes = 0;
+  #dataBytes = 0;
+  #pieces = 0;
+
+  /** Connects, and then carries the exchange. */
+  constructor(options: ConnectionOptions, exchange: Exchange) {
+    this.#options = options;
+    this.#take(exchange);
+    const events = {
+      onOpen: () => this.#opened(),
+      onArrival: (bytes: number, records: number) => this.#arrived(bytes, records),
+      onData: (bytes: Buffer) => this.#read(bytes),
+      onClose: (error: Error | undefined) => this.#closed(error),
+    };
+    this.#transport = options.dial(options.url, events, options.session);
+  }
+
+  /** Carries another exchange. Call it only after `onIdle`. */
+  carry(exchange: Exchange): void {
+    clearTimeout(this.#idleTimer);
+    this.#take(exchange);
+    // One turn of the event loop later, the end of a connection that the receiver closed has been read.
+    setImmediate(() => {
+      if (exchange.isEnded) return;
+      if (this.#isClosed || !this.#transport.isWritable) this.#options.onUnsent(exchange);
+      else this.#send(exchange);
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#transport.destroy();
+  }
+
+  #take(exchange: Exchange): void {
+    this.#exchange = exchange;
+    exchange.onDeadline(() => this.close());
+  }
+
+  #opened(): void {
+    this.#isConnecting = false;
+    if (this.#exchange?.isEnded === false) this.#send(this.#exchange);
+  }
+
+  #send(exchange: Exchange): void {
+    this.#bytes = 0;
+    this.#dataBytes = 0;
+    this.#pieces = 0;
+    this.#answer = new AnswerReader();
+    exchange.onSent();
+    this.#transport.write(exchange.requestText());
+  }
+
+  #arrived(bytes: number, records: number): void {
+    this.#bytes += bytes;
+    this.#pieces += 1 + records;
+    if (this.#isConnecting) {
+      if (this.#bytes > MAX_HANDSHAKE_BYTES || this.#pieces > MAX_PIECES) {
+        this.#exchange?.end({ kind: 'failed', reason: 'handshake_too_large' });
+        this.close();
+      }
+    } else if (this.#answer === undefined) {
+      // Bytes that come without a request are not the answer to the next one.
+      this.close();
+    } else {
+      const exceeded = this.#exceededLimit();
+      if (exceeded !== undefined) this.#finish(this.#answer.cut(exceeded));
+    }
+  }
+
+  #exceededLimit(): string | undefined {
+    if (this.#bytes > MAX_BYTES) return 'answer_too_large';
+    if (this.#bytes - this.#dataBytes > MAX_TLS_OVERHEAD_BYTES) return 'answer_too_large';
+    return this.#pieces > MAX_PIECES ? 'answer_too_fragmented' : undefined;
+  }
+
+  #read(bytes: Buffer): void {
+    const answer = this.#answer;
+    if (answer === undefined) return;
+    this.#dataBytes += bytes.length;
+    this.#pieces += 1;
+    const exceeded = this.#exceededLimit();
+    const end = exceeded === undefined ? answer.read(bytes) : answer.cut(exceeded);
+    if (end !== undefined) this.#finish(end);
+  }
+
+  #finish({ outcome, keepAliveMs }: AnswerEnd): void {
+    const exchange = this.#exchange;
+    this.#answer = undefined;
+    this.#exchange = undefined;
+    exchange?.end(outcome);
+    this.#keepSession();
+    // A receiver that has answered before it has read the request reads the rest of it as the next one.
+    if (keepAliveMs === 0 || this.#transport.isWriting) {
+      this.close();
+    } else {
+      this.#idleTimer = setTimeout(() => this.close(), keepAliveMs);
+      this.#options.onIdle(this);
+    }
+  }
+
+  /** Once per connection, after an answer: session tickets come after the handshake. */
+  #keepSession(): void {
+    if (this.#hasAnswered) return;
+    this.#hasAnswered = true;
+    const session = this.#transport.session();
+    if (session !== undefined) this.#options.onSession(session);
+  }
+
+  #closed(error: Error | undefined): void {
+    // An exchange that was taken from idle and not sent goes to another connection.
+    const isUnsent = !this.#isConnecting && this.#answer === undefined;
+    this.#isClosed = true;
+    clearTimeout(this.#idleTimer);
+    if (!isUnsent) {
+      const end = this.#answer?.endWithConnection();
+      this.#exchange?.end(end?.outcome ?? { kind: 'failed', reason: reasonOf(error) });
+    }
+    this.#options.onClosed(this);
+  }
+}

@@ -1,0 +1,41 @@
+/** For the tests: starts receivers in a process of their own, so that their CPU is not the sender's. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+export interface Receivers {
+  /** By the name of the answer; an ordinary receiver is at "http:", and by TLS at "https:". */
+  readonly ports: Readonly<Record<string, number>>;
+  close(): Promise<void>;
+}
+
+/** `cert` and `key` are paths of PEM files. */
+export async function startReceivers({
+  cert,
+  key,
+}: {
+  cert: string;
+  key: string;
+}): Promise<Receivers> {
+  const child = fork(new URL('./receiver-process.ts', import.meta.url), [cert, key]);
+  const [ports] = await once(child, 'message');
+  return {
+    ports,
+    async close() {
+      child.disconnect();
+      await once(child, 'exit');
+    },
+  };
+}
+
+/** The memory that this process uses for live objects and buffers. */
+export async function usedBytesAfterGarbageCollection(): Promise<number> {
+  // Connections that were closed are released in later turns of the event loop.
+  await sleep(50);
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
