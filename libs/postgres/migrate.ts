@@ -11,8 +11,9 @@ export type Migration = new () => MigrationInterface;
 /** Any number: advisory locks belong to one database, and no other code takes a session-level one. */
 const LOCK_ID = 4_711_001;
 
-/** How long to wait for another process that migrates. */
+/** How long to wait for another process that migrates, and how often to look whether it has ended. */
 const LOCK_WAIT_MS = 120_000;
+const LOCK_POLL_MS = 200;
 
 /**
  * How long a migration waits for the lock of a table. Later statements on the table wait behind it, so
@@ -52,8 +53,7 @@ export async function migrate(url: string, migrations: Migration[], log: Log): P
   await dataSource.initialize();
   const runner = dataSource.createQueryRunner();
   try {
-    await runner.query(`SET lock_timeout = ${LOCK_WAIT_MS}`);
-    await runner.query('SELECT pg_advisory_lock($1)', [LOCK_ID]);
+    await takeLock(runner);
     await runner.query(`SET lock_timeout = ${TABLE_WAIT_MS}`);
     await runPending(dataSource, runner, log);
   } finally {
@@ -61,6 +61,21 @@ export async function migrate(url: string, migrations: Migration[], log: Log): P
     // The end of the session releases the lock.
     await dataSource.destroy();
   }
+}
+
+/**
+ * Takes the lock, or throws an Error when another process holds it for too long. A session that waited in
+ * `pg_advisory_lock` would hold a snapshot, for whose end CREATE INDEX CONCURRENTLY of the other process
+ * waits: each would wait for the other.
+ */
+async function takeLock(runner: QueryRunner): Promise<void> {
+  const deadlineMs = performance.now() + LOCK_WAIT_MS;
+  while (performance.now() < deadlineMs) {
+    const [row] = await runner.query('SELECT pg_try_advisory_lock($1) AS taken', [LOCK_ID]);
+    if (row.taken) return;
+    await delay(LOCK_POLL_MS);
+  }
+  throw new Error(`another process has migrated the database for ${LOCK_WAIT_MS / 1000} s`);
 }
 
 async function runPending(dataSource: DataSource, runner: QueryRunner, log: Log): Promise<void> {
