@@ -84,6 +84,11 @@ describe('a tenant cannot find out whether another tenant’s record exists', ()
         platform.api.get(`/applications/${ids.applicationId}`, { key }),
     },
     {
+      name: 'archiving an application',
+      call: (ids: RecordIds, key: string) =>
+        platform.api.post(`/applications/${ids.applicationId}/archive`, undefined, { key }),
+    },
+    {
       name: 'submitting an application',
       call: (ids: RecordIds, key: string) => {
         const path = `/applications/${ids.applicationId}/submit`;

@@ -10,6 +10,7 @@ import {
 import { notFound } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { maskedApplication } from './application.ts';
+import { archiveApplication } from './archive-application.ts';
 import { type CreateApplicationDeps, createApplication } from './create-application.ts';
 import { mayActFor } from './directory/user.ts';
 import { applicationNotFound, retailerOf } from './scope.ts';
@@ -44,6 +45,11 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
 
       async submitApplication(request, call) {
         const application = await submitApplication(deps, lowerCaseIds(request), call);
+        return { application: maskedApplication(application) };
+      },
+
+      async archiveApplication({ applicationId }, call) {
+        const application = await archiveApplication(deps, applicationId.toLowerCase(), call);
         return { application: maskedApplication(application) };
       },
 

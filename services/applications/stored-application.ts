@@ -1,10 +1,15 @@
-/** The stored answer of a request that created or submitted an application. */
+/** The stored answers of requests that create or change an application. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
+import { markInProgress } from '@creditlane/idempotency/duplicate-requests';
+import { answerOnce, type Outcome } from '@creditlane/idempotency/stored-answers';
 import type { Database } from '@creditlane/postgres/database';
+import type { Queryable } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
 import { type Application, ApplicationSchema } from '@creditlane/proto/applications/v1/application';
+import type { CallIdempotency } from '@creditlane/rpc/call';
 import { applicationNotFound } from './scope.ts';
-import { findApplication } from './store/applications.ts';
+import { findApplication, lockApplication } from './store/applications.ts';
 
 /**
  * The answer as it is stored: the application's id, status and creditors. Applicants are left out, so
@@ -39,4 +44,29 @@ export async function loadStoredAnswer(
     status,
     submissions: application.submissions.filter(({ creditorId }) => creditorIds.has(creditorId)),
   });
+}
+
+/**
+ * Changes a locked application in a transaction, once for each idempotency key. `change` stores the answer
+ * before it checks rules that its own effect would violate: a duplicate request then waits for the stored
+ * answer, and is not refused.
+ *
+ * @throws Fault `application_not_found`, a fault of the idempotency key, or what `change` throws
+ */
+export function changeOnce(
+  { pool }: Database,
+  idempotency: CallIdempotency | undefined,
+  { applicationId, retailerId }: { applicationId: string; retailerId: string },
+  change: (tx: Queryable, locked: { archived: boolean }) => Promise<Uint8Array>,
+): Promise<Outcome<Uint8Array>> {
+  return answerOnce(pool, idempotency, () =>
+    inTransaction(pool, async (tx) => {
+      // The request is marked before it waits for the application's lock, so that a duplicate request
+      // whose own wait times out recognises this one.
+      await markInProgress(tx, idempotency);
+      const locked = await lockApplication(tx, applicationId, retailerId);
+      if (!locked) throw applicationNotFound();
+      return await change(tx, locked);
+    }),
+  );
 }

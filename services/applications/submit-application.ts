@@ -1,12 +1,10 @@
 /** Submits an application to creditors: checks the request, writes the submissions once, and answers a repetition. */
 import { create } from '@bufbuild/protobuf';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
-import { markInProgress } from '@creditlane/idempotency/duplicate-requests';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
-import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
+import { storeAnswer } from '@creditlane/idempotency/stored-answers';
 import { appendToOutbox } from '@creditlane/messaging/outbox';
 import type { Database } from '@creditlane/postgres/database';
-import { inTransaction } from '@creditlane/postgres/transaction';
 import {
   type Application,
   ApplicationStatus,
@@ -16,10 +14,9 @@ import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1
 import type { Call } from '@creditlane/rpc/call';
 import type { Clock } from '@creditlane/runtime/clock';
 import { applicationSubmitted } from './events.ts';
-import { applicationNotFound, retailerOf } from './scope.ts';
-import { lockApplication } from './store/applications.ts';
+import { retailerOf } from './scope.ts';
 import { insertSubmissions, readSubmissionFacts } from './store/submissions.ts';
-import { encodeStoredAnswer, loadStoredAnswer } from './stored-application.ts';
+import { changeOnce, encodeStoredAnswer, loadStoredAnswer } from './stored-application.ts';
 import { checkSubmission } from './submission.ts';
 
 export interface SubmitApplicationDeps {
@@ -45,41 +42,34 @@ export async function submitApplication(
   request: SubmitApplicationRequest,
   call: Call,
 ): Promise<Application> {
-  const { pool } = deps.database;
   const { applicationId, creditorIds, submittedByUserId: userId } = request;
   const { worksheet = create(WorksheetSchema) } = request;
   const retailerId = retailerOf(call.identity);
   const submittedAt = deps.clock();
 
   const idempotency = withKeyedDigest(call.idempotency, deps.digestKey);
-  const outcome = await answerOnce(pool, idempotency, () =>
-    inTransaction(pool, async (tx) => {
-      // The request is marked before it waits for the application's lock, so that a duplicate request
-      // whose own wait times out recognises this one.
-      await markInProgress(tx, idempotency);
-      const locked = await lockApplication(tx, applicationId, retailerId);
-      if (!locked) throw applicationNotFound();
-      const facts = await readSubmissionFacts(tx, applicationId, userId, creditorIds);
-      const submitted = { applicationId, status: ApplicationStatus.SUBMITTED };
-      const allCreditorIds = [...facts.submittedCreditorIds, ...creditorIds];
-      const answer = encodeStoredAnswer(submitted, allCreditorIds);
-      // The answer is stored before the rules are checked, so that a duplicate request gets the stored
-      // answer. Later it would be refused because the application is submitted already.
-      if (idempotency) await storeAnswer(tx, idempotency, answer);
-      checkSubmission(request, { ...facts, ...locked });
+  const target = { applicationId, retailerId };
+  const outcome = await changeOnce(deps.database, idempotency, target, async (tx, locked) => {
+    const facts = await readSubmissionFacts(tx, applicationId, userId, creditorIds);
+    const submitted = { applicationId, status: ApplicationStatus.SUBMITTED };
+    const allCreditorIds = [...facts.submittedCreditorIds, ...creditorIds];
+    const answer = encodeStoredAnswer(submitted, allCreditorIds);
+    // The answer is stored before the rules are checked, so that a duplicate request gets the stored
+    // answer. Later it would be refused because the application is submitted already.
+    if (idempotency) await storeAnswer(tx, idempotency, answer);
+    checkSubmission(request, { ...facts, ...locked });
 
-      const submission = { applicationId, creditorIds, worksheet, submittedAt };
-      await insertSubmissions(tx, {
-        ...submission,
-        applicantIds: facts.applicantIds,
-        userId,
-        integrationId: call.identity.subject,
-      });
-      const events = applicationSubmitted({ ...submission, retailerId }, call.traceparent);
-      await appendToOutbox(tx, events);
-      return answer;
-    }),
-  );
+    const submission = { applicationId, creditorIds, worksheet, submittedAt };
+    await insertSubmissions(tx, {
+      ...submission,
+      applicantIds: facts.applicantIds,
+      userId,
+      integrationId: call.identity.subject,
+    });
+    const events = applicationSubmitted({ ...submission, retailerId }, call.traceparent);
+    await appendToOutbox(tx, events);
+    return answer;
+  });
   if (outcome.replayed) call.markReplayed();
   deps.wakeRelay();
   return loadStoredAnswer(deps, retailerId, outcome.answer);

@@ -199,6 +199,11 @@ export class TestServices {
           application.status = ApplicationStatus.SUBMITTED;
           return { application };
         },
+        archiveApplication: async (request, call) => {
+          this.#record('archiveApplication', request, call);
+          const application = own(request.applicationId, call);
+          return { application: { ...application, status: ApplicationStatus.ARCHIVED } };
+        },
         locateApplication: async (request, call) => {
           this.#record('locateApplication', request, call);
           const { applicationId, contextRetailerId } = request;

@@ -113,3 +113,17 @@ export async function lockApplication(
   const [row] = await lockRow.run(tx, [applicationId, retailerId]);
   return row && { archived: row.status === ApplicationStatus[ApplicationStatus.ARCHIVED] };
 }
+
+const updateStatus = defineStatement(
+  'application_set_status',
+  'UPDATE applications SET status = $2 WHERE id = $1',
+);
+
+/** Sets the status of an application that `tx` has locked. */
+export async function setApplicationStatus(
+  tx: Queryable,
+  applicationId: string,
+  status: ApplicationStatus,
+): Promise<void> {
+  await updateStatus.run(tx, [applicationId, ApplicationStatus[status]]);
+}

@@ -9,6 +9,7 @@ import {
 import type { Retailer, RetailerUser } from '../directory/user.ts';
 import type { SubmissionFacts } from '../submission.ts';
 import { enumValue, worksheetFromJson } from './application-row.ts';
+import { setApplicationStatus } from './applications.ts';
 
 /** A submission as the decisions service reads it. */
 export interface SubmissionRecord {
@@ -150,11 +151,6 @@ const insertConsents = defineStatement(
    SELECT gen_random_uuid(), applicant_id, $2, $3, $4 FROM unnest($1::uuid[]) AS applicant_id`,
 );
 
-const updateStatus = defineStatement(
-  'application_set_status',
-  'UPDATE applications SET status = $2 WHERE id = $1',
-);
-
 /** Inserts the submissions of a locked application with each applicant's consent, and sets its status. */
 export async function insertSubmissions(tx: Queryable, rows: NewSubmissions): Promise<void> {
   const { applicationId, creditorIds, userId, integrationId, submittedAt } = rows;
@@ -162,6 +158,5 @@ export async function insertSubmissions(tx: Queryable, rows: NewSubmissions): Pr
   const values = [applicationId, creditorIds, userId, integrationId, worksheet, submittedAt];
   await insertRows.run(tx, values);
   await insertConsents.run(tx, [rows.applicantIds, userId, integrationId, submittedAt]);
-  const status = ApplicationStatus[ApplicationStatus.SUBMITTED];
-  await updateStatus.run(tx, [applicationId, status]);
+  await setApplicationStatus(tx, applicationId, ApplicationStatus.SUBMITTED);
 }

@@ -95,6 +95,39 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/applications/{applicationId}/archive": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive an application
+         * @description Closes an application of any status for good: it can no longer be submitted (409
+         *     `application_archived`) or commented on. It stays readable, and its submissions and their decisions
+         *     stay as they are. Archiving an archived application changes nothing and succeeds.
+         *
+         *     Takes no body. Needs a grant on the application's retailer.
+         */
+        post: operations["archiveApplication"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/applications/{applicationId}/creditors/{creditorId}/comment": {
         parameters: {
             query?: never;
@@ -1764,6 +1797,81 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/json": components["schemas"]["Application"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    archiveApplication: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Archived. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                     *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                     *       "type": "APPROVAL",
+                     *       "status": "ARCHIVED",
+                     *       "referenceNumber": "DEAL-2026-0042",
+                     *       "primaryApplicant": {
+                     *         "applicantId": "0198c0de-0000-7000-8000-00000000f001",
+                     *         "firstName": "Maya",
+                     *         "lastName": "Tremblay",
+                     *         "sin": "***-***-286",
+                     *         "dateOfBirth": "1988-07-14",
+                     *         "phoneNumber": "+1 514 555 0143",
+                     *         "email": "maya.tremblay@example.com"
+                     *       },
+                     *       "submissions": [],
+                     *       "createdAt": "2026-03-02T14:58:21.345Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Application"];
                 };
             };

@@ -152,3 +152,24 @@ describe('submitting an application', () => {
     });
   });
 });
+
+describe('archiving an application', () => {
+  const archive = (applicationId: string) =>
+    gateway.send('POST', `/v1/applications/${applicationId}/archive`);
+
+  test('takes no body, and answers with the archived application', async () => {
+    const answer = await archive(gateway.ids.application);
+    expect(answer.status).toBe(200);
+    expect(answer.json).toMatchObject({
+      applicationId: gateway.ids.application,
+      status: 'ARCHIVED',
+    });
+  });
+
+  test('of another tenant is 404, as for one that does not exist', async () => {
+    for (const id of [gateway.ids.otherApplication, newId()]) {
+      const answer = await archive(id);
+      expect([answer.status, answer.json.code]).toEqual([404, 'application_not_found']);
+    }
+  });
+});

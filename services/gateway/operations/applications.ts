@@ -44,6 +44,11 @@ export function applicationOperations(applications: Client<typeof ApplicationsSe
       return applicationJson(application);
     },
 
+    async archiveApplication({ path, context }) {
+      const { application } = await applications.archiveApplication(path, context);
+      return applicationJson(application);
+    },
+
     async getApplication({ path, context }) {
       const { application } = await applications.getApplication(path, context);
       return applicationJson(application);

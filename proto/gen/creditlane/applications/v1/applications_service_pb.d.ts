@@ -183,6 +183,38 @@ export declare type SubmitApplicationResponse = Message<"creditlane.applications
 export declare const SubmitApplicationResponseSchema: GenMessage<SubmitApplicationResponse>;
 
 /**
+ * @generated from message creditlane.applications.v1.ArchiveApplicationRequest
+ */
+export declare type ArchiveApplicationRequest = Message<"creditlane.applications.v1.ArchiveApplicationRequest"> & {
+  /**
+   * @generated from field: string application_id = 1;
+   */
+  applicationId: string;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.ArchiveApplicationRequest.
+ * Use `create(ArchiveApplicationRequestSchema)` to create a new message.
+ */
+export declare const ArchiveApplicationRequestSchema: GenMessage<ArchiveApplicationRequest>;
+
+/**
+ * @generated from message creditlane.applications.v1.ArchiveApplicationResponse
+ */
+export declare type ArchiveApplicationResponse = Message<"creditlane.applications.v1.ArchiveApplicationResponse"> & {
+  /**
+   * @generated from field: creditlane.applications.v1.Application application = 1;
+   */
+  application?: Application | undefined;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.ArchiveApplicationResponse.
+ * Use `create(ArchiveApplicationResponseSchema)` to create a new message.
+ */
+export declare const ArchiveApplicationResponseSchema: GenMessage<ArchiveApplicationResponse>;
+
+/**
  * @generated from message creditlane.applications.v1.LocateApplicationRequest
  */
 export declare type LocateApplicationRequest = Message<"creditlane.applications.v1.LocateApplicationRequest"> & {
@@ -402,6 +434,16 @@ export declare const ApplicationsService: GenService<{
     methodKind: "unary";
     input: typeof SubmitApplicationRequestSchema;
     output: typeof SubmitApplicationResponseSchema;
+  },
+  /**
+   * Archives an application for good, whatever its status. An archived application stays as it is.
+   *
+   * @generated from rpc creditlane.applications.v1.ApplicationsService.ArchiveApplication
+   */
+  archiveApplication: {
+    methodKind: "unary";
+    input: typeof ArchiveApplicationRequestSchema;
+    output: typeof ArchiveApplicationResponseSchema;
   },
   /**
    * Returns the retailer of an application, and whether another retailer may access it. The gateway finds

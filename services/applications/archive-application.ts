@@ -1,0 +1,44 @@
+/** Archives an application: sets its status once, and answers a repetition. */
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import { storeAnswer } from '@creditlane/idempotency/stored-answers';
+import type { Database } from '@creditlane/postgres/database';
+import { type Application, ApplicationStatus } from '@creditlane/proto/applications/v1/application';
+import type { Call } from '@creditlane/rpc/call';
+import { applicationNotFound, retailerOf } from './scope.ts';
+import { findApplication, setApplicationStatus } from './store/applications.ts';
+import { changeOnce } from './stored-application.ts';
+
+/** An archived application never changes again, so a repeated request gets the application as it is. */
+const STORED_ANSWER = new Uint8Array();
+
+export interface ArchiveApplicationDeps {
+  database: Database;
+  /** Opens the sealed applicants of the answer. */
+  keyRing: KeyRing;
+}
+
+/**
+ * Archives an application of any status; one that is archived already stays as it is. No event reports it:
+ * no other service keeps the status, and those that need it ask for it.
+ *
+ * @param applicationId in lower case
+ * @throws Fault `application_not_found`, or a fault of the idempotency key
+ */
+export async function archiveApplication(
+  { database, keyRing }: ArchiveApplicationDeps,
+  applicationId: string,
+  call: Call,
+): Promise<Application> {
+  const { idempotency } = call;
+  const retailerId = retailerOf(call.identity);
+  const target = { applicationId, retailerId };
+  const outcome = await changeOnce(database, idempotency, target, async (tx, { archived }) => {
+    if (idempotency) await storeAnswer(tx, idempotency, STORED_ANSWER);
+    if (!archived) await setApplicationStatus(tx, applicationId, ApplicationStatus.ARCHIVED);
+    return STORED_ANSWER;
+  });
+  if (outcome.replayed) call.markReplayed();
+  const application = await findApplication(database, keyRing, applicationId, retailerId);
+  if (!application) throw applicationNotFound();
+  return application;
+}

@@ -1,0 +1,47 @@
+// An archived application is closed for good: it stays readable, and cannot be submitted.
+import { randomUUID } from 'node:crypto';
+import { makeApplication } from '@creditlane/local/demo/demo';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { decisionPath } from './platform/api-client.ts';
+import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startTestPlatform();
+});
+afterAll(() => platform.close());
+
+const create = async () => {
+  const body = makeApplication(platform.demo.retailerId);
+  return (await platform.api.post('/applications', body)).body;
+};
+
+const archive = (applicationId: string, headers: Record<string, string> = {}) =>
+  platform.api.post(`/applications/${applicationId}/archive`, undefined, { headers });
+
+test('an application that is archived stays readable, with its decision', async () => {
+  const { applicationId, creditorId } = await platform.submitNewApplication();
+  const archived = await archive(applicationId);
+  expect([archived.status, archived.body.status]).toEqual([200, 'ARCHIVED']);
+  expect((await platform.api.get(`/applications/${applicationId}`)).body).toEqual(archived.body);
+  const decision = await platform.api.get(decisionPath({ applicationId, creditorId }));
+  expect(decision.body.decision).toBe('AWAITING_DECISION');
+});
+
+test('an archived application cannot be submitted', async () => {
+  const application = await create();
+  await archive(application.applicationId);
+  const refused = await platform.submit(application);
+  expect([refused.status, refused.body.code]).toEqual([409, 'application_archived']);
+});
+
+test('archiving again, with the same key or with none, succeeds and changes nothing', async () => {
+  const { applicationId } = await create();
+  const headers = { 'Idempotency-Key': randomUUID() };
+  const first = await archive(applicationId, headers);
+  const repeated = await archive(applicationId, headers);
+  expect(repeated.body).toEqual(first.body);
+  expect(repeated.headers.get('idempotent-replayed')).toBe('true');
+  const again = await archive(applicationId);
+  expect([again.status, again.body]).toEqual([200, first.body]);
+});
