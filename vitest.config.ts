@@ -11,6 +11,7 @@ const TESTED_IN_PROCESSES = [
   'metrics',
   'idempotency',
   'webhook-retries',
+  'integration-enablement',
   'tenant-isolation',
   'rejected-requests',
 ];

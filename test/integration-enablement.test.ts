@@ -1,3 +1,6 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { makeApplication } from '@creditlane/local/demo/demo';
+import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decisionPath } from './platform/api-client.ts';
 import { eventually } from './platform/eventually.ts';
@@ -60,5 +63,77 @@ describe('an integration is enabled for a creditor', () => {
     expect((await platform.api.get(decisionPath(platform.demo))).status).toBe(200);
     await change('integration-status', { status: 'REQUESTED' });
     await untilDecided(200);
+  });
+});
+
+describe('a retailer enables an integration', () => {
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    platform = await startTestPlatform();
+  });
+  afterAll(() => platform.close());
+
+  const asPlatform = () => ({ key: platform.demo.keys.platform });
+  const enable = (retailerId: string, body?: object, headers: Record<string, string> = {}) => {
+    const path = `/platform/integrations/${platform.demo.integrationId}/retailers/${retailerId}`;
+    return platform.api.post(`${path}/enable`, body, { ...asPlatform(), headers });
+  };
+  const registerRetailer = async (name: string) => {
+    const retailerId = randomUUID();
+    const path = `/platform/retailers/${retailerId}`;
+    await platform.api.call('PUT', path, { ...asPlatform(), body: { name } });
+    return retailerId;
+  };
+
+  test('and the integration alone gets integrationEnabled, signed in X-INTEGRATION-SIGNATURE', async () => {
+    await platform.inbox.clear();
+    const retailerId = await registerRetailer('Aurora Auto');
+    const configJson = { dealerCode: 'H-1047', locations: ['MONTREAL', 'LAVAL'] };
+    const answer = await enable(retailerId, { configJson });
+    const { integrationId, webhookSecret } = platform.demo;
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ integrationId, retailerId, status: 'ENABLED' });
+
+    const [webhook] = await platform.inbox.waitFor(1);
+    expect(webhook?.path).toBe('/integration-enabled');
+    const { body = '', headers = {} } = webhook ?? {};
+    expect(JSON.parse(body)).toEqual({ retailerId, retailerName: 'Aurora Auto', configJson });
+    const key = Buffer.from(webhookSecret.slice('whsec_'.length), 'base64');
+    const hmac = createHmac('sha256', key).update(body).digest('hex');
+    expect(headers['x-integration-signature']).toBe(hmac);
+    expect(headers['x-service-signature']).toBeUndefined();
+    expect(() => new Webhook(webhookSecret).verify(body, headers)).not.toThrow();
+    await platform.settle();
+    expect(await platform.inbox.list()).toHaveLength(1);
+  });
+
+  test('and can be acted for from then on; the same enabling again sends no webhook', async () => {
+    await platform.inbox.clear();
+    const retailerId = await registerRetailer('Aurora Trucks');
+    const create = () => platform.api.post('/applications', makeApplication(retailerId));
+    expect((await create()).status).toBe(404);
+    const headers = { 'Idempotency-Key': randomUUID() };
+    await enable(retailerId, undefined, headers);
+    await eventually(
+      'application of the retailer',
+      async () => ((await create()).status === 201 ? true : undefined),
+      WITHIN_MS,
+    );
+    const repeated = await enable(retailerId, undefined, headers);
+    expect(repeated.headers.get('idempotent-replayed')).toBe('true');
+    expect((await enable(retailerId)).status).toBe(200);
+    await platform.settle();
+    const webhooks = await platform.inbox.list();
+    expect(webhooks.map(({ body }) => JSON.parse(body))).toEqual([
+      { retailerId, retailerName: 'Aurora Trucks' },
+    ]);
+  });
+
+  test('and an integration cannot enable itself, nor a retailer that does not exist be enabled', async () => {
+    const path = `/platform/integrations/${platform.demo.integrationId}/retailers/${platform.demo.otherTenant.retailerId}`;
+    const own = await platform.api.post(`${path}/enable`, {});
+    expect([own.status, own.body.code]).toEqual([401, 'key_kind_not_accepted']);
+    const unknown = await enable(randomUUID());
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'retailer_not_found']);
   });
 });

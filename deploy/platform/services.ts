@@ -10,8 +10,8 @@ import { webhookDispatcher } from '@creditlane/webhook-dispatcher/service';
 
 /** The manifests in the order in which the services start in one process: each after the services that it calls. */
 export const SERVICES = [
-  integrations,
   applications,
+  integrations,
   decisions,
   conversations,
   webhookDispatcher,

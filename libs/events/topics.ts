@@ -8,6 +8,7 @@ import {
 } from '@bufbuild/protobuf';
 import { ApplicationSubmittedSchema } from '@creditlane/proto/applications/v1/applications_events';
 import { DecisionRecordedSchema } from '@creditlane/proto/decisions/v1/decisions_events';
+import { IntegrationEnabledSchema } from '@creditlane/proto/integrations/v1/integrations_events';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -29,6 +30,11 @@ export const TOPICS = {
     retentionMs: 7 * DAY_MS,
     replication: 3,
   },
+  'creditlane.integrations.v1': {
+    partitions: 3,
+    retentionMs: 7 * DAY_MS,
+    replication: 3,
+  },
 } as const satisfies Record<string, TopicDeclaration>;
 
 export type Topic = keyof typeof TOPICS;
@@ -37,6 +43,7 @@ export type Topic = keyof typeof TOPICS;
 const EVENTS = {
   'creditlane.applications.v1.ApplicationSubmitted': ApplicationSubmittedSchema,
   'creditlane.decisions.v1.DecisionRecorded': DecisionRecordedSchema,
+  'creditlane.integrations.v1.IntegrationEnabled': IntegrationEnabledSchema,
 } as const;
 
 export type EventType = keyof typeof EVENTS;

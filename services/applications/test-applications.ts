@@ -74,7 +74,7 @@ export async function startTestApplications() {
         throw error;
       },
     );
-    const peers = ['gateway', 'decisions', 'conversations'];
+    const peers = ['gateway', 'decisions', 'conversations', 'integrations'];
     const client = mountForTest('applications', service.routes, peers, process);
     return {
       events,
@@ -83,6 +83,7 @@ export async function startTestApplications() {
       forDecisions: client(ApplicationsService, 'decisions'),
       forConversations: client(ApplicationsService, 'conversations'),
       directory: client(DirectoryService, 'gateway'),
+      forIntegrations: client(DirectoryService, 'integrations'),
       stop,
     };
   };

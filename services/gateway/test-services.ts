@@ -119,6 +119,7 @@ export class TestServices {
           onCreditor('setIntegrationStatus', request, call);
           return { status: request.status };
         },
+        enableForRetailer: ok('enableForRetailer'),
         getIntegrationEnablement: async (request, call) => {
           onCreditor('getIntegrationEnablement', request, call);
           return this.enablement;

@@ -1,12 +1,20 @@
-/** The integrations service: integrations, their keys, permissions, grants and webhook destinations. */
+/** The integrations service: integrations, their keys, permissions, grants, enablement and webhook destinations. */
 import { rewrapTable } from '@creditlane/crypto/rotation';
 import { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
+import { type Relay, startRelay } from '@creditlane/messaging/relay';
 import { startRetention } from '@creditlane/postgres/retention';
+import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
+import { connect } from '@creditlane/rpc/client';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
-import type { ServiceContext, WithDatabase } from '@creditlane/service/define-service';
+import type {
+  ServiceContext,
+  WithBus,
+  WithCalls,
+  WithDatabase,
+} from '@creditlane/service/define-service';
 import { accessRoutes } from './access-rpc.ts';
 import { destinationsRoutes } from './destinations/destinations-rpc.ts';
 import { enablementRoutes } from './enablement/enablement-rpc.ts';
@@ -14,22 +22,38 @@ import { integrationsRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
 import { SealedSecrets } from './store/destinations.ts';
 import { purgePreviousSecrets } from './store/previous-secrets.ts';
+import { purgeRetailerEnablements, SealedConfigurations } from './store/retailer-enablements.ts';
+
+/** The source of the service's events. */
+const SERVICE = 'integrations';
 
 /** The running service, which the process's closers stop. */
 export interface Integrations {
   routes: ServiceRoutes[];
+  relay: Relay;
+  /** Resolves once every event written by now is published. */
+  settled(): Promise<void>;
 }
 
-type IntegrationsContext = ServiceContext<typeof SETTINGS> & WithDatabase;
+type IntegrationsContext = ServiceContext<typeof SETTINGS> &
+  WithDatabase &
+  WithBus &
+  WithCalls<'applications'>;
 
-/** Wraps every secret and stored answer with the key ring's current key, and returns the routes to mount. */
+/**
+ * Wraps every secret, configuration and stored answer with the key ring's current key, starts publishing
+ * events, and returns the routes to mount.
+ */
 export async function startIntegrations({
   settings,
   process,
   database,
+  bus,
+  endpoints,
+  signer,
   clock = systemClock,
 }: IntegrationsContext & { clock?: Clock }): Promise<Integrations> {
-  const { log, closers } = process;
+  const { log, metrics, closers, health } = process;
   const { platformKeys, keyRing, destinations } = settings;
 
   const { pool } = database;
@@ -37,19 +61,33 @@ export async function startIntegrations({
   const rewrapped =
     (await rewrapTable(keyRing, new SealedSecrets(database, 'destinations'))) +
     (await rewrapTable(keyRing, new SealedSecrets(database, 'previous_secrets'))) +
+    (await rewrapTable(keyRing, new SealedConfigurations(database))) +
     (await rewrapTable(keyRing, answers));
   if (rewrapped > 0) log.info({ rewrapped }, 'secrets and answers wrapped with the current key');
 
-  const purges = [purgeIdempotency, purgePreviousSecrets];
+  const purges = [purgeIdempotency, purgePreviousSecrets, purgeRetailerEnablements];
   const retention = startRetention({ pool, log, purges });
   closers.add('integrations retention', () => retention.close());
 
-  const deps = { database, answers, keyRing, platformKeys, destinations, clock, newId };
+  const relay = startRelay({ pool, bus, source: SERVICE, log, metrics });
+  closers.add('integrations relay', () => relay.close());
+  const directory = connect(DirectoryService, endpoints.applications, {
+    signer,
+    audience: 'applications',
+    closers,
+    // Optional: only a retailer's enabling of an integration needs the applications service.
+    health: health.optional,
+    metrics,
+  });
+
+  const wakeRelay = () => relay.wake();
+  const sealing = { answers, keyRing, platformKeys };
+  const deps = { database, ...sealing, destinations, directory, clock, newId, wakeRelay };
   const routes = [
     integrationsRoutes(deps),
     accessRoutes(deps),
     enablementRoutes(deps),
     destinationsRoutes(deps),
   ];
-  return { routes };
+  return { routes, relay, settled: () => relay.settled() };
 }

@@ -4,6 +4,7 @@ import { readKeyId } from '@creditlane/crypto/envelope';
 import { readStoredAnswers } from '@creditlane/idempotency/test-stored-answers';
 import { expect, test } from 'vitest';
 import {
+  asDispatcher,
   asPlatform,
   OLD_KEY_RING,
   readDestination,
@@ -15,7 +16,7 @@ const NEW_KEY_RING = `new:${randomBytes(32).toString('base64')}`;
 
 const fixture = useIntegrations();
 
-test('no API key and no webhook secret is readable in the database', async () => {
+test('no API key, webhook secret or configuration is readable in the database, the events or the log', async () => {
   const integrationId = await registerTestIntegration(fixture);
   const { key } = await fixture.integrations.issueKey(
     { integrationId },
@@ -29,10 +30,19 @@ test('no API key and no webhook secret is readable in the database', async () =>
     { integrationId, overlapHours: 24 },
     { ...asPlatform, idempotencyKey: randomUUID() },
   );
+  const retailerId = randomUUID();
+  fixture.applications.retailers.set(retailerId, 'Harbour Motors');
+  await fixture.enablement.enableForRetailer(
+    { integrationId, retailerId, configJson: '{"password":"correct horse"}' },
+    { ...asPlatform, idempotencyKey: randomUUID() },
+  );
+  await fixture.settled();
   const tables = [
     'integrations',
     'keys',
     'retailer_grants',
+    'retailer_enablements',
+    'outbox',
     'creditor_grants',
     'destinations',
     'previous_secrets',
@@ -42,6 +52,13 @@ test('no API key and no webhook secret is readable in the database', async () =>
   for (const table of tables) {
     const { rows } = await fixture.sql.query(`SELECT t::text AS row FROM ${table} AS t`);
     dump += rows.map(({ row }) => row).join('\n');
+  }
+  dump += fixture.lines.join('');
+  const bigint = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
+  dump += JSON.stringify(fixture.events, bigint);
+  const password = Buffer.from('correct horse');
+  for (const encoding of ['utf8', 'hex', 'base64'] as const) {
+    expect(dump).not.toContain(password.toString(encoding));
   }
   expect(dump).toContain(digestApiKey(key).toString('hex'));
   for (const encoded of [
@@ -71,10 +88,19 @@ test('a start with a new current key wraps every secret and stored answer with t
     { integrationId, overlapHours: 24 },
     repeated,
   );
+  const retailerId = randomUUID();
+  fixture.applications.retailers.set(retailerId, 'Harbour Motors');
+  const enabling = { integrationId, retailerId, configJson: '{"password":"correct horse"}' };
+  await fixture.enablement.enableForRetailer(enabling, asPlatform);
+  await fixture.enablement.enableForRetailer({ ...enabling, configJson: '' }, asPlatform);
+  await fixture.settled();
+  const [enabled] = fixture.events.filter((event) => event.integrationId === integrationId);
   await fixture.restart(`${NEW_KEY_RING},${OLD_KEY_RING}`);
   const { rows } = await fixture.sql.query(
     `SELECT sealed_secret, sealed_with FROM destinations
-     UNION ALL SELECT sealed_secret, sealed_with FROM previous_secrets`,
+     UNION ALL SELECT sealed_secret, sealed_with FROM previous_secrets
+     UNION ALL SELECT sealed_config, sealed_with FROM retailer_enablements
+       WHERE sealed_config IS NOT NULL`,
   );
   for (const row of rows) {
     expect(row.sealed_with).toBe('new');
@@ -89,4 +115,9 @@ test('a start with a new current key wraps every secret and stored answer with t
   const { secrets } = (await readDestination(fixture, destinationId)) ?? {};
   expect(secrets).toEqual([rotated.secret, secret]);
   expect(await fixture.integrations.issueKey({ integrationId }, repeated)).toEqual(issued);
+  const { enablementId = '' } = enabled ?? {};
+  const request = { enablementId };
+  expect(
+    await fixture.enablementAsDispatcher.getRetailerEnablement(request, asDispatcher),
+  ).toMatchObject({ configJson: enabling.configJson });
 });

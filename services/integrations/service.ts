@@ -5,13 +5,15 @@ import { integrations1763700000000 } from './migrations/0001-integrations.ts';
 import { destinationRevision1763800000000 } from './migrations/0002-destination-revision.ts';
 import { previousSecrets1764100000000 } from './migrations/0003-previous-secrets.ts';
 import { enablement1764200000000 } from './migrations/0004-enablement.ts';
+import { retailerEnablements1764300000000 } from './migrations/0005-retailer-enablements.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
 export const integrations = defineService(
   {
     name: 'integrations',
-    about: 'Integrations with their keys, permissions, grants and webhook destinations.',
+    about:
+      'Integrations with their keys, permissions, grants, enablement and webhook destinations.',
     serves: 'calls',
     database: {
       name: 'creditlane_integrations',
@@ -21,9 +23,12 @@ export const integrations = defineService(
         destinationRevision1763800000000,
         previousSecrets1764100000000,
         enablement1764200000000,
+        retailerEnablements1764300000000,
       ],
       lockTimeout: true,
     },
+    publishes: ['creditlane.integrations.v1'],
+    calls: ['applications'],
     settings: SETTINGS,
   },
   startIntegrations,

@@ -21,6 +21,19 @@ export interface RetailerGrantRow {
   retailerId: string;
   grantedAt: Date;
   revokedAt: Date | null;
+  /** The retailer's enabling that is in force; null where the platform alone gave the grant. */
+  enablementId: string | null;
+}
+
+export interface RetailerEnablementRow {
+  id: string;
+  integrationId: string;
+  retailerId: string;
+  retailerName: string;
+  /** Null without a configuration, like `sealedWith`. */
+  sealedConfig: Buffer | null;
+  sealedWith: string | null;
+  enabledAt: Date;
 }
 
 export interface CreditorGrantRow {
@@ -98,8 +111,35 @@ export const retailerGrants = new EntitySchema<RetailerGrantRow>({
     retailerId: { type: 'uuid', name: 'retailer_id', primary: true },
     grantedAt: { type: 'timestamptz', name: 'granted_at' },
     revokedAt: { type: 'timestamptz', name: 'revoked_at', nullable: true },
+    enablementId: {
+      type: 'uuid',
+      name: 'enablement_id',
+      nullable: true,
+      foreignKey: { target: 'retailer_enablements' },
+    },
   },
-  indices: [{ name: 'retailer_grants_live', columns: ['retailerId'], where: 'revoked_at IS NULL' }],
+  indices: [
+    { name: 'retailer_grants_live', columns: ['retailerId'], where: 'revoked_at IS NULL' },
+    { name: 'retailer_grants_enablement', columns: ['enablementId'], unique: true },
+  ],
+});
+
+/** Retailers' own enabling of integrations, with the name that the retailer had, and the sealed configuration. */
+export const retailerEnablements = new EntitySchema<RetailerEnablementRow>({
+  name: 'retailer_enablements',
+  columns: {
+    id: { type: 'uuid', primary: true },
+    integrationId,
+    retailerId: { type: 'uuid', name: 'retailer_id' },
+    retailerName: { type: 'text', name: 'retailer_name' },
+    sealedConfig: { type: 'bytea', name: 'sealed_config', nullable: true },
+    sealedWith: { type: 'text', name: 'sealed_with', nullable: true },
+    enabledAt: { type: 'timestamptz', name: 'enabled_at' },
+  },
+  indices: [
+    { name: 'retailer_enablements_sealed_with', columns: ['sealedWith'] },
+    { name: 'retailer_enablements_age', columns: ['enabledAt'] },
+  ],
 });
 
 /**
@@ -181,6 +221,7 @@ export const TABLES = [
   integrations,
   keys,
   retailerGrants,
+  retailerEnablements,
   creditorGrants,
   destinations,
   previousSecrets,

@@ -1,8 +1,11 @@
 /** The integrations service on a database of its own, called with real tokens. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
+import { createInProcessBus } from '@creditlane/events/in-process-bus';
+import { decodeEvent } from '@creditlane/events/topics';
 import { createTestDatabase, type TestDatabase } from '@creditlane/postgres/test-database';
 import { EnablementService } from '@creditlane/proto/integrations/v1/enablement_service';
+import type { IntegrationEnabled } from '@creditlane/proto/integrations/v1/integrations_events';
 import {
   AccessService,
   DestinationsService,
@@ -18,6 +21,7 @@ import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
 import { afterAll, beforeAll } from 'vitest';
 import { integrations } from './service.ts';
+import { type FakeApplications, startFakeApplications } from './test-applications.ts';
 
 export const asPlatform = {
   identity: { kind: 'platform', subject: 'platform', permissions: ['MANAGE_INTEGRATIONS'] },
@@ -36,6 +40,15 @@ export interface IntegrationsFixture {
   access: Client<typeof AccessService>;
   enablement: Client<typeof EnablementService>;
   destinations: Client<typeof DestinationsService>;
+  /** EnablementService as the webhook dispatcher calls it. */
+  enablementAsDispatcher: Client<typeof EnablementService>;
+  applications: FakeApplications;
+  /** Every published event, in the order of publication, with its key. */
+  events: (IntegrationEnabled & { key: string })[];
+  /** Waits until every event has been published. */
+  settled(): Promise<void>;
+  /** The lines of the log. */
+  lines: string[];
   isReady(): boolean;
   /** Stops the service and starts it again on the same database, with another key ring. */
   restart(keyRing: string): Promise<void>;
@@ -45,11 +58,16 @@ export interface IntegrationsFixture {
 export function useIntegrations(
   prepare: (database: TestDatabase) => Promise<void> = async () => {},
 ): IntegrationsFixture {
-  const fixture = {} as IntegrationsFixture;
+  const shared: SharedState = {
+    applications: { retailers: new Map(), isUnavailable: false },
+    events: [],
+    lines: [],
+  };
+  const fixture = { ...shared } as IntegrationsFixture;
   let database: TestDatabase;
   let stop: () => Promise<void>;
   const start = async (keyRing: string) => {
-    const { close, ...service } = await startOn(database.url, keyRing);
+    const { close, ...service } = await startOn(database.url, keyRing, shared);
     stop = close;
     Object.assign(fixture, service);
   };
@@ -70,8 +88,11 @@ export function useIntegrations(
   return fixture;
 }
 
-async function startOn(databaseUrl: string, keyRing: string) {
-  const process = createTestProcess('integrations');
+type SharedState = Pick<IntegrationsFixture, 'applications' | 'events' | 'lines'>;
+
+async function startOn(databaseUrl: string, keyRing: string, shared: SharedState) {
+  const { applications, events, lines } = shared;
+  const process = createTestProcess('integrations', { write: (line) => void lines.push(line) });
   const env = {
     DATABASE_URL: databaseUrl,
     DATABASE_POOL_SIZE: '4',
@@ -80,15 +101,29 @@ async function startOn(databaseUrl: string, keyRing: string) {
     DESTINATIONS_PORTS: '443',
   };
   const values = readSettings(env, localSettings(integrations));
-  const { routes = [] } = await startService(integrations, values, { process });
+  const bus = createInProcessBus({ consumers: { 'creditlane.integrations.v1': ['test'] } });
+  await bus.subscribe({
+    group: 'test',
+    topics: ['creditlane.integrations.v1'],
+    async handle(batch) {
+      for (const message of batch) {
+        const { event } = decodeEvent(message);
+        events.push({ ...(event as IntegrationEnabled), key: message.key });
+      }
+    },
+  });
+  const peers = startFakeApplications(applications, process);
+  const { routes, settled } = await startService(integrations, values, { process, bus, ...peers });
   const client = mountForTest('integrations', routes, ['gateway', 'webhook-dispatcher'], process);
   return {
     integrations: client(IntegrationsService, 'gateway'),
     access: client(AccessService, 'gateway'),
     enablement: client(EnablementService, 'gateway'),
     destinations: client(DestinationsService, 'webhook-dispatcher'),
+    enablementAsDispatcher: client(EnablementService, 'webhook-dispatcher'),
+    settled,
     isReady: () => process.health.ready().ready,
-    close: () => process.closers.close(),
+    close: () => bus.close().then(() => process.closers.close()),
   };
 }
 

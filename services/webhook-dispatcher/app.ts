@@ -10,6 +10,7 @@ import type {
 } from '@creditlane/service/define-service';
 import { Destinations, SERVICE } from './destinations/destinations.ts';
 import { startEndingRemovedDestinations } from './destinations/removed-destinations.ts';
+import { retailerEnablementFinder } from './destinations/retailer-enablements.ts';
 import { DispatcherMetrics } from './dispatcher-metrics.ts';
 import { webhookSources } from './events/webhook-sources.ts';
 import { createIntake } from './intake/intake.ts';
@@ -46,16 +47,19 @@ export async function startWebhookDispatcher(
   const { leaseMs } = settings;
   const { pool } = database;
 
-  const destinations = new Destinations({
+  const integrations = {
     endpoint: endpoints.integrations,
     signer,
     closers,
     // Optional: while the integrations service is unavailable, webhooks wait, but ListDeliveries answers.
     health: health.optional,
     metrics,
-    cacheMs: settings.destinationsCacheMs,
-  });
-  const sources = sourcesOf(destinations);
+  };
+  const { destinationsCacheMs: cacheMs } = settings;
+  const destinations = new Destinations({ ...integrations, cacheMs });
+  const { granted, ofIntegration } = destinations;
+  const findEnablement = retailerEnablementFinder(integrations);
+  const sources = sourcesOf({ granted, ofIntegration, findEnablement });
   const eventTypes = new Map(
     sources.flatMap((source) => source.eventTypes.map((eventType) => [eventType.name, eventType])),
   );

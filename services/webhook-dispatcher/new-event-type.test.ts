@@ -12,7 +12,7 @@ import {
   type WebhookEventType,
   type WebhookSource,
 } from './events/webhook-event-type.ts';
-import { type RecipientLookups, webhookSources } from './events/webhook-sources.ts';
+import { type SourceLookups, webhookSources } from './events/webhook-sources.ts';
 import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
 import { answer } from './test-receiver.ts';
 
@@ -66,7 +66,7 @@ const submissionSource: WebhookSource<ApplicationSubmitted> = {
 };
 
 const start = (settings: Record<string, string> = {}) =>
-  fixture.start(settings, (lookups: RecipientLookups) => [
+  fixture.start(settings, (lookups: SourceLookups) => [
     ...webhookSources(lookups),
     submissionSource,
   ]);

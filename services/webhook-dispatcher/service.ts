@@ -24,7 +24,7 @@ export const webhookDispatcher = defineService(
       ],
       poolSize: { default: 8, min: 3 },
     },
-    consumes: ['creditlane.decisions.v1'],
+    consumes: ['creditlane.decisions.v1', 'creditlane.integrations.v1'],
     calls: ['integrations'],
     settings: SETTINGS,
   },

@@ -55,7 +55,11 @@ export async function createTestFixture() {
       write: (line) => void lines.push(line),
     });
     const bus = createInProcessBus({
-      consumers: { 'creditlane.decisions.v1': [SERVICE], 'creditlane.applications.v1': [SERVICE] },
+      consumers: {
+        'creditlane.decisions.v1': [SERVICE],
+        'creditlane.integrations.v1': [SERVICE],
+        'creditlane.applications.v1': [SERVICE],
+      },
     });
     const service = {
       ...webhookDispatcher,

@@ -1,16 +1,28 @@
 /** The integrations service as the dispatcher sees it, for tests: every destination receives every event. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import {
+  EnablementService,
+  type GetRetailerEnablementResponseSchema,
+} from '@creditlane/proto/integrations/v1/enablement_service';
 import { DestinationsService } from '@creditlane/proto/integrations/v1/integrations_service';
-import { unavailable } from '@creditlane/rpc/fault';
+import { notFound, unavailable } from '@creditlane/rpc/fault';
 import { startGrpcServer } from '@creditlane/rpc/grpc/server';
 import { TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import { implement } from '@creditlane/rpc/service';
+import { fakeService } from '@creditlane/rpc/test-fake-service';
 import { createTestProcess } from '@creditlane/runtime/test-process';
+
+type RetailerEnablement = Exclude<
+  MessageInitShape<typeof GetRetailerEnablementResponseSchema>,
+  MessageShape<typeof GetRetailerEnablementResponseSchema>
+>;
 
 /** Accepts tokens that the dispatcher signs with the private key of `dispatcherKey`. */
 export function createTestIntegrations(dispatcherKey: string) {
   const destinations = new Map<string, { url: string; secrets: Uint8Array[]; revision: number }>();
+  const enablements = new Map<string, RetailerEnablement>();
   const state = { isUnavailable: false, findRecipientsCalls: 0 };
   const unlessUnavailable = <T>(answer: () => T): T => {
     if (state.isUnavailable) throw unavailable('unavailable for the test');
@@ -26,6 +38,14 @@ export function createTestIntegrations(dispatcherKey: string) {
         }));
         return { byPair: pairs.map(() => ({ recipients })) };
       }),
+    // The id of a destination is also that of its integration.
+    findIntegrationRecipients: async ({ integrationIds }) =>
+      unlessUnavailable(() => ({
+        byIntegration: integrationIds.map((destinationId) => {
+          const { revision } = destinations.get(destinationId) ?? {};
+          return { recipients: revision === undefined ? [] : [{ destinationId, revision }] };
+        }),
+      })),
     getDestinations: async ({ destinationIds }) =>
       unlessUnavailable(() => ({
         destinations: destinationIds.flatMap((destinationId) => {
@@ -34,6 +54,15 @@ export function createTestIntegrations(dispatcherKey: string) {
         }),
       })),
   });
+  const enablementRoutes = fakeService(EnablementService, {
+    getRetailerEnablement: async ({ enablementId }) =>
+      unlessUnavailable(() => {
+        const found = enablements.get(enablementId);
+        if (found === undefined) throw notFound('enablement_not_found', 'none for the test');
+        return found;
+      }),
+  });
+  const allRoutes = [routes, enablementRoutes];
   const { log, metrics, closers } = createTestProcess('integrations');
   const trusted = { 'webhook-dispatcher': dispatcherKey };
   const verifier = new TokenVerifier({ audience: 'integrations', trusted });
@@ -41,7 +70,9 @@ export function createTestIntegrations(dispatcherKey: string) {
   return {
     state,
     destinations,
-    endpoint: { kind: 'memory', transport: mountInMemory([routes], mountOptions) } as const,
+    /** What GetRetailerEnablement finds, by enablement. */
+    enablements,
+    endpoint: { kind: 'memory', transport: mountInMemory(allRoutes, mountOptions) } as const,
     add(url: string) {
       const destinationId = randomUUID();
       const secret = randomBytes(32);
@@ -59,7 +90,7 @@ export function createTestIntegrations(dispatcherKey: string) {
       const server = await startGrpcServer({
         port: 0,
         host: '127.0.0.1',
-        routes: [routes],
+        routes: allRoutes,
         ...mountOptions,
       });
       closers.add('gRPC server', server.close);

@@ -9,6 +9,8 @@ import {
   type User,
 } from '@creditlane/proto/applications/v1/directory_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import { findRows } from '../store/directory.ts';
+import { retailers } from '../tables.ts';
 import {
   registerCreditor,
   registerRetailer,
@@ -60,6 +62,17 @@ export function directoryRoutes(database: Database): ServiceRoutes {
         const { creditorId, name } = request.creditor as Creditor;
         await registerCreditor(database, { id: lowerCase(creditorId), name });
         return {};
+      },
+
+      async getRetailers({ retailerIds }) {
+        const rows = await findRows(database, retailers, retailerIds.map(lowerCase));
+        return {
+          retailers: rows.map(({ id, name, retailerGroupId }) => ({
+            retailerId: id,
+            name,
+            retailerGroupId: retailerGroupId ?? '',
+          })),
+        };
       },
     }),
   );

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { serviceIdentity } from '@creditlane/rpc/identity';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   asIntegration,
@@ -43,6 +44,25 @@ describe('the directory', () => {
     expect(await stored('users', user.userId)).toMatchObject([
       { active: false, retailer_ids: [], retailer_group_ids: [retailerGroupId] },
     ]);
+  });
+
+  test('tells the integrations service the retailers that it asks for, and leaves out unknown ids', async () => {
+    const { directory, forIntegrations } = fixture.service;
+    const [retailerGroupId, retailerId, inGroupId] = [randomUUID(), randomUUID(), randomUUID()];
+    const retailerGroup = { retailerGroupId, name: 'Harbour Group' };
+    await directory.registerRetailerGroup({ retailerGroup }, asPlatform);
+    const alone = { retailerId, name: 'Harbour', retailerGroupId: '' };
+    const inGroup = { retailerId: inGroupId, name: 'Harbour Trucks', retailerGroupId };
+    await directory.registerRetailer({ retailer: alone }, asPlatform);
+    await directory.registerRetailer({ retailer: inGroup }, asPlatform);
+    const retailerIds = [retailerId.toUpperCase(), inGroupId, randomUUID()];
+    const asService = { identity: serviceIdentity('integrations') };
+    const { retailers } = await forIntegrations.getRetailers({ retailerIds }, asService);
+    const byName = retailers.toSorted((a, b) => a.name.localeCompare(b.name));
+    expect(byName).toMatchObject([alone, inGroup]);
+    await expect(directory.getRetailers({ retailerIds }, asPlatform)).rejects.toMatchObject({
+      kind: 'forbidden',
+    });
   });
 
   test('refuses a record that names an unknown retailer or group', async () => {

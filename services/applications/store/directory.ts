@@ -23,6 +23,16 @@ export async function findExistingIds(
   return new Set(rows.map(({ id }) => id));
 }
 
+/** The rows that have one of the ids, in no particular order. */
+export async function findRows<Row extends { id: string }>(
+  { dataSource }: Database,
+  table: EntitySchema<Row>,
+  ids: readonly string[],
+): Promise<Row[]> {
+  const repository = dataSource.getRepository<{ id: string }>(table);
+  return (await repository.findBy({ id: In([...ids]) })) as Row[];
+}
+
 const selectRetailer = defineStatement<{ id: string }>(
   'retailer_find',
   'SELECT id FROM retailers WHERE id = $1',

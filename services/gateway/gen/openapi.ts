@@ -486,6 +486,43 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/platform/integrations/{integrationId}/retailers/{retailerId}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable an integration for a retailer, at the retailer's wish
+         * @description The retailer's own enabling of the integration: grants the retailer to the integration, and posts
+         *     the webhook integrationEnabled to the integration's destination, and to no other. `configJson` is
+         *     the result of the integration's configuration: any object of at most 32 KiB and 16 levels. It may
+         *     hold secrets: it is kept encrypted, appears in the webhook alone, and no operation reads it back.
+         *
+         *     The platform calls this for a retailer whose user asked for it. An integration's key is refused: an
+         *     integration would grant itself any retailer.
+         *
+         *     Enabling again with an equal configuration (in any order of members) changes nothing and posts
+         *     nothing. Another configuration, or none where there was one, replaces the earlier one and posts one
+         *     webhook. So does enabling after *Withdraw a retailer from an integration*, which ends the enabling,
+         *     and the first enabling of a retailer that the platform alone had granted. The webhook has the name
+         *     that the retailer has when it enables. An integration that has no destination then misses it.
+         */
+        post: operations["enableForRetailer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/platform/integrations": {
         parameters: {
             query?: never;
@@ -750,6 +787,30 @@ export type paths = {
     };
 };
 export type webhooks = {
+    integrationEnabled: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A retailer enabled the integration
+         * @description Posted to your destination's URL with `/integration-enabled` appended, when a retailer enables your
+         *     integration or gives it another configuration. It goes to the enabled integration only. From then on
+         *     the retailer is granted to you. The signature header is `X-INTEGRATION-SIGNATURE`.
+         *
+         *     Webhooks of one retailer come in order, and `webhook-sequence` counts them.
+         */
+        post: operations["integrationEnabled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     applicationBooked: {
         parameters: {
             query?: never;
@@ -1210,6 +1271,20 @@ export type components = {
             integrationId: string | null;
             decision: components["schemas"]["DecisionValue"];
         } & components["schemas"]["DecisionFigures"];
+        EnableForRetailer: {
+            /** @description At most 32 KiB as JSON without white space, and 16 levels. */
+            configJson?: {
+                [key: string]: unknown;
+            };
+        };
+        EnabledForRetailer: {
+            /** Format: uuid */
+            integrationId: string;
+            /** Format: uuid */
+            retailerId: string;
+            /** @constant */
+            status: "ENABLED";
+        };
         EnableIntegration: {
             /** Format: uuid */
             creditorId: string;
@@ -1317,6 +1392,15 @@ export type components = {
             retailerGroupIds?: components["schemas"]["Ids"];
         };
         Ids: string[];
+        IntegrationEnabledEvent: {
+            /** Format: uuid */
+            retailerId: string;
+            retailerName: string;
+            /** @description The result of the integration's configuration, as the retailer gave it. */
+            configJson?: {
+                [key: string]: unknown;
+            };
+        };
         DecisionEvent: {
             /** Format: uuid */
             retailerId: string;
@@ -1552,13 +1636,15 @@ export type components = {
         Cursor: string;
         /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
         ServiceSignature: string;
+        /** @description Of integrationEnabled, in place of X-SERVICE-SIGNATURE, and made like it. */
+        IntegrationSignature: string;
         /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
         WebhookId: string;
         /** @description When this attempt was made, in seconds since 1970. */
         WebhookTimestamp: string;
         /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
         WebhookSignature: string;
-        /** @description 1, 2, 3 … for each application, creditor and destination. */
+        /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
         WebhookSequence: string;
     };
     requestBodies: never;
@@ -2656,6 +2742,90 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    enableForRetailer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "configJson": {
+                 *         "dealerCode": "H-1047",
+                 *         "locations": [
+                 *           "MONTREAL",
+                 *           "LAVAL"
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EnableForRetailer"];
+            };
+        };
+        responses: {
+            /** @description Enabled. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "integrationId": "0198c0de-0000-7000-8000-00000000d001",
+                     *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                     *       "status": "ENABLED"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EnabledForRetailer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description There is no such integration or no such retailer. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     registerIntegration: {
         parameters: {
             query?: never;
@@ -3348,6 +3518,59 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    integrationEnabled: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Of integrationEnabled, in place of X-SERVICE-SIGNATURE, and made like it. */
+                "X-INTEGRATION-SIGNATURE": components["parameters"]["IntegrationSignature"];
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": components["parameters"]["WebhookSequence"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "retailerName": "Harbour Motors",
+                 *       "configJson": {
+                 *         "dealerCode": "H-1047",
+                 *         "locations": [
+                 *           "MONTREAL",
+                 *           "LAVAL"
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["IntegrationEnabledEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     applicationBooked: {
         parameters: {
             query?: never;
@@ -3360,7 +3583,7 @@ export interface operations {
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
-                /** @description 1, 2, 3 … for each application, creditor and destination. */
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
             };
             path?: never;
@@ -3403,7 +3626,7 @@ export interface operations {
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
-                /** @description 1, 2, 3 … for each application, creditor and destination. */
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
             };
             path?: never;
@@ -3446,7 +3669,7 @@ export interface operations {
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
-                /** @description 1, 2, 3 … for each application, creditor and destination. */
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
             };
             path?: never;
@@ -3489,7 +3712,7 @@ export interface operations {
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
-                /** @description 1, 2, 3 … for each application, creditor and destination. */
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
             };
             path?: never;
@@ -3532,7 +3755,7 @@ export interface operations {
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
-                /** @description 1, 2, 3 … for each application, creditor and destination. */
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
             };
             path?: never;
@@ -3575,7 +3798,7 @@ export interface operations {
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
-                /** @description 1, 2, 3 … for each application, creditor and destination. */
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
             };
             path?: never;
@@ -3618,7 +3841,7 @@ export interface operations {
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
-                /** @description 1, 2, 3 … for each application, creditor and destination. */
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
             };
             path?: never;

@@ -163,3 +163,53 @@ test('while the integration is disabled for the creditor, only the operations on
   expect([refused.status, refused.json.code]).toEqual([400, 'submission_not_found']);
   gateway.services.grants.add(`${integration} ${creditorId}`);
 });
+
+describe('enabling an integration for a retailer', () => {
+  const { retailer: retailerId } = gateway.ids;
+  const path = `/v1/platform/integrations/${integration}/retailers/${retailerId}/enable`;
+  const enable = (body?: unknown) => gateway.send('POST', path, { key: gateway.platformKey, body });
+  const request = () => gateway.services.called('enableForRetailer').at(-1)?.request;
+
+  test('answers with both ids, and the configuration reaches the service as it came', async () => {
+    const text = '{"configJson":{"b":[1,2.50,{"a":null}],"a":"é","__proto__":{"x":1}},"other":1}';
+    const answer = await enable(text);
+    const ids = { integrationId: integration, retailerId };
+    expect([answer.status, answer.json]).toEqual([200, { ...ids, status: 'ENABLED' }]);
+    const configJson = '{"b":[1,2.5,{"a":null}],"a":"é","__proto__":{"x":1}}';
+    expect(request()).toMatchObject({ ...ids, configJson });
+  });
+
+  test.each([[undefined], [{}]])('with the body %j has no configuration', async (body) => {
+    expect((await enable(body)).status).toBe(200);
+    expect(request()).toMatchObject({ configJson: '' });
+  });
+
+  test.each([[null], ['text'], [7], [[{}]]])(
+    'with %j as configuration is 400',
+    async (configJson) => {
+      const answer = await enable({ configJson });
+      expect(answer.status).toBe(400);
+      expect(answer.json.errors).toEqual([
+        { pointer: '/configJson', message: 'must be an object' },
+      ]);
+    },
+  );
+
+  test('with the key of an integration is 401, and without the permission 403', async () => {
+    const asIntegration = await gateway.send('POST', path);
+    expect([asIntegration.status, asIntegration.json.code]).toEqual([401, 'key_kind_not_accepted']);
+    const key = gateway.services.issue(Caller.PLATFORM, newId(), ['MANAGE_DIRECTORY']);
+    const withoutPermission = await gateway.send('POST', path, { key });
+    expect([withoutPermission.status, withoutPermission.json.code]).toEqual([
+      403,
+      'permission_missing',
+    ]);
+    expect(gateway.services.called('enableForRetailer')).toEqual([]);
+  });
+
+  test('writes nothing of the configuration into the log', async () => {
+    await enable({ configJson: { password: 'correct horse' } });
+    await enable({ configJson: ['correct horse'] });
+    expect(gateway.lines.join('')).not.toContain('correct horse');
+  });
+});

@@ -31,6 +31,16 @@ export function enablementOperations(enablement: Client<typeof EnablementService
       return { creditorId, ...writeStatus(answer) };
     },
 
+    async enableForRetailer({ path, body, context }) {
+      const { configJson } = body ?? {};
+      const request = {
+        ...path,
+        configJson: configJson === undefined ? '' : JSON.stringify(configJson),
+      };
+      await enablement.enableForRetailer(request, context);
+      return { ...path, status: 'ENABLED' };
+    },
+
     async getIntegrationEnablement({ path, context }) {
       return {
         ...path,

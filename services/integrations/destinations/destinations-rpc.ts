@@ -6,7 +6,12 @@ import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { DestinationsService } from '@creditlane/proto/integrations/v1/integrations_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import type { Clock } from '@creditlane/runtime/clock';
-import { findDestinations, findRecipients, type RecipientRow } from '../store/destinations.ts';
+import {
+  findDestinations,
+  findRecipients,
+  findRecipientsOf,
+  type RecipientRow,
+} from '../store/destinations.ts';
 import type { DestinationRow } from '../tables.ts';
 import { secretContext } from './destination.ts';
 
@@ -25,6 +30,11 @@ export function destinationsRoutes({ database, keyRing, clock }: DestinationsDep
       async findRecipients({ pairs }) {
         const byPair = await findRecipients(database.pool, pairs);
         return { byPair: byPair.map((rows) => ({ recipients: rows.map(toRecipient) })) };
+      },
+
+      async findIntegrationRecipients({ integrationIds }) {
+        const rows = await findRecipientsOf(database.pool, integrationIds);
+        return { byIntegration: rows.map((row) => ({ recipients: row.map(toRecipient) })) };
       },
 
       async getDestinations({ destinationIds }) {

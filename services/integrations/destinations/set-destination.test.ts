@@ -96,6 +96,19 @@ describe('a destination', () => {
     expect(byPair).toMatchObject([{ recipients: [{ destinationId, revision: 2 }] }]);
   });
 
+  test('is found by its integration, whatever the grants are', async () => {
+    const { destinationId } = await set(url);
+    const without = await registerTestIntegration(fixture);
+    const integrationIds = [without, integrationId.toUpperCase(), randomUUID(), integrationId];
+    const { byIntegration } = await fixture.destinations.findIntegrationRecipients(
+      { integrationIds },
+      asDispatcher,
+    );
+    const found = { recipients: [{ destinationId, revision: 1 }] };
+    const none = { recipients: [] };
+    expect(byIntegration).toMatchObject([none, found, none, found]);
+  });
+
   test.each(['http://a.example/', '/hooks', 'https://me:pw@a.example/', 'https://10.0.0.1/'])(
     'with the URL %s is refused by a message without the URL',
     async (refusedUrl) => {

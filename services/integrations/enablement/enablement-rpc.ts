@@ -1,15 +1,19 @@
-/** EnablementService: how integrations are enabled for creditors. */
+/** EnablementService: how integrations are enabled, for creditors and by retailers. */
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import {
   EnablementService,
   EnablementStatus,
 } from '@creditlane/proto/integrations/v1/enablement_service';
+import { notFound } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import { findRetailerEnablement } from '../store/retailer-enablements.ts';
+import { unsealConfiguration } from './configuration.ts';
+import { type EnableForRetailerDeps, enableForRetailer } from './enable-for-retailer.ts';
 import type { EnablementStatusName } from './enablement.ts';
 import { getEnablement, type SetEnablementDeps, setEnablement } from './set-enablement.ts';
 
 /** The routes of EnablementService to mount. Ids may arrive in either case; tables have them in lower case. */
-export function enablementRoutes(deps: SetEnablementDeps): ServiceRoutes {
+export function enablementRoutes(deps: SetEnablementDeps & EnableForRetailerDeps): ServiceRoutes {
   return implement(
     EnablementService,
     translateDatabaseErrors({
@@ -29,6 +33,23 @@ export function enablementRoutes(deps: SetEnablementDeps): ServiceRoutes {
 
       getIntegrationEnablement: ({ creditorId }, call) =>
         getEnablement(deps, creditorId.toLowerCase(), call),
+
+      enableForRetailer(request, call) {
+        const integrationId = request.integrationId.toLowerCase();
+        const retailerId = request.retailerId.toLowerCase();
+        return enableForRetailer(deps, { ...request, integrationId, retailerId }, call);
+      },
+
+      async getRetailerEnablement({ enablementId }) {
+        const { database, keyRing } = deps;
+        const found = await findRetailerEnablement(database.pool, enablementId);
+        if (found === undefined) {
+          throw notFound('enablement_not_found', 'There is no such enablement.');
+        }
+        const { retailerId, retailerName, sealedConfig } = found;
+        const configJson = unsealConfiguration(keyRing, sealedConfig, found);
+        return { retailerId, retailerName, configJson };
+      },
     }),
   );
 }

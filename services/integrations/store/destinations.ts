@@ -40,6 +40,23 @@ export async function findRecipients(
   return pairs.map((_, index) => byPlace.get(index + 1) ?? []);
 }
 
+const selectRecipientsOf = defineStatement<RecipientRow & { place: number }>(
+  'find_recipients_of',
+  `SELECT asked.place, destinations.id AS destination_id, destinations.revision
+   FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (integration_id, place)
+   JOIN destinations USING (integration_id)`,
+);
+
+/** For each integration, in order, its destination; none for an integration without one. */
+export async function findRecipientsOf(
+  db: Queryable,
+  integrationIds: readonly string[],
+): Promise<RecipientRow[][]> {
+  const rows = await selectRecipientsOf.run(db, [integrationIds]);
+  const byPlace = Map.groupBy(rows, ({ place }) => place);
+  return integrationIds.map((_, index) => byPlace.get(index + 1) ?? []);
+}
+
 /** The destinations that have these ids, each with the earlier secrets that sign at `now`, newest first. */
 export function findDestinations(
   { dataSource }: Database,

@@ -42,11 +42,14 @@ const GRANTS = {
     table: retailerGrants,
     column: 'retailer_id',
     row: (retailerId: string) => ({ retailerId }),
+    // A withdrawal ends the retailer's enabling, so that enabling again is reported again.
+    revoked: { enablementId: null },
   },
   creditor: {
     table: creditorGrants,
     column: 'creditor_id',
     row: (creditorId: string) => ({ creditorId }),
+    revoked: {},
   },
 } as const;
 
@@ -78,7 +81,7 @@ export async function revokeGrant(
   id: string,
   at: Date,
 ): Promise<void> {
-  const { table, row } = GRANTS[side];
+  const { table, row, revoked } = GRANTS[side];
   const liveGrant = { integrationId, ...row(id), revokedAt: IsNull() };
-  await dataSource.getRepository(table).update(liveGrant, { revokedAt: at });
+  await dataSource.getRepository(table).update(liveGrant, { revokedAt: at, ...revoked });
 }

@@ -21,7 +21,8 @@ const SERVICE_IDENTITY = serviceIdentity(SERVICE);
 const MAX_CACHED = 10_000;
 const MAX_CONCURRENT_CALLS = 16;
 const MAX_IDS_PER_CALL = 1_000;
-const MAX_PAIRS_PER_CALL = 250;
+/** Of FindRecipients and of FindIntegrationRecipients. */
+const MAX_QUERIES_PER_CALL = 250;
 
 export interface Destination {
   /** Grows each time that the destination is set. */
@@ -75,18 +76,23 @@ export class Destinations {
    * Never cached: a destination that is left out of an event never receives the event.
    */
   readonly granted: RecipientLookup<GrantQuery> = {
-    find: async (queries, traceparent) => {
-      const calls: Promise<Recipient[][]>[] = [];
-      for (let from = 0; from < queries.length; from += MAX_PAIRS_PER_CALL) {
-        const request = { pairs: queries.slice(from, from + MAX_PAIRS_PER_CALL) };
-        const call = this.#client.findRecipients(request, {
-          identity: SERVICE_IDENTITY,
-          traceparent,
-        });
-        calls.push(call.then(({ byPair }) => byPair.map(({ recipients }) => recipients)));
-      }
-      return (await Promise.all(calls)).flat();
-    },
+    find: (queries, traceparent) =>
+      inSlices(queries, async (pairs) => {
+        const context = { identity: SERVICE_IDENTITY, traceparent };
+        const { byPair } = await this.#client.findRecipients({ pairs }, context);
+        return byPair.map(({ recipients }) => recipients);
+      }),
+  };
+
+  /** Finds the destination of one integration, whatever its grants. Never cached, like `granted`. */
+  readonly ofIntegration: RecipientLookup<string> = {
+    find: (queries, traceparent) =>
+      inSlices(queries, async (integrationIds) => {
+        const context = { identity: SERVICE_IDENTITY, traceparent };
+        const request = { integrationIds };
+        const { byIntegration } = await this.#client.findIntegrationRecipients(request, context);
+        return byIntegration.map(({ recipients }) => recipients);
+      }),
   };
 
   /**
@@ -123,6 +129,18 @@ export class Destinations {
     );
     return lookups.map(({ id }) => found.get(id));
   }
+}
+
+/** Finds the recipients of all queries, with at most MAX_QUERIES_PER_CALL in a call. */
+async function inSlices<Query>(
+  queries: readonly Query[],
+  find: (slice: Query[]) => Promise<Recipient[][]>,
+): Promise<Recipient[][]> {
+  const calls: Promise<Recipient[][]>[] = [];
+  for (let from = 0; from < queries.length; from += MAX_QUERIES_PER_CALL) {
+    calls.push(find(queries.slice(from, from + MAX_QUERIES_PER_CALL)));
+  }
+  return (await Promise.all(calls)).flat();
 }
 
 function toDestination({ revision, url, secrets }: DestinationMessage): Destination {

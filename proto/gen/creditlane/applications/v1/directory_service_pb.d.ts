@@ -241,6 +241,38 @@ export declare type RegisterCreditorResponse = Message<"creditlane.applications.
 export declare const RegisterCreditorResponseSchema: GenMessage<RegisterCreditorResponse>;
 
 /**
+ * @generated from message creditlane.applications.v1.GetRetailersRequest
+ */
+export declare type GetRetailersRequest = Message<"creditlane.applications.v1.GetRetailersRequest"> & {
+  /**
+   * @generated from field: repeated string retailer_ids = 1;
+   */
+  retailerIds: string[];
+};
+
+/**
+ * Describes the message creditlane.applications.v1.GetRetailersRequest.
+ * Use `create(GetRetailersRequestSchema)` to create a new message.
+ */
+export declare const GetRetailersRequestSchema: GenMessage<GetRetailersRequest>;
+
+/**
+ * @generated from message creditlane.applications.v1.GetRetailersResponse
+ */
+export declare type GetRetailersResponse = Message<"creditlane.applications.v1.GetRetailersResponse"> & {
+  /**
+   * @generated from field: repeated creditlane.applications.v1.Retailer retailers = 1;
+   */
+  retailers: Retailer[];
+};
+
+/**
+ * Describes the message creditlane.applications.v1.GetRetailersResponse.
+ * Use `create(GetRetailersResponseSchema)` to create a new message.
+ */
+export declare const GetRetailersResponseSchema: GenMessage<GetRetailersResponse>;
+
+/**
  * Retailers, their groups and users, and creditors. The administration of the platform maintains them.
  * The caller chooses the id of a record, so that a repeated Register call has one effect. A Register call
  * replaces an existing record with the same id.
@@ -279,6 +311,16 @@ export declare const DirectoryService: GenService<{
     methodKind: "unary";
     input: typeof RegisterCreditorRequestSchema;
     output: typeof RegisterCreditorResponseSchema;
+  },
+  /**
+   * Returns retailers to the integrations service, which reports their names. Unknown ids are left out.
+   *
+   * @generated from rpc creditlane.applications.v1.DirectoryService.GetRetailers
+   */
+  getRetailers: {
+    methodKind: "unary";
+    input: typeof GetRetailersRequestSchema;
+    output: typeof GetRetailersResponseSchema;
   },
 }>;
 

@@ -168,6 +168,92 @@ export declare type GetIntegrationEnablementResponse = Message<"creditlane.integ
 export declare const GetIntegrationEnablementResponseSchema: GenMessage<GetIntegrationEnablementResponse>;
 
 /**
+ * @generated from message creditlane.integrations.v1.EnableForRetailerRequest
+ */
+export declare type EnableForRetailerRequest = Message<"creditlane.integrations.v1.EnableForRetailerRequest"> & {
+  /**
+   * @generated from field: string integration_id = 1;
+   */
+  integrationId: string;
+
+  /**
+   * @generated from field: string retailer_id = 2;
+   */
+  retailerId: string;
+
+  /**
+   * The result of the integration's configuration, a JSON object; empty without one.
+   *
+   * @generated from field: string config_json = 3;
+   */
+  configJson: string;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.EnableForRetailerRequest.
+ * Use `create(EnableForRetailerRequestSchema)` to create a new message.
+ */
+export declare const EnableForRetailerRequestSchema: GenMessage<EnableForRetailerRequest>;
+
+/**
+ * @generated from message creditlane.integrations.v1.EnableForRetailerResponse
+ */
+export declare type EnableForRetailerResponse = Message<"creditlane.integrations.v1.EnableForRetailerResponse"> & {
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.EnableForRetailerResponse.
+ * Use `create(EnableForRetailerResponseSchema)` to create a new message.
+ */
+export declare const EnableForRetailerResponseSchema: GenMessage<EnableForRetailerResponse>;
+
+/**
+ * @generated from message creditlane.integrations.v1.GetRetailerEnablementRequest
+ */
+export declare type GetRetailerEnablementRequest = Message<"creditlane.integrations.v1.GetRetailerEnablementRequest"> & {
+  /**
+   * @generated from field: string enablement_id = 1;
+   */
+  enablementId: string;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.GetRetailerEnablementRequest.
+ * Use `create(GetRetailerEnablementRequestSchema)` to create a new message.
+ */
+export declare const GetRetailerEnablementRequestSchema: GenMessage<GetRetailerEnablementRequest>;
+
+/**
+ * @generated from message creditlane.integrations.v1.GetRetailerEnablementResponse
+ */
+export declare type GetRetailerEnablementResponse = Message<"creditlane.integrations.v1.GetRetailerEnablementResponse"> & {
+  /**
+   * @generated from field: string retailer_id = 1;
+   */
+  retailerId: string;
+
+  /**
+   * The name that the retailer had when it enabled the integration.
+   *
+   * @generated from field: string retailer_name = 2;
+   */
+  retailerName: string;
+
+  /**
+   * A JSON object; empty when the retailer gave no configuration.
+   *
+   * @generated from field: string config_json = 3;
+   */
+  configJson: string;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.GetRetailerEnablementResponse.
+ * Use `create(GetRetailerEnablementResponseSchema)` to create a new message.
+ */
+export declare const GetRetailerEnablementResponseSchema: GenMessage<GetRetailerEnablementResponse>;
+
+/**
  * @generated from enum creditlane.integrations.v1.EnablementStatus
  */
 export enum EnablementStatus {
@@ -208,7 +294,7 @@ export enum EnablementStatus {
 export declare const EnablementStatusSchema: GenEnum<EnablementStatus>;
 
 /**
- * The enablement of integrations for creditors.
+ * The enablement of integrations: for creditors, and by retailers.
  *
  * A call of an integration is about the creditor in the scope of its identity token. Without an unrevoked
  * grant on the creditor the error is NOT_FOUND with code "creditor_not_found".
@@ -255,6 +341,29 @@ export declare const EnablementService: GenService<{
     methodKind: "unary";
     input: typeof GetIntegrationEnablementRequestSchema;
     output: typeof GetIntegrationEnablementResponseSchema;
+  },
+  /**
+   * A retailer enables an integration: grants the retailer to it, and publishes IntegrationEnabled. While the
+   * retailer has the integration enabled with an equal configuration, nothing changes and no event is published.
+   * The platform calls it for the retailer; an integration cannot grant itself a retailer.
+   *
+   * @generated from rpc creditlane.integrations.v1.EnablementService.EnableForRetailer
+   */
+  enableForRetailer: {
+    methodKind: "unary";
+    input: typeof EnableForRetailerRequestSchema;
+    output: typeof EnableForRetailerResponseSchema;
+  },
+  /**
+   * Returns what the webhook of an IntegrationEnabled contains: for one id always the same. After 60 days, an
+   * enablement that is no longer in force is deleted, and the error is NOT_FOUND.
+   *
+   * @generated from rpc creditlane.integrations.v1.EnablementService.GetRetailerEnablement
+   */
+  getRetailerEnablement: {
+    methodKind: "unary";
+    input: typeof GetRetailerEnablementRequestSchema;
+    output: typeof GetRetailerEnablementResponseSchema;
   },
 }>;
 

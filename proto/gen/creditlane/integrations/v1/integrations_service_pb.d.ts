@@ -573,6 +573,40 @@ export declare type FindRecipientsResponse_Recipients = Message<"creditlane.inte
 export declare const FindRecipientsResponse_RecipientsSchema: GenMessage<FindRecipientsResponse_Recipients>;
 
 /**
+ * @generated from message creditlane.integrations.v1.FindIntegrationRecipientsRequest
+ */
+export declare type FindIntegrationRecipientsRequest = Message<"creditlane.integrations.v1.FindIntegrationRecipientsRequest"> & {
+  /**
+   * @generated from field: repeated string integration_ids = 1;
+   */
+  integrationIds: string[];
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.FindIntegrationRecipientsRequest.
+ * Use `create(FindIntegrationRecipientsRequestSchema)` to create a new message.
+ */
+export declare const FindIntegrationRecipientsRequestSchema: GenMessage<FindIntegrationRecipientsRequest>;
+
+/**
+ * @generated from message creditlane.integrations.v1.FindIntegrationRecipientsResponse
+ */
+export declare type FindIntegrationRecipientsResponse = Message<"creditlane.integrations.v1.FindIntegrationRecipientsResponse"> & {
+  /**
+   * One entry for each integration, in the order of the request.
+   *
+   * @generated from field: repeated creditlane.integrations.v1.FindRecipientsResponse.Recipients by_integration = 1;
+   */
+  byIntegration: FindRecipientsResponse_Recipients[];
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.FindIntegrationRecipientsResponse.
+ * Use `create(FindIntegrationRecipientsResponseSchema)` to create a new message.
+ */
+export declare const FindIntegrationRecipientsResponseSchema: GenMessage<FindIntegrationRecipientsResponse>;
+
+/**
  * @generated from message creditlane.integrations.v1.GetDestinationsRequest
  */
 export declare type GetDestinationsRequest = Message<"creditlane.integrations.v1.GetDestinationsRequest"> & {
@@ -762,6 +796,16 @@ export declare const DestinationsService: GenService<{
     methodKind: "unary";
     input: typeof FindRecipientsRequestSchema;
     output: typeof FindRecipientsResponseSchema;
+  },
+  /**
+   * Returns, for each integration, its destination; none for an integration without one.
+   *
+   * @generated from rpc creditlane.integrations.v1.DestinationsService.FindIntegrationRecipients
+   */
+  findIntegrationRecipients: {
+    methodKind: "unary";
+    input: typeof FindIntegrationRecipientsRequestSchema;
+    output: typeof FindIntegrationRecipientsResponseSchema;
   },
   /**
    * Returns destinations with the secrets that sign their webhooks. Unknown ids are left out.

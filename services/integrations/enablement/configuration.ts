@@ -1,0 +1,87 @@
+/**
+ * The configuration of an integration that a retailer gives when it enables the integration: any JSON object.
+ * It may hold secrets, so it is stored sealed, and neither logged nor published.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { type SealContext, seal, unseal } from '@creditlane/crypto/envelope';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import { FieldFaults } from '@creditlane/rpc/field-faults';
+
+/** Every attempt at the webhook sends the whole configuration. */
+const MAX_BYTES = 32 * 1024;
+const MAX_LEVELS = 16;
+
+/** The enablement that a configuration belongs to. */
+export interface ConfigurationOwner {
+  readonly id: string;
+  readonly integrationId: string;
+}
+
+/**
+ * Refuses a text that is no JSON object or is too large. An empty text means that there is no configuration.
+ *
+ * @throws Fault `invalid_configuration`, which repeats no part of the text
+ */
+export function checkConfiguration(text: string): void {
+  if (text === '') return;
+  const faults = new FieldFaults();
+  const message = faultOf(text);
+  if (message !== undefined) faults.add('/configJson', message);
+  faults.throwIfAny('invalid_configuration');
+}
+
+function faultOf(text: string): string | undefined {
+  if (Buffer.byteLength(text) > MAX_BYTES) return `must have at most ${MAX_BYTES} bytes as JSON`;
+  const value = parse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return 'must be an object';
+  }
+  return hasMoreLevels(value, MAX_LEVELS) ? `must have at most ${MAX_LEVELS} levels` : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Looks no deeper than `levels`, so that no text makes it recurse further. */
+function hasMoreLevels(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => hasMoreLevels(member, levels - 1));
+}
+
+/** Whether two checked configurations say the same. The order of an object's members says nothing. */
+export function isSameConfiguration(one: string, other: string): boolean {
+  return isDeepStrictEqual(parse(one), parse(other));
+}
+
+/** Null without a configuration. */
+export function sealConfiguration(
+  keyRing: KeyRing,
+  text: string,
+  owner: ConfigurationOwner,
+): Buffer | null {
+  return text === '' ? null : seal(keyRing, Buffer.from(text), configurationContext(owner));
+}
+
+/** The text of a configuration; empty without one. */
+export function unsealConfiguration(
+  keyRing: KeyRing,
+  sealed: Buffer | null,
+  owner: ConfigurationOwner,
+): string {
+  return sealed === null ? '' : unseal(keyRing, sealed, configurationContext(owner)).toString();
+}
+
+/** The place that the ciphertext of a configuration is bound to; ids in lower case. */
+export function configurationContext({ id, integrationId }: ConfigurationOwner): SealContext {
+  return {
+    table: 'retailer_enablements',
+    column: 'sealed_config',
+    row: id,
+    tenant: integrationId,
+  };
+}

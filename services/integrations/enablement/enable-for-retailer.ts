@@ -1,0 +1,100 @@
+/** A retailer's own enabling of an integration: it grants the retailer, and an event reports it. */
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
+import { appendToOutbox } from '@creditlane/messaging/outbox';
+import type { Database } from '@creditlane/postgres/database';
+import type { Queryable } from '@creditlane/postgres/statement';
+import type { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
+import {
+  type EnableForRetailerRequest,
+  EnableForRetailerResponseSchema,
+} from '@creditlane/proto/integrations/v1/enablement_service';
+import type { Call } from '@creditlane/rpc/call';
+import type { Client } from '@creditlane/rpc/client';
+import { notFound } from '@creditlane/rpc/fault';
+import { serviceIdentity } from '@creditlane/rpc/identity';
+import type { Clock } from '@creditlane/runtime/clock';
+import { integrationEnabled } from '../events.ts';
+import { requireIntegration } from '../integration.ts';
+import {
+  findRetailerEnablement,
+  insertRetailerEnablement,
+  lockRetailerGrant,
+} from '../store/retailer-enablements.ts';
+import {
+  checkConfiguration,
+  isSameConfiguration,
+  sealConfiguration,
+  unsealConfiguration,
+} from './configuration.ts';
+
+const INTEGRATIONS = serviceIdentity('integrations');
+
+export interface EnableForRetailerDeps {
+  database: Database;
+  answers: SealedAnswers;
+  /** Knows the retailers and their names. */
+  directory: Client<typeof DirectoryService>;
+  /** Seals and opens configurations. */
+  keyRing: KeyRing;
+  clock: Clock;
+  newId: () => string;
+  /** Makes the relay publish the event without waiting for its next poll. */
+  wakeRelay(): void;
+}
+
+/**
+ * Makes the grant live and publishes IntegrationEnabled. While an enabling with an equal configuration is in
+ * force, nothing changes and no event is published. Withdrawing the grant ends an enabling, so enabling again
+ * after a withdrawal is reported again; so is enabling after the platform alone gave the grant.
+ *
+ * @param request with its ids in lower case
+ * @throws Fault `invalid_configuration`, `integration_not_found`, `retailer_not_found`, or a fault of the
+ *   idempotency key
+ */
+export async function enableForRetailer(
+  deps: EnableForRetailerDeps,
+  { integrationId, retailerId, configJson }: EnableForRetailerRequest,
+  call: Call,
+): Promise<object> {
+  const { database, answers, keyRing, clock, newId } = deps;
+  checkConfiguration(configJson);
+  await requireIntegration(database, integrationId);
+  // The name is stored with the enabling: every attempt at the webhook must have the same body.
+  const retailerName = await findRetailerName(deps, retailerId, call);
+
+  const owner = { id: newId(), integrationId };
+  const enablement = {
+    ...owner,
+    retailerId,
+    retailerName,
+    sealedConfig: sealConfiguration(keyRing, configJson, owner),
+    sealedWith: configJson === '' ? null : keyRing.currentId,
+    enabledAt: clock(),
+  };
+  const write = async (tx: Queryable): Promise<void> => {
+    const inForce = await lockRetailerGrant(tx, enablement);
+    const current = inForce === undefined ? undefined : await findRetailerEnablement(tx, inForce);
+    if (current !== undefined) {
+      const config = unsealConfiguration(keyRing, current.sealedConfig, current);
+      if (isSameConfiguration(config, configJson)) return;
+    }
+    await insertRetailerEnablement(tx, enablement);
+    await appendToOutbox(tx, [integrationEnabled(enablement, call.traceparent)]);
+  };
+  await answers.answerOnce(call, EnableForRetailerResponseSchema, {}, write);
+  deps.wakeRelay();
+  return {};
+}
+
+async function findRetailerName(
+  { directory }: EnableForRetailerDeps,
+  retailerId: string,
+  call: Call,
+): Promise<string> {
+  const request = { retailerIds: [retailerId] };
+  const { retailers } = await directory.getRetailers(request, { ...call, identity: INTEGRATIONS });
+  const [retailer] = retailers;
+  if (retailer === undefined) throw notFound('retailer_not_found', 'There is no such retailer.');
+  return retailer.name;
+}

@@ -1,0 +1,152 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { toMessage } from '@creditlane/events/message';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createTestFixture, sequences, type TestFixture } from '../test-fixture.ts';
+import { answer } from '../test-receiver.ts';
+
+let fixture: TestFixture;
+beforeEach(async () => {
+  fixture = await createTestFixture();
+});
+afterEach(() => fixture.close());
+
+interface TestEnablement {
+  integrationId: string;
+  retailerId?: string;
+  configJson?: string;
+  /** False: the integrations service has deleted the enablement. */
+  exists?: boolean;
+}
+
+const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
+
+/** The event of an enabling that the integrations service knows. */
+function enabled({ integrationId, retailerId, configJson, exists = true }: TestEnablement) {
+  const enablementId = randomUUID();
+  const { retailerId: first } = fixture;
+  const enablement = { retailerId: retailerId ?? first, retailerName: 'Harbour Motors' };
+  if (exists) {
+    fixture.integrations.enablements.set(enablementId, {
+      ...enablement,
+      configJson: configJson ?? '',
+    });
+  }
+  const time = new Date();
+  return toMessage(
+    {
+      id: randomUUID(),
+      topic: 'creditlane.integrations.v1',
+      key: `${integrationId} ${enablement.retailerId}`,
+      type: 'creditlane.integrations.v1.IntegrationEnabled',
+      payload: {
+        enablementId,
+        integrationId,
+        retailerId: enablement.retailerId,
+        enabledAt: time.toISOString(),
+      },
+      time,
+    },
+    'integrations',
+  );
+}
+
+it('integrationEnabled goes to the enabled integration alone, signed in X-INTEGRATION-SIGNATURE', async () => {
+  const others = await fixture.addReceiver();
+  const { destinationId: integrationId, received, secret } = await fixture.addReceiver();
+  const { bus, settled } = await fixture.start();
+  const configJson = '{"dealer":{"code":"H-7"},"__proto__":{"a":1},"lots":[1,2.5,null]}';
+  await bus.publish([enabled({ integrationId, configJson })]);
+  await settled();
+  expect(others.received).toEqual([]);
+  const [webhook] = received;
+  expect(webhook?.path).toBe('/integration-enabled');
+  const { retailerId } = fixture;
+  expect(webhook?.body).toBe(
+    `{"retailerId":"${retailerId}","retailerName":"Harbour Motors","configJson":${configJson}}`,
+  );
+  const hmac = createHmac('sha256', secret)
+    .update(webhook?.body ?? '')
+    .digest('hex');
+  expect(webhook?.headers['x-integration-signature']).toBe(hmac);
+  expect(webhook?.headers['x-service-signature']).toBeUndefined();
+});
+
+it('without a configuration the body has no configJson', async () => {
+  const { destinationId: integrationId, received } = await fixture.addReceiver();
+  const { bus, settled } = await fixture.start();
+  await bus.publish([enabled({ integrationId })]);
+  await settled();
+  expect(received.map(({ body }) => JSON.parse(body))).toEqual([
+    { retailerId: fixture.retailerId, retailerName: 'Harbour Motors' },
+  ]);
+});
+
+it('the configuration is in no table and in no line of the log, also when the receiver fails', async () => {
+  const { destinationId: integrationId, received, respondWith } = await fixture.addReceiver();
+  respondWith(answer(500));
+  const { bus, logged } = await fixture.start();
+  await bus.publish([enabled({ integrationId, configJson: '{"password":"correct horse"}' })]);
+  await until(() => expect(received.length).toBeGreaterThan(2));
+  expect(new Set(received.map(({ body }) => body)).size).toBe(1);
+  expect(received[0]?.body).toContain('correct horse');
+  const { rows } = await fixture.sql.query(
+    `SELECT messages::text AS row FROM messages
+     UNION ALL SELECT deliveries::text FROM deliveries
+     UNION ALL SELECT attempts::text FROM attempts`,
+  );
+  expect(JSON.stringify([rows, logged()])).not.toContain('correct horse');
+});
+
+it('enablings by one retailer keep their order while the receiver fails, and another retailer does not wait', async () => {
+  const { destinationId: integrationId, received, respondWith } = await fixture.addReceiver();
+  const otherRetailer = randomUUID();
+  const refused = new Set(['{"n":1}', '{"n":2}']);
+  respondWith(({ body }, response) => {
+    const { configJson } = JSON.parse(body);
+    response.writeHead(refused.delete(JSON.stringify(configJson)) ? 500 : 200).end();
+  });
+  const { bus } = await fixture.start();
+  const configs = ['{"n":1}', '{"n":2}', '{"n":3}'];
+  await bus.publish([
+    ...configs.map((configJson) => enabled({ integrationId, configJson })),
+    enabled({ integrationId, retailerId: otherRetailer }),
+  ]);
+  await until(() => expect(received).toHaveLength(6));
+  const of = (retailerId: string) =>
+    received.filter(({ body }) => JSON.parse(body).retailerId === retailerId);
+  expect(sequences(of(fixture.retailerId))).toEqual([1, 1, 2, 2, 3]);
+  expect(sequences(of(otherRetailer))).toEqual([1]);
+});
+
+it('an enabling of an integration without a destination makes no delivery', async () => {
+  const { received } = await fixture.addReceiver();
+  const { bus, settled } = await fixture.start();
+  await bus.publish([enabled({ integrationId: randomUUID() })]);
+  await settled();
+  expect(received).toEqual([]);
+});
+
+it('a delivery whose enablement was deleted becomes dead, and the next is sent', async () => {
+  const { destinationId: integrationId, received } = await fixture.addReceiver();
+  const { bus, settled } = await fixture.start();
+  await bus.publish([enabled({ integrationId, exists: false }), enabled({ integrationId })]);
+  await settled();
+  expect(received).toHaveLength(1);
+  const { rows } = await fixture.sql.query(
+    'SELECT state, reason FROM deliveries ORDER BY position',
+  );
+  expect(rows).toEqual([
+    { state: 'dead', reason: expect.stringContaining('payload_unfit') },
+    { state: 'delivered', reason: null },
+  ]);
+});
+
+it('an event without a readable id becomes a dead letter', async () => {
+  const { destinationId: integrationId, received } = await fixture.addReceiver();
+  const { bus, settled } = await fixture.start();
+  await bus.publish([enabled({ integrationId, retailerId: 'R-17' }), enabled({ integrationId })]);
+  await settled();
+  expect(received).toHaveLength(1);
+  const { rows } = await fixture.sql.query('SELECT reason FROM dead_letters');
+  expect(rows).toEqual([{ reason: expect.stringContaining('such an id') }]);
+});

@@ -1,0 +1,73 @@
+/** The webhook event type integrationEnabled, which goes to the enabled integration only. */
+import { timestampDate } from '@bufbuild/protobuf/wkt';
+import type { IntegrationEnabled } from '@creditlane/proto/integrations/v1/integrations_events';
+import { isUuid } from '@creditlane/runtime/ids';
+import { createSchemaCompiler } from './body-schema.ts';
+import schema from './schemas/integration-enabled.json' with { type: 'json' };
+import {
+  type RecipientLookup,
+  UnreadableEventError,
+  type WebhookEventType,
+  type WebhookSource,
+} from './webhook-event-type.ts';
+
+/** What a retailer enabled. */
+export interface RetailerEnablement {
+  readonly retailerId: string;
+  readonly retailerName: string;
+  /** A JSON object; empty without a configuration. */
+  readonly configJson: string;
+}
+
+/** Finds an enablement by its id; undefined when it no longer exists. An id has one content only. */
+export type FindRetailerEnablement = (
+  enablementId: string,
+  traceparent: string | undefined,
+) => Promise<RetailerEnablement | undefined>;
+
+/** Webhooks of enablings: in order per retailer, numbered per retailer and integration. */
+export function integrationSource(
+  ofIntegration: RecipientLookup<string>,
+  findEnablement: FindRetailerEnablement,
+): WebhookSource<IntegrationEnabled> {
+  const integrationEnabled: WebhookEventType<IntegrationEnabled, string> = {
+    name: 'integrationEnabled',
+    path: '/integration-enabled',
+    signatureHeader: 'X-INTEGRATION-SIGNATURE',
+    schema: createSchemaCompiler()(schema),
+    orderingKey: ({ retailerId }) => retailerId,
+    numberingKey: ({ integrationId }) => integrationId,
+    recipientLookup: ofIntegration,
+    recipientQuery: ({ integrationId }) => integrationId,
+    // A configuration may hold secrets, so the dispatcher stores none.
+    rendering: {
+      at: 'sending',
+      reference: ({ enablementId }) => enablementId,
+      payload: async (enablementId, traceparent) =>
+        payloadOf(await findEnablement(enablementId, traceparent)),
+    },
+  };
+  return {
+    topic: 'creditlane.integrations.v1',
+    busEventType: 'creditlane.integrations.v1.IntegrationEnabled',
+    eventTypes: [integrationEnabled],
+    eventTypeOf({ enablementId, integrationId, retailerId }) {
+      if (![enablementId, integrationId, retailerId].every(isUuid)) {
+        throw new UnreadableEventError('no enablement, integration or retailer has such an id');
+      }
+      return integrationEnabled;
+    },
+    recordedAt: ({ enabledAt }) => (enabledAt ? timestampDate(enabledAt) : new Date()),
+  };
+}
+
+/** Without the enablement the payload does not match the schema, so that the delivery becomes dead. */
+function payloadOf(enablement: RetailerEnablement | undefined): object {
+  if (enablement === undefined) return {};
+  const { retailerId, retailerName, configJson } = enablement;
+  return {
+    retailerId,
+    retailerName,
+    configJson: configJson === '' ? undefined : JSON.parse(configJson),
+  };
+}
