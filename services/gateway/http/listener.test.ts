@@ -8,11 +8,10 @@ const REQUEST_MS = 600;
 /** A client sends one byte at a time, and never pauses long enough to look idle. */
 const TRICKLE_MS = 50;
 
+const ADDRESS = { host: '127.0.0.1', port: 0, graceMs: 0 };
 const listener = await startListener(
   {
-    host: '127.0.0.1',
-    port: 0,
-    graceMs: 0,
+    ...ADDRESS,
     timeouts: { headMs: HEAD_MS, requestMs: REQUEST_MS },
   },
   (req, res) => req.resume().on('end', () => res.end('read')),
@@ -62,3 +61,31 @@ describe('a request that does not arrive in time', () => {
     expect(closedMs).toBeLessThan(sent.afterMs + MARGIN_MS);
   });
 });
+
+test('a connection above the limit is closed and counted, and one that frees a place is served', async () => {
+  const refusals: string[] = [];
+  const full = await startListener(
+    { ...ADDRESS, maxConnections: 2, onRefusal: (code) => refusals.push(code) },
+    (_req, res) => res.end('served'),
+  );
+  try {
+    const text = requestText('GET /', ['Host: gateway']);
+    const open = () => openTestSocket(full.port, text);
+    const [first, second] = [await open(), await open()];
+    await expect.poll(() => [...first.statuses(), ...second.statuses()]).toEqual([200, 200]);
+    expect(await (await open()).closed).toBe('');
+    expect(refusals).toEqual(['too_many_connections']);
+    first.socket.destroy();
+    await expect.poll(async () => (await openAndEnd(full.port, text)).length).toBeGreaterThan(0);
+    second.socket.destroy();
+  } finally {
+    await full.close();
+  }
+});
+
+/** What the server sends before it closes the connection, which the client ends with its request. */
+async function openAndEnd(port: number, text: string): Promise<string> {
+  const { socket, closed } = await openTestSocket(port, text);
+  socket.end();
+  return closed;
+}

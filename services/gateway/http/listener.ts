@@ -20,6 +20,7 @@ export interface ListenerOptions {
   graceMs: number;
   /** How long the head of a request may take to arrive, and how long the whole request. */
   timeouts?: { headMs: number; requestMs: number };
+  maxConnections?: number;
   /** Called with the code of the error for each connection or request that no handler gets. */
   onRefusal?: (code: string) => void;
 }
@@ -52,7 +53,14 @@ const MALFORMED = ['400 Bad Request', 'malformed_request', 'the request is not H
 
 /** Listens. Rejects with the system's error when the port is not available. */
 export async function startListener(
-  { host, port, graceMs, timeouts = TIMEOUTS, onRefusal = () => {} }: ListenerOptions,
+  {
+    host,
+    port,
+    graceMs,
+    timeouts = TIMEOUTS,
+    maxConnections = MAX_CONNECTIONS,
+    onRefusal = () => {},
+  }: ListenerOptions,
   handle: Handle,
 ): Promise<Listener> {
   const server = createServer({
@@ -61,7 +69,7 @@ export async function startListener(
     requestTimeout: timeouts.requestMs,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = maxConnections;
   server.on('drop', () => onRefusal('too_many_connections'));
   let closing = false;
   const onRequest = handleInTurn(
