@@ -1,9 +1,11 @@
+const EMPTY = Buffer.alloc(0);
+
 /**
  * Bytes that arrive in pieces, copied into one buffer: a piece of a single byte takes some 200 bytes of its
  * own, so a list of the pieces of a body could be 200 times as large as the body.
  */
 export class GrowingBuffer {
-  #buffer: Buffer = Buffer.alloc(0);
+  #buffer: Buffer = EMPTY;
   #length = 0;
 
   get length(): number {
