@@ -6,8 +6,8 @@ import { chmod, copyFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { completeEnvFile, composeVariables, openEnvFile } from '@creditlane/compose/env-file';
-import type { Demo } from '@creditlane/local/demo/demo';
-import { readJson } from '@creditlane/local/json-file';
+import type { Demo, DemoCallers, DemoRecords } from '@creditlane/local/demo/demo';
+import { readJson, writeJson } from '@creditlane/local/json-file';
 import { startOneProcess } from '@creditlane/local/one-process';
 import { SERVICES } from '@creditlane/platform/services';
 import { TokenSigner } from '@creditlane/rpc/identity';
@@ -103,6 +103,46 @@ test('a data directory gains the secrets and the database of a new service, and 
     expect(Object.keys(secrets.services)).toContain('newcomer');
   });
 }, 90_000);
+
+test('demo data of an earlier version gain users and an integration without chat, and comments are accepted', async () => {
+  await whileRunning(SERVICES, async (demo) => {
+    const { integrationId, retailerId, keys } = demo;
+    const api = new ApiClient(demo);
+    const asPlatform = { key: keys.platform };
+    const integration = { integrationId, name: 'Maple Lending Bridge', permissions: [] };
+    await api.post('/platform/integrations', integration, asPlatform);
+    const body = { name: 'Harbour Motors' };
+    await api.call('PUT', `/platform/retailers/${retailerId}`, { ...asPlatform, body });
+  });
+  const file = join(dataDir, 'demo-records.json');
+  const {
+    users: _,
+    keyWithoutChat: __,
+    ...earlier
+  } = (await readJson(file)) as DemoRecords & DemoCallers;
+  await writeJson(file, earlier);
+
+  let gained: Demo | undefined;
+  await whileRunning(SERVICES, async (demo) => {
+    gained = demo;
+    const comment = async (userId: string, key: string) => {
+      const path = `/applications/${demo.applicationId}/creditors/${demo.creditorId}/retailer-comment`;
+      return (await new ApiClient(demo).post(path, { userId, comment: 'Thank you.' }, { key }))
+        .status;
+    };
+    const { active, group, inactive, foreign } = demo.users;
+    const { integration, withoutChat } = demo.keys;
+    expect(active).toBe(earlier.retailerUserId);
+    expect(await comment(active, integration)).toBe(204);
+    expect(await comment(group, integration)).toBe(204);
+    expect(await comment(inactive, integration)).toBe(400);
+    expect(await comment(foreign, integration)).toBe(400);
+    expect(await comment(active, withoutChat)).toBe(403);
+  });
+  await whileRunning(SERVICES, async (demo) => {
+    expect(demo).toMatchObject({ users: gained?.users, keys: gained?.keys });
+  });
+}, 120_000);
 
 test('deploy/.env gains the variables of a new service, and every line stays as it is', () => {
   const earlier = readFileSync(join(EARLIER, 'compose.env'), 'utf8');

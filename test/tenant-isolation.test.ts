@@ -77,6 +77,23 @@ describe('a tenant cannot find out whether another tenant’s record exists', ()
         platform.api.get(`/creditors/${creditorId}/integration`, { key }),
     },
   ];
+  const conversationPath = ({ applicationId, creditorId }: RecordIds, end: string) =>
+    `/applications/${applicationId}/creditors/${creditorId}/${end}`;
+  const CONVERSATION_OPERATIONS = [
+    {
+      name: 'reading a conversation',
+      call: (ids: RecordIds, key: string) =>
+        platform.api.get(conversationPath(ids, 'conversation'), { key }),
+    },
+    {
+      name: 'commenting as the creditor',
+      call: (ids: RecordIds, key: string) => {
+        const body = { userName: 'Ines Okafor', comment: 'Hello' };
+        return platform.api.post(conversationPath(ids, 'comment'), body, { key });
+      },
+    },
+  ];
+  const SUBMISSION_OPERATIONS = [...DECISION_OPERATIONS, ...CONVERSATION_OPERATIONS];
   const APPLICATION_OPERATIONS = [
     {
       name: 'reading an application',
@@ -97,7 +114,7 @@ describe('a tenant cannot find out whether another tenant’s record exists', ()
     },
   ];
 
-  test.each([...DECISION_OPERATIONS, ...INTEGRATION_OPERATIONS, ...APPLICATION_OPERATIONS])(
+  test.each([...SUBMISSION_OPERATIONS, ...INTEGRATION_OPERATIONS, ...APPLICATION_OPERATIONS])(
     '$name of another tenant gets the same answer as for ids that do not exist',
     async ({ call }) => {
       const { key } = platform.demo.otherTenant;
@@ -111,7 +128,7 @@ describe('a tenant cannot find out whether another tenant’s record exists', ()
     },
   );
 
-  test.each(DECISION_OPERATIONS)(
+  test.each(SUBMISSION_OPERATIONS)(
     '$name with the tenant’s own creditor on a foreign application gets the answer of an unknown application',
     async ({ call }) => {
       const { key, creditorId } = platform.demo.otherTenant;

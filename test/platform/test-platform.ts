@@ -4,12 +4,14 @@ import { generateApiKey } from '@creditlane/crypto/api-key';
 import {
   type Demo,
   type DemoRecords,
+  demoOf,
   knownSecrets,
   makeApplication,
   makeSubmission,
   seedDemoData,
   withNewSecret,
 } from '@creditlane/local/demo/demo';
+import { makeDemoCallers } from '@creditlane/local/demo/demo-callers';
 import { HOST } from '@creditlane/local/host';
 import type { PlatformSettings } from '@creditlane/local/settings';
 import { type DatabaseUrls, dropDatabases, prepareDatabases } from '@creditlane/platform/databases';
@@ -89,12 +91,12 @@ async function startWithDemoData(
   closers.add('webhook inbox', inbox.close);
   const { baseUrl, opsUrl, settled: settle, metrics } = running;
   const { platformKey } = secrets;
-  records = await seedDemoData({ baseUrl, platformKey, inboxUrl: inbox.url });
+  const access = { baseUrl, platformKey, inboxUrl: inbox.url };
+  const seeded = await seedDemoData(access);
+  records = seeded;
   await settle();
-
-  const { key, ...rest } = records;
-  const keys = { integration: key, platform: platformKey };
-  const demo = { baseUrl, opsUrl, keys, ...rest };
+  const callers = await makeDemoCallers(access, seeded);
+  const demo = demoOf({ ...seeded, ...callers }, { ...access, opsUrl });
   const platform = new TestPlatform(demo, { settle, metrics, close, databaseUrls });
   await platform.inbox.clear();
   return platform;

@@ -10,12 +10,15 @@ import type { Ports } from '../ports.ts';
 import { step } from '../progress.ts';
 import {
   type Demo,
+  type DemoCallers,
   type DemoRecords,
+  demoOf,
   knownSecrets,
   seedDemoData,
   setDemoDestination,
   withNewSecret,
 } from './demo.ts';
+import { makeDemoCallers } from './demo-callers.ts';
 
 /** Makes the demo data in a running platform, unless the data directory has it. */
 export type SeedDemoData = (platform: Platform) => Promise<Demo>;
@@ -30,7 +33,7 @@ export async function openDemoData(
   process: Process,
 ): Promise<SeedDemoData> {
   const file = recordsFile(dir);
-  let records = await readJson<DemoRecords>(file);
+  let records = await readJson<DemoRecords & Partial<DemoCallers>>(file);
   const inbox = await startWebhookInbox({
     host: HOST,
     port: ports.inbox,
@@ -59,14 +62,14 @@ export async function openDemoData(
       records = { ...known, inboxUrl: inbox.url };
       await writeJson(file, records);
     }
-    const { key, ...rest } = records;
-    return {
-      baseUrl: platform.baseUrl,
-      opsUrl: platform.opsUrl,
-      keys: { integration: key, platform: platformKey },
-      ...rest,
-      inboxUrl: inbox.url,
-    };
+    let { users, keyWithoutChat } = records;
+    if (users === undefined || keyWithoutChat === undefined) {
+      ({ users, keyWithoutChat } = await makeDemoCallers(access, records));
+      records = { ...records, users, keyWithoutChat };
+      await writeJson(file, records);
+    }
+    const complete = { ...records, users, keyWithoutChat };
+    return demoOf(complete, { ...access, opsUrl: platform.opsUrl });
   };
   return (platform) => step('Making the demo data', () => seeded(platform));
 }

@@ -25,16 +25,36 @@ export interface DemoRecords extends Tenant {
   otherTenant: Tenant & { key: string };
 }
 
+/** The demo data that records of an earlier version lack. */
+export interface DemoCallers {
+  users: DemoUsers;
+  /** The key of a second integration, which has the first one's grants and no permission. */
+  keyWithoutChat: string;
+}
+
+/** The ids of users, by what they are to the demo application's retailer. */
+export interface DemoUsers {
+  /** Active, and of the retailer. */
+  active: string;
+  /** Active, and of the retailer's group. */
+  group: string;
+  /** Of the retailer, and inactive. */
+  inactive: string;
+  /** Active, and of the other tenant's retailer. */
+  foreign: string;
+}
+
 /** demo.json: what a person or a program needs to try the running platform. */
 export interface Demo extends Tenant {
   /** Ends in /v1. */
   baseUrl: string;
   opsUrl: string;
   inboxUrl: string;
-  keys: { integration: string; platform: string };
+  keys: { integration: string; platform: string; withoutChat: string };
   retailerUserId: string;
   webhookSecret: string;
   otherTenant: Tenant & { key: string };
+  users: DemoUsers;
   /** The processes by name, where each service is one. */
   services?: Record<string, ServiceAddress>;
 }
@@ -56,20 +76,37 @@ export interface ApiAccess {
   inboxUrl: string;
 }
 
+/** The names of the two tenants' records. */
+export const FIRST_TENANT = {
+  integration: 'Maple Lending Bridge',
+  retailer: 'Harbour Motors',
+  creditor: 'First Prairie Finance',
+};
+export const SECOND_TENANT = {
+  integration: 'Northern Deals',
+  retailer: 'Aurora Auto',
+  creditor: 'Lakehead Credit',
+};
+
+/** The contents of demo.json. */
+export function demoOf(
+  { key, keyWithoutChat, ...records }: DemoRecords & DemoCallers,
+  platform: { baseUrl: string; opsUrl: string; platformKey: string; inboxUrl: string },
+): Demo {
+  const { baseUrl, opsUrl, platformKey, inboxUrl } = platform;
+  const keys = { integration: key, platform: platformKey, withoutChat: keyWithoutChat };
+  return { baseUrl, opsUrl, keys, ...records, inboxUrl };
+}
+
 /**
  * Makes two tenants through the REST interface, as the platform team and the integrations would: each
  * with an application that is submitted to its creditor, and the first with webhooks to the inbox.
  */
 export async function seedDemoData(access: ApiAccess): Promise<DemoRecords> {
-  const first = await makeTenant(
-    access,
-    'Maple Lending Bridge',
-    'Harbour Motors',
-    'First Prairie Finance',
-  );
+  const first = await makeTenant(access, FIRST_TENANT);
   const webhookSecret = await setDemoDestination(access, first.integrationId);
   await submitOne(access, first);
-  const other = await makeTenant(access, 'Northern Deals', 'Aurora Auto', 'Lakehead Credit');
+  const other = await makeTenant(access, SECOND_TENANT);
   await submitOne(access, other);
 
   const { retailerUserId: _, ...otherTenant } = other;
@@ -109,27 +146,20 @@ type NewTenant = Tenant & { key: string; retailerUserId: string };
 
 async function makeTenant(
   access: ApiAccess,
-  integrationName: string,
-  retailerName: string,
-  creditorName: string,
+  { integration, retailer, creditor }: typeof FIRST_TENANT,
 ): Promise<NewTenant> {
   const platform = new ApiCaller(access.baseUrl, access.platformKey);
   const [retailerId, creditorId, retailerUserId] = [randomUUID(), randomUUID(), randomUUID()];
-  await platform.put(`/platform/retailers/${retailerId}`, { name: retailerName });
-  await platform.put(`/platform/creditors/${creditorId}`, { name: creditorName });
+  await platform.put(`/platform/retailers/${retailerId}`, { name: retailer });
+  await platform.put(`/platform/creditors/${creditorId}`, { name: creditor });
   await platform.put(`/platform/users/${retailerUserId}`, {
     firstName: 'Noor',
     lastName: 'Singh',
     email: 'noor.singh@example.com',
     retailerIds: [retailerId],
   });
-  const { integrationId } = await platform.post('/platform/integrations', {
-    name: integrationName,
-  });
-  const its = `/platform/integrations/${integrationId}`;
-  await platform.put(`${its}/retailers/${retailerId}`);
-  await platform.put(`${its}/creditors/${creditorId}`);
-  const { key } = await platform.post(`${its}/keys`, { live: false });
+  const named = { name: integration, permissions: ['ENQUEUE_RETAILER_CHAT'] };
+  const { integrationId, key } = await makeIntegration(platform, named, { retailerId, creditorId });
   return {
     integrationId,
     retailerId,
@@ -139,6 +169,20 @@ async function makeTenant(
     applicationId: '',
     applicantId: '',
   };
+}
+
+/** Registers an integration, grants it the retailer and the creditor, and issues a key. */
+export async function makeIntegration(
+  platform: ApiCaller,
+  integration: { name: string; permissions: string[] },
+  { retailerId, creditorId }: { retailerId: string; creditorId: string },
+): Promise<{ integrationId: string; key: string }> {
+  const { integrationId } = await platform.post('/platform/integrations', integration);
+  const its = `/platform/integrations/${integrationId}`;
+  await platform.put(`${its}/retailers/${retailerId}`);
+  await platform.put(`${its}/creditors/${creditorId}`);
+  const { key } = await platform.post(`${its}/keys`, { live: false });
+  return { integrationId, key };
 }
 
 /** Creates the tenant's application and submits it, with the tenant's own key. */
