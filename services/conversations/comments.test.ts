@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { toBinary } from '@bufbuild/protobuf';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import { Side } from '@creditlane/proto/conversations/v1/comment';
+import { GetConversationResponseSchema } from '@creditlane/proto/conversations/v1/conversations_service';
 import { unavailable } from '@creditlane/rpc/fault';
 import { serviceIdentity } from '@creditlane/rpc/identity';
 import { describe, expect, test } from 'vitest';
@@ -271,6 +273,20 @@ describe('a conversation', () => {
     const second = await readAs(service, 'CREDITOR', submission, { limit: 2, cursor });
     expect(second.comments.map(({ comment }) => comment)).toEqual(['two', 'one']);
     expect(second.nextCursor).toBe('');
+  });
+
+  test('answers with a page of the longest comments within the 4 MiB that an answer may have', async () => {
+    const { service, submission } = fixture;
+    const { applicationId, creditorId } = submission;
+    const longest = { userName: '😀'.repeat(200), comment: '😀'.repeat(10_000) };
+    const context = asIntegration({ creditorId });
+    for (let count = 0; count < 100; count += 1) {
+      await service.client.commentAsCreditor({ applicationId, creditorId, ...longest }, context);
+    }
+    const page = await readAs(service, 'RETAILER', submission, { limit: 100 });
+    expect(page.comments).toHaveLength(100);
+    const { byteLength } = toBinary(GetConversationResponseSchema, page);
+    expect(byteLength).toBeLessThan(4 * 1024 * 1024);
   });
 
   test('keeps the order of comments that are added at once', async () => {
