@@ -54,7 +54,7 @@ export async function startIntegrations({
   clock = systemClock,
 }: IntegrationsContext & { clock?: Clock }): Promise<Integrations> {
   const { log, metrics, closers, health } = process;
-  const { platformKeys, keyRing, destinations } = settings;
+  const { platformKeys, keyRing, digestKey, destinations } = settings;
 
   const { pool } = database;
   const answers = new SealedAnswers(pool, keyRing);
@@ -81,8 +81,8 @@ export async function startIntegrations({
   });
 
   const wakeRelay = () => relay.wake();
-  const sealing = { answers, keyRing, platformKeys };
-  const deps = { database, ...sealing, destinations, directory, clock, newId, wakeRelay };
+  const keys = { keyRing, digestKey, platformKeys };
+  const deps = { database, answers, ...keys, destinations, directory, clock, newId, wakeRelay };
   const routes = [
     integrationsRoutes(deps),
     accessRoutes(deps),

@@ -1,7 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { digestApiKey } from '@creditlane/crypto/api-key';
 import { readKeyId } from '@creditlane/crypto/envelope';
 import { readStoredAnswers } from '@creditlane/idempotency/test-stored-answers';
+import { EnableForRetailerRequestSchema } from '@creditlane/proto/integrations/v1/enablement_service';
 import { expect, test } from 'vitest';
 import {
   asDispatcher,
@@ -120,4 +122,22 @@ test('a start with a new current key wraps every secret and stored answer with t
   expect(
     await fixture.enablementAsDispatcher.getRetailerEnablement(request, asDispatcher),
   ).toMatchObject({ configJson: enabling.configJson });
+});
+
+test('the stored digest of a request with a configuration is not the plain digest of the request', async () => {
+  const integrationId = await registerTestIntegration(fixture);
+  const retailerId = randomUUID();
+  fixture.applications.retailers.set(retailerId, 'Harbour Motors');
+  const enabling = { integrationId, retailerId, configJson: '{"pin":"1234"}' };
+  const idempotencyKey = randomUUID();
+  await fixture.enablement.enableForRetailer(enabling, { ...asPlatform, idempotencyKey });
+  const { rows } = await fixture.sql.query(
+    'SELECT request_digest FROM idempotency WHERE key = $1',
+    [idempotencyKey],
+  );
+  const request = create(EnableForRetailerRequestSchema, enabling);
+  const bytes = toBinary(EnableForRetailerRequestSchema, request);
+  const plain = createHash('sha256').update(bytes).digest();
+  expect(rows).toHaveLength(1);
+  expect(rows[0].request_digest).not.toEqual(plain);
 });

@@ -10,6 +10,7 @@ const digest = 'AB'.repeat(32);
 const env = {
   DATABASE_URL: 'postgres://integrations@127.0.0.1/creditlane_integrations',
   KEY_RING: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
+  REQUEST_DIGEST_KEY: Buffer.alloc(32, 7).toString('base64'),
   PLATFORM_KEY_DIGESTS: ` ${digest}, ${'0'.repeat(64)}`,
 };
 

@@ -1,11 +1,13 @@
 /** The settings of the integrations service. */
 import { KEY_RING } from '@creditlane/crypto/key-ring-setting';
 import { egressPolicySetting } from '@creditlane/egress-rules/egress-policy';
+import { DIGEST_KEY } from '@creditlane/idempotency/keyed-digest';
 import { setting } from '@creditlane/runtime/setting';
 import { parsePlatformKeys } from './key.ts';
 
 export const SETTINGS = {
   keyRing: KEY_RING,
+  digestKey: DIGEST_KEY,
   platformKeys: setting.parsed('PLATFORM_KEY_DIGESTS', parsePlatformKeys, {
     type: 'SHA-256 in hex, separated by commas',
     secret: true,

@@ -34,6 +34,9 @@ export const PLATFORM_KEY = generateApiKey(false);
 /** The key ring that the service starts with. */
 export const OLD_KEY_RING = `old:${randomBytes(32).toString('base64')}`;
 
+/** The key for the digests of requests. */
+const DIGEST_KEY = randomBytes(32).toString('base64');
+
 export interface IntegrationsFixture {
   sql: TestDatabase['sql'];
   integrations: Client<typeof IntegrationsService>;
@@ -97,6 +100,7 @@ async function startOn(databaseUrl: string, keyRing: string, shared: SharedState
     DATABASE_URL: databaseUrl,
     DATABASE_POOL_SIZE: '4',
     KEY_RING: keyRing,
+    REQUEST_DIGEST_KEY: DIGEST_KEY,
     PLATFORM_KEY_DIGESTS: digestApiKey(PLATFORM_KEY).toString('hex'),
     DESTINATIONS_PORTS: '443',
   };

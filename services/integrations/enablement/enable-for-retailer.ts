@@ -1,5 +1,6 @@
 /** A retailer's own enabling of an integration: it grants the retailer, and an event reports it. */
 import type { KeyRing } from '@creditlane/crypto/key-ring';
+import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import { appendToOutbox } from '@creditlane/messaging/outbox';
 import type { Database } from '@creditlane/postgres/database';
@@ -37,6 +38,8 @@ export interface EnableForRetailerDeps {
   directory: Client<typeof DirectoryService>;
   /** Seals and opens configurations. */
   keyRing: KeyRing;
+  /** The HMAC key for the digests of requests, which may hold secrets. */
+  digestKey: Uint8Array;
   clock: Clock;
   newId: () => string;
   /** Makes the relay publish the event without waiting for its next poll. */
@@ -57,7 +60,7 @@ export async function enableForRetailer(
   { integrationId, retailerId, configJson }: EnableForRetailerRequest,
   call: Call,
 ): Promise<object> {
-  const { database, answers, keyRing, clock, newId } = deps;
+  const { database, answers, keyRing, digestKey, clock, newId } = deps;
   checkConfiguration(configJson);
   await requireIntegration(database, integrationId);
   // The name is stored with the enabling: every attempt at the webhook must have the same body.
@@ -82,7 +85,8 @@ export async function enableForRetailer(
     await insertRetailerEnablement(tx, enablement);
     await appendToOutbox(tx, [integrationEnabled(enablement, call.traceparent)]);
   };
-  await answers.answerOnce(call, EnableForRetailerResponseSchema, {}, write);
+  const keyed = { ...call, idempotency: withKeyedDigest(call.idempotency, digestKey) };
+  await answers.answerOnce(keyed, EnableForRetailerResponseSchema, {}, write);
   deps.wakeRelay();
   return {};
 }
