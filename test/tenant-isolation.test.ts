@@ -141,6 +141,17 @@ describe('a tenant cannot find out whether another tenant’s record exists', ()
     },
   );
 
+  test.each(['/users', '/applications'])(
+    '%s of another tenant’s retailer gets the same answer as for a retailer that does not exist',
+    async (path) => {
+      const list = (retailerId: string) =>
+        platform.api.get(path, { headers: { 'x-service-retailer-id': retailerId } });
+      const foreign = await list(platform.demo.otherTenant.retailerId);
+      expect(foreign.body.code).toBe('retailer_not_found');
+      expect(comparable(foreign)).toEqual(comparable(await list(randomUUID())));
+    },
+  );
+
   test('after all refused requests the decision is unchanged and no webhook was sent', async () => {
     await platform.settle();
     const read = await platform.api.get(decisionPath(platform.demo));

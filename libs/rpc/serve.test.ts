@@ -11,12 +11,12 @@ import { clientSettings } from './client-settings.ts';
 import { connectPlainClient } from './grpc/test-plain-client.ts';
 import { generateIdentityKeys, serviceIdentity } from './identity.ts';
 import { SERVER_SETTINGS, serve } from './serve.ts';
-import { implement } from './service.ts';
+import { fakeService } from './test-fake-service.ts';
 
 type ServingEntry = { msg: string; grpcPort: number; http: string; ops: string };
 
 const gateway = generateIdentityKeys();
-const routes = implement(AccessService, {
+const routes = fakeService(AccessService, {
   authenticate: async () => ({ callerId: 'me' }),
   checkGrants: async () => ({ retailer: true }),
 });

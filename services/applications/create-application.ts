@@ -7,10 +7,10 @@ import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Application } from '@creditlane/proto/applications/v1/application';
 import type { CreateApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
 import type { Call } from '@creditlane/rpc/call';
-import { conflict, type Fault, notFound } from '@creditlane/rpc/fault';
+import { conflict, type Fault } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import { newApplication } from './application.ts';
-import { retailerOf } from './scope.ts';
+import { retailerNotFound, retailerOf } from './scope.ts';
 import { insertApplication } from './store/applications.ts';
 import { retailerExists } from './store/directory.ts';
 import { encodeStoredAnswer, loadStoredAnswer } from './stored-application.ts';
@@ -59,11 +59,6 @@ export async function createApplication(
   );
   if (outcome.replayed) call.markReplayed();
   return loadStoredAnswer(deps, retailerId, outcome.answer);
-}
-
-/** The same fault for a retailer outside the caller's scope and for one that does not exist. */
-function retailerNotFound(): Fault {
-  return notFound('retailer_not_found', 'retailerId names no retailer that you may act for.');
 }
 
 function referenceNumberTaken(applicationId: string): Fault {

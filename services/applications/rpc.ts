@@ -1,5 +1,6 @@
 /** ApplicationsService: translates between the messages of the contract and the use cases. */
 import { create } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import {
   ApplicationsService,
@@ -13,7 +14,9 @@ import { maskedApplication } from './application.ts';
 import { archiveApplication } from './archive-application.ts';
 import { type CreateApplicationDeps, createApplication } from './create-application.ts';
 import { mayActFor } from './directory/user.ts';
+import { listApplications } from './list/list-applications.ts';
 import { applicationNotFound, retailerOf } from './scope.ts';
+import type { ApplicationSummary } from './store/application-summaries.ts';
 import { findApplication, locateApplication } from './store/applications.ts';
 import { findSubmission, findSubmissionState } from './store/submissions.ts';
 import { type SubmitApplicationDeps, submitApplication } from './submit-application.ts';
@@ -41,6 +44,12 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
         const application = await findApplication(database, keyRing, id, retailerOf(identity));
         if (!application) throw applicationNotFound();
         return { application: maskedApplication(application) };
+      },
+
+      async listApplications({ status, referenceNumber, ...page }, { identity }) {
+        const filter = { retailerId: retailerOf(identity), status, referenceNumber };
+        const { items, nextCursor } = await listApplications(database.pool, filter, page);
+        return { applications: items.map(summaryMessage), nextCursor };
       },
 
       async submitApplication(request, call) {
@@ -98,6 +107,17 @@ const nameOf = ({ firstName, lastName }: { firstName: string; lastName: string }
   firstName,
   lastName,
 });
+
+function summaryMessage({ createdAt, submissions, ...summary }: ApplicationSummary) {
+  return {
+    ...summary,
+    createdAt: timestampFromDate(createdAt),
+    submissions: submissions.map(({ creditorId, submittedAt }) => ({
+      creditorId,
+      submittedAt: timestampFromDate(submittedAt),
+    })),
+  };
+}
 
 // A creditor that the request names twice gets the application once.
 function lowerCaseIds(request: SubmitApplicationRequest): SubmitApplicationRequest {

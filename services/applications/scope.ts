@@ -1,4 +1,4 @@
-/** The one retailer that a call may act for, and the fault for applications of other retailers. */
+/** The one retailer that a call may act for, and the faults for other retailers and their applications. */
 import { type Fault, notFound } from '@creditlane/rpc/fault';
 import type { Identity } from '@creditlane/rpc/identity';
 
@@ -8,6 +8,11 @@ const NO_RETAILER = '00000000-0000-0000-0000-000000000000';
 /** The retailer that the caller's token names, in lower case. */
 export function retailerOf({ retailerId }: Identity): string {
   return retailerId?.toLowerCase() ?? NO_RETAILER;
+}
+
+/** The same fault for a retailer outside the caller's scope and for one that does not exist. */
+export function retailerNotFound(): Fault {
+  return notFound('retailer_not_found', 'The request names no retailer that you may act for.');
 }
 
 /** The same fault for another retailer's application and for one that does not exist. */

@@ -2,6 +2,7 @@
 import { defineService } from '@creditlane/service/define-service';
 import { startApplications } from './app.ts';
 import { applications1763700000000 } from './migrations/0001-applications.ts';
+import { applicationsByRetailer1764200000000 } from './migrations/0002-applications-by-retailer.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -13,7 +14,7 @@ export const applications = defineService(
     database: {
       name: 'creditlane_applications',
       entities: TABLES,
-      migrations: [applications1763700000000],
+      migrations: [applications1763700000000, applicationsByRetailer1764200000000],
       lockTimeout: true,
     },
     publishes: ['creditlane.applications.v1'],

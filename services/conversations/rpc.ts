@@ -5,7 +5,7 @@ import {
   CommentAsRetailerUserRequestSchema,
   ConversationsService,
 } from '@creditlane/proto/conversations/v1/conversations_service';
-import { cursorAfter, seqBefore } from '@creditlane/rpc/sequence-cursor';
+import { cursorAfter, type ListKey, sequenceBefore } from '@creditlane/rpc/list-cursor';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { submissionCall } from '@creditlane/rpc/submission-call';
 import { type AddCommentDeps, commentAsCreditor, commentAsRetailerUser } from './add-comment.ts';
@@ -28,10 +28,13 @@ export function conversationsRoutes(deps: AddCommentDeps & ReadConversationDeps)
 
       async getConversation(request, call) {
         const { limit, cursor, discarded } = request;
-        const page = { before: seqBefore(cursor), limit, discarded };
-        const found = await readConversation(deps, submissionCall(request, call), page);
-        const { comments, lastSeq } = found;
-        return { comments, nextCursor: lastSeq === undefined ? '' : cursorAfter(lastSeq) };
+        const submission = submissionCall(request, call);
+        const { applicationId, creditorId } = submission.submission;
+        const list: ListKey = ['comments', applicationId, creditorId];
+        const page = { before: sequenceBefore(cursor, list), limit, discarded };
+        const { comments, lastSeq } = await readConversation(deps, submission, page);
+        const nextCursor = lastSeq === undefined ? '' : cursorAfter(list, [String(lastSeq)]);
+        return { comments, nextCursor };
       },
     }),
   );

@@ -68,7 +68,7 @@ export async function startGateway({
     ...applicationOperations(clients.applications),
     ...integrationOperations(clients.integrations),
     ...enablementOperations(clients.enablement),
-    ...directoryOperations(clients.directory),
+    ...directoryOperations(clients),
   };
   const refusals = new Refusals(metrics);
   const cache = { cacheMs: settings.accessCacheMs };

@@ -140,6 +140,8 @@ function populate(services: TestServices) {
   const platformKey = services.issue(Caller.PLATFORM, newId(), permissions);
   services.grants.add(`${ids.integration} ${ids.retailer}`);
   services.grants.add(`${ids.integration} ${ids.creditor}`);
+  services.retailers.set(ids.retailer, 'Harbour Motors');
+  services.creditors.set(ids.creditor, 'First Prairie Finance');
   for (const [applicationId, retailerId] of [
     [ids.application, ids.retailer],
     [ids.otherApplication, ids.otherRetailer],

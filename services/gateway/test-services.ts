@@ -5,7 +5,10 @@ import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
 import type { ApplicationSchema } from '@creditlane/proto/applications/v1/application';
 import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
-import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
+import {
+  DirectoryService,
+  type UserSchema,
+} from '@creditlane/proto/applications/v1/directory_service';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import type { CommentSchema } from '@creditlane/proto/conversations/v1/comment';
 import { ConversationsService } from '@creditlane/proto/conversations/v1/conversations_service';
@@ -18,6 +21,7 @@ import {
 } from '@creditlane/proto/integrations/v1/enablement_service';
 import {
   AccessService,
+  GrantSide,
   IntegrationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Call } from '@creditlane/rpc/call';
@@ -37,6 +41,10 @@ export class TestServices {
   enablement: MessageInitShape<typeof GetIntegrationEnablementResponseSchema> = {};
   /** Groups of retailers, each by its members. */
   readonly groups: string[][] = [];
+  /** The names of the retailers and creditors that may be granted, by id. */
+  readonly retailers = new Map<string, string>();
+  readonly creditors = new Map<string, string>();
+  readonly users: MessageInitShape<typeof UserSchema>[] = [];
   readonly applications = new Map<string, StoredApplication>();
   /** Decisions by "application creditor", oldest first. */
   readonly submissions = new Map<string, Decision[]>();
@@ -105,6 +113,16 @@ export class TestServices {
             disabledCreditor: this.disabledGrants.has(`${integrationId} ${creditorId}`),
           };
         },
+        listGrants: async (request, call) => {
+          this.#record('listGrants', request, call);
+          const { integrationId, side, limit } = request;
+          const named = side === GrantSide.RETAILER ? this.retailers : this.creditors;
+          const ids = [...named.keys()].filter((id) => this.grants.has(`${integrationId} ${id}`));
+          const grantedAt = timestampFromDate(new Date('2026-02-01T09:00:00Z'));
+          const disabled = side === GrantSide.CREDITOR;
+          const grants = ids.slice(0, limit).map((id) => ({ id, grantedAt, disabled }));
+          return { grants, nextCursor: ids.length > limit ? 'next' : '' };
+        },
       }),
       fakeService(EnablementService, {
         enableIntegration: async (request, call) => {
@@ -155,10 +173,6 @@ export class TestServices {
   }
 
   applicationServices() {
-    const ok = (method: string) => async (request: object, call: Call) => {
-      this.#record(method, request, call);
-      return {};
-    };
     const own = (id: string, { identity }: Call) => {
       const application = this.applications.get(id);
       if (application === undefined || application.retailerId !== identity.retailerId) {
@@ -200,6 +214,12 @@ export class TestServices {
           application.status = ApplicationStatus.SUBMITTED;
           return { application };
         },
+        listApplications: async (request, call) => {
+          this.#record('listApplications', request, call);
+          const retailerId = requireRetailer(call);
+          const own = [...this.applications.values()].filter((it) => it.retailerId === retailerId);
+          return { applications: own.map(summaryOf), nextCursor: 'next' };
+        },
         archiveApplication: async (request, call) => {
           this.#record('archiveApplication', request, call);
           const application = own(request.applicationId, call);
@@ -214,13 +234,44 @@ export class TestServices {
         },
         getSubmission: async () => ({}),
       }),
-      fakeService(DirectoryService, {
-        registerRetailer: ok('registerRetailer'),
-        registerRetailerGroup: ok('registerRetailerGroup'),
-        registerUser: ok('registerUser'),
-        registerCreditor: ok('registerCreditor'),
-      }),
+      this.#directory(),
     ];
+  }
+
+  #directory() {
+    const ok = (method: string) => async (request: object, call: Call) => {
+      this.#record(method, request, call);
+      return {};
+    };
+    return fakeService(DirectoryService, {
+      registerRetailer: ok('registerRetailer'),
+      registerRetailerGroup: ok('registerRetailerGroup'),
+      registerUser: ok('registerUser'),
+      registerCreditor: ok('registerCreditor'),
+      listUsers: async (request, call) => {
+        this.#record('listUsers', request, call);
+        requireRetailer(call);
+        return { users: this.users, nextCursor: '' };
+      },
+      getRetailers: async (request, call) => {
+        this.#record('getRetailers', request, call);
+        return {
+          retailers: request.retailerIds.map((retailerId) => ({
+            retailerId,
+            name: this.retailers.get(retailerId) ?? '',
+          })),
+        };
+      },
+      getCreditors: async (request, call) => {
+        this.#record('getCreditors', request, call);
+        return {
+          creditors: request.creditorIds.map((creditorId) => ({
+            creditorId,
+            name: this.creditors.get(creditorId) ?? '',
+          })),
+        };
+      },
+    });
   }
 
   conversations() {
@@ -303,6 +354,23 @@ export class TestServices {
       }),
     ];
   }
+}
+
+function requireRetailer({ identity: { retailerId } }: Call): string {
+  if (retailerId === undefined) throw notFound('retailer_not_found', 'there is no such retailer');
+  return retailerId;
+}
+
+function summaryOf(application: StoredApplication) {
+  const { applicationId = '', retailerId, status, type, referenceNumber, createdAt } = application;
+  return {
+    applicationId,
+    retailerId,
+    referenceNumber: referenceNumber ?? '',
+    ...(type && { type }),
+    ...(status && { status }),
+    ...(createdAt && { createdAt }),
+  };
 }
 
 type Ids = { applicationId: string; creditorId: string };

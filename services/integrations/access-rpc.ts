@@ -1,12 +1,14 @@
 /** AccessService: tells the gateway who the caller of a request is, and which grants the caller has. */
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Database } from '@creditlane/postgres/database';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { Caller } from '@creditlane/proto/common/v1/access';
-import { AccessService } from '@creditlane/proto/integrations/v1/integrations_service';
+import { AccessService, GrantSide } from '@creditlane/proto/integrations/v1/integrations_service';
 import { unauthenticated } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { isUuid } from '@creditlane/runtime/ids';
 import type { PlatformKeys } from './key.ts';
+import { listGrants } from './list-grants.ts';
 import { checkGrants } from './store/grants.ts';
 import { findKeyOwner } from './store/keys.ts';
 
@@ -32,6 +34,19 @@ export function accessRoutes({ database, platformKeys }: AccessDeps): ServiceRou
 
       checkGrants: ({ integrationId, retailerId, creditorId }) =>
         checkGrants(pool, integrationId, uuidOrNull(retailerId), uuidOrNull(creditorId)),
+
+      async listGrants({ integrationId, side, ...page }) {
+        const holder = {
+          integrationId: integrationId.toLowerCase(),
+          side: side === GrantSide.RETAILER ? ('retailer' as const) : ('creditor' as const),
+        };
+        const { items, nextCursor } = await listGrants(pool, holder, page);
+        const grants = items.map(({ grantedAt, ...grant }) => ({
+          ...grant,
+          grantedAt: timestampFromDate(grantedAt),
+        }));
+        return { grants, nextCursor };
+      },
     }),
   );
 }

@@ -9,14 +9,16 @@ import {
   type User,
 } from '@creditlane/proto/applications/v1/directory_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import { retailerOf } from '../scope.ts';
 import { findRows } from '../store/directory.ts';
-import { retailers } from '../tables.ts';
+import { creditors, retailers } from '../tables.ts';
 import {
   registerCreditor,
   registerRetailer,
   registerRetailerGroup,
   registerUser,
 } from './directory.ts';
+import { listUsers } from './list-users.ts';
 
 const lowerCase = (id: string) => id.toLowerCase();
 
@@ -64,6 +66,12 @@ export function directoryRoutes(database: Database): ServiceRoutes {
         return {};
       },
 
+      async listUsers({ active, ...page }, { identity }) {
+        const filter = { retailerId: retailerOf(identity), active };
+        const { items, nextCursor } = await listUsers(database.pool, filter, page);
+        return { users: items.map(({ id, ...user }) => ({ userId: id, ...user })), nextCursor };
+      },
+
       async getRetailers({ retailerIds }) {
         const rows = await findRows(database, retailers, retailerIds.map(lowerCase));
         return {
@@ -73,6 +81,11 @@ export function directoryRoutes(database: Database): ServiceRoutes {
             retailerGroupId: retailerGroupId ?? '',
           })),
         };
+      },
+
+      async getCreditors({ creditorIds }) {
+        const rows = await findRows(database, creditors, creditorIds.map(lowerCase));
+        return { creditors: rows.map(({ id, name }) => ({ creditorId: id, name })) };
       },
     }),
   );

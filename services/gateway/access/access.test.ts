@@ -214,6 +214,76 @@ describe('X-Service-Retailer-ID', () => {
   });
 });
 
+describe('an operation that requires a retailer', () => {
+  const PATHS = ['/v1/users', '/v1/applications'] as const;
+  const METHODS = { '/v1/users': 'listUsers', '/v1/applications': 'listApplications' };
+  const newCaller = (...retailerIds: string[]) => {
+    const id = newId();
+    for (const retailerId of retailerIds) {
+      gateway.services.retailers.set(retailerId, 'Harbour Trucks');
+      gateway.services.grants.add(`${id} ${retailerId}`);
+    }
+    return gateway.services.issue(Caller.INTEGRATION, id);
+  };
+
+  test.each(PATHS)(
+    '%s is about the only granted retailer when no header names one',
+    async (path) => {
+      expect((await gateway.send('GET', path)).status).toBe(200);
+      expect(identities(METHODS[path])).toMatchObject([{ retailerId: gateway.ids.retailer }]);
+    },
+  );
+
+  test.each(PATHS)(
+    '%s without the header is 400 for several granted retailers and for none',
+    async (path) => {
+      for (const key of [newCaller(newId(), newId()), newCaller()]) {
+        const answer = await gateway.send('GET', path, { key });
+        expect(answer.status).toBe(400);
+        expect(answer.json).toMatchObject({
+          code: 'retailer_required',
+          errors: [{ in: 'header', pointer: '/X-Service-Retailer-ID' }],
+        });
+      }
+      expect(gateway.services.called(METHODS[path])).toEqual([]);
+    },
+  );
+
+  test.each(PATHS)('%s is about the granted retailer that the header names', async (path) => {
+    const [first, second] = [newId(), newId()];
+    const key = newCaller(first, second);
+    const headers = { 'X-Service-Retailer-ID': second.toUpperCase() };
+    expect((await gateway.send('GET', path, { key, headers })).status).toBe(200);
+    expect(identities(METHODS[path])).toMatchObject([{ retailerId: second }]);
+  });
+
+  test.each(PATHS)(
+    '%s of a retailer that is not granted gets the answer of an unknown one, by the same calls',
+    async (path) => {
+      const seen = [];
+      for (const retailerId of [gateway.ids.otherRetailer, newId()]) {
+        gateway.services.calls.length = 0;
+        const headers = { 'X-Service-Retailer-ID': retailerId };
+        const answer = await gateway.send('GET', path, { headers });
+        expect(answer.status).toBe(path === '/v1/users' ? 400 : 404);
+        expect(answer.json.code).toBe('retailer_not_found');
+        seen.push([bare(answer), gateway.services.calls.map((it) => it.method)]);
+      }
+      expect(seen[0]).toEqual(seen[1]);
+    },
+  );
+
+  test('has its retailer looked up once while the lookup is cached', async () => {
+    const cached = await startTestGateway({ accessCacheMs: 4_500 });
+    try {
+      for (const path of PATHS) await cached.send('GET', path);
+      expect(cached.services.called('listGrants')).toHaveLength(1);
+    } finally {
+      await cached.close();
+    }
+  });
+});
+
 describe('the cache of keys and grants', () => {
   test('concurrent requests share one lookup, and a revoked key is refused once the cache expires', async () => {
     const cached = await startTestGateway({ accessCacheMs: 200 });

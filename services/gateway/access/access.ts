@@ -1,11 +1,15 @@
 /** Decides who may do what: the one place that turns a caller and a request into an identity. */
 import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
-import type { AccessService } from '@creditlane/proto/integrations/v1/integrations_service';
+import {
+  type AccessService,
+  GrantSide,
+} from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Client } from '@creditlane/rpc/client';
-import { forbidden, unauthenticated } from '@creditlane/rpc/fault';
+import { type Fault, forbidden, unauthenticated } from '@creditlane/rpc/fault';
 import type { Identity } from '@creditlane/rpc/identity';
 import type { AccessTarget } from '../document/access-target.ts';
 import type { AccessRule } from '../document/operation.ts';
+import { refusedFields } from '../document/validation-messages.ts';
 import { type CallLimits, sharedCall } from './call-limits.ts';
 import type { Caller } from './callers.ts';
 import { cachedLookup } from './lookup-cache.ts';
@@ -34,17 +38,25 @@ interface ScopeQuestion {
   limits: CallLimits;
 }
 
+interface OnlyRetailerQuestion {
+  integrationId: string;
+  limits: CallLimits;
+}
+
 export class Access {
   readonly #peers: AccessPeers;
   readonly #findScope;
+  readonly #findOnlyRetailer;
 
-  /** The scope of a caller is cached for `cacheMs`. */
+  /** The scope of a caller, and the only retailer granted to a caller, are cached for `cacheMs`. */
   constructor(peers: AccessPeers, { cacheMs }: { cacheMs: number }) {
     this.#peers = peers;
-    this.#findScope = cachedLookup((question: ScopeQuestion) => this.#scope(question), {
-      ttlMs: cacheMs,
-      max: CACHED_SCOPES,
-    });
+    const cache = { ttlMs: cacheMs, max: CACHED_SCOPES };
+    this.#findScope = cachedLookup((question: ScopeQuestion) => this.#scope(question), cache);
+    this.#findOnlyRetailer = cachedLookup(
+      (question: OnlyRetailerQuestion) => this.#onlyRetailer(question),
+      cache,
+    );
   }
 
   /**
@@ -68,8 +80,9 @@ export class Access {
   /**
    * The identity in whose name the services are called for an admitted caller. The identity names the one
    * creditor or retailer that the caller may act for here, and neither without a grant: the services then
-   * find nothing, so another tenant's record and a missing one get the same answer. An operation whose
-   * description says so throws a `forbidden` Fault instead, where a retailer is not granted.
+   * find nothing, so another tenant's record and a missing one get the same answer. Throws an `invalid`
+   * Fault where the operation requires a retailer and the request does not tell which. An operation whose
+   * description says so throws a `forbidden` Fault where a retailer is not granted.
    */
   async identity(
     caller: Caller,
@@ -79,6 +92,12 @@ export class Access {
   ): Promise<Identity> {
     const { id: subject, kind, permissions } = caller;
     if (rule.sides.length === 0) return { kind, subject, permissions };
+    if (rule.requiresRetailer && target.retailerContext === undefined) {
+      const question = { integrationId: subject, limits };
+      const { retailerId } = await this.#findOnlyRetailer(subject, question);
+      if (retailerId === undefined) throw retailerRequired();
+      return { kind, subject, permissions, retailerId };
+    }
     const relevant = relevantTo(rule, target);
     const key = [subject, rule.whileDisabled, ...rule.sides, ...Object.values(relevant)].join(' ');
     const question = { integrationId: subject, rule, target: relevant, limits };
@@ -88,6 +107,16 @@ export class Access {
       throw forbidden('retailer_access_denied', message);
     }
     return { kind, subject, permissions, ...scope };
+  }
+
+  /** The retailer of an integration that has a grant on exactly one. */
+  async #onlyRetailer({ integrationId, limits }: OnlyRetailerQuestion): Promise<Scope> {
+    const { grants } = await this.#peers.access.listGrants(
+      { integrationId, side: GrantSide.RETAILER, limit: 2 },
+      sharedCall(limits),
+    );
+    const [only] = grants;
+    return grants.length === 1 && only !== undefined ? { retailerId: only.id } : NO_SCOPE;
   }
 
   /**
@@ -134,6 +163,12 @@ export class Access {
     }
     return granted(asRetailer ? { retailerId: owner } : NO_SCOPE);
   }
+}
+
+function retailerRequired(): Fault {
+  const message = 'is required, because your integration has no grant or several on retailers';
+  const field = { in: 'header', pointer: '/X-Service-Retailer-ID', message };
+  return refusedFields([field], 'retailer_required');
 }
 
 /**

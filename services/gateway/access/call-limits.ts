@@ -7,10 +7,15 @@ export type CallLimits = Pick<CallContext, 'requestId' | 'traceparent' | 'deadli
 
 const GATEWAY = serviceIdentity('gateway');
 
+/** The context of a call in the gateway's own name, which ends when the client hangs up. */
+export function ownCall({ requestId, traceparent, deadlineMs, signal }: CallLimits): CallContext {
+  return { identity: GATEWAY, requestId, traceparent, deadlineMs, signal };
+}
+
 /**
  * The context of a lookup's call, in the gateway's own name and without a signal: other requests may wait
  * for the call, so the first client's hang-up must not cancel it.
  */
-export function sharedCall({ requestId, traceparent, deadlineMs }: CallLimits): CallContext {
-  return { identity: GATEWAY, requestId, traceparent, deadlineMs };
+export function sharedCall(limits: CallLimits): CallContext {
+  return ownCall({ ...limits, signal: undefined });
 }

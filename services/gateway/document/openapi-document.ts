@@ -27,6 +27,11 @@ export interface DescribedAccess {
   whileDisabled?: boolean;
   /** Whether a caller without a grant on the retailer gets 403 instead of the answer for a missing record. */
   forbidsDeniedRetailer?: boolean;
+  /**
+   * Whether the operation is about one retailer as a whole. X-Service-Retailer-ID names it; a
+   * caller with a grant on a single retailer may leave the header out.
+   */
+  requiresRetailer?: boolean;
   /** Runtime expressions by name; see access-target.ts. */
   target?: Record<string, string>;
 }

@@ -24,6 +24,8 @@ export interface AccessRule {
   readonly whileDisabled: boolean;
   /** Whether a caller without a grant on the retailer gets 403 instead of the answer for a missing record. */
   readonly forbidsDeniedRetailer: boolean;
+  /** Whether a request must be made for one retailer: that of the header, or the only one granted. */
+  readonly requiresRetailer: boolean;
   /** Reads which records a request names. */
   readonly target: ReadAccessTarget;
 }
@@ -128,6 +130,7 @@ function accessRule(
     caller,
     side = [],
     permission,
+    requiresRetailer = false,
     whileDisabled = false,
     forbidsDeniedRetailer = false,
     target = {},
@@ -146,6 +149,7 @@ function accessRule(
     permission,
     whileDisabled,
     forbidsDeniedRetailer,
+    requiresRetailer,
     target: accessTargetReader(target, sources),
   };
 }

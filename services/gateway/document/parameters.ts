@@ -11,6 +11,6 @@ export interface RawParameters {
 /** The parameters as the document types them; UUIDs in lower case, headers by lower-case name. */
 export interface Parameters {
   path: Record<string, string>;
-  query: Record<string, string | number | undefined>;
+  query: Record<string, string | number | boolean | undefined>;
   header: Record<string, string | undefined>;
 }

@@ -4,17 +4,19 @@ export type paths = {
     "/applications": {
         parameters: {
             query?: never;
-            header?: {
-                /**
-                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
-                 * @example 0198c0de-0000-7000-8000-00000000a001
-                 */
-                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List the applications of a retailer
+         * @description The applications of the retailer, newest first. An application that exists when you read the first
+         *     page is on exactly one page, however many are created meanwhile.
+         *
+         *     The list shows no personal data: whoever looks for an application needs its ids, status and
+         *     creditors, and reads the applicants of the one that was looked for with `getApplication`.
+         */
+        get: operations["listApplications"];
         put?: never;
         /**
          * Create an application
@@ -373,6 +375,73 @@ export type paths = {
          * @description All decisions of the creditor on the application, newest first, with every figure that was recorded. Readable with a grant on the creditor or on the application's retailer.
          */
         get: operations["listDecisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users of a retailer
+         * @description The users who belong to the retailer, or to a retailer group that has access to it, in the order of
+         *     their ids. Inactive users are among them unless `active` filters them out. A `userId` of this list is
+         *     the author of a comment, or the user who submits an application; both need an active user.
+         *
+         *     A user may also belong to retailers and groups beyond this context: `retailerIds` holds the retailer
+         *     alone and `retailerGroupIds` its group alone, each only where the user belongs to it.
+         *
+         *     A retailer that does not exist within your grants is 400 with code `retailer_not_found`.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/retailers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the retailers granted to your integration
+         * @description The retailers that your integration may act for, in the order of their ids: the values that `X-Service-Retailer-ID` may have.
+         */
+        get: operations["listRetailers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/creditors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the creditors granted to your integration
+         * @description The creditors that the platform has granted to your integration, in the order of their ids. While `disabled` is true, your integration is disabled for the creditor and may do nothing on its side.
+         */
+        get: operations["listCreditors"];
         put?: never;
         post?: never;
         delete?: never;
@@ -955,6 +1024,27 @@ export type webhooks = {
 export type components = {
     schemas: {
         /** @enum {string} */
+        ApplicationStatus: "STARTED" | "DRAFT" | "SAVED" | "SUBMITTED" | "ARCHIVED";
+        /** @description An application without its applicants. */
+        ApplicationSummary: {
+            /** Format: uuid */
+            applicationId: string;
+            /** Format: uuid */
+            retailerId: string;
+            type: components["schemas"]["ApplicationType"];
+            status: components["schemas"]["ApplicationStatus"];
+            referenceNumber?: string;
+            /** @description The creditors that have the application, in the order in which they got it. */
+            submissions: {
+                /** Format: uuid */
+                creditorId: string;
+                /** Format: date-time */
+                submittedAt: string;
+            }[];
+            /** Format: date-time */
+            createdAt: string;
+        };
+        /** @enum {string} */
         ApplicationType: "APPROVAL" | "PRE_APPROVAL";
         /**
          * @description What the co-applicant is to the primary applicant.
@@ -979,8 +1069,7 @@ export type components = {
             /** Format: uuid */
             retailerId: string;
             type: components["schemas"]["ApplicationType"];
-            /** @enum {string} */
-            status: "STARTED" | "DRAFT" | "SAVED" | "SUBMITTED" | "ARCHIVED";
+            status: components["schemas"]["ApplicationStatus"];
             referenceNumber?: string;
             primaryApplicant: components["schemas"]["Applicant"];
             coApplicant?: components["schemas"]["Applicant"];
@@ -1271,6 +1360,39 @@ export type components = {
             integrationId: string | null;
             decision: components["schemas"]["DecisionValue"];
         } & components["schemas"]["DecisionFigures"];
+        RetailerUser: {
+            /** Format: uuid */
+            userId: string;
+            firstName: string;
+            lastName: string;
+            email: string;
+            active: boolean;
+            /** @description The retailer, where the user belongs to it directly. */
+            retailerIds: string[];
+            /** @description The retailer's group, where the user belongs to it. */
+            retailerGroupIds: string[];
+        };
+        GrantedRetailer: {
+            /** Format: uuid */
+            retailerId: string;
+            name: string;
+            /**
+             * Format: uuid
+             * @description Left out for a retailer that belongs to no group.
+             */
+            retailerGroupId?: string;
+            /** Format: date-time */
+            grantedAt: string;
+        };
+        GrantedCreditor: {
+            /** Format: uuid */
+            creditorId: string;
+            name: string;
+            /** @description Whether the integration is disabled for the creditor. */
+            disabled: boolean;
+            /** Format: date-time */
+            grantedAt: string;
+        };
         EnableForRetailer: {
             /** @description At most 32 KiB as JSON without white space, and 16 levels. */
             configJson?: {
@@ -1634,6 +1756,11 @@ export type components = {
         Limit: number;
         /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
         Cursor: string;
+        /**
+         * @description The retailer whose records are listed; it must be granted to the integration. May be left out by an integration to which exactly one retailer is granted.
+         * @example 0198c0de-0000-7000-8000-00000000a001
+         */
+        RetailerOfList: string;
         /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
         ServiceSignature: string;
         /** @description Of integrationEnabled, in place of X-SERVICE-SIGNATURE, and made like it. */
@@ -1664,6 +1791,83 @@ export type components = {
 };
 export type $defs = Record<string, never>;
 export interface operations {
+    listApplications: {
+        parameters: {
+            query: {
+                /** @description Lists the applications in this status only. */
+                status?: components["schemas"]["ApplicationStatus"];
+                /** @description Lists the application with this reference number, of which a retailer has one at most. Upper and lower case differ. */
+                referenceNumber?: string;
+                /** @description How many records one page holds at most. */
+                limit: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The retailer whose records are listed; it must be granted to the integration. May be left out by an integration to which exactly one retailer is granted.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerOfList"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the applications. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                     *           "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                     *           "type": "APPROVAL",
+                     *           "status": "SUBMITTED",
+                     *           "referenceNumber": "DEAL-2026-0042",
+                     *           "submissions": [
+                     *             {
+                     *               "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *               "submittedAt": "2026-03-02T15:04:05.678Z"
+                     *             }
+                     *           ],
+                     *           "createdAt": "2026-03-02T14:58:21.345Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["ApplicationSummary"][];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     createApplication: {
         parameters: {
             query?: never;
@@ -2455,6 +2659,206 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query: {
+                /** @description `true` lists active users only, `false` inactive ones only. */
+                active?: boolean;
+                /** @description How many records one page holds at most. */
+                limit: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The retailer whose records are listed; it must be granted to the integration. May be left out by an integration to which exactly one retailer is granted.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerOfList"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the users. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "userId": "0198c0de-0000-7000-8000-00000000e001",
+                     *           "firstName": "Noor",
+                     *           "lastName": "Singh",
+                     *           "email": "noor.singh@example.com",
+                     *           "active": true,
+                     *           "retailerIds": [
+                     *             "0198c0de-0000-7000-8000-00000000a001"
+                     *           ],
+                     *           "retailerGroupIds": []
+                     *         },
+                     *         {
+                     *           "userId": "0198c0de-0000-7000-8000-00000000e002",
+                     *           "firstName": "Ariel",
+                     *           "lastName": "Roy",
+                     *           "email": "ariel.roy@example.com",
+                     *           "active": false,
+                     *           "retailerIds": [],
+                     *           "retailerGroupIds": [
+                     *             "0198c0de-0000-7000-8000-00000000a101"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["RetailerUser"][];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRetailers: {
+        parameters: {
+            query: {
+                /** @description How many records one page holds at most. */
+                limit: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the retailers. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                     *           "name": "Harbour Motors",
+                     *           "retailerGroupId": "0198c0de-0000-7000-8000-00000000a101",
+                     *           "grantedAt": "2026-02-02T15:04:05.678Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["GrantedRetailer"][];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCreditors: {
+        parameters: {
+            query: {
+                /** @description How many records one page holds at most. */
+                limit: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the creditors. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *           "name": "First Prairie Finance",
+                     *           "disabled": false,
+                     *           "grantedAt": "2026-02-02T15:04:05.678Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["GrantedCreditor"][];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
             429: components["responses"]["TooManyRequests"];

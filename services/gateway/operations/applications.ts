@@ -3,6 +3,7 @@ import {
   ApplicantSchema,
   type Application,
   ApplicationSchema,
+  ApplicationSummarySchema,
   SubmissionSchema,
   type Worksheet,
   WorksheetSchema,
@@ -10,12 +11,13 @@ import {
 import {
   type ApplicationsService,
   CreateApplicationRequestSchema,
+  ListApplicationsRequestSchema,
   SubmitApplicationRequestSchema,
 } from '@creditlane/proto/applications/v1/applications_service';
 import { LoanTermsSchema } from '@creditlane/proto/common/v1/terms';
 import type { Client } from '@creditlane/rpc/client';
 import { refusedFields } from '../document/validation-messages.ts';
-import { defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
+import { CURSOR, defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
 const readCreation = messageReader(CreateApplicationRequestSchema, {
@@ -24,6 +26,8 @@ const readCreation = messageReader(CreateApplicationRequestSchema, {
 /** The applications service makes the ids of applicants. */
 const readApplicant = messageReader(ApplicantSchema, { except: ['applicantId'] });
 const readSubmission = messageReader(SubmitApplicationRequestSchema, { except: ['applicationId'] });
+const readList = messageReader(ListApplicationsRequestSchema);
+const writeSummary = messageWriter(ApplicationSummarySchema);
 const writeTerms = messageWriter(LoanTermsSchema);
 const writeWorksheet = messageWriter(WorksheetSchema, { except: ['terms'] });
 const writeSubmission = messageWriter(SubmissionSchema, { except: ['worksheet'] });
@@ -42,6 +46,17 @@ export function applicationOperations(applications: Client<typeof ApplicationsSe
       };
       const { application } = await applications.createApplication(request, context);
       return applicationJson(application);
+    },
+
+    async listApplications({ query, context }) {
+      const { applications: found, nextCursor } = await renameRefusedFields(
+        applications.listApplications(readList(query), context),
+        [CURSOR],
+      );
+      return {
+        data: found.map((summary) => writeSummary(summary)),
+        nextCursor: nextCursor || null,
+      };
     },
 
     async archiveApplication({ path, context }) {

@@ -5,7 +5,7 @@ import {
   type ConversationsService,
 } from '@creditlane/proto/conversations/v1/conversations_service';
 import type { Client } from '@creditlane/rpc/client';
-import { defineHandlers, renameRefusedFields } from './handlers.ts';
+import { CURSOR, defineHandlers, renameRefusedFields } from './handlers.ts';
 import { messageWriter } from './json-message.ts';
 
 const writeAddition = messageWriter(CommentAsCreditorResponseSchema);
@@ -26,7 +26,7 @@ export function conversationOperations(conversations: Client<typeof Conversation
       const { limit, cursor = '' } = query;
       const request = { ...path, limit, cursor, discarded: method === 'HEAD' };
       const page = await renameRefusedFields(conversations.getConversation(request, context), [
-        { from: '/cursor', to: '/cursor', in: 'query' },
+        CURSOR,
       ]);
       return { data: page.comments.map(writeComment), nextCursor: page.nextCursor || null };
     },

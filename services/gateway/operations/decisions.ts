@@ -9,7 +9,7 @@ import {
 } from '@creditlane/proto/decisions/v1/decisions_service';
 import type { Client } from '@creditlane/rpc/client';
 import { refusedFields } from '../document/validation-messages.ts';
-import { defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
+import { CURSOR, defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
 /** Fields that only the platform's own callers set: not read from a body, and not shown. */
@@ -60,7 +60,7 @@ export function decisionOperations(decisions: Client<typeof DecisionsService>) {
       const { limit, cursor = '' } = query;
       const page = await renameRefusedFields(
         decisions.listDecisions({ ...path, limit, cursor }, context),
-        [{ from: '/cursor', to: '/cursor', in: 'query' }],
+        [CURSOR],
       );
       const data = page.decisions.map((record) => ({
         ...writeRecord(record),

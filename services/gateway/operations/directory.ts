@@ -1,22 +1,84 @@
-/** The platform's operations on the directory of retailers, groups, users and creditors. */
+/**
+ * The operations on the directory of retailers, groups, users and creditors: the platform registers them, and
+ * integrations list those that are granted to them.
+ */
 import {
   CreditorSchema,
   type DirectoryService,
+  ListUsersRequestSchema,
   RetailerGroupSchema,
   RetailerSchema,
   UserSchema,
 } from '@creditlane/proto/applications/v1/directory_service';
-import type { Client } from '@creditlane/rpc/client';
-import { defineHandlers, renameRefusedFields } from './handlers.ts';
-import { messageReader } from './json-message.ts';
+import {
+  type AccessService,
+  ListGrantsResponse_GrantSchema as GrantSchema,
+  GrantSide,
+} from '@creditlane/proto/integrations/v1/integrations_service';
+import type { CallContext, Client } from '@creditlane/rpc/client';
+import { ownCall } from '../access/call-limits.ts';
+import { CURSOR, defineHandlers, renameRefusedFields } from './handlers.ts';
+import { messageReader, messageWriter } from './json-message.ts';
 
 const readRetailer = messageReader(RetailerSchema, { except: ['retailerId'] });
 const readRetailerGroup = messageReader(RetailerGroupSchema, { except: ['retailerGroupId'] });
 const readUser = messageReader(UserSchema, { except: ['userId'] });
 const readCreditor = messageReader(CreditorSchema, { except: ['creditorId'] });
 
-export function directoryOperations(directory: Client<typeof DirectoryService>) {
+const readUserList = messageReader(ListUsersRequestSchema);
+const writeUser = messageWriter(UserSchema);
+const writeRetailer = messageWriter(RetailerSchema);
+const writeCreditor = messageWriter(CreditorSchema);
+const writeRetailerGrant = messageWriter(GrantSchema, { except: ['id', 'disabled'] });
+const writeCreditorGrant = messageWriter(GrantSchema, { except: ['id'] });
+
+export interface DirectoryPeers {
+  readonly directory: Client<typeof DirectoryService>;
+  readonly access: Client<typeof AccessService>;
+}
+
+export function directoryOperations({ directory, access }: DirectoryPeers) {
+  /** A page of the grants of the calling integration. */
+  const listGrants = (
+    side: GrantSide,
+    query: { limit: number; cursor?: string },
+    call: CallContext,
+  ) => {
+    const request = { integrationId: call.identity.subject, side, ...query };
+    return renameRefusedFields(access.listGrants(request, ownCall(call)), [CURSOR]);
+  };
+
   return defineHandlers({
+    async listUsers({ query, context }) {
+      const call = directory.listUsers(readUserList(query), context);
+      const { users, nextCursor } = await renameRefusedFields(call, [CURSOR]);
+      return { data: users.map((user) => writeUser(user)), nextCursor: nextCursor || null };
+    },
+
+    async listRetailers({ query, context }) {
+      const { grants, nextCursor } = await listGrants(GrantSide.RETAILER, query, context);
+      const retailerIds = grants.map(({ id }) => id);
+      const { retailers } = await directory.getRetailers({ retailerIds }, ownCall(context));
+      const byId = new Map(retailers.map((retailer) => [retailer.retailerId, retailer]));
+      const data = grants.flatMap((grant) => {
+        const retailer = byId.get(grant.id);
+        return retailer ? [{ ...writeRetailer(retailer), ...writeRetailerGrant(grant) }] : [];
+      });
+      return { data, nextCursor: nextCursor || null };
+    },
+
+    async listCreditors({ query, context }) {
+      const { grants, nextCursor } = await listGrants(GrantSide.CREDITOR, query, context);
+      const creditorIds = grants.map(({ id }) => id);
+      const { creditors } = await directory.getCreditors({ creditorIds }, ownCall(context));
+      const byId = new Map(creditors.map((creditor) => [creditor.creditorId, creditor]));
+      const data = grants.flatMap((grant) => {
+        const creditor = byId.get(grant.id);
+        return creditor ? [{ ...writeCreditor(creditor), ...writeCreditorGrant(grant) }] : [];
+      });
+      return { data, nextCursor: nextCursor || null };
+    },
+
     async registerRetailer({ path, body, context }) {
       const retailer = { ...readRetailer(body), ...path };
       const call = directory.registerRetailer({ retailer }, context);

@@ -118,6 +118,9 @@ interface RenamedField {
   in?: 'query';
 }
 
+/** The cursor of a list, which the service refuses when it leads nowhere. */
+export const CURSOR: RenamedField = { from: '/cursor', to: '/cursor', in: 'query' };
+
 /** Waits for a call. When the service refuses fields, names them by their places in the client's request. */
 export async function renameRefusedFields<T>(
   call: Promise<T>,

@@ -37,6 +37,48 @@ export async function checkGrants(
   return row ?? NO_GRANTS;
 }
 
+/** A grant on a retailer or creditor, whose id it has. */
+export interface Grant {
+  id: string;
+  grantedAt: Date;
+  /** Whether the integration is disabled for the creditor; never for a retailer. */
+  disabled: boolean;
+}
+
+type GrantRow = { id: string; granted_at: Date; disabled: boolean };
+
+const selectGrantsOf = {
+  retailer: defineStatement<GrantRow>(
+    'list_retailer_grants',
+    `SELECT retailer_id AS id, granted_at, false AS disabled FROM retailer_grants
+     WHERE integration_id = $1 AND revoked_at IS NULL AND retailer_id > $2
+     ORDER BY retailer_id LIMIT $3`,
+  ),
+  creditor: defineStatement<GrantRow>(
+    'list_creditor_grants',
+    `SELECT creditor_id AS id, granted_at, disabled_at IS NOT NULL AS disabled FROM creditor_grants
+     WHERE integration_id = $1 AND revoked_at IS NULL AND creditor_id > $2
+     ORDER BY creditor_id LIMIT $3`,
+  ),
+};
+
+/** Sorts before the id of every retailer and creditor. */
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+/** The active grants of an integration with an id above `after`, in the order of their ids. */
+export async function findGrants(
+  db: Queryable,
+  side: GrantSide,
+  {
+    integrationId,
+    after = NIL_UUID,
+    limit,
+  }: { integrationId: string; after: string | undefined; limit: number },
+): Promise<Grant[]> {
+  const rows = await selectGrantsOf[side].run(db, [integrationId, after, limit]);
+  return rows.map(({ id, granted_at, disabled }) => ({ id, grantedAt: granted_at, disabled }));
+}
+
 const GRANTS = {
   retailer: {
     table: retailerGrants,

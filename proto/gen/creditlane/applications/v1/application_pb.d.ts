@@ -80,6 +80,79 @@ export declare type Application = Message<"creditlane.applications.v1.Applicatio
 export declare const ApplicationSchema: GenMessage<Application>;
 
 /**
+ * An application without its applicants, as lists show it.
+ *
+ * @generated from message creditlane.applications.v1.ApplicationSummary
+ */
+export declare type ApplicationSummary = Message<"creditlane.applications.v1.ApplicationSummary"> & {
+  /**
+   * @generated from field: string application_id = 1;
+   */
+  applicationId: string;
+
+  /**
+   * @generated from field: string retailer_id = 2;
+   */
+  retailerId: string;
+
+  /**
+   * @generated from field: creditlane.applications.v1.ApplicationType type = 3;
+   */
+  type: ApplicationType;
+
+  /**
+   * @generated from field: creditlane.applications.v1.ApplicationStatus status = 4;
+   */
+  status: ApplicationStatus;
+
+  /**
+   * Empty when the caller set none.
+   *
+   * @generated from field: string reference_number = 5;
+   */
+  referenceNumber: string;
+
+  /**
+   * In the order in which the creditors got the application.
+   *
+   * @generated from field: repeated creditlane.applications.v1.ApplicationSummary.Submission submissions = 6;
+   */
+  submissions: ApplicationSummary_Submission[];
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 7;
+   */
+  createdAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.ApplicationSummary.
+ * Use `create(ApplicationSummarySchema)` to create a new message.
+ */
+export declare const ApplicationSummarySchema: GenMessage<ApplicationSummary>;
+
+/**
+ * @generated from message creditlane.applications.v1.ApplicationSummary.Submission
+ */
+export declare type ApplicationSummary_Submission = Message<"creditlane.applications.v1.ApplicationSummary.Submission"> & {
+  /**
+   * @generated from field: string creditor_id = 1;
+   */
+  creditorId: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp submitted_at = 2;
+   */
+  submittedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.ApplicationSummary.Submission.
+ * Use `create(ApplicationSummary_SubmissionSchema)` to create a new message.
+ */
+export declare const ApplicationSummary_SubmissionSchema: GenMessage<ApplicationSummary_Submission>;
+
+/**
  * A person who applies for credit. All fields but the id are stored sealed and never logged.
  *
  * @generated from message creditlane.applications.v1.Applicant

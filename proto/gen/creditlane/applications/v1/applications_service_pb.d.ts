@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Applicant, Application, ApplicationStatus, ApplicationType, Relationship, Worksheet } from "./application_pb.js";
+import type { Applicant, Application, ApplicationStatus, ApplicationSummary, ApplicationType, Relationship, Worksheet } from "./application_pb.js";
 import type { LoanTerms } from "../../common/v1/terms_pb.js";
 
 /**
@@ -100,6 +100,66 @@ export declare type GetApplicationResponse = Message<"creditlane.applications.v1
  * Use `create(GetApplicationResponseSchema)` to create a new message.
  */
 export declare const GetApplicationResponseSchema: GenMessage<GetApplicationResponse>;
+
+/**
+ * @generated from message creditlane.applications.v1.ListApplicationsRequest
+ */
+export declare type ListApplicationsRequest = Message<"creditlane.applications.v1.ListApplicationsRequest"> & {
+  /**
+   * Unspecified: applications in any status.
+   *
+   * @generated from field: creditlane.applications.v1.ApplicationStatus status = 1;
+   */
+  status: ApplicationStatus;
+
+  /**
+   * Empty: applications with any reference number, or with none.
+   *
+   * @generated from field: string reference_number = 2;
+   */
+  referenceNumber: string;
+
+  /**
+   * @generated from field: int32 limit = 3;
+   */
+  limit: number;
+
+  /**
+   * The next_cursor of an earlier answer to the same request; empty for the first page.
+   *
+   * @generated from field: string cursor = 4;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.ListApplicationsRequest.
+ * Use `create(ListApplicationsRequestSchema)` to create a new message.
+ */
+export declare const ListApplicationsRequestSchema: GenMessage<ListApplicationsRequest>;
+
+/**
+ * @generated from message creditlane.applications.v1.ListApplicationsResponse
+ */
+export declare type ListApplicationsResponse = Message<"creditlane.applications.v1.ListApplicationsResponse"> & {
+  /**
+   * @generated from field: repeated creditlane.applications.v1.ApplicationSummary applications = 1;
+   */
+  applications: ApplicationSummary[];
+
+  /**
+   * Empty on the last page.
+   *
+   * @generated from field: string next_cursor = 2;
+   */
+  nextCursor: string;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.ListApplicationsResponse.
+ * Use `create(ListApplicationsResponseSchema)` to create a new message.
+ */
+export declare const ListApplicationsResponseSchema: GenMessage<ListApplicationsResponse>;
 
 /**
  * @generated from message creditlane.applications.v1.SubmitApplicationRequest
@@ -424,6 +484,17 @@ export declare const ApplicationsService: GenService<{
     methodKind: "unary";
     input: typeof GetApplicationRequestSchema;
     output: typeof GetApplicationResponseSchema;
+  },
+  /**
+   * Returns the applications of the retailer in scope, newest first. Without a retailer in scope the error is
+   * NOT_FOUND with code "retailer_not_found".
+   *
+   * @generated from rpc creditlane.applications.v1.ApplicationsService.ListApplications
+   */
+  listApplications: {
+    methodKind: "unary";
+    input: typeof ListApplicationsRequestSchema;
+    output: typeof ListApplicationsResponseSchema;
   },
   /**
    * Submits an application to one or more creditors: to all of them or, on an error, to none.

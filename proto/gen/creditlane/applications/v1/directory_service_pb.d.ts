@@ -241,6 +241,61 @@ export declare type RegisterCreditorResponse = Message<"creditlane.applications.
 export declare const RegisterCreditorResponseSchema: GenMessage<RegisterCreditorResponse>;
 
 /**
+ * @generated from message creditlane.applications.v1.ListUsersRequest
+ */
+export declare type ListUsersRequest = Message<"creditlane.applications.v1.ListUsersRequest"> & {
+  /**
+   * Unset: active and inactive users.
+   *
+   * @generated from field: optional bool active = 1;
+   */
+  active?: boolean | undefined;
+
+  /**
+   * @generated from field: int32 limit = 2;
+   */
+  limit: number;
+
+  /**
+   * The next_cursor of an earlier answer to the same request; empty for the first page.
+   *
+   * @generated from field: string cursor = 3;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.ListUsersRequest.
+ * Use `create(ListUsersRequestSchema)` to create a new message.
+ */
+export declare const ListUsersRequestSchema: GenMessage<ListUsersRequest>;
+
+/**
+ * @generated from message creditlane.applications.v1.ListUsersResponse
+ */
+export declare type ListUsersResponse = Message<"creditlane.applications.v1.ListUsersResponse"> & {
+  /**
+   * In the order of their ids.
+   *
+   * @generated from field: repeated creditlane.applications.v1.User users = 1;
+   */
+  users: User[];
+
+  /**
+   * Empty on the last page.
+   *
+   * @generated from field: string next_cursor = 2;
+   */
+  nextCursor: string;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.ListUsersResponse.
+ * Use `create(ListUsersResponseSchema)` to create a new message.
+ */
+export declare const ListUsersResponseSchema: GenMessage<ListUsersResponse>;
+
+/**
  * @generated from message creditlane.applications.v1.GetRetailersRequest
  */
 export declare type GetRetailersRequest = Message<"creditlane.applications.v1.GetRetailersRequest"> & {
@@ -273,8 +328,40 @@ export declare type GetRetailersResponse = Message<"creditlane.applications.v1.G
 export declare const GetRetailersResponseSchema: GenMessage<GetRetailersResponse>;
 
 /**
- * Retailers, their groups and users, and creditors. The administration of the platform maintains them.
- * The caller chooses the id of a record, so that a repeated Register call has one effect. A Register call
+ * @generated from message creditlane.applications.v1.GetCreditorsRequest
+ */
+export declare type GetCreditorsRequest = Message<"creditlane.applications.v1.GetCreditorsRequest"> & {
+  /**
+   * @generated from field: repeated string creditor_ids = 1;
+   */
+  creditorIds: string[];
+};
+
+/**
+ * Describes the message creditlane.applications.v1.GetCreditorsRequest.
+ * Use `create(GetCreditorsRequestSchema)` to create a new message.
+ */
+export declare const GetCreditorsRequestSchema: GenMessage<GetCreditorsRequest>;
+
+/**
+ * @generated from message creditlane.applications.v1.GetCreditorsResponse
+ */
+export declare type GetCreditorsResponse = Message<"creditlane.applications.v1.GetCreditorsResponse"> & {
+  /**
+   * @generated from field: repeated creditlane.applications.v1.Creditor creditors = 1;
+   */
+  creditors: Creditor[];
+};
+
+/**
+ * Describes the message creditlane.applications.v1.GetCreditorsResponse.
+ * Use `create(GetCreditorsResponseSchema)` to create a new message.
+ */
+export declare const GetCreditorsResponseSchema: GenMessage<GetCreditorsResponse>;
+
+/**
+ * Retailers, their groups and users, and creditors. The administration of the platform maintains them, and
+ * integrations read those that are granted to them. The caller chooses the id of a record, so that a repeated Register call has one effect. A Register call
  * replaces an existing record with the same id.
  *
  * @generated from service creditlane.applications.v1.DirectoryService
@@ -313,7 +400,20 @@ export declare const DirectoryService: GenService<{
     output: typeof RegisterCreditorResponseSchema;
   },
   /**
-   * Returns retailers to the integrations service, which reports their names. Unknown ids are left out.
+   * Returns the users of the retailer in scope: those who belong to the retailer, and those who belong to its
+   * group. A user shows that retailer and that group only. Without a retailer in scope the error is NOT_FOUND
+   * with code "retailer_not_found".
+   *
+   * @generated from rpc creditlane.applications.v1.DirectoryService.ListUsers
+   */
+  listUsers: {
+    methodKind: "unary";
+    input: typeof ListUsersRequestSchema;
+    output: typeof ListUsersResponseSchema;
+  },
+  /**
+   * Returns retailers. The gateway and the integrations service know which of them the caller may see. Unknown
+   * ids are left out.
    *
    * @generated from rpc creditlane.applications.v1.DirectoryService.GetRetailers
    */
@@ -321,6 +421,16 @@ export declare const DirectoryService: GenService<{
     methodKind: "unary";
     input: typeof GetRetailersRequestSchema;
     output: typeof GetRetailersResponseSchema;
+  },
+  /**
+   * Returns creditors to the gateway, which knows which of them the caller may see. Unknown ids are left out.
+   *
+   * @generated from rpc creditlane.applications.v1.DirectoryService.GetCreditors
+   */
+  getCreditors: {
+    methodKind: "unary";
+    input: typeof GetCreditorsRequestSchema;
+    output: typeof GetCreditorsResponseSchema;
   },
 }>;
 

@@ -439,6 +439,94 @@ export declare type CheckGrantsResponse = Message<"creditlane.integrations.v1.Ch
 export declare const CheckGrantsResponseSchema: GenMessage<CheckGrantsResponse>;
 
 /**
+ * @generated from message creditlane.integrations.v1.ListGrantsRequest
+ */
+export declare type ListGrantsRequest = Message<"creditlane.integrations.v1.ListGrantsRequest"> & {
+  /**
+   * @generated from field: string integration_id = 1;
+   */
+  integrationId: string;
+
+  /**
+   * @generated from field: creditlane.integrations.v1.GrantSide side = 2;
+   */
+  side: GrantSide;
+
+  /**
+   * @generated from field: int32 limit = 3;
+   */
+  limit: number;
+
+  /**
+   * The next_cursor of an earlier answer to the same request; empty for the first page.
+   *
+   * @generated from field: string cursor = 4;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.ListGrantsRequest.
+ * Use `create(ListGrantsRequestSchema)` to create a new message.
+ */
+export declare const ListGrantsRequestSchema: GenMessage<ListGrantsRequest>;
+
+/**
+ * @generated from message creditlane.integrations.v1.ListGrantsResponse
+ */
+export declare type ListGrantsResponse = Message<"creditlane.integrations.v1.ListGrantsResponse"> & {
+  /**
+   * In the order of their ids.
+   *
+   * @generated from field: repeated creditlane.integrations.v1.ListGrantsResponse.Grant grants = 1;
+   */
+  grants: ListGrantsResponse_Grant[];
+
+  /**
+   * Empty on the last page.
+   *
+   * @generated from field: string next_cursor = 2;
+   */
+  nextCursor: string;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.ListGrantsResponse.
+ * Use `create(ListGrantsResponseSchema)` to create a new message.
+ */
+export declare const ListGrantsResponseSchema: GenMessage<ListGrantsResponse>;
+
+/**
+ * @generated from message creditlane.integrations.v1.ListGrantsResponse.Grant
+ */
+export declare type ListGrantsResponse_Grant = Message<"creditlane.integrations.v1.ListGrantsResponse.Grant"> & {
+  /**
+   * The id of the retailer or creditor.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp granted_at = 2;
+   */
+  grantedAt?: Timestamp | undefined;
+
+  /**
+   * Whether the integration is disabled for the creditor; never for a retailer.
+   *
+   * @generated from field: bool disabled = 3;
+   */
+  disabled: boolean;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.ListGrantsResponse.Grant.
+ * Use `create(ListGrantsResponse_GrantSchema)` to create a new message.
+ */
+export declare const ListGrantsResponse_GrantSchema: GenMessage<ListGrantsResponse_Grant>;
+
+/**
  * @generated from message creditlane.integrations.v1.Destination
  */
 export declare type Destination = Message<"creditlane.integrations.v1.Destination"> & {
@@ -659,6 +747,31 @@ export enum Permission {
 export declare const PermissionSchema: GenEnum<Permission>;
 
 /**
+ * @generated from enum creditlane.integrations.v1.GrantSide
+ */
+export enum GrantSide {
+  /**
+   * @generated from enum value: GRANT_SIDE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * @generated from enum value: GRANT_SIDE_RETAILER = 1;
+   */
+  RETAILER = 1,
+
+  /**
+   * @generated from enum value: GRANT_SIDE_CREDITOR = 2;
+   */
+  CREDITOR = 2,
+}
+
+/**
+ * Describes the enum creditlane.integrations.v1.GrantSide.
+ */
+export declare const GrantSideSchema: GenEnum<GrantSide>;
+
+/**
  * Integrations with their keys, permissions, grants and webhook destinations. The administration of the
  * platform maintains them.
  *
@@ -777,6 +890,16 @@ export declare const AccessService: GenService<{
     methodKind: "unary";
     input: typeof CheckGrantsRequestSchema;
     output: typeof CheckGrantsResponseSchema;
+  },
+  /**
+   * Returns the active grants of an integration on retailers or on creditors, page by page.
+   *
+   * @generated from rpc creditlane.integrations.v1.AccessService.ListGrants
+   */
+  listGrants: {
+    methodKind: "unary";
+    input: typeof ListGrantsRequestSchema;
+    output: typeof ListGrantsResponseSchema;
   },
 }>;
 

@@ -1,0 +1,102 @@
+/** The cursor of a list: where a page ends, as an opaque text that only the same list accepts. */
+import { createHash } from 'node:crypto';
+import { invalid } from './fault.ts';
+
+/** The name of a list, then whatever selects its records: its owner and its filters. */
+export type ListKey = readonly [name: string, ...selectedBy: (string | boolean | undefined)[]];
+
+/** Whether a text can be the value of one column of a position. */
+type IsValue = (text: string) => boolean;
+
+/** The cursor that leads to the records after `position`, the sort columns of a page's last record. */
+export function cursorAfter(list: ListKey, position: readonly string[]): string {
+  return encode([digestOf(list, position), ...position]);
+}
+
+/**
+ * The position that a cursor of this list leads to; undefined for an empty cursor, which leads to the
+ * first page. The digest in the cursor detects a cursor of another list, owner or filter. It needs no key:
+ * someone who computes the digest chooses where a page of their own list begins. That position is text of
+ * the caller nonetheless, so `columns` checks each of its values.
+ *
+ * @throws Fault `invalid_cursor`
+ */
+export function positionOf<const Columns extends readonly IsValue[]>(
+  cursor: string,
+  list: ListKey,
+  columns: Columns,
+): { [Column in keyof Columns]: string } | undefined {
+  if (cursor === '') return undefined;
+  const [digest, ...position] = decode(cursor);
+  const isPosition =
+    position.length === columns.length &&
+    columns.every((isValue, column) => isValue(position[column] ?? ''));
+  if (!isPosition || digest !== digestOf(list, position)) {
+    const message = 'must be the nextCursor of an earlier page of the same list';
+    throw invalid('invalid_cursor', `cursor ${message}`, [{ pointer: '/cursor', message }]);
+  }
+  return position as { [Column in keyof Columns]: string };
+}
+
+/** Greater than every sequence, which is an integer of 32 bits. */
+const SEQUENCE_LIMIT = 2 ** 31;
+
+/**
+ * For a list in the order of a sequence, highest first: the exclusive upper bound for the sequences of the
+ * page that a cursor leads to. Throws as `positionOf` does.
+ */
+export function sequenceBefore(cursor: string, list: ListKey): number {
+  const [sequence = SEQUENCE_LIMIT] = positionOf(cursor, list, [isSequence]) ?? [];
+  return Number(sequence);
+}
+
+function isSequence(text: string): boolean {
+  return /^[1-9]\d{0,9}$/.test(text) && Number(text) <= SEQUENCE_LIMIT;
+}
+
+const INSTANT = /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
+
+/**
+ * Whether a text is a time in UTC to the microsecond that PostgreSQL accepts: 2026-02-30 has the form of a
+ * date alone.
+ */
+export function isInstant(text: string): boolean {
+  const ms = INSTANT.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 23) === text.slice(0, 23);
+}
+
+/** A page of a list. */
+export interface Page<Item> {
+  items: Item[];
+  /** Empty on the last page. */
+  nextCursor: string;
+}
+
+/** The page of the first `limit` items. `found` holds one more where a later page follows. */
+export function pageOf<Item>(
+  list: ListKey,
+  found: readonly Item[],
+  limit: number,
+  position: (item: Item) => readonly string[],
+): Page<Item> {
+  const items = found.slice(0, limit);
+  const last = found.length > limit ? items.at(-1) : undefined;
+  return { items, nextCursor: last === undefined ? '' : cursorAfter(list, position(last)) };
+}
+
+/** 72 bits: enough to tell lists apart, and short. `null` keeps an absent filter in its place. */
+function digestOf(list: ListKey, position: readonly string[]): string {
+  const text = JSON.stringify([list.map((part) => part ?? null), position]);
+  return createHash('sha256').update(text).digest('base64url').slice(0, 12);
+}
+
+function encode(parts: readonly string[]): string {
+  return Buffer.from(parts.join(' ')).toString('base64url');
+}
+
+/** The parts of a cursor; none for a text that `encode` cannot have made. */
+function decode(cursor: string): string[] {
+  const parts = Buffer.from(cursor, 'base64url').toString().split(' ');
+  // Buffer passes over characters and bits that base64url does not have.
+  return encode(parts) === cursor ? parts : [];
+}

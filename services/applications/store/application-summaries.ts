@@ -1,0 +1,104 @@
+/** Reads the applications of a retailer as lists show them, without their applicants. */
+import { defineStatement, type Queryable, type Statement } from '@creditlane/postgres/statement';
+import { ApplicationStatus, ApplicationType } from '@creditlane/proto/applications/v1/application';
+import { enumValue } from './application-row.ts';
+
+export interface ApplicationSummary {
+  applicationId: string;
+  retailerId: string;
+  type: ApplicationType;
+  status: ApplicationStatus;
+  referenceNumber: string;
+  createdAt: Date;
+  /** The same time in UTC to the microsecond, as PostgreSQL keeps it: a Date has milliseconds. */
+  createdAtMicros: string;
+  submissions: { creditorId: string; submittedAt: Date }[];
+}
+
+/** Which applications to find. */
+export interface SummaryQuery {
+  retailerId: string;
+  /** Undefined: any. */
+  status: string | undefined;
+  /** Empty: any, or none. */
+  referenceNumber: string;
+  /** Only applications after this one in the order of the list; undefined values: from the newest on. */
+  before: { createdAt: string | undefined; applicationId: string | undefined };
+  limit: number;
+}
+
+/** After every application in the order of the table: the position before the first page. */
+const NEWEST = { createdAt: 'infinity', applicationId: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+
+/** The columns of `page` are null, all at once, for a retailer without such an application. */
+type Row = {
+  id: string | null;
+  type: string;
+  status: string;
+  reference_number: string | null;
+  created_at: Date;
+  created_at_micros: string;
+  submissions: { creditorId: string; submittedAt: string }[];
+};
+
+/**
+ * A page of a retailer's applications. The statement exists with and without a reference number, because
+ * PostgreSQL plans it for any values: one condition that holds for all reference numbers would read every
+ * application of the retailer instead of the unique index. The row comparison reads the index
+ * applications_by_retailer from the position on. The outer join distinguishes an empty page, which is one
+ * row of nulls, from a missing retailer, which is no row.
+ */
+function defineSummaryStatement(name: string, condition: string): Statement<Row> {
+  return defineStatement<Row>(
+    name,
+    `SELECT page.*,
+       to_char(page.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at_micros,
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('creditorId', creditor_id, 'submittedAt',
+          submitted_at) ORDER BY submitted_at, creditor_id), '[]')
+        FROM submissions WHERE application_id = page.id) AS submissions
+     FROM retailers LEFT JOIN LATERAL (
+       SELECT id, type, status, reference_number, created_at FROM applications
+       WHERE retailer_id = retailers.id AND (created_at, id) < ($2::timestamptz, $3::uuid)
+         AND ($4::text IS NULL OR status = $4) AND ${condition}
+       ORDER BY created_at DESC, id DESC LIMIT $6
+     ) AS page ON true
+     WHERE retailers.id = $1
+     ORDER BY page.created_at DESC, page.id DESC`,
+  );
+}
+
+const selectSummaries = defineSummaryStatement('application_summaries', '$5::text IS NULL');
+const selectSummaryByReference = defineSummaryStatement(
+  'application_summary_by_reference',
+  'reference_number = $5::text',
+);
+
+/** Newest first. Undefined for a retailer that does not exist. */
+export async function findApplicationSummaries(
+  db: Queryable,
+  { retailerId, status, referenceNumber, before, limit }: SummaryQuery,
+): Promise<ApplicationSummary[] | undefined> {
+  const { createdAt = NEWEST.createdAt, applicationId = NEWEST.applicationId } = before;
+  const statement = referenceNumber === '' ? selectSummaries : selectSummaryByReference;
+  const reference = referenceNumber || null;
+  const values = [retailerId, createdAt, applicationId, status ?? null, reference, limit];
+  const rows = await statement.run(db, values);
+  if (rows.length === 0) return undefined;
+  return rows.flatMap((row) => (row.id === null ? [] : [summaryFromRow(row, row.id, retailerId)]));
+}
+
+function summaryFromRow(row: Row, applicationId: string, retailerId: string): ApplicationSummary {
+  return {
+    applicationId,
+    retailerId,
+    type: enumValue(ApplicationType, row.type),
+    status: enumValue(ApplicationStatus, row.status),
+    referenceNumber: row.reference_number ?? '',
+    createdAt: row.created_at,
+    createdAtMicros: row.created_at_micros,
+    submissions: row.submissions.map(({ creditorId, submittedAt }) => ({
+      creditorId,
+      submittedAt: new Date(submittedAt),
+    })),
+  };
+}

@@ -1,0 +1,80 @@
+/** Reads the users of a retailer. */
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import type { UserRow } from '../tables.ts';
+
+/** Sorts before every id of a user. */
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+/** The columns of `page` are null, all at once, for a retailer without such a user. */
+type Row = {
+  id: string | null;
+  first_name: string;
+  last_name: string;
+  email: string;
+  active: boolean;
+  retailer_ids: string[];
+  retailer_group_ids: string[];
+};
+
+/**
+ * The users are found in a step of their own (MATERIALIZED). Otherwise PostgreSQL reads the users of all
+ * tenants in the order of the primary key until it has enough of this retailer's: of 50,000 users, 10 ms
+ * instead of 0.3. A retailer without
+ * a group is compared with a null, which no array contains. The outer join distinguishes an empty page,
+ * which is one row of nulls, from a missing retailer, which is no row.
+ */
+const selectUsers = defineStatement<Row>(
+  'retailer_users',
+  `SELECT page.*
+   FROM retailers LEFT JOIN LATERAL (
+     WITH members AS MATERIALIZED (
+       SELECT id, first_name, last_name, email, active, retailer_ids, retailer_group_ids FROM users
+       WHERE retailer_ids @> ARRAY[retailers.id]
+         OR retailer_group_ids @> ARRAY[retailers.retailer_group_id]
+     )
+     SELECT id, first_name, last_name, email, active,
+       ARRAY(SELECT retailers.id WHERE retailers.id = ANY (retailer_ids)) AS retailer_ids,
+       ARRAY(SELECT retailers.retailer_group_id
+         WHERE retailers.retailer_group_id = ANY (retailer_group_ids)) AS retailer_group_ids
+     FROM members
+     WHERE id > $2 AND ($3::boolean IS NULL OR active = $3)
+     ORDER BY id LIMIT $4
+   ) AS page ON true
+   WHERE retailers.id = $1
+   ORDER BY page.id`,
+);
+
+/**
+ * The users who belong to a retailer or to its group, in the order of their ids, with these two as their
+ * only retailer and group. Undefined for a retailer that does not exist.
+ */
+export async function findUsers(
+  db: Queryable,
+  query: {
+    retailerId: string;
+    /** Undefined: active and inactive users. */
+    active: boolean | undefined;
+    /** Undefined: from the first user on. */
+    after: string | undefined;
+    limit: number;
+  },
+): Promise<UserRow[] | undefined> {
+  const { retailerId, active = null, after = NIL_UUID, limit } = query;
+  const rows = await selectUsers.run(db, [retailerId, after, active, limit]);
+  if (rows.length === 0) return undefined;
+  return rows.flatMap(({ id, first_name, last_name, email, active, ...ids }) =>
+    id === null
+      ? []
+      : [
+          {
+            id,
+            firstName: first_name,
+            lastName: last_name,
+            email,
+            active,
+            retailerIds: ids.retailer_ids,
+            retailerGroupIds: ids.retailer_group_ids,
+          },
+        ],
+  );
+}
