@@ -18,19 +18,21 @@ const RENEWALS_PER_LEASE = 5;
 export class LeaseRenewal {
   readonly #options: LeaseOptions & { readonly queue: DeliveryQueue };
   readonly #timer: NodeJS.Timeout;
-  #renewing: Promise<void> = Promise.resolve();
+  /** More than one while the database is slow. */
+  readonly #renewals = new Set<Promise<void>>();
 
   constructor(options: LeaseOptions & { readonly queue: DeliveryQueue }) {
     this.#options = options;
     this.#timer = setInterval(() => {
-      this.#renewing = this.#renew();
+      const renewal = this.#renew().finally(() => this.#renewals.delete(renewal));
+      this.#renewals.add(renewal);
     }, options.leaseMs / RENEWALS_PER_LEASE);
   }
 
-  /** Resolves after the renewal under way. */
+  /** Resolves after the renewals under way. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#renewing;
+    await Promise.all(this.#renewals);
   }
 
   async #renew(): Promise<void> {
