@@ -13,6 +13,7 @@ import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { localSettings } from '@creditlane/service/settings';
 import { startGateway } from './app.ts';
+import { requireDescribedAnswer } from './document/test-described-answers.ts';
 import { gateway as manifest } from './service.ts';
 import type { GatewaySettings } from './settings.ts';
 import { TestServices } from './test-services.ts';
@@ -71,6 +72,7 @@ export async function startTestGateway(
       ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
+    requireDescribedAnswer(method, response, text);
     const isJson = /json/.test(response.headers.get('content-type') ?? '');
     return {
       status: response.status,

@@ -2,8 +2,8 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
-import type { ApplicationSchema } from '@creditlane/proto/applications/v1/application';
-import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
+import type { Applicant, ApplicationSchema } from '@creditlane/proto/applications/v1/application';
+import { ApplicationStatus, ApplicationType } from '@creditlane/proto/applications/v1/application';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import {
   DirectoryService,
@@ -30,6 +30,19 @@ import { fakeService } from '@creditlane/rpc/test-fake-service';
 import { newId } from '@creditlane/runtime/ids';
 
 type StoredApplication = MessageInitShape<typeof ApplicationSchema> & { retailerId: string };
+
+/** What every application has, whichever fields a test gave it. */
+const COMPLETE = {
+  type: ApplicationType.APPROVAL,
+  status: ApplicationStatus.DRAFT,
+  primaryApplicant: {
+    applicantId: newId(),
+    firstName: 'Maya',
+    lastName: 'Tremblay',
+    dateOfBirth: '1988-07-14',
+  },
+  createdAt: timestampFromDate(new Date('2026-02-01T10:00:00Z')),
+};
 
 /** The state of the services and the calls they got; tests read and change both directly. */
 export class TestServices {
@@ -178,7 +191,7 @@ export class TestServices {
       if (application === undefined || application.retailerId !== identity.retailerId) {
         throw notFound('application_not_found', 'there is no such application');
       }
-      return application;
+      return Object.assign(application, { ...COMPLETE, ...application });
     };
     return [
       fakeService(ApplicationsService, {
@@ -187,12 +200,13 @@ export class TestServices {
           if (request.retailerId !== call.identity.retailerId) {
             throw notFound('retailer_not_found', 'there is no such retailer');
           }
-          const { $typeName: _, ...given } = request;
+          const { $typeName: _, primaryApplicant, coApplicant, ...given } = request;
           const application: StoredApplication = {
+            ...COMPLETE,
             ...given,
+            ...(primaryApplicant && { primaryApplicant: withId(primaryApplicant) }),
+            ...(coApplicant && { coApplicant: withId(coApplicant) }),
             applicationId: newId(),
-            status: ApplicationStatus.DRAFT,
-            createdAt: timestampFromDate(new Date('2026-02-01T10:00:00Z')),
           };
           this.applications.set(application.applicationId ?? '', application);
           return { application };
@@ -362,15 +376,14 @@ function requireRetailer({ identity: { retailerId } }: Call): string {
 }
 
 function summaryOf(application: StoredApplication) {
-  const { applicationId = '', retailerId, status, type, referenceNumber, createdAt } = application;
-  return {
-    applicationId,
-    retailerId,
-    referenceNumber: referenceNumber ?? '',
-    ...(type && { type }),
-    ...(status && { status }),
-    ...(createdAt && { createdAt }),
-  };
+  const { applicationId = '', retailerId, referenceNumber = '' } = application;
+  const { type, status, createdAt } = Object.assign(application, { ...COMPLETE, ...application });
+  return { applicationId, retailerId, referenceNumber, type, status, createdAt };
+}
+
+function withId(applicant: Applicant) {
+  const { $typeName: _, ...given } = applicant;
+  return { ...given, applicantId: newId() };
 }
 
 type Ids = { applicationId: string; creditorId: string };

@@ -1,3 +1,4 @@
+import { requireDescribedAnswer } from '@creditlane/gateway/document/test-described-answers';
 import type { Demo } from '@creditlane/local/demo/demo';
 
 export interface Answer {
@@ -38,6 +39,7 @@ export class ApiClient {
       ...(body === undefined ? {} : { body: encodeBody(body) }),
     });
     const text = await response.text();
+    requireDescribedAnswer(method, response, text);
     return {
       status: response.status,
       headers: response.headers,

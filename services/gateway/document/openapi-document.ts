@@ -62,8 +62,11 @@ export interface OpenApiDocument {
   components: Record<string, Record<string, JsonValue>>;
 }
 
-/** Parameters and responses that many operations have. An operation's own description takes precedence. */
-type Shared = Pick<DescribedOperation, 'parameters' | 'responses'>;
+/** What many operations have. An operation's own description takes precedence. */
+interface Shared extends Pick<DescribedOperation, 'parameters' | 'responses'> {
+  /** The headers of every answer; those of every POST are of its successes. */
+  headers?: JsonObject;
+}
 
 type RootFile = OpenApiDocument & Record<SharedKey, Shared>;
 type SharedKey = 'x-every-operation' | 'x-every-post';
@@ -95,10 +98,17 @@ export function loadOpenApiDocument(folder = FOLDER): OpenApiDocument {
     for (const method of HTTP_METHODS) {
       const operation = item[method];
       if (operation === undefined) continue;
+      const { headers, ...replayable } = everyPost;
+      if (method === 'post') {
+        operation.responses = withHeaders(operation.responses, headers, (status) => status < 300);
+        share(operation, replayable);
+      }
       share(operation, everyOperation);
-      if (method === 'post') share(operation, everyPost);
+      operation.responses = withHeaders(operation.responses, everyOperation.headers);
     }
   }
+  const { responses } = document.components;
+  document.components.responses = withHeaders(responses ?? {}, everyOperation.headers);
   return document;
 }
 
@@ -118,6 +128,20 @@ function addEach<T>(all: Record<string, T>, some: Record<string, T>, file: strin
     if (name in all) throw new Error(`${file} declares ${name} a second time`);
     all[name] = value;
   }
+}
+
+/** The responses with more headers. A reference stays as it is: its component has the headers already. */
+function withHeaders<T extends JsonValue | Reference>(
+  responses: Record<string, T>,
+  headers: JsonObject = {},
+  which: (status: number) => boolean = () => true,
+): Record<string, T> {
+  const all = Object.entries(responses).map(([name, response]) => {
+    const own = response as { $ref?: string; headers?: JsonObject };
+    const isOwn = own.$ref === undefined && which(Number(name));
+    return [name, isOwn ? { ...own, headers: { ...headers, ...own.headers } } : own];
+  });
+  return Object.fromEntries(all);
 }
 
 /** Replaces lists instead of extending them: a YAML anchor and its aliases are one object in memory. */

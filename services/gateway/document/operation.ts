@@ -176,7 +176,7 @@ function timeoutMs(seconds: number | undefined): number | undefined {
 }
 
 /** A JSON Pointer as a URI fragment (RFC 6901, section 6). */
-function fragment(...steps: string[]): string {
+export function fragment(...steps: string[]): string {
   const escaped = steps.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'));
   return `#/${escaped.map(encodeURIComponent).join('/')}`;
 }

@@ -1559,6 +1559,9 @@ export type components = {
         /** @description The request cannot be accepted; `message` says why and `errors` names the fields. */
         BadRequest: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -1569,8 +1572,11 @@ export type components = {
         /** @description No key, one that is not known or no longer valid, or one of the other kind. */
         Unauthorized: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /** @description How to authenticate (RFC 6750). */
-                "WWW-Authenticate"?: string;
+                "WWW-Authenticate": string;
                 [name: string]: unknown;
             };
             content: {
@@ -1581,6 +1587,9 @@ export type components = {
         /** @description The key lacks the permission that the operation asks for. */
         Forbidden: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -1591,6 +1600,9 @@ export type components = {
         /** @description No such record within the caller's grants. */
         NotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -1601,6 +1613,9 @@ export type components = {
         /** @description Another request stands in the way: a record of that name exists, or a request with the same Idempotency-Key is still running. */
         Conflict: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -1611,6 +1626,9 @@ export type components = {
         /** @description The body is larger than the operation takes; `message` says how much that is. */
         TooLarge: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -1621,6 +1639,9 @@ export type components = {
         /** @description The body is not declared as JSON in UTF-8. */
         NotJson: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -1631,6 +1652,9 @@ export type components = {
         /** @description The Idempotency-Key came earlier with another body. */
         Unprocessable: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -1641,9 +1665,10 @@ export type components = {
         /** @description The integration's allowance is used up, or too many of its requests or too many bytes are under way. */
         TooManyRequests: {
             headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["RequestId"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
@@ -1654,6 +1679,9 @@ export type components = {
         /** @description Something failed on our side. Nothing about it depends on your request being repeated. */
         InternalError: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -1664,6 +1692,9 @@ export type components = {
         /** @description A part of the platform is unavailable for the moment, did not answer in time, or is overloaded. */
         Unavailable: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
@@ -1675,6 +1706,9 @@ export type components = {
         /** @description A field is not valid, or the submission takes no comment; `code` says which. */
         CreditorCommentRefused: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -1685,6 +1719,9 @@ export type components = {
         /** @description The comment is not valid, the user is not eligible, or the application takes no comments. */
         RetailerCommentRefused: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -1695,6 +1732,9 @@ export type components = {
         /** @description The permission, or the grant on the retailer, is missing. */
         RetailerCommentForbidden: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -1705,6 +1745,9 @@ export type components = {
         /** @description There is no such application, or it has no conversation with this creditor. */
         RetailerCommentNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -1715,6 +1758,9 @@ export type components = {
         /** @description No such submission within your grants. */
         ConversationNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -1828,6 +1874,9 @@ export interface operations {
             /** @description One page of the applications. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1878,6 +1927,11 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
@@ -1887,11 +1941,6 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
-                /**
-                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
-                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -1947,6 +1996,9 @@ export interface operations {
             /** @description Created. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -1997,6 +2049,9 @@ export interface operations {
             /** @description The application. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2023,6 +2078,11 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
@@ -2032,11 +2092,6 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
-                /**
-                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
-                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @example 0198c0de-0000-7000-8000-00000000b001 */
@@ -2083,6 +2138,9 @@ export interface operations {
             /** @description Submitted. The application with all its submissions. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -2112,6 +2170,11 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
@@ -2121,11 +2184,6 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
-                /**
-                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
-                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @example 0198c0de-0000-7000-8000-00000000b001 */
@@ -2138,6 +2196,9 @@ export interface operations {
             /** @description Archived. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -2187,6 +2248,11 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
@@ -2196,11 +2262,6 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
-                /**
-                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
-                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @example 0198c0de-0000-7000-8000-00000000b001 */
@@ -2219,6 +2280,9 @@ export interface operations {
             /** @description The comment was added. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -2255,6 +2319,11 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
@@ -2264,11 +2333,6 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
-                /**
-                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
-                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @example 0198c0de-0000-7000-8000-00000000b001 */
@@ -2287,6 +2351,9 @@ export interface operations {
             /** @description The comment was added and is queued for delivery to the creditor. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -2343,6 +2410,9 @@ export interface operations {
             /** @description One page of the conversation. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2395,6 +2465,9 @@ export interface operations {
             /** @description The latest decision. Fields the creditor did not give are left out. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2420,6 +2493,11 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
@@ -2429,11 +2507,6 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
-                /**
-                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
-                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @example 0198c0de-0000-7000-8000-00000000b001 */
@@ -2452,6 +2525,9 @@ export interface operations {
             /** @description Recorded. The decision as the read operation would give it now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -2503,6 +2579,9 @@ export interface operations {
             /** @description The income status. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2543,6 +2622,11 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
@@ -2552,11 +2636,6 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
-                /**
-                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
-                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @example 0198c0de-0000-7000-8000-00000000b001 */
@@ -2580,6 +2659,9 @@ export interface operations {
             /** @description Set. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -2647,6 +2729,9 @@ export interface operations {
             /** @description One page of the history. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2701,6 +2786,9 @@ export interface operations {
             /** @description One page of the users. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2776,6 +2864,9 @@ export interface operations {
             /** @description One page of the retailers. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2835,6 +2926,9 @@ export interface operations {
             /** @description One page of the creditors. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2871,6 +2965,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
@@ -2880,11 +2979,6 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
-                /**
-                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
-                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -2903,6 +2997,9 @@ export interface operations {
             /** @description Enabled. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -2919,6 +3016,9 @@ export interface operations {
             /** @description The body cannot be accepted, or there is no such creditor within your grants. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2930,6 +3030,9 @@ export interface operations {
             /** @description The status is not `REQUESTED`, or a request with the same Idempotency-Key is still running. */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2950,6 +3053,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
@@ -2959,11 +3067,6 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
-                /**
-                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
-                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -2983,6 +3086,9 @@ export interface operations {
             /** @description Disabled. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -2999,6 +3105,9 @@ export interface operations {
             /** @description The body cannot be accepted, or there is no such creditor within your grants. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3021,6 +3130,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
@@ -3030,11 +3144,6 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
-                /**
-                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
-                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -3054,6 +3163,9 @@ export interface operations {
             /** @description Set. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -3070,6 +3182,9 @@ export interface operations {
             /** @description The body cannot be accepted, or there is no such creditor within your grants. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3084,6 +3199,9 @@ export interface operations {
             /** @description The status is not one of the three, or the Idempotency-Key came earlier with another body. */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3122,6 +3240,9 @@ export interface operations {
             /** @description The status. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3151,6 +3272,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
@@ -3160,11 +3286,6 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
-                /**
-                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
-                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @example 0198c0de-0000-7000-8000-00000000d001 */
@@ -3194,6 +3315,9 @@ export interface operations {
             /** @description Enabled. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -3214,6 +3338,9 @@ export interface operations {
             /** @description There is no such integration or no such retailer. */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3235,6 +3362,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
@@ -3244,11 +3376,6 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
-                /**
-                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
-                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -3270,6 +3397,10 @@ export interface operations {
             /** @description Registered. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3293,6 +3424,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
@@ -3302,11 +3438,6 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
-                /**
-                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
-                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @example 0198c0de-0000-7000-8000-00000000d001 */
@@ -3328,6 +3459,10 @@ export interface operations {
             /** @description Issued. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3374,6 +3509,9 @@ export interface operations {
             /** @description Withdrawn. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3417,6 +3555,9 @@ export interface operations {
             /** @description Granted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3460,6 +3601,9 @@ export interface operations {
             /** @description Withdrawn. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3503,6 +3647,9 @@ export interface operations {
             /** @description Granted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3546,6 +3693,9 @@ export interface operations {
             /** @description Withdrawn. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3596,6 +3746,9 @@ export interface operations {
             /** @description Set. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3639,6 +3792,9 @@ export interface operations {
             /** @description Removed. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3659,6 +3815,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
@@ -3668,11 +3829,6 @@ export interface operations {
                  * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
                  */
                 traceparent?: components["parameters"]["TraceParent"];
-                /**
-                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
-                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @example 0198c0de-0000-7000-8000-00000000d001 */
@@ -3694,6 +3850,10 @@ export interface operations {
             /** @description Rotated. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3754,6 +3914,9 @@ export interface operations {
             /** @description Registered. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3803,6 +3966,9 @@ export interface operations {
             /** @description Registered. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3857,6 +4023,9 @@ export interface operations {
             /** @description Registered. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3907,6 +4076,9 @@ export interface operations {
             /** @description Registered. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
