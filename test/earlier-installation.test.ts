@@ -6,7 +6,7 @@ import { chmod, copyFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { completeEnvFile, composeVariables, openEnvFile } from '@creditlane/compose/env-file';
-import type { Demo, DemoCallers, DemoRecords } from '@creditlane/local/demo/demo';
+import type { CompleteRecords, Demo } from '@creditlane/local/demo/demo';
 import { readJson, writeJson } from '@creditlane/local/json-file';
 import { startOneProcess } from '@creditlane/local/one-process';
 import { SERVICES } from '@creditlane/platform/services';
@@ -104,7 +104,7 @@ test('a data directory gains the secrets and the database of a new service, and 
   });
 }, 90_000);
 
-test('demo data of an earlier version gain users and an integration without chat, and comments are accepted', async () => {
+test('demo data of an earlier version gain users, applications and an integration without chat', async () => {
   await whileRunning(SERVICES, async (demo) => {
     const { integrationId, retailerId, keys } = demo;
     const api = new ApiClient(demo);
@@ -118,15 +118,17 @@ test('demo data of an earlier version gain users and an integration without chat
   const {
     users: _,
     keyWithoutChat: __,
+    applications: ___,
     ...earlier
-  } = (await readJson(file)) as DemoRecords & DemoCallers;
+  } = (await readJson(file)) as CompleteRecords;
   await writeJson(file, earlier);
 
   let gained: Demo | undefined;
   await whileRunning(SERVICES, async (demo) => {
     gained = demo;
-    const comment = async (userId: string, key: string) => {
-      const path = `/applications/${demo.applicationId}/creditors/${demo.creditorId}/retailer-comment`;
+    const { applicationId, applications, creditorId } = demo;
+    const comment = async (userId: string, key: string, id = applicationId) => {
+      const path = `/applications/${id}/creditors/${creditorId}/retailer-comment`;
       return (await new ApiClient(demo).post(path, { userId, comment: 'Thank you.' }, { key }))
         .status;
     };
@@ -138,9 +140,21 @@ test('demo data of an earlier version gain users and an integration without chat
     expect(await comment(inactive, integration)).toBe(400);
     expect(await comment(foreign, integration)).toBe(400);
     expect(await comment(active, withoutChat)).toBe(403);
+
+    const read = async (id: string) =>
+      (await new ApiClient(demo).get(`/applications/${id}`)).body as object;
+    const { retailerId } = demo;
+    expect(await read(applications.draft)).toMatchObject({ retailerId, submissions: [] });
+    expect(await read(applications.archived)).toMatchObject({
+      retailerId,
+      status: 'ARCHIVED',
+      submissions: [{ creditorId }],
+    });
+    expect(await comment(active, integration, applications.archived)).toBe(400);
   });
   await whileRunning(SERVICES, async (demo) => {
-    expect(demo).toMatchObject({ users: gained?.users, keys: gained?.keys });
+    const { users, keys, applications } = gained as Demo;
+    expect(demo).toMatchObject({ users, keys, applications });
   });
 }, 120_000);
 

@@ -11,6 +11,7 @@ import {
   seedDemoData,
   withNewSecret,
 } from '@creditlane/local/demo/demo';
+import { makeDemoApplications } from '@creditlane/local/demo/demo-applications';
 import { makeDemoCallers } from '@creditlane/local/demo/demo-callers';
 import { HOST } from '@creditlane/local/host';
 import type { PlatformSettings } from '@creditlane/local/settings';
@@ -94,9 +95,10 @@ async function startWithDemoData(
   const access = { baseUrl, platformKey, inboxUrl: inbox.url };
   const seeded = await seedDemoData(access);
   records = seeded;
+  const withCallers = { ...seeded, ...(await makeDemoCallers(access, seeded)) };
+  const applications = await makeDemoApplications(access, seeded);
   await settle();
-  const callers = await makeDemoCallers(access, seeded);
-  const demo = demoOf({ ...seeded, ...callers }, { ...access, opsUrl });
+  const demo = demoOf({ ...withCallers, applications }, { ...access, opsUrl });
   const platform = new TestPlatform(demo, { settle, metrics, close, databaseUrls });
   await platform.inbox.clear();
   return platform;

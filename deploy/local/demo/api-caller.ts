@@ -13,7 +13,7 @@ export class ApiCaller {
     return this.#call('PUT', path, body);
   }
 
-  post(path: string, body: unknown) {
+  post(path: string, body?: unknown) {
     return this.#call('POST', path, body);
   }
 

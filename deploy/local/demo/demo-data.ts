@@ -9,8 +9,10 @@ import type { Platform } from '../platform.ts';
 import type { Ports } from '../ports.ts';
 import { step } from '../progress.ts';
 import {
+  type ApiAccess,
+  type CompleteRecords,
   type Demo,
-  type DemoCallers,
+  type DemoApplications,
   type DemoRecords,
   demoOf,
   knownSecrets,
@@ -18,6 +20,7 @@ import {
   setDemoDestination,
   withNewSecret,
 } from './demo.ts';
+import { makeDemoApplications } from './demo-applications.ts';
 import { makeDemoCallers } from './demo-callers.ts';
 
 /** Makes the demo data in a running platform, unless the data directory has it. */
@@ -33,7 +36,7 @@ export async function openDemoData(
   process: Process,
 ): Promise<SeedDemoData> {
   const file = recordsFile(dir);
-  let records = await readJson<DemoRecords & Partial<DemoCallers>>(file);
+  let records = await readJson<DemoRecords & Partial<CompleteRecords>>(file);
   const inbox = await startWebhookInbox({
     host: HOST,
     port: ports.inbox,
@@ -52,7 +55,7 @@ export async function openDemoData(
     const { platformKey } = secrets;
     const access = { baseUrl: platform.baseUrl, platformKey, inboxUrl: inbox.url };
     if (records === undefined) {
-      records = await seedDemoData(access);
+      records = await seedNewRecords(access, platform);
       await writeJson(file, records);
       await platform.settled();
     } else if (records.inboxUrl !== inbox.url) {
@@ -62,16 +65,39 @@ export async function openDemoData(
       records = { ...known, inboxUrl: inbox.url };
       await writeJson(file, records);
     }
-    let { users, keyWithoutChat } = records;
+    let { users, keyWithoutChat, applications } = records;
     if (users === undefined || keyWithoutChat === undefined) {
       ({ users, keyWithoutChat } = await makeDemoCallers(access, records));
       records = { ...records, users, keyWithoutChat };
       await writeJson(file, records);
     }
-    const complete = { ...records, users, keyWithoutChat };
+    if (applications === undefined) {
+      // Of an earlier version's data, the key may be revoked and the user inactive: these two are new.
+      const submitter = { ...records, key: keyWithoutChat, retailerUserId: users.group };
+      applications = await makeDemoApplications(access, submitter);
+      records = { ...records, applications };
+      await writeJson(file, records);
+    }
+    const complete = { ...records, users, keyWithoutChat, applications };
     return demoOf(complete, { ...access, opsUrl: platform.opsUrl });
   };
   return (platform) => step('Making the demo data', () => seeded(platform));
+}
+
+/**
+ * The records of a new data directory. The further applications are made, and their events handled, before
+ * there is a destination: the inbox begins with the webhook of the first application.
+ */
+async function seedNewRecords(
+  access: ApiAccess,
+  platform: Platform,
+): Promise<DemoRecords & { applications?: DemoApplications }> {
+  let applications: DemoApplications | undefined;
+  const records = await seedDemoData(access, async (tenant) => {
+    applications = await makeDemoApplications(access, tenant);
+    await platform.settled();
+  });
+  return { ...records, ...(applications && { applications }) };
 }
 
 /** The port of the webhook inbox at the data directory's last start; undefined when there was none. */

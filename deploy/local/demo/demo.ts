@@ -25,7 +25,7 @@ export interface DemoRecords extends Tenant {
   otherTenant: Tenant & { key: string };
 }
 
-/** The demo data that records of an earlier version lack. */
+/** Callers and users that the records of an earlier version lack. */
 export interface DemoCallers {
   users: DemoUsers;
   /** The key of a second integration, which has the first one's grants and no permission. */
@@ -44,6 +44,14 @@ export interface DemoUsers {
   foreign: string;
 }
 
+/** The ids of further applications of the demo's retailer. */
+export interface DemoApplications {
+  /** Never submitted. */
+  draft: string;
+  /** Submitted to the demo's creditor, then archived. */
+  archived: string;
+}
+
 /** demo.json: what a person or a program needs to try the running platform. */
 export interface Demo extends Tenant {
   /** Ends in /v1. */
@@ -55,6 +63,7 @@ export interface Demo extends Tenant {
   webhookSecret: string;
   otherTenant: Tenant & { key: string };
   users: DemoUsers;
+  applications: DemoApplications;
   /** The processes by name, where each service is one. */
   services?: Record<string, ServiceAddress>;
 }
@@ -88,9 +97,12 @@ export const SECOND_TENANT = {
   creditor: 'Lakehead Credit',
 };
 
+/** All demo data. */
+export type CompleteRecords = DemoRecords & DemoCallers & { applications: DemoApplications };
+
 /** The contents of demo.json. */
 export function demoOf(
-  { key, keyWithoutChat, ...records }: DemoRecords & DemoCallers,
+  { key, keyWithoutChat, ...records }: CompleteRecords,
   platform: { baseUrl: string; opsUrl: string; platformKey: string; inboxUrl: string },
 ): Demo {
   const { baseUrl, opsUrl, platformKey, inboxUrl } = platform;
@@ -98,12 +110,26 @@ export function demoOf(
   return { baseUrl, opsUrl, keys, ...records, inboxUrl };
 }
 
+/** Who creates an application and submits it, and to whom. */
+export interface Submitter {
+  key: string;
+  retailerId: string;
+  retailerUserId: string;
+  creditorId: string;
+}
+
 /**
  * Makes two tenants through the REST interface, as the platform team and the integrations would: each
  * with an application that is submitted to its creditor, and the first with webhooks to the inbox.
+ *
+ * @param beforeWebhooks makes more records of the first tenant, whose events shall cause no webhooks
  */
-export async function seedDemoData(access: ApiAccess): Promise<DemoRecords> {
+export async function seedDemoData(
+  access: ApiAccess,
+  beforeWebhooks: (tenant: Submitter) => Promise<void> = async () => {},
+): Promise<DemoRecords> {
   const first = await makeTenant(access, FIRST_TENANT);
+  await beforeWebhooks(first);
   const webhookSecret = await setDemoDestination(access, first.integrationId);
   await submitOne(access, first);
   const other = await makeTenant(access, SECOND_TENANT);
