@@ -17,6 +17,10 @@ const TESTED_IN_PROCESSES = [
 ];
 
 export default defineConfig({
+  // libs/client exports its source under this condition, and what `npm pack` builds to its users.
+  ssr: {
+    resolve: { conditions: ['@creditlane/source', 'module', 'node', 'development|production'] },
+  },
   test: {
     // Every test file makes its databases on one PostgreSQL server.
     globalSetup: ['test/setup/postgres.setup.ts', 'test/setup/kafka.setup.ts'],

@@ -1,5 +1,6 @@
-// `npm run generate`: generates proto/gen from the contracts in proto/creditlane, then services/gateway/gen
-// from the OpenAPI document, and deploy/compose.yaml and docs/settings.md from the services' manifests.
+// `npm run generate`: generates proto/gen from the contracts in proto/creditlane, then services/gateway/gen and
+// libs/client/gen from the OpenAPI document, and deploy/compose.yaml and docs/settings.md from the services'
+// manifests.
 import { writeFile } from 'node:fs/promises';
 import { runTool } from './checks.ts';
 

@@ -1,5 +1,6 @@
 // A whole platform for one test file: real HTTP, real PostgreSQL and a real webhook receiver.
 import { randomBytes } from 'node:crypto';
+import { type Client, type ClientOptions, createClient } from '@creditlane/client';
 import { generateApiKey } from '@creditlane/crypto/api-key';
 import {
   type Demo,
@@ -132,6 +133,12 @@ export class TestPlatform {
     this.metrics = running.metrics;
     this.close = running.close;
     this.databaseUrls = running.databaseUrls;
+  }
+
+  /** The published client, by default with the key of the demo integration. */
+  connect(options: Partial<ClientOptions> = {}): Client {
+    const { baseUrl, keys } = this.demo;
+    return createClient({ baseUrl, apiKey: keys.integration, ...options });
   }
 
   /** Runs SQL in the database of a service: what makes time pass for a test, and what no operation shows. */

@@ -1,9 +1,9 @@
 // The contracts in proto/, compared with their last version and with the code generated from them.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Finding, ROOT, runGit, runLinter } from './repository.ts';
+import { type Finding, ROOT, readText, runGit, runLinter } from './repository.ts';
 
 /** Generates the code into a temporary folder and reports every committed file that differs from it. */
 export function findStaleGeneratedCode(): Finding[] {
@@ -20,17 +20,20 @@ export function findStaleGeneratedCode(): Finding[] {
   });
 }
 
-/** Reports the types of the OpenAPI document when they differ from what services/gateway/openapi generates. */
-export function findStaleOpenApiTypes(): Finding[] {
+/** Reports the code of the OpenAPI document where it differs from what services/gateway/openapi generates. */
+export function findStaleOpenApiCode(): Finding[] {
   return withTemporaryFolder((folder) => {
-    const fresh = join(folder, 'openapi.ts');
     const script = join(ROOT, 'services/gateway/document/generate-types.ts');
-    const { status, stderr } = spawnSync(process.execPath, [script, fresh], { encoding: 'utf8' });
+    const { status, stderr } = spawnSync(process.execPath, [script, folder], { encoding: 'utf8' });
     if (status !== 0) return [`services/gateway/document/generate-types.ts:1 fails: ${stderr}`];
-    const file = 'services/gateway/gen/openapi.ts';
-    return readFileSync(fresh, 'utf8') === readFileSync(join(ROOT, file), 'utf8')
-      ? []
-      : [`${file}:1 differs from what services/gateway/openapi generates: npm run generate`];
+    const generated = [...readFilesBelow(folder)];
+    const stale = generated.filter(
+      ([file, text]) => !existsSync(join(ROOT, file)) || readText(file) !== text,
+    );
+    return stale.map(
+      ([file]) =>
+        `${file}:1 differs from what services/gateway/openapi generates: npm run generate`,
+    );
   });
 }
 

@@ -25,6 +25,7 @@ const MAIN_FILES: Record<string, string> = {
   'libs/embedded-kafka': 'embedded-kafka.ts',
   'libs/supervision': 'pid-file.ts',
   'libs/crypto': 'envelope.ts',
+  'libs/client': 'client.ts',
   'libs/egress-rules': 'destination-url.ts',
   'deploy/platform': 'services.ts',
   'deploy/compose': 'compose-file.ts',

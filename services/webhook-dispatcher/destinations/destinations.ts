@@ -104,10 +104,7 @@ export class Destinations {
     const cached = this.#cache.get(id);
     if (cached !== undefined) return cached;
     const destination = this.#lookups.add({ id, traceparent });
-    destination.catch(() => {
-      // A later lookup may have replaced this one in the cache.
-      if (this.#cache.peek(id) === destination) this.#cache.delete(id);
-    });
+    destination.catch(() => this.#cache.delete(id));
     this.#cache.set(id, destination);
     return destination;
   }

@@ -100,6 +100,7 @@ export class DeliveryQueue {
       const entry = this.#shiftReady(destination, nowMs);
       if (entry === undefined) continue;
       this.#turns.add(destination);
+      destination.sending += 1;
       this.#sending += 1;
       return entry;
     }
@@ -126,9 +127,11 @@ export class DeliveryQueue {
     if (delivered) this.#delivered.set(id, true);
     destination.recording -= 1;
     this.#entries.delete(id);
-    if (destination.size > 0) this.#turns.add(destination);
+    if (destination.size === 0) this.#destinations.delete(destinationId);
+    else this.#turns.add(destination);
     this.#onReady();
-    this.#useFreedCapacity(destinationId, destination);
+    this.backlog.useFreedCapacity(destinationId, destination.capacity(performance.now()) > 0);
+    this.#removed.signal();
   }
 
   /** Queues a turn for every destination: time alone may have made a delivery ready. */
@@ -140,10 +143,8 @@ export class DeliveryQueue {
   /** Removes the waiting deliveries of disabled destinations. */
   drop(destinationIds: readonly string[]): void {
     for (const id of destinationIds) {
-      const destination = this.#destinations.get(id);
-      if (destination === undefined) continue;
-      for (const { delivery } of destination.waiting.splice(0)) this.#entries.delete(delivery.id);
-      this.#useFreedCapacity(id, destination);
+      const waiting = this.#destinations.get(id)?.waiting.splice(0) ?? [];
+      for (const { delivery } of waiting) this.#entries.delete(delivery.id);
     }
   }
 
@@ -206,26 +207,12 @@ export class DeliveryQueue {
     return destination;
   }
 
-  /** Takes the next delivery of a destination, and removes those before it whose leases end. */
   #shiftReady(destination: DestinationQueue, nowMs: number): QueueEntry | undefined {
-    let expired: LeasedDelivery | undefined;
-    let entry: QueueEntry | undefined;
     while (destination.isReady(nowMs)) {
-      entry = destination.waiting.shift();
-      if (entry === undefined || nowMs <= entry.leasedUntilMs - LEASE_MARGIN_MS) break;
-      expired = entry.delivery;
-      this.#entries.delete(expired.id);
-      entry = undefined;
+      const entry = destination.waiting.shift();
+      if (entry === undefined || nowMs <= entry.leasedUntilMs - LEASE_MARGIN_MS) return entry;
+      this.#entries.delete(entry.delivery.id);
     }
-    if (entry !== undefined) destination.sending += 1;
-    if (expired !== undefined) this.#useFreedCapacity(expired.destinationId, destination);
-    return entry;
-  }
-
-  /** Call it after deliveries of the destination were removed. */
-  #useFreedCapacity(destinationId: string, destination: DestinationQueue): void {
-    if (destination.size === 0) this.#destinations.delete(destinationId);
-    this.backlog.useFreedCapacity(destinationId, destination.capacity(performance.now()) > 0);
-    this.#removed.signal();
+    return undefined;
   }
 }

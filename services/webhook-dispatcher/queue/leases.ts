@@ -18,21 +18,19 @@ const RENEWALS_PER_LEASE = 5;
 export class LeaseRenewal {
   readonly #options: LeaseOptions & { readonly queue: DeliveryQueue };
   readonly #timer: NodeJS.Timeout;
-  /** More than one while the database is slow. */
-  readonly #renewals = new Set<Promise<void>>();
+  #renewing: Promise<void> = Promise.resolve();
 
   constructor(options: LeaseOptions & { readonly queue: DeliveryQueue }) {
     this.#options = options;
     this.#timer = setInterval(() => {
-      const renewal = this.#renew().finally(() => this.#renewals.delete(renewal));
-      this.#renewals.add(renewal);
+      this.#renewing = this.#renew();
     }, options.leaseMs / RENEWALS_PER_LEASE);
   }
 
-  /** Resolves after the renewals under way. */
+  /** Resolves after the renewal under way. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await Promise.all(this.#renewals);
+    await this.#renewing;
   }
 
   async #renew(): Promise<void> {

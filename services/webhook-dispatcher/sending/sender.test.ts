@@ -1,11 +1,23 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
-import { testDelivery as delivery } from '../queue/test-delivery.ts';
 import type { Attempt } from './attempt.ts';
 import type { Entry } from './result-recorder.ts';
 import { startSender } from './sender.ts';
 
+const delivery: LeasedDelivery = {
+  id: 'delivery',
+  fence: 1,
+  attempts: 0,
+  orderingKey: 'application',
+  destinationId: 'destination',
+  event: 'applicationBooked',
+  body: '{}',
+  reference: null,
+  sequence: 1,
+  recordedAt: new Date(0),
+  traceparent: null,
+};
 const leasedAgain = { ...delivery, fence: 2 };
 
 /** A sender whose attempts and records end when the test says so, all with that state. */

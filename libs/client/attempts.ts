@@ -1,0 +1,137 @@
+/** Sends a request until it is answered, within a number of attempts and a time for each. */
+import { CreditlaneError, errorOfAnswer, errorWithoutAnswer } from './creditlane-error.ts';
+import type { Answer, CallOptions } from './operation-types.ts';
+import type { PreparedRequest } from './request.ts';
+import { retryWaitMs } from './retry-policy.ts';
+
+export interface Transport {
+  fetch: typeof fetch;
+  /** Read for every attempt, so that a key that was replaced takes effect at once. */
+  authorization(): Promise<string>;
+  timeoutMs: number;
+  maxAttempts: number;
+  maxRetryWaitMs: number;
+}
+
+/**
+ * Rejects with the last attempt's CreditlaneError; with the reason of `options.signal` when it aborts. The wait
+ * that an answer asks for is never cut short: when it is longer than `maxRetryWaitMs`, the call rejects.
+ */
+export async function sendUntilAnswered(
+  transport: Transport,
+  request: PreparedRequest,
+  options: CallOptions,
+): Promise<Answer> {
+  const { timeoutMs = transport.timeoutMs, maxAttempts = transport.maxAttempts, signal } = options;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await sendOnce(transport, request, timeoutMs, signal);
+    } catch (error) {
+      if (!(error instanceof CreditlaneError && error.retryable) || attempt >= maxAttempts)
+        throw error;
+      const waitMs = retryWaitMs(attempt, error.retryAfterMs, Math.random());
+      if (waitMs > transport.maxRetryWaitMs) throw error;
+      await wait(waitMs, signal);
+    }
+  }
+}
+
+/** One attempt. The answer's body is part of it: a connection that breaks within the body is retried, too. */
+async function sendOnce(
+  transport: Transport,
+  request: PreparedRequest,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  signal?.throwIfAborted();
+  const headers = new Headers(request.headers);
+  headers.set('authorization', await transport.authorization());
+  const { response, bytes } = await withDeadline(timeoutMs, signal, request, async (abort) => {
+    const { url, method, body } = request;
+    // A redirected POST may become a GET without its body, so redirects are errors.
+    const init = { method, headers, redirect: 'manual', signal: abort } as const;
+    const response = await transport.fetch(url, body === undefined ? init : { ...init, body });
+    return { response, bytes: new Uint8Array(await response.arrayBuffer()) };
+  });
+  const body = readBody(response, bytes, request.headers.get('accept'));
+  if (!response.ok || !body.isExpected) throw errorOfAnswer(response, body.value, request);
+  return {
+    status: response.status,
+    body: body.value,
+    headers: response.headers,
+    requestId: response.headers.get('x-request-id') ?? request.requestId,
+    replayed: response.headers.get('idempotent-replayed') === 'true',
+  };
+}
+
+/** JSON, bytes of the accepted type, or nothing. `isExpected` is false for anything else, such as a page of HTML. */
+function readBody(
+  { status, headers }: Response,
+  bytes: Uint8Array,
+  accepted: string | null,
+): { value?: unknown; isExpected: boolean } {
+  if (bytes.length === 0) return { isExpected: status === 204 || status === 202 };
+  const [type = ''] = (headers.get('content-type') ?? '').toLowerCase().split(';');
+  if (/^application\/([\w.-]+\+)?json\s*$/.test(type)) {
+    try {
+      return { value: JSON.parse(new TextDecoder().decode(bytes)), isExpected: true };
+    } catch {
+      // Not JSON in spite of its type.
+      return { isExpected: false };
+    }
+  }
+  return type.trim() === accepted ? { value: bytes, isExpected: true } : { isExpected: false };
+}
+
+/** Runs an attempt; rejects with a CreditlaneError when it fails or takes longer than `timeoutMs`. */
+async function withDeadline<T>(
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  request: PreparedRequest,
+  attempt: (abort: AbortSignal) => Promise<T>,
+): Promise<T> {
+  // AbortSignal.any with AbortSignal.timeout would do the same, but Node 20 and 22 may collect the pair as
+  // garbage before the timeout, so that the attempt never ends.
+  const controller = new AbortController();
+  let isTimeOver = false;
+  const timer = setTimeout(() => {
+    isTimeOver = true;
+    controller.abort();
+  }, timeoutMs);
+  const abort = () => controller.abort(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    return await attempt(controller.signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (isTimeOver) {
+      throw errorWithoutAnswer('timeout', `No answer within ${timeoutMs} ms.`, request, error);
+    }
+    throw errorWithoutAnswer('network_failure', `No answer: ${reasonOf(error)}.`, request, error);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** Resolves after `waitMs`; rejects with the signal's reason when it aborts. */
+function wait(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, waitMs);
+    if (signal?.aborted) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** fetch of Node says "fetch failed", and the reason in `cause`. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as { message?: string; cause?: { message?: string } };
+  return cause?.message || message || String(error);
+}

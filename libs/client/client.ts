@@ -1,0 +1,96 @@
+/**
+ * The client of the Creditlane REST interface: a function for each operation, typed from the OpenAPI document.
+ * Uses fetch and Web Crypto alone, so that it runs in Node, in browsers and on edge runtimes.
+ */
+import { sendUntilAnswered, type Transport } from './attempts.ts';
+import { OPERATIONS } from './gen/tables.ts';
+import type { Answer, CallOptions, Client } from './operation-types.ts';
+import {
+  type OperationEntry,
+  prepareRequest,
+  type RawInput,
+  type RequestDefaults,
+} from './request.ts';
+
+export { CreditlaneError, type FieldError } from './creditlane-error.ts';
+export type { components, operations } from './gen/openapi.ts';
+export type {
+  Answer,
+  AnswerOf,
+  CallOptions,
+  Client,
+  OperationId,
+  OperationInput,
+} from './operation-types.ts';
+
+export interface ClientOptions {
+  /** Where the interface is served, with its version: `https://api.example.com/v1`. */
+  baseUrl: string;
+  /** The key, or a function that gives the one that is valid now. */
+  apiKey: string | (() => string | Promise<string>);
+  /** Sent as X-Service-Retailer-ID with every call whose input names no other. */
+  retailerId?: string;
+  /** How long one attempt may take; 45 s by default: longer than the longest answer, `Prefer: wait=30`. */
+  timeoutMs?: number;
+  /** How often a call is sent at most; 4 by default, 1 for no retries. */
+  maxAttempts?: number;
+  /** A `Retry-After` beyond this ends the call with its error; 60 s by default. */
+  maxRetryWaitMs?: number;
+  /** Instead of the global fetch, such as one with a proxy or a connection pool of its own. */
+  fetch?: typeof fetch;
+}
+
+/**
+ * Throws a TypeError when `baseUrl` is not an absolute http(s) URL. The functions reject with a CreditlaneError
+ * unless the answer is a success, and with a TypeError when a path parameter is missing.
+ */
+export function createClient(options: ClientOptions): Client {
+  const { baseUrl, apiKey, retailerId } = options;
+  if (!/^https?:$/.test(new URL(baseUrl).protocol)) throw new TypeError(`baseUrl is "${baseUrl}"`);
+  const defaults = { baseUrl: baseUrl.replace(/\/+$/, ''), retailerId };
+  const transport: Transport = {
+    // A browser's fetch must be called as a function of its window, not of another object.
+    fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
+    authorization: async () => bearer(typeof apiKey === 'function' ? await apiKey() : apiKey),
+    timeoutMs: options.timeoutMs ?? 45_000,
+    maxAttempts: options.maxAttempts ?? 4,
+    maxRetryWaitMs: options.maxRetryWaitMs ?? 60_000,
+  };
+  const functions = Object.entries(OPERATIONS).map(([id, entry]) => [
+    id,
+    makeOperation(entry, defaults, transport),
+  ]);
+  return Object.fromEntries(functions) as Client;
+}
+
+interface Page {
+  data: unknown[];
+  nextCursor: string | null;
+}
+
+function makeOperation(entry: OperationEntry, defaults: RequestDefaults, transport: Transport) {
+  async function call(input: RawInput = {}, options: CallOptions = {}): Promise<Answer> {
+    return sendUntilAnswered(transport, prepareRequest(entry, input, defaults), options);
+  }
+  if (entry.pageSize === undefined) return call;
+  const { pageSize } = entry;
+  async function* each(input: RawInput = {}, options?: CallOptions): AsyncGenerator<unknown> {
+    // The largest pages need the fewest calls; a caller who wants few records gives a `limit`.
+    let query: RawInput['query'] = { limit: pageSize, ...input.query };
+    for (;;) {
+      const { data, nextCursor } = (await call({ ...input, query }, options)).body as Page;
+      yield* data;
+      if (nextCursor === null) return;
+      query = { ...query, cursor: nextCursor };
+    }
+  }
+  return Object.assign(call, { each });
+}
+
+/** Throws without the key: fetch would repeat a value that is no header in its error's message. */
+function bearer(key: string): string {
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new TypeError('the API key is empty or has white space or characters beyond ASCII in it');
+  }
+  return `Bearer ${key}`;
+}

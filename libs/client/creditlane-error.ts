@@ -1,0 +1,99 @@
+/** The one error of the client: an answer that is not a success, or no answer at all. */
+import type { components } from './gen/openapi.ts';
+import { parseRetryAfterMs } from './retry-policy.ts';
+
+export type FieldError = components['schemas']['FieldError'];
+
+/** No answer came: the connection failed or broke, or the attempt's time ran out. */
+type NoAnswerCode = 'network_failure' | 'timeout';
+/** Not an answer of Creditlane, such as a redirect or a proxy's page of HTML. */
+const UNEXPECTED_ANSWER = 'unexpected_answer';
+
+interface ErrorFields {
+  code: string;
+  requestId: string;
+  retryable: boolean;
+  status?: number | undefined;
+  errors?: readonly FieldError[] | undefined;
+  retryAfterMs?: number | undefined;
+  idempotencyKey?: string | undefined;
+}
+
+/** The request that an error is about. */
+interface FailedRequest {
+  requestId: string;
+  idempotencyKey: string | undefined;
+}
+
+export class CreditlaneError extends Error {
+  override readonly name = 'CreditlaneError';
+  /** The HTTP status; undefined when no answer came, so that the outcome of the call is unknown. */
+  readonly status: number | undefined;
+  /**
+   * The error body's `code`, for programs. `network_failure` and `timeout` when no answer came, `http_401` and
+   * the like for an error body without a code, `unexpected_answer` for an answer that is not Creditlane's.
+   */
+  readonly code: string;
+  /** Under this id the request is in Creditlane's logs, if it arrived. */
+  readonly requestId: string;
+  /** The fields at fault; empty when the error is not about single fields. */
+  readonly errors: readonly FieldError[];
+  /** Whether the same call may succeed later. Repeat a POST with `idempotencyKey`. */
+  readonly retryable: boolean;
+  /** How long the answer asks to wait; undefined when it does not say. */
+  readonly retryAfterMs: number | undefined;
+  /** The key that was sent: a POST repeated with this key takes effect at most once. */
+  readonly idempotencyKey: string | undefined;
+
+  constructor(message: string, fields: ErrorFields, options?: ErrorOptions) {
+    super(message, options);
+    this.status = fields.status;
+    this.code = fields.code;
+    this.requestId = fields.requestId;
+    this.errors = fields.errors ?? [];
+    this.retryable = fields.retryable;
+    this.retryAfterMs = fields.retryAfterMs;
+    this.idempotencyKey = fields.idempotencyKey;
+  }
+}
+
+/** 502 and 504 are answers of proxies in front of Creditlane, which lost it or did not wait for it. */
+const RETRYABLE_STATUSES = new Set([429, 502, 503, 504]);
+
+/** @param body what the answer's JSON says; undefined when the answer has no JSON */
+export function errorOfAnswer(
+  { status, headers }: Pick<Response, 'status' | 'headers'>,
+  body: unknown,
+  request: FailedRequest,
+): CreditlaneError {
+  const { message, code, errors } = (body ?? {}) as Partial<components['schemas']['Error']>;
+  const isDescribed = typeof body === 'object' && body !== null;
+  return new CreditlaneError(message ?? messageOf(status, headers), {
+    ...request,
+    status,
+    code: code ?? (isDescribed ? `http_${status}` : UNEXPECTED_ANSWER),
+    requestId: headers.get('x-request-id') ?? request.requestId,
+    errors,
+    retryable:
+      RETRYABLE_STATUSES.has(status) || (status === 409 && code === 'idempotency_in_progress'),
+    retryAfterMs: parseRetryAfterMs(headers.get('retry-after'), Date.now()),
+  });
+}
+
+export function errorWithoutAnswer(
+  code: NoAnswerCode,
+  message: string,
+  request: FailedRequest,
+  cause: unknown,
+): CreditlaneError {
+  return new CreditlaneError(message, { ...request, code, retryable: true }, { cause });
+}
+
+/** `status` is 0 for a redirect that a browser hides. */
+function messageOf(status: number, headers: Headers): string {
+  if (status === 0 || (status >= 300 && status < 400)) {
+    const target = headers.get('location');
+    return `The server redirects${target ? ` to ${target}` : ''}; baseUrl must be where it leads.`;
+  }
+  return status < 300 ? 'The answer is not JSON.' : `The server answered with ${status}.`;
+}

@@ -1,0 +1,4451 @@
+// Generated from services/gateway/openapi by npm run generate. Do not edit.
+
+export type paths = {
+    "/applications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the applications of a retailer
+         * @description The applications of the retailer, newest first. An application that exists when you read the first
+         *     page is on exactly one page, however many are created meanwhile.
+         *
+         *     The list shows no personal data: whoever looks for an application needs its ids, status and
+         *     creditors, and reads the applicants of the one that was looked for with `getApplication`.
+         */
+        get: operations["listApplications"];
+        put?: never;
+        /**
+         * Create an application
+         * @description Creates an application of a retailer, with a primary applicant and perhaps a co-applicant. The
+         *     retailer is the one that `X-Service-Retailer-ID` names, else the body's `retailerId`; when both are
+         *     given they must be the same. Needs a grant on the retailer.
+         *
+         *     `referenceNumber` is your own id of the application, unique per retailer: a second application with
+         *     the same one is 409 `reference_number_taken`, and the message holds the existing application's id.
+         */
+        post: operations["createApplication"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/applications/{applicationId}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read an application
+         * @description An application with its applicants and its submissions. Of a social insurance number only the last three digits are shown. Needs a grant on the application's retailer.
+         */
+        get: operations["getApplication"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/applications/{applicationId}/submit": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit an application to creditors
+         * @description Puts the application in front of one or more creditors, all of them or none. Each submission begins
+         *     with the decision `AWAITING_DECISION` and causes the event awaitingDecision.
+         *
+         *     Needs a grant on the application's retailer, an active user of the retailer or its group who
+         *     submits, the explicit credit consent of every applicant, and a worksheet with first payment date,
+         *     interest rate and frequency.
+         */
+        post: operations["submitApplication"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/applications/{applicationId}/archive": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive an application
+         * @description Closes an application of any status for good: it can no longer be submitted (409
+         *     `application_archived`) or commented on. It stays readable, and its submissions and their decisions
+         *     stay as they are. Archiving an archived application changes nothing and succeeds.
+         *
+         *     Takes no body. Needs a grant on the application's retailer.
+         */
+        post: operations["archiveApplication"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/applications/{applicationId}/creditors/{creditorId}/comment": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Comment as the creditor
+         * @description Adds a comment of one of the creditor's users to the conversation about the application. Needs a
+         *     grant on the creditor. The comment is queued for delivery to the retailer; see *Read the
+         *     conversation*.
+         *
+         *     An application or creditor that does not exist within your grants, or an application not submitted
+         *     to the creditor, is 400 with code `submission_not_found`. An archived application takes no
+         *     comments: 400 with code `application_archived`.
+         */
+        post: operations["commentAsCreditor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/applications/{applicationId}/creditors/{creditorId}/retailer-comment": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Comment on behalf of a retailer's user
+         * @description Adds a comment of one of the retailer's users and queues it for delivery to the creditor. Needs the
+         *     permission `ENQUEUE_RETAILER_CHAT` and a grant on the application's retailer.
+         *
+         *     The user is the comment's author; your integration stays the audit actor. The user must be active,
+         *     and belong to the application's retailer or to a retailer group that has access to it.
+         *
+         *     | status | code | condition |
+         *     |---|---|---|
+         *     | 400 | `ineligible_user` | the user does not exist, is inactive, or belongs to another retailer |
+         *     | 400 | `application_archived` | the application is archived |
+         *     | 400 | `application_not_submitted` | the application was submitted to no creditor |
+         *     | 403 | `permission_missing` | the permission is missing |
+         *     | 403 | `retailer_access_denied` | no grant on the retailer that `X-Service-Retailer-ID` names or that the application belongs to, or the application is not of that retailer's group |
+         *     | 404 | `application_not_found` | there is no such application |
+         *     | 404 | `conversation_not_found` | the application was submitted, but not to this creditor |
+         */
+        post: operations["commentAsRetailerUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/applications/{applicationId}/creditors/{creditorId}/conversation": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the conversation
+         * @description The comments of both sides, newest first. Readable with a grant on the creditor or on the
+         *     application's retailer, also once the application is archived. A submission without a comment has
+         *     an empty conversation.
+         *
+         *     **Reading delivers.** A comment is `QUEUED` for the other side until an integration of that side
+         *     reads it here; then it is `DELIVERED`, with the time and the integration of the first answer that
+         *     held it. Later answers, to whichever integration, do not change that. No webhook announces a
+         *     comment: to receive comments, read the conversation from time to time, and follow `nextCursor` as
+         *     long as a page holds comments that are new to you.
+         *
+         *     You read as the creditor if you have a grant on it, else as the retailer. With grants on both, send
+         *     `X-Service-Retailer-ID` to read as the retailer. `HEAD` delivers nothing.
+         */
+        get: operations["getConversation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/applications/{applicationId}/creditors/{creditorId}/decision": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the latest decision
+         * @description The creditor's latest decision on the application. From its submission on an application has one:
+         *     `AWAITING_DECISION`, until the creditor records another.
+         *
+         *     Readable with a grant on the creditor or on the application's retailer. An application or creditor
+         *     that does not exist within your grants, or an application not submitted to the creditor, is 400
+         *     with code `submission_not_found`.
+         */
+        get: operations["getDecision"];
+        put?: never;
+        /**
+         * Record a decision
+         * @description Records the creditor's next decision. Any value may follow any value; every accepted decision is a
+         *     new version, and the history keeps them all. Needs a grant on the creditor.
+         *
+         *     The decision's event goes to the webhook destinations once the answer is sent:
+         *
+         *     | decision | event |
+         *     |---|---|
+         *     | `BOOKED` | applicationBooked |
+         *     | `APPROVED` | applicationApproved |
+         *     | `CONDITIONALLY_APPROVED` | applicationConditionallyApproved |
+         *     | `DECLINED` | applicationDeclined |
+         *     | `PENDING_BANK_CONNECTION` | pendingBanking |
+         *     | `INCOMPLETE`, `DOCUMENTS_INCOMPLETE` | documentsIncomplete |
+         *     | `WITHDRAWN` | none |
+         *
+         *     Terms that an event needs and the decision leaves out (`firstPaymentDate`, `paymentFrequency`,
+         *     `interestRate`) are taken from the latest earlier decision that gave them, else from the worksheet.
+         *
+         *     An application or creditor that does not exist within your grants, or an application not submitted
+         *     to the creditor, is 400 with code `submission_not_found`.
+         */
+        post: operations["recordDecision"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/applications/{applicationId}/creditors/{creditorId}/income-status": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the income status
+         * @description The income status that the creditor set last, and when. Both fields are left out until the creditor has set one. Readable with a grant on the creditor or on the application's retailer.
+         */
+        get: operations["getIncomeStatus"];
+        put?: never;
+        /**
+         * Set the income status
+         * @description Says whether the creditor requires a proof of the applicants' income, has verified the income, or
+         *     waives the proof. The value replaces the earlier one. Needs a grant on the creditor.
+         *
+         *     An application or creditor that does not exist within your grants, or an application not submitted
+         *     to the creditor, is 400 with code `submission_not_found`.
+         */
+        post: operations["setIncomeStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/applications/{applicationId}/creditors/{creditorId}/decisions": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the history of decisions
+         * @description All decisions of the creditor on the application, newest first, with every figure that was recorded. Readable with a grant on the creditor or on the application's retailer.
+         */
+        get: operations["listDecisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users of a retailer
+         * @description The users who belong to the retailer, or to a retailer group that has access to it, in the order of
+         *     their ids. Inactive users are among them unless `active` filters them out. A `userId` of this list is
+         *     the author of a comment, or the user who submits an application; both need an active user.
+         *
+         *     A user may also belong to retailers and groups beyond this context: `retailerIds` holds the retailer
+         *     alone and `retailerGroupIds` its group alone, each only where the user belongs to it.
+         *
+         *     A retailer that does not exist within your grants is 400 with code `retailer_not_found`.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/retailers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the retailers granted to your integration
+         * @description The retailers that your integration may act for, in the order of their ids: the values that `X-Service-Retailer-ID` may have.
+         */
+        get: operations["listRetailers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/creditors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the creditors granted to your integration
+         * @description The creditors that the platform has granted to your integration, in the order of their ids. While `disabled` is true, your integration is disabled for the creditor and may do nothing on its side.
+         */
+        get: operations["listCreditors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/creditors/enable-integration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable the integration for a creditor
+         * @description The last step of the interactive login flow: sets the status `ENABLED`. It needs the status
+         *     `REQUESTED`; in any other, and before any was set, the answer is 409 and nothing changes. Set
+         *     `REQUESTED` with *Set the status of the integration*.
+         *
+         *     Needs a grant on the creditor, which the platform alone gives: enabling adds no grant. The status
+         *     may be `DISABLED`, which blocks every other operation on the creditor's side. A creditor that does
+         *     not exist within your grants is 400 with code `creditor_not_found`.
+         */
+        post: operations["enableIntegration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/creditors/disable-integration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable the integration for a creditor
+         * @description Sets the status `DISABLED`, whatever it was, and records the reason. Within five seconds every
+         *     operation on the creditor's side answers as without a grant, except for the four on the status
+         *     itself, and the creditor's events no longer come by the grant on the creditor. A grant on a retailer
+         *     goes on working. Any other status ends this: set `REQUESTED`, then enable.
+         *
+         *     Disabling what is disabled replaces the reason. Needs a grant on the creditor. A creditor that does
+         *     not exist within your grants is 400 with code `creditor_not_found`.
+         */
+        post: operations["disableIntegration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/creditors/integration-status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set the status of the integration for a creditor
+         * @description Sets one of the three statuses of the enabling itself, whatever the status was:
+         *
+         *     | status | meaning |
+         *     |---|---|
+         *     | `REQUESTED` | The creditor's enabling is asked for; *Enable the integration* can follow. |
+         *     | `WAITING_FOR_SECOND_ACTIVATION_STEP` | The creditor has a further step to take. |
+         *     | `FAILED_TO_ENABLE` | The enabling failed. |
+         *
+         *     None of the three blocks anything, so each also ends `DISABLED`. A `status` outside the three is
+         *     422; a missing field, or a creditorId that is no UUID, is 400. Needs a grant on the creditor. A
+         *     creditor that does not exist within your grants is 400 with code `creditor_not_found`.
+         */
+        post: operations["setIntegrationStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/creditors/{creditorId}/integration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the status of the integration for a creditor
+         * @description The status, when it was set, and in status `DISABLED` the reason that was given. All three are left out until a status is set. Needs a grant on the creditor.
+         */
+        get: operations["getIntegrationEnablement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/integrations/{integrationId}/retailers/{retailerId}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable an integration for a retailer, at the retailer's wish
+         * @description The retailer's own enabling of the integration: grants the retailer to the integration, and posts
+         *     the webhook integrationEnabled to the integration's destination, and to no other. `configJson` is
+         *     the result of the integration's configuration: any object of at most 32 KiB and 16 levels. It may
+         *     hold secrets: it is kept encrypted, appears in the webhook alone, and no operation reads it back.
+         *
+         *     The platform calls this for a retailer whose user asked for it. An integration's key is refused: an
+         *     integration would grant itself any retailer.
+         *
+         *     Enabling again with an equal configuration (in any order of members) changes nothing and posts
+         *     nothing. Another configuration, or none where there was one, replaces the earlier one and posts one
+         *     webhook. So does enabling after *Withdraw a retailer from an integration*, which ends the enabling,
+         *     and the first enabling of a retailer that the platform alone had granted. The webhook has the name
+         *     that the retailer has when it enables. An integration that has no destination then misses it.
+         */
+        post: operations["enableForRetailer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/integrations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register an integration
+         * @description Takes the id the integration shall have, or makes one. Registering an id again, other than by a repeat under the same Idempotency-Key, replaces the integration's name and permissions.
+         */
+        post: operations["registerIntegration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/integrations/{integrationId}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Issue a key
+         * @description Makes a key for the integration. The answer shows it this once; only its digest is kept.
+         */
+        post: operations["issueKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/integrations/{integrationId}/keys/{keyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+                keyId: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a key
+         * @description At most five seconds after the answer the key opens nothing.
+         */
+        delete: operations["revokeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/integrations/{integrationId}/retailers/{retailerId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /** Grant a retailer to an integration */
+        put: operations["grantRetailer"];
+        post?: never;
+        /**
+         * Withdraw a retailer from an integration
+         * @description Takes effect within five seconds. Withdrawing what is not granted changes nothing.
+         */
+        delete: operations["withdrawRetailer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/integrations/{integrationId}/creditors/{creditorId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Grant a creditor to an integration
+         * @description Grants on creditors come from the platform only.
+         */
+        put: operations["grantCreditor"];
+        post?: never;
+        /**
+         * Withdraw a creditor from an integration
+         * @description Takes effect within five seconds. Withdrawing what is not granted changes nothing.
+         */
+        delete: operations["withdrawCreditor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/integrations/{integrationId}/destination": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set where the integration's webhooks go
+         * @description Each event is posted to this URL with the event's own path appended. It must begin with https and lead to a public host, at port 443 or 8443, with no user name, password or fragment in it. The host is spelled as it is looked up, without escapes and without a final dot; an internationalised name may be in Unicode. The first time, the answer shows the signing secret, this once; a later change of the URL keeps the secret and shows none (*Rotate the secret* makes a new one). A destination that was disabled, for it answered 410 or failed for five days, is sent to again once it is set, also to the URL that it has.
+         */
+        put: operations["setDestination"];
+        post?: never;
+        /**
+         * Remove the integration's webhook destination
+         * @description Deletes the URL and every secret. No request to the URL begins later than a second after the answer. Pending deliveries become dead within two minutes, with the reason `destination_removed`, and later events go nowhere until a destination is set: a new one, with its own `destinationId` and secret, whose `webhook-sequence` begins at 1. Removing what is not set changes nothing.
+         */
+        delete: operations["removeDestination"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/integrations/{integrationId}/destination/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the secret that signs the integration's webhooks
+         * @description Makes a new secret, which the answer shows, this once. At most a second after the answer every attempt is signed with it, retries included: `X-SERVICE-SIGNATURE` with the new secret alone, `webhook-signature` with the new and the earlier ones, until the overlap ends. A rotation makes no earlier secret sign longer than before it, so `overlapHours` of 0 revokes all of them. At most three earlier secrets sign beside the new one; a rotation that would make it four is 409 `too_many_secrets`. Without a destination the answer is 404 `destination_not_found`.
+         */
+        post: operations["rotateSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/retailers/{retailerId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Register a retailer
+         * @description Creates the record or replaces it.
+         */
+        put: operations["registerRetailer"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/retailer-groups/{retailerGroupId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                retailerGroupId: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Register a group of retailers
+         * @description Creates the record or replaces it.
+         */
+        put: operations["registerRetailerGroup"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/users/{userId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Register a user of retailers
+         * @description Creates the record or replaces it.
+         */
+        put: operations["registerUser"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/creditors/{creditorId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Register a creditor
+         * @description Creates the record or replaces it.
+         */
+        put: operations["registerCreditor"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+};
+export type webhooks = {
+    integrationEnabled: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A retailer enabled the integration
+         * @description Posted to your destination's URL with `/integration-enabled` appended, when a retailer enables your
+         *     integration or gives it another configuration. It goes to the enabled integration only. From then on
+         *     the retailer is granted to you. The signature header is `X-INTEGRATION-SIGNATURE`.
+         *
+         *     Webhooks of one retailer come in order, and `webhook-sequence` counts them.
+         */
+        post: operations["integrationEnabled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    applicationBooked: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The creditor booked the loan
+         * @description Posted to your destination's URL with `/application-booked` appended.
+         */
+        post: operations["applicationBooked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    applicationApproved: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The creditor approved
+         * @description Posted to your destination's URL with `/application-approved` appended.
+         */
+        post: operations["applicationApproved"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    applicationConditionallyApproved: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The creditor approved under conditions
+         * @description Posted to your destination's URL with `/application-conditionally-approved` appended.
+         */
+        post: operations["applicationConditionallyApproved"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    documentsIncomplete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The creditor misses documents or information
+         * @description Posted to your destination's URL with `/documents-incomplete` appended.
+         */
+        post: operations["documentsIncomplete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    awaitingDecision: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An application was submitted and awaits a decision
+         * @description Posted to your destination's URL with `/awaiting-decision` appended.
+         */
+        post: operations["awaitingDecision"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    pendingBanking: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The creditor waits for a bank connection
+         * @description Posted to your destination's URL with `/pending-banking` appended.
+         */
+        post: operations["pendingBanking"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    applicationDeclined: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The creditor declined
+         * @description Posted to your destination's URL with `/application-declined` appended.
+         */
+        post: operations["applicationDeclined"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+};
+export type components = {
+    schemas: {
+        /** @enum {string} */
+        ApplicationStatus: "STARTED" | "DRAFT" | "SAVED" | "SUBMITTED" | "ARCHIVED";
+        /** @description An application without its applicants. */
+        ApplicationSummary: {
+            /** Format: uuid */
+            applicationId: string;
+            /** Format: uuid */
+            retailerId: string;
+            type: components["schemas"]["ApplicationType"];
+            status: components["schemas"]["ApplicationStatus"];
+            referenceNumber?: string;
+            /** @description The creditors that have the application, in the order in which they got it. */
+            submissions: {
+                /** Format: uuid */
+                creditorId: string;
+                /** Format: date-time */
+                submittedAt: string;
+            }[];
+            /** Format: date-time */
+            createdAt: string;
+        };
+        /** @enum {string} */
+        ApplicationType: "APPROVAL" | "PRE_APPROVAL";
+        /**
+         * @description What the co-applicant is to the primary applicant.
+         * @enum {string}
+         */
+        Relationship: "COMMON_LAW" | "EMPLOYER" | "FRIEND" | "IN_LAW" | "OTHER" | "PARENT" | "SIBLING" | "SPOUSE";
+        ApplicationWrite: {
+            /**
+             * Format: uuid
+             * @description Required unless X-Service-Retailer-ID names the retailer.
+             */
+            retailerId?: string;
+            type: components["schemas"]["ApplicationType"];
+            referenceNumber?: string;
+            primaryApplicant: components["schemas"]["ApplicantWrite"];
+            coApplicant?: components["schemas"]["ApplicantWrite"];
+            relationship?: components["schemas"]["Relationship"];
+        };
+        Application: {
+            /** Format: uuid */
+            applicationId: string;
+            /** Format: uuid */
+            retailerId: string;
+            type: components["schemas"]["ApplicationType"];
+            status: components["schemas"]["ApplicationStatus"];
+            referenceNumber?: string;
+            primaryApplicant: components["schemas"]["Applicant"];
+            coApplicant?: components["schemas"]["Applicant"];
+            relationship?: components["schemas"]["Relationship"];
+            submissions: components["schemas"]["Submission"][];
+            /** Format: date-time */
+            createdAt: string;
+        };
+        ApplicantWrite: {
+            firstName: string;
+            lastName: string;
+            /** @description Social insurance number, nine digits. Sealed at rest and never shown in full. */
+            sin?: string;
+            /** Format: date */
+            dateOfBirth: string;
+            phoneNumber?: string;
+            /** Format: email */
+            email?: string;
+            addressHistory?: components["schemas"]["Address"][];
+            employmentHistory?: components["schemas"]["Employment"][];
+        };
+        Applicant: {
+            /** Format: uuid */
+            applicantId: string;
+            firstName: string;
+            lastName: string;
+            /** @description The last three digits: `***-***-286`. */
+            sin?: string;
+            /** Format: date */
+            dateOfBirth: string;
+            phoneNumber?: string;
+            email?: string;
+            addressHistory?: components["schemas"]["Address"][];
+            employmentHistory?: components["schemas"]["Employment"][];
+        };
+        Address: {
+            apartmentSuite?: string;
+            streetNo?: string;
+            streetName?: string;
+            streetType?: string;
+            /** @enum {string} */
+            direction?: "N" | "NE" | "E" | "SE" | "S" | "SW" | "W" | "NW";
+            city?: string;
+            province?: components["schemas"]["Province"];
+            postalCode?: string;
+            /** @enum {string} */
+            residenceType?: "RENT" | "OWN_FREE_AND_CLEAR" | "OWN_WITH_MORTGAGE" | "OWN_MOBILE_HOME" | "RESERVE_HOUSING" | "WITH_PARENTS" | "OTHER";
+            monthlyRentOrMortgage?: components["schemas"]["Amount"];
+            yearsAtAddress?: number;
+            monthsAtAddress?: number;
+        };
+        Employment: {
+            employerName?: string;
+            occupation?: string;
+            /** @enum {string} */
+            status?: "FULL_TIME" | "FULL_TIME_PROBATION" | "PART_TIME" | "PART_TIME_CASUAL" | "RETIRED" | "SEASONAL_SUMMER" | "SEASONAL_WINTER" | "SELF_EMPLOYED" | "UNEMPLOYED";
+            /** @enum {string} */
+            type?: "AT_HOME" | "EXECUTIVE" | "LABOURER" | "MANAGEMENT" | "OFFICE_STAFF" | "OTHER" | "PRODUCTION" | "PROFESSIONAL" | "RETIRED" | "SALES" | "SELF_EMPLOYED" | "SERVICE" | "STUDENT" | "TRADES" | "UNEMPLOYED";
+            employmentPhone?: string;
+            /** @description Per pay period of incomeFrequency. */
+            grossIncome?: components["schemas"]["Amount"];
+            incomeFrequency?: components["schemas"]["Frequency"];
+            yearsWorked?: number;
+            monthsWorked?: number;
+        };
+        SubmissionWrite: {
+            /**
+             * Format: uuid
+             * @description The retailer's user who submits.
+             */
+            submittedByUserId: string;
+            creditorIds: string[];
+            /** @description One for each applicant of the application. */
+            consents: components["schemas"]["Consent"][];
+            worksheet: components["schemas"]["Worksheet"];
+        };
+        /** @description An applicant's explicit agreement that credit information about them is asked for and shared. */
+        Consent: {
+            /** Format: uuid */
+            applicantId: string;
+            creditConsent: boolean;
+        };
+        Submission: {
+            /** Format: uuid */
+            creditorId: string;
+            /** Format: date-time */
+            submittedAt: string;
+            worksheet: components["schemas"]["Worksheet"];
+        };
+        /** @description What the retailer proposes for the deal. */
+        Worksheet: {
+            /** Format: date */
+            firstPaymentDate?: string;
+            frequency?: components["schemas"]["Frequency"];
+            interestRate?: components["schemas"]["Rate"];
+            term?: components["schemas"]["Months"];
+            /** Format: date */
+            deliveryDate?: string;
+            salePrice?: components["schemas"]["Amount"];
+            cashDown?: components["schemas"]["Amount"];
+            rebate?: components["schemas"]["Amount"];
+            totalFinancedAmount?: components["schemas"]["Amount"];
+            vehicle?: components["schemas"]["Vehicle"];
+        };
+        Vehicle: {
+            vin?: string;
+            year?: number;
+            make?: string;
+            model?: string;
+            trim?: string;
+            /** @enum {string} */
+            status?: "NEW" | "USED";
+            odometerKm?: number;
+        };
+        Error: {
+            /**
+             * @description The HTTP status again.
+             * @default 400
+             */
+            status: number;
+            /** @description What is wrong, for people. */
+            message: string;
+            /** @description What is wrong, for programs. */
+            code: string;
+            requestId: string;
+            /** @description The fields at fault. */
+            errors?: components["schemas"]["FieldError"][];
+        };
+        FieldError: {
+            /** @description JSON Pointer (RFC 6901), such as `/decision`. */
+            pointer: string;
+            message: string;
+            /**
+             * @description Where the parameter is; absent when the pointer leads into the body.
+             * @enum {string}
+             */
+            in?: "path" | "query" | "header";
+        };
+        /** @description The same error as problem details (RFC 9457). */
+        Problem: {
+            /** @description Always `about:blank`; `code` tells the kind. */
+            type: string;
+            title: string;
+            status: number;
+            detail: string;
+            code: string;
+            requestId: string;
+            errors?: components["schemas"]["FieldError"][];
+        };
+        /** @description Canadian dollars. */
+        Amount: number;
+        /** @description Per cent per year. */
+        Rate: number;
+        /** @description Months. */
+        Months: number;
+        /** @enum {string} */
+        Frequency: "MONTHLY" | "SEMI_MONTHLY" | "WEEKLY" | "BI_WEEKLY";
+        /** @enum {string} */
+        Province: "AB" | "BC" | "MB" | "NB" | "NL" | "NS" | "NT" | "NU" | "ON" | "PE" | "QC" | "SK" | "YT";
+        /** @description Give it as `cursor` to get the next page; null on the last one. */
+        NextCursor: string | null;
+        /** @description Nonblank text, stored and shown as given. */
+        CommentText: string;
+        CreditorComment: {
+            /** @description The name of the creditor's user who comments. Nonblank, without control characters. */
+            userName: string;
+            comment: components["schemas"]["CommentText"];
+        };
+        RetailerUserComment: {
+            /**
+             * Format: uuid
+             * @description The author, as listed by `GET /users` in the same retailer context.
+             */
+            userId: string;
+            comment: components["schemas"]["CommentText"];
+        };
+        Comment: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description For whom the author wrote.
+             * @enum {string}
+             */
+            side: "RETAILER" | "CREDITOR";
+            author: {
+                /** @description On the retailer's side, the user's name at the time of the comment. */
+                userName: string;
+                /**
+                 * Format: uuid
+                 * @description The retailer's user; absent on the creditor's side.
+                 */
+                userId?: string;
+            };
+            comment: string;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description The integration that added the comment.
+             */
+            integrationId: string;
+            /** @description Whether the comment has reached the other side. */
+            delivery: {
+                /** @enum {string} */
+                state: "QUEUED" | "DELIVERED";
+                /**
+                 * Format: date-time
+                 * @description When the other side first read the comment; absent while it is queued.
+                 */
+                deliveredAt?: string;
+                /**
+                 * Format: uuid
+                 * @description The integration that first read it; absent while it is queued.
+                 */
+                integrationId?: string;
+            };
+        };
+        /** @enum {string} */
+        DecisionValue: "BOOKED" | "DOCUMENTS_INCOMPLETE" | "APPROVED" | "CONDITIONALLY_APPROVED" | "DECLINED" | "WITHDRAWN" | "INCOMPLETE" | "AWAITING_DECISION" | "PENDING_BANK_CONNECTION" | "DRAFT";
+        /** @enum {string} */
+        IncomeStatus: "REQUIRED" | "VERIFIED" | "WAIVED";
+        IncomeStatusWrite: {
+            incomeStatus: components["schemas"]["IncomeStatus"];
+        };
+        /**
+         * @description `AWAITING_DECISION` and `DRAFT` cannot be written.
+         * @enum {string}
+         */
+        WritableDecisionValue: "BOOKED" | "DOCUMENTS_INCOMPLETE" | "APPROVED" | "CONDITIONALLY_APPROVED" | "WITHDRAWN" | "DECLINED" | "INCOMPLETE" | "PENDING_BANK_CONNECTION";
+        Decision: {
+            applicationId: string;
+            creditorId: string;
+            decision: components["schemas"]["DecisionValue"];
+            /** Format: date */
+            firstPaymentDate?: string;
+            paymentFrequency?: components["schemas"]["Frequency"];
+            interestRate?: components["schemas"]["Rate"];
+            paymentAmount?: components["schemas"]["Amount"];
+            /** @description Free text conditions. */
+            conditions?: string;
+        };
+        DecisionFigures: {
+            /** Format: date */
+            firstPaymentDate?: string;
+            paymentFrequency?: components["schemas"]["Frequency"];
+            interestRate?: components["schemas"]["Rate"];
+            paymentAmount?: components["schemas"]["Amount"];
+            /** @description Free text conditions. */
+            conditions?: string;
+            /** @description Program name. */
+            program?: string;
+            /** @description Tier name. */
+            tier?: string;
+            /** @description Vehicle purchase price. */
+            salePrice?: components["schemas"]["Amount"];
+            downPayment?: components["schemas"]["Amount"];
+            rebate?: components["schemas"]["Amount"];
+            dealerAdminFee?: components["schemas"]["Amount"];
+            gapInsurance?: components["schemas"]["Amount"];
+            extendedWarranty?: components["schemas"]["Amount"];
+            /** Format: date */
+            deliveryDate?: string;
+            /** @description Loan term in months. */
+            term?: components["schemas"]["Months"];
+            gpsFee?: components["schemas"]["Amount"];
+            licenseFee?: components["schemas"]["Amount"];
+            lenderAdminFee?: components["schemas"]["Amount"];
+            ppsaFee?: components["schemas"]["Amount"];
+            installationDeliveryFee?: components["schemas"]["Amount"];
+            lifeInsuranceFee?: components["schemas"]["Amount"];
+            /** @description Accident and health insurance fee. */
+            ahInsuranceFee?: components["schemas"]["Amount"];
+            otherNonTaxable?: components["schemas"]["Amount"];
+            otherTaxable?: components["schemas"]["Amount"];
+            taxProvince?: components["schemas"]["Province"];
+        };
+        DecisionWrite: {
+            /** @description Must be the application in the path. */
+            applicationId: string;
+            decision: components["schemas"]["WritableDecisionValue"];
+        } & components["schemas"]["DecisionFigures"];
+        RecordedDecision: {
+            /** @description 1, 2, 3 … for each application and creditor. */
+            sequence: number;
+            /** Format: date-time */
+            recordedAt: string;
+            /** @description The integration that recorded it; null where the platform did, as at submission. */
+            integrationId: string | null;
+            decision: components["schemas"]["DecisionValue"];
+        } & components["schemas"]["DecisionFigures"];
+        RetailerUser: {
+            /** Format: uuid */
+            userId: string;
+            firstName: string;
+            lastName: string;
+            email: string;
+            active: boolean;
+            /** @description The retailer, where the user belongs to it directly. */
+            retailerIds: string[];
+            /** @description The retailer's group, where the user belongs to it. */
+            retailerGroupIds: string[];
+        };
+        GrantedRetailer: {
+            /** Format: uuid */
+            retailerId: string;
+            name: string;
+            /**
+             * Format: uuid
+             * @description Left out for a retailer that belongs to no group.
+             */
+            retailerGroupId?: string;
+            /** Format: date-time */
+            grantedAt: string;
+        };
+        GrantedCreditor: {
+            /** Format: uuid */
+            creditorId: string;
+            name: string;
+            /** @description Whether the integration is disabled for the creditor. */
+            disabled: boolean;
+            /** Format: date-time */
+            grantedAt: string;
+        };
+        EnableForRetailer: {
+            /** @description At most 32 KiB as JSON without white space, and 16 levels. */
+            configJson?: {
+                [key: string]: unknown;
+            };
+        };
+        EnabledForRetailer: {
+            /** Format: uuid */
+            integrationId: string;
+            /** Format: uuid */
+            retailerId: string;
+            /** @constant */
+            status: "ENABLED";
+        };
+        EnableIntegration: {
+            /** Format: uuid */
+            creditorId: string;
+        };
+        DisableIntegration: {
+            /** Format: uuid */
+            creditorId: string;
+            /** @description Why the integration is disabled. */
+            reason?: string;
+        };
+        SetIntegrationStatus: {
+            /** Format: uuid */
+            creditorId: string;
+            /** @enum {string} */
+            status: "REQUESTED" | "WAITING_FOR_SECOND_ACTIVATION_STEP" | "FAILED_TO_ENABLE";
+        };
+        /** @enum {string} */
+        IntegrationStatus: "REQUESTED" | "WAITING_FOR_SECOND_ACTIVATION_STEP" | "FAILED_TO_ENABLE" | "ENABLED" | "DISABLED";
+        IntegrationStatusSet: {
+            /** Format: uuid */
+            creditorId: string;
+            status: components["schemas"]["IntegrationStatus"];
+        };
+        IntegrationEnablement: {
+            /** Format: uuid */
+            creditorId: string;
+            status?: components["schemas"]["IntegrationStatus"];
+            /** @description Why the integration is disabled. */
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description When the status was set.
+             */
+            setAt?: string;
+        };
+        IntegrationWrite: {
+            /** Format: uuid */
+            integrationId?: string;
+            name: string;
+            permissions?: components["schemas"]["Permissions"];
+        };
+        Integration: {
+            /** Format: uuid */
+            integrationId: string;
+            name: string;
+            permissions: components["schemas"]["Permissions"];
+        };
+        Permissions: "ENQUEUE_RETAILER_CHAT"[];
+        KeyWrite: {
+            /**
+             * @description A live key begins with `cl_live_`, a test key with `cl_test_`. Both open the same.
+             * @default true
+             */
+            live?: boolean;
+        };
+        Key: {
+            /** Format: uuid */
+            keyId: string;
+            key: string;
+        };
+        DestinationWrite: {
+            url: string;
+        };
+        Destination: {
+            /** Format: uuid */
+            destinationId: string;
+            /** @description `whsec_` and base64 of the 32 bytes that sign; only when the destination is new. */
+            secret?: string;
+        };
+        SecretRotation: {
+            /**
+             * @description How many hours the earlier secrets sign beside the new one.
+             * @default 24
+             */
+            overlapHours?: number;
+        };
+        RotatedSecret: {
+            /** @description `whsec_` and base64 of the 32 bytes that sign. */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description When the last of the earlier secrets stops signing.
+             */
+            overlapEndsAt: string;
+        };
+        NameWrite: {
+            name: string;
+        };
+        RetailerWrite: {
+            name: string;
+            /**
+             * Format: uuid
+             * @description The group the retailer belongs to, if any.
+             */
+            retailerGroupId?: string;
+        };
+        UserWrite: {
+            firstName: string;
+            lastName: string;
+            /** Format: email */
+            email: string;
+            /** @default true */
+            active?: boolean;
+            retailerIds?: components["schemas"]["Ids"];
+            retailerGroupIds?: components["schemas"]["Ids"];
+        };
+        Ids: string[];
+        IntegrationEnabledEvent: {
+            /** Format: uuid */
+            retailerId: string;
+            retailerName: string;
+            /** @description The result of the integration's configuration, as the retailer gave it. */
+            configJson?: {
+                [key: string]: unknown;
+            };
+        };
+        DecisionEvent: {
+            /** Format: uuid */
+            retailerId: string;
+            status: string;
+            /** Format: uuid */
+            creditorId: string;
+            /** Format: uuid */
+            applicationId: string;
+            conditions?: string;
+        };
+        OfferEvent: {
+            /** Format: date */
+            firstPaymentDate: string;
+            /**
+             * @description Hyphenated, unlike paymentFrequency.
+             * @enum {string}
+             */
+            frequency: "WEEKLY" | "BI-WEEKLY" | "SEMI-MONTHLY" | "MONTHLY";
+            interestRate: components["schemas"]["Rate"];
+            approvedPayment?: components["schemas"]["Money"];
+            /** @description The worksheet's rate less the decision's, when they differ. */
+            rateReduction?: number;
+            /** @description The decision's term less the worksheet's, in months, when they differ. */
+            termStretch?: number;
+            maxPayment?: components["schemas"]["Money"];
+        } & components["schemas"]["DecisionEvent"];
+        Money: {
+            amount: number;
+            /** @constant */
+            currency: "CAD";
+        };
+    };
+    responses: {
+        /** @description The request cannot be accepted; `message` says why and `errors` names the fields. */
+        BadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No key, one that is not known or no longer valid, or one of the other kind. */
+        Unauthorized: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                /** @description How to authenticate (RFC 6750). */
+                "WWW-Authenticate": string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The key lacks the permission that the operation asks for. */
+        Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No such record within the caller's grants. */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Another request stands in the way: a record of that name exists, or a request with the same Idempotency-Key is still running. */
+        Conflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is larger than the operation takes; `message` says how much that is. */
+        TooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is not declared as JSON in UTF-8. */
+        NotJson: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The Idempotency-Key came earlier with another body. */
+        Unprocessable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The integration's allowance is used up, or too many of its requests or too many bytes are under way. */
+        TooManyRequests: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Something failed on our side. Nothing about it depends on your request being repeated. */
+        InternalError: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A part of the platform is unavailable for the moment, did not answer in time, or is overloaded. */
+        Unavailable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A field is not valid, or the submission takes no comment; `code` says which. */
+        CreditorCommentRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The comment is not valid, the user is not eligible, or the application takes no comments. */
+        RetailerCommentRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The permission, or the grant on the retailer, is missing. */
+        RetailerCommentForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is no such application, or it has no conversation with this creditor. */
+        RetailerCommentNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No such submission within your grants. */
+        ConversationNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
+    parameters: {
+        /**
+         * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+         * @example order-7781-attempt-1
+         */
+        RequestId: string;
+        /**
+         * @description W3C trace context; passed on. A malformed one is left out.
+         * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+         */
+        TraceParent: string;
+        /**
+         * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+         * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+         */
+        IdempotencyKey: string;
+        /**
+         * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+         * @example 0198c0de-0000-7000-8000-00000000a001
+         */
+        RetailerContext: string;
+        /** @example 0198c0de-0000-7000-8000-00000000b001 */
+        ApplicationId: string;
+        /** @example 0198c0de-0000-7000-8000-00000000c001 */
+        CreditorId: string;
+        /** @example 0198c0de-0000-7000-8000-00000000d001 */
+        IntegrationId: string;
+        /** @example 0198c0de-0000-7000-8000-00000000a001 */
+        RetailerId: string;
+        /** @description How many records one page holds at most. */
+        Limit: number;
+        /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+        Cursor: string;
+        /**
+         * @description The retailer whose records are listed; it must be granted to the integration. May be left out by an integration to which exactly one retailer is granted.
+         * @example 0198c0de-0000-7000-8000-00000000a001
+         */
+        RetailerOfList: string;
+        /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+        ServiceSignature: string;
+        /** @description Of integrationEnabled, in place of X-SERVICE-SIGNATURE, and made like it. */
+        IntegrationSignature: string;
+        /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+        WebhookId: string;
+        /** @description When this attempt was made, in seconds since 1970. */
+        WebhookTimestamp: string;
+        /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+        WebhookSignature: string;
+        /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+        WebhookSequence: string;
+    };
+    requestBodies: never;
+    headers: {
+        /** @description The request's id, yours or a new one. */
+        RequestId: string;
+        /** @description `true` when this is the stored answer of an earlier request with the same Idempotency-Key. */
+        IdempotentReplayed: "true";
+        /** @description Seconds to wait before trying again. */
+        RetryAfter: number;
+        /** @description What is left of the allowance, as `"default";r=<requests>;t=<seconds until it is whole again>`. */
+        RateLimit: string;
+        /** @description The allowance, as `"default";q=<requests>;w=<seconds>`. */
+        RateLimitPolicy: string;
+    };
+    pathItems: never;
+};
+export type $defs = Record<string, never>;
+export interface operations {
+    listApplications: {
+        parameters: {
+            query?: {
+                /** @description Lists the applications in this status only. */
+                status?: components["schemas"]["ApplicationStatus"];
+                /** @description Lists the application with this reference number, of which a retailer has one at most. Upper and lower case differ. */
+                referenceNumber?: string;
+                /** @description How many records one page holds at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The retailer whose records are listed; it must be granted to the integration. May be left out by an integration to which exactly one retailer is granted.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerOfList"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the applications. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                     *           "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                     *           "type": "APPROVAL",
+                     *           "status": "SUBMITTED",
+                     *           "referenceNumber": "DEAL-2026-0042",
+                     *           "submissions": [
+                     *             {
+                     *               "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *               "submittedAt": "2026-03-02T15:04:05.678Z"
+                     *             }
+                     *           ],
+                     *           "createdAt": "2026-03-02T14:58:21.345Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["ApplicationSummary"][];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createApplication: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "type": "APPROVAL",
+                 *       "referenceNumber": "DEAL-2026-0042",
+                 *       "primaryApplicant": {
+                 *         "firstName": "Maya",
+                 *         "lastName": "Tremblay",
+                 *         "sin": "046454286",
+                 *         "dateOfBirth": "1988-07-14",
+                 *         "phoneNumber": "+1 514 555 0143",
+                 *         "email": "maya.tremblay@example.com",
+                 *         "addressHistory": [
+                 *           {
+                 *             "streetNo": "1280",
+                 *             "streetName": "Sherbrooke",
+                 *             "streetType": "Street",
+                 *             "direction": "W",
+                 *             "city": "Montreal",
+                 *             "province": "QC",
+                 *             "postalCode": "H3G 1H9",
+                 *             "residenceType": "RENT",
+                 *             "monthlyRentOrMortgage": 1450,
+                 *             "yearsAtAddress": 3,
+                 *             "monthsAtAddress": 2
+                 *           }
+                 *         ],
+                 *         "employmentHistory": [
+                 *           {
+                 *             "employerName": "Northern Lights Bakery",
+                 *             "occupation": "Baker",
+                 *             "status": "FULL_TIME",
+                 *             "type": "TRADES",
+                 *             "grossIncome": 2100,
+                 *             "incomeFrequency": "BI_WEEKLY",
+                 *             "yearsWorked": 5,
+                 *             "monthsWorked": 0
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ApplicationWrite"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Application"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getApplication: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The application. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Application"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    submitApplication: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "submittedByUserId": "0198c0de-0000-7000-8000-00000000e001",
+                 *       "creditorIds": [
+                 *         "0198c0de-0000-7000-8000-00000000c001"
+                 *       ],
+                 *       "consents": [
+                 *         {
+                 *           "applicantId": "0198c0de-0000-7000-8000-00000000f001",
+                 *           "creditConsent": true
+                 *         }
+                 *       ],
+                 *       "worksheet": {
+                 *         "firstPaymentDate": "2026-03-31",
+                 *         "frequency": "MONTHLY",
+                 *         "interestRate": 7.49,
+                 *         "term": 60,
+                 *         "salePrice": 28995,
+                 *         "cashDown": 2000,
+                 *         "totalFinancedAmount": 29300,
+                 *         "vehicle": {
+                 *           "vin": "1HGBH41JXMN109186",
+                 *           "year": 2024,
+                 *           "make": "Honda",
+                 *           "model": "Civic",
+                 *           "status": "USED"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["SubmissionWrite"];
+            };
+        };
+        responses: {
+            /** @description Submitted. The application with all its submissions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Application"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    archiveApplication: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Archived. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                     *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                     *       "type": "APPROVAL",
+                     *       "status": "ARCHIVED",
+                     *       "referenceNumber": "DEAL-2026-0042",
+                     *       "primaryApplicant": {
+                     *         "applicantId": "0198c0de-0000-7000-8000-00000000f001",
+                     *         "firstName": "Maya",
+                     *         "lastName": "Tremblay",
+                     *         "sin": "***-***-286",
+                     *         "dateOfBirth": "1988-07-14",
+                     *         "phoneNumber": "+1 514 555 0143",
+                     *         "email": "maya.tremblay@example.com"
+                     *       },
+                     *       "submissions": [],
+                     *       "createdAt": "2026-03-02T14:58:21.345Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Application"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    commentAsCreditor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreditorComment"];
+            };
+        };
+        responses: {
+            /** @description The comment was added. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description The id of the comment.
+                         */
+                        id: string;
+                        /** Format: date-time */
+                        createdAt: string;
+                    };
+                };
+            };
+            400: components["responses"]["CreditorCommentRefused"];
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    commentAsRetailerUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetailerUserComment"];
+            };
+        };
+        responses: {
+            /** @description The comment was added and is queued for delivery to the creditor. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["RetailerCommentRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["RetailerCommentForbidden"];
+            404: components["responses"]["RetailerCommentNotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getConversation: {
+        parameters: {
+            query?: {
+                /** @description How many records one page holds at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the conversation. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Comment"][];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["ConversationNotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDecision: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The latest decision. Fields the creditor did not give are left out. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Decision"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recordDecision: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecisionWrite"];
+            };
+        };
+        responses: {
+            /** @description Recorded. The decision as the read operation would give it now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Decision"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getIncomeStatus: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The income status. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                     *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *       "incomeStatus": "VERIFIED",
+                     *       "setAt": "2026-03-02T15:04:05.678Z"
+                     *     }
+                     */
+                    "application/json": {
+                        applicationId: string;
+                        creditorId: string;
+                        incomeStatus?: components["schemas"]["IncomeStatus"];
+                        /** Format: date-time */
+                        setAt?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setIncomeStatus: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "incomeStatus": "VERIFIED"
+                 *     }
+                 */
+                "application/json": components["schemas"]["IncomeStatusWrite"];
+            };
+        };
+        responses: {
+            /** @description Set. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                     *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *       "incomeStatus": "VERIFIED"
+                     *     }
+                     */
+                    "application/json": {
+                        applicationId: string;
+                        creditorId: string;
+                        incomeStatus: components["schemas"]["IncomeStatus"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDecisions: {
+        parameters: {
+            query?: {
+                /** @description How many records one page holds at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the history. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RecordedDecision"][];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description `true` lists active users only, `false` inactive ones only. */
+                active?: boolean;
+                /** @description How many records one page holds at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The retailer whose records are listed; it must be granted to the integration. May be left out by an integration to which exactly one retailer is granted.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerOfList"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the users. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "userId": "0198c0de-0000-7000-8000-00000000e001",
+                     *           "firstName": "Noor",
+                     *           "lastName": "Singh",
+                     *           "email": "noor.singh@example.com",
+                     *           "active": true,
+                     *           "retailerIds": [
+                     *             "0198c0de-0000-7000-8000-00000000a001"
+                     *           ],
+                     *           "retailerGroupIds": []
+                     *         },
+                     *         {
+                     *           "userId": "0198c0de-0000-7000-8000-00000000e002",
+                     *           "firstName": "Ariel",
+                     *           "lastName": "Roy",
+                     *           "email": "ariel.roy@example.com",
+                     *           "active": false,
+                     *           "retailerIds": [],
+                     *           "retailerGroupIds": [
+                     *             "0198c0de-0000-7000-8000-00000000a101"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["RetailerUser"][];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRetailers: {
+        parameters: {
+            query?: {
+                /** @description How many records one page holds at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the retailers. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                     *           "name": "Harbour Motors",
+                     *           "retailerGroupId": "0198c0de-0000-7000-8000-00000000a101",
+                     *           "grantedAt": "2026-02-02T15:04:05.678Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["GrantedRetailer"][];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCreditors: {
+        parameters: {
+            query?: {
+                /** @description How many records one page holds at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the creditors. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *           "name": "First Prairie Finance",
+                     *           "disabled": false,
+                     *           "grantedAt": "2026-02-02T15:04:05.678Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["GrantedCreditor"][];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    enableIntegration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EnableIntegration"];
+            };
+        };
+        responses: {
+            /** @description Enabled. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *       "status": "ENABLED"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["IntegrationStatusSet"];
+                };
+            };
+            /** @description The body cannot be accepted, or there is no such creditor within your grants. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The status is not `REQUESTED`, or a request with the same Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    disableIntegration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "reason": "The creditor ended the contract."
+                 *     }
+                 */
+                "application/json": components["schemas"]["DisableIntegration"];
+            };
+        };
+        responses: {
+            /** @description Disabled. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *       "status": "DISABLED"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["IntegrationStatusSet"];
+                };
+            };
+            /** @description The body cannot be accepted, or there is no such creditor within your grants. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setIntegrationStatus: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "status": "REQUESTED"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetIntegrationStatus"];
+            };
+        };
+        responses: {
+            /** @description Set. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *       "status": "REQUESTED"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["IntegrationStatusSet"];
+                };
+            };
+            /** @description The body cannot be accepted, or there is no such creditor within your grants. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            /** @description The status is not one of the three, or the Idempotency-Key came earlier with another body. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getIntegrationEnablement: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The status. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *       "status": "DISABLED",
+                     *       "reason": "The creditor ended the contract.",
+                     *       "setAt": "2026-03-02T15:04:05.678Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["IntegrationEnablement"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    enableForRetailer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "configJson": {
+                 *         "dealerCode": "H-1047",
+                 *         "locations": [
+                 *           "MONTREAL",
+                 *           "LAVAL"
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EnableForRetailer"];
+            };
+        };
+        responses: {
+            /** @description Enabled. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "integrationId": "0198c0de-0000-7000-8000-00000000d001",
+                     *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                     *       "status": "ENABLED"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EnabledForRetailer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description There is no such integration or no such retailer. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    registerIntegration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Maple Lending Bridge",
+                 *       "permissions": [
+                 *         "ENQUEUE_RETAILER_CHAT"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["IntegrationWrite"];
+            };
+        };
+        responses: {
+            /** @description Registered. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Integration"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    issueKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "live": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeyWrite"];
+            };
+        };
+        responses: {
+            /** @description Issued. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+                keyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Withdrawn. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    grantRetailer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Granted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    withdrawRetailer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Withdrawn. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    grantCreditor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Granted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    withdrawCreditor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Withdrawn. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setDestination: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://hooks.example.com/creditlane"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DestinationWrite"];
+            };
+        };
+        responses: {
+            /** @description Set. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Destination"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeDestination: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlapHours": 48
+                 *     }
+                 */
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description Rotated. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "secret": "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfFJrp1TMY=",
+                     *       "overlapEndsAt": "2026-03-03T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RotatedSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    registerRetailer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Harbour Motors"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RetailerWrite"];
+            };
+        };
+        responses: {
+            /** @description Registered. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    registerRetailerGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                retailerGroupId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Harbour Auto Group"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NameWrite"];
+            };
+        };
+        responses: {
+            /** @description Registered. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    registerUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "firstName": "Noor",
+                 *       "lastName": "Singh",
+                 *       "email": "noor.singh@example.com",
+                 *       "retailerIds": [
+                 *         "0198c0de-0000-7000-8000-00000000a001"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["UserWrite"];
+            };
+        };
+        responses: {
+            /** @description Registered. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    registerCreditor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000c001 */
+                creditorId: components["parameters"]["CreditorId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "First Prairie Finance"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NameWrite"];
+            };
+        };
+        responses: {
+            /** @description Registered. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    integrationEnabled: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Of integrationEnabled, in place of X-SERVICE-SIGNATURE, and made like it. */
+                "X-INTEGRATION-SIGNATURE": components["parameters"]["IntegrationSignature"];
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": components["parameters"]["WebhookSequence"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "retailerName": "Harbour Motors",
+                 *       "configJson": {
+                 *         "dealerCode": "H-1047",
+                 *         "locations": [
+                 *           "MONTREAL",
+                 *           "LAVAL"
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["IntegrationEnabledEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    applicationBooked: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": components["parameters"]["WebhookSequence"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    status?: "BOOKED";
+                } & components["schemas"]["DecisionEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    applicationApproved: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": components["parameters"]["WebhookSequence"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    status?: "APPROVED";
+                } & components["schemas"]["OfferEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    applicationConditionallyApproved: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": components["parameters"]["WebhookSequence"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    status?: "CONDITIONALLY_APPROVED";
+                } & components["schemas"]["OfferEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    documentsIncomplete: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": components["parameters"]["WebhookSequence"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    status?: "INCOMPLETE";
+                } & components["schemas"]["OfferEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    awaitingDecision: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": components["parameters"]["WebhookSequence"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    status?: "AWAITING_DECISION";
+                } & components["schemas"]["DecisionEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    pendingBanking: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": components["parameters"]["WebhookSequence"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    status?: "PENDING_BANK_CONNECTION";
+                } & components["schemas"]["DecisionEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    applicationDeclined: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": components["parameters"]["WebhookSequence"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    status?: "DECLINED";
+                } & components["schemas"]["DecisionEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+}

@@ -1,0 +1,52 @@
+// Generated from services/gateway/openapi by npm run generate. Do not edit.
+
+/** Method and path by operationId, and the largest page of a list. */
+export const OPERATIONS = {
+  listApplications: {"method":"GET","path":"/applications","pageSize":100},
+  createApplication: {"method":"POST","path":"/applications"},
+  getApplication: {"method":"GET","path":"/applications/{applicationId}"},
+  submitApplication: {"method":"POST","path":"/applications/{applicationId}/submit"},
+  archiveApplication: {"method":"POST","path":"/applications/{applicationId}/archive"},
+  commentAsCreditor: {"method":"POST","path":"/applications/{applicationId}/creditors/{creditorId}/comment"},
+  commentAsRetailerUser: {"method":"POST","path":"/applications/{applicationId}/creditors/{creditorId}/retailer-comment"},
+  getConversation: {"method":"GET","path":"/applications/{applicationId}/creditors/{creditorId}/conversation","pageSize":100},
+  getDecision: {"method":"GET","path":"/applications/{applicationId}/creditors/{creditorId}/decision"},
+  recordDecision: {"method":"POST","path":"/applications/{applicationId}/creditors/{creditorId}/decision"},
+  getIncomeStatus: {"method":"GET","path":"/applications/{applicationId}/creditors/{creditorId}/income-status"},
+  setIncomeStatus: {"method":"POST","path":"/applications/{applicationId}/creditors/{creditorId}/income-status"},
+  listDecisions: {"method":"GET","path":"/applications/{applicationId}/creditors/{creditorId}/decisions","pageSize":100},
+  listUsers: {"method":"GET","path":"/users","pageSize":100},
+  listRetailers: {"method":"GET","path":"/retailers","pageSize":100},
+  listCreditors: {"method":"GET","path":"/creditors","pageSize":100},
+  enableIntegration: {"method":"POST","path":"/creditors/enable-integration"},
+  disableIntegration: {"method":"POST","path":"/creditors/disable-integration"},
+  setIntegrationStatus: {"method":"POST","path":"/creditors/integration-status"},
+  getIntegrationEnablement: {"method":"GET","path":"/creditors/{creditorId}/integration"},
+  enableForRetailer: {"method":"POST","path":"/platform/integrations/{integrationId}/retailers/{retailerId}/enable"},
+  registerIntegration: {"method":"POST","path":"/platform/integrations"},
+  issueKey: {"method":"POST","path":"/platform/integrations/{integrationId}/keys"},
+  revokeKey: {"method":"DELETE","path":"/platform/integrations/{integrationId}/keys/{keyId}"},
+  grantRetailer: {"method":"PUT","path":"/platform/integrations/{integrationId}/retailers/{retailerId}"},
+  withdrawRetailer: {"method":"DELETE","path":"/platform/integrations/{integrationId}/retailers/{retailerId}"},
+  grantCreditor: {"method":"PUT","path":"/platform/integrations/{integrationId}/creditors/{creditorId}"},
+  withdrawCreditor: {"method":"DELETE","path":"/platform/integrations/{integrationId}/creditors/{creditorId}"},
+  setDestination: {"method":"PUT","path":"/platform/integrations/{integrationId}/destination"},
+  removeDestination: {"method":"DELETE","path":"/platform/integrations/{integrationId}/destination"},
+  rotateSecret: {"method":"POST","path":"/platform/integrations/{integrationId}/destination/secret"},
+  registerRetailer: {"method":"PUT","path":"/platform/retailers/{retailerId}"},
+  registerRetailerGroup: {"method":"PUT","path":"/platform/retailer-groups/{retailerGroupId}"},
+  registerUser: {"method":"PUT","path":"/platform/users/{userId}"},
+  registerCreditor: {"method":"PUT","path":"/platform/creditors/{creditorId}"},
+} as const;
+
+/** By event: the header of its hex signature, and what tells its payload from the others. */
+export const WEBHOOKS = {
+  integrationEnabled: {"signatureHeader":"X-INTEGRATION-SIGNATURE","required":["retailerId","retailerName"]},
+  applicationBooked: {"signatureHeader":"X-SERVICE-SIGNATURE","status":"BOOKED"},
+  applicationApproved: {"signatureHeader":"X-SERVICE-SIGNATURE","status":"APPROVED"},
+  applicationConditionallyApproved: {"signatureHeader":"X-SERVICE-SIGNATURE","status":"CONDITIONALLY_APPROVED"},
+  documentsIncomplete: {"signatureHeader":"X-SERVICE-SIGNATURE","status":"INCOMPLETE"},
+  awaitingDecision: {"signatureHeader":"X-SERVICE-SIGNATURE","status":"AWAITING_DECISION"},
+  pendingBanking: {"signatureHeader":"X-SERVICE-SIGNATURE","status":"PENDING_BANK_CONNECTION"},
+  applicationDeclined: {"signatureHeader":"X-SERVICE-SIGNATURE","status":"DECLINED"},
+} as const;

@@ -1,0 +1,122 @@
+/** The two signatures of a webhook: those of Standard Webhooks, and the hex HMAC of the body. */
+import { WebhookVerificationError } from './verification-error.ts';
+import { nameOfPayload, signatureHeaderOf } from './webhook-event.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+/** By this way both the types of Node and those of browsers have it. */
+export type SecretKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
+/** What a request's headers say is signed, and by which signatures; one that matches is enough. */
+export interface Signed {
+  readonly header: string;
+  readonly signatures: readonly Bytes[];
+  /** The signed bytes for a body. */
+  content(body: Bytes): Bytes;
+  readonly id?: string;
+  /** Of the attempt; absent where the scheme has none. */
+  readonly timestampMs?: number;
+}
+
+/** Reads a header by its name in any case. */
+export type ReadHeader = (name: string) => string | undefined;
+
+const HEX_HEADERS = ['X-SERVICE-SIGNATURE', 'X-INTEGRATION-SIGNATURE'];
+/** A rotation keeps four secrets at most; more signatures than this are not checked. */
+const MAX_SIGNATURES = 16;
+
+/** @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
+export function standardSignature(header: ReadHeader): Signed {
+  const id = required(header, 'webhook-id');
+  const timestamp = required(header, 'webhook-timestamp');
+  const given = required(header, 'webhook-signature');
+  if (!/^\d{1,12}$/.test(timestamp)) {
+    throw malformed('webhook-timestamp', 'seconds since 1970');
+  }
+  if (/^[0-9a-f]{64}$/.test(given)) {
+    throw new WebhookVerificationError(
+      'wrong_header',
+      'webhook-signature holds a hex signature, which belongs into X-SERVICE-SIGNATURE.',
+    );
+  }
+  const signatures = given
+    .split(' ')
+    .slice(0, MAX_SIGNATURES)
+    .flatMap((part) => (part.startsWith('v1,') ? (decodeBase64(part.slice(3)) ?? []) : []));
+  if (signatures.length === 0) throw malformed('webhook-signature', '"v1," and base64');
+  const prefix = new TextEncoder().encode(`${id}.${timestamp}.`);
+  return {
+    header: 'webhook-signature',
+    signatures,
+    content: (body) => new Uint8Array([...prefix, ...body]),
+    id,
+    timestampMs: Number(timestamp) * 1000,
+  };
+}
+
+/** Throws `wrong_header` when the header is not the one in which the payload's event is signed. */
+export function hexSignature(header: ReadHeader, payload: unknown): Signed {
+  refuseHeaderOfOtherEvent(header, payload);
+  const name = HEX_HEADERS.find((it) => header(it) !== undefined) ?? expectedHeader(payload);
+  const given = required(header, name ?? 'X-SERVICE-SIGNATURE');
+  if (given.startsWith('v1,')) {
+    throw new WebhookVerificationError(
+      'wrong_header',
+      `${name} holds a signature of Standard Webhooks, which belongs into webhook-signature.`,
+    );
+  }
+  const signature = decodeHex(given);
+  if (signature === undefined) throw malformed(`${name}`, '64 lower-case hex digits');
+  return { header: `${name}`, signatures: [signature], content: (body) => body };
+}
+
+/** The payload is not verified yet: it decides only for which reason the webhook is refused. */
+export function refuseHeaderOfOtherEvent(header: ReadHeader, payload: unknown): void {
+  const expected = expectedHeader(payload);
+  if (expected === undefined || header(expected) !== undefined) return;
+  const other = HEX_HEADERS.find((name) => header(name) !== undefined);
+  if (other === undefined) return;
+  throw new WebhookVerificationError(
+    'wrong_header',
+    `The signature is in ${other}, but ${nameOfPayload(payload)} is signed in ${expected}.`,
+  );
+}
+
+/** Whether one of the keys made one of the signatures for this body. */
+export async function isSignedBy(
+  signed: Signed,
+  keys: readonly SecretKey[],
+  body: Bytes,
+): Promise<boolean> {
+  const content = signed.content(body);
+  const checks = keys.flatMap((key) =>
+    // `verify` of Web Crypto compares in constant time.
+    signed.signatures.map((signature) => crypto.subtle.verify('HMAC', key, signature, content)),
+  );
+  return (await Promise.all(checks)).includes(true);
+}
+
+export function decodeBase64(text: string): Bytes | undefined {
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text))
+    return undefined;
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
+function decodeHex(text: string): Bytes | undefined {
+  if (!/^[0-9a-f]{64}$/.test(text)) return undefined;
+  return Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
+}
+
+function expectedHeader(payload: unknown): string | undefined {
+  const name = nameOfPayload(payload);
+  return name && signatureHeaderOf(name);
+}
+
+function required(header: ReadHeader, name: string): string {
+  const value = header(name);
+  if (value !== undefined && value !== '') return value;
+  throw new WebhookVerificationError('missing_header', `The header ${name} is missing.`);
+}
+
+function malformed(name: string, wanted: string): WebhookVerificationError {
+  return new WebhookVerificationError('malformed_header', `The header ${name} is not ${wanted}.`);
+}
