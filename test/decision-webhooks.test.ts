@@ -1,3 +1,4 @@
+import { verifyWebhook, type WebhookEvent } from '@creditlane/client/webhooks';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { decisionPath } from './platform/api-client.ts';
@@ -5,23 +6,45 @@ import { hexSignature } from './platform/hex-signature.ts';
 import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
 import type { ReceivedWebhook } from './platform/webhook-inbox-client.ts';
 
-/** Every decision that a creditor may record and that sends a webhook: its path, and its `status`. */
+/** Every decision that a creditor may record and that sends a webhook: its path, its `status`, and its type for the client. */
 const WEBHOOK_OF_DECISION = [
-  { decision: 'BOOKED', path: '/application-booked', status: 'BOOKED' },
-  { decision: 'APPROVED', path: '/application-approved', status: 'APPROVED' },
+  { decision: 'BOOKED', path: '/application-booked', status: 'BOOKED', type: 'applicationBooked' },
+  {
+    decision: 'APPROVED',
+    path: '/application-approved',
+    status: 'APPROVED',
+    type: 'applicationApproved',
+  },
   {
     decision: 'CONDITIONALLY_APPROVED',
     path: '/application-conditionally-approved',
     status: 'CONDITIONALLY_APPROVED',
+    type: 'applicationConditionallyApproved',
   },
-  { decision: 'DOCUMENTS_INCOMPLETE', path: '/documents-incomplete', status: 'INCOMPLETE' },
-  { decision: 'INCOMPLETE', path: '/documents-incomplete', status: 'INCOMPLETE' },
+  {
+    decision: 'DOCUMENTS_INCOMPLETE',
+    path: '/documents-incomplete',
+    status: 'INCOMPLETE',
+    type: 'documentsIncomplete',
+  },
+  {
+    decision: 'INCOMPLETE',
+    path: '/documents-incomplete',
+    status: 'INCOMPLETE',
+    type: 'documentsIncomplete',
+  },
   {
     decision: 'PENDING_BANK_CONNECTION',
     path: '/pending-banking',
     status: 'PENDING_BANK_CONNECTION',
+    type: 'pendingBanking',
   },
-  { decision: 'DECLINED', path: '/application-declined', status: 'DECLINED' },
+  {
+    decision: 'DECLINED',
+    path: '/application-declined',
+    status: 'DECLINED',
+    type: 'applicationDeclined',
+  },
 ];
 
 const TERMS = { firstPaymentDate: '2027-02-01', paymentFrequency: 'BI_WEEKLY', interestRate: 6.49 };
@@ -34,9 +57,15 @@ describe('a recorded decision sends a signed webhook', () => {
   afterAll(() => platform.close());
   beforeEach(() => platform.inbox.clear());
 
+  /** As a subscriber does with the published client. */
+  async function verify(webhook: ReceivedWebhook | undefined): Promise<WebhookEvent> {
+    const { body = '', headers = {} } = webhook ?? {};
+    return verifyWebhook({ body, headers, secrets: platform.demo.webhookSecret });
+  }
+
   test.each(WEBHOOK_OF_DECISION)(
     '$decision sends a webhook to $path with status $status',
-    async ({ decision, path, status }) => {
+    async ({ decision, path, status, type }) => {
       const submission = await platform.submitNewApplication();
       await platform.inbox.waitFor(1);
       await platform.inbox.clear();
@@ -49,7 +78,9 @@ describe('a recorded decision sends a signed webhook', () => {
       expect(answer.status).toBe(200);
       const [webhook] = await platform.inbox.waitFor(1);
       expect(webhook?.path).toBe(path);
-      expect(bodyOf(webhook)).toMatchObject({
+      const event = await verify(webhook);
+      expect(event.type).toBe(type);
+      expect(event.payload).toMatchObject({
         ...submission,
         retailerId: platform.demo.retailerId,
         status,
@@ -80,7 +111,7 @@ describe('a recorded decision sends a signed webhook', () => {
     const submission = await platform.submitNewApplication();
     const [webhook] = await platform.inbox.waitFor(1);
     expect(webhook?.path).toBe('/awaiting-decision');
-    expect(bodyOf(webhook)).toEqual({
+    expect((await verify(webhook)).payload).toEqual({
       ...submission,
       retailerId: platform.demo.retailerId,
       status: 'AWAITING_DECISION',
@@ -98,7 +129,7 @@ describe('a recorded decision sends a signed webhook', () => {
       term: 72,
     });
     const [, webhook] = await platform.inbox.waitFor(2);
-    expect(bodyOf(webhook)).toEqual({
+    expect((await verify(webhook)).payload).toEqual({
       ...submission,
       retailerId: platform.demo.retailerId,
       status: 'APPROVED',
@@ -121,7 +152,7 @@ describe('a recorded decision sends a signed webhook', () => {
     await platform.recordDecision(submission, { decision: 'DOCUMENTS_INCOMPLETE' });
     const [, first, second] = await platform.inbox.waitFor(3);
     for (const webhook of [first, second]) {
-      expect(bodyOf(webhook)).toMatchObject({
+      expect((await verify(webhook)).payload).toMatchObject({
         firstPaymentDate: '2027-01-15',
         frequency: 'MONTHLY',
         interestRate: 5.25,
@@ -138,6 +169,19 @@ describe('a recorded decision sends a signed webhook', () => {
     const otherSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
     expect(() => new Webhook(otherSecret).verify(webhook.body, webhook.headers)).toThrow();
     expect(() => new Webhook(webhookSecret).verify(`${webhook.body} `, webhook.headers)).toThrow();
+    for (const scheme of ['standard', 'hex'] as const) {
+      const event = await verifyWebhook({ ...webhook, secrets: webhookSecret, scheme });
+      expect(event.type).toBe('awaitingDecision');
+      const refused = verifyWebhook({ ...webhook, secrets: otherSecret, scheme });
+      await expect(refused).rejects.toMatchObject({ reason: 'signature_mismatch' });
+      const respelled = verifyWebhook({
+        ...webhook,
+        body: `${webhook.body} `,
+        secrets: webhookSecret,
+        scheme,
+      });
+      await expect(respelled).rejects.toMatchObject({ reason: 'body_reserialised' });
+    }
   });
 
   test('the webhooks of a submission are numbered 1, 2, 3 …', async () => {
@@ -154,7 +198,3 @@ describe('a recorded decision sends a signed webhook', () => {
     ]);
   });
 });
-
-function bodyOf(webhook: ReceivedWebhook | undefined): unknown {
-  return JSON.parse(webhook?.body ?? '');
-}

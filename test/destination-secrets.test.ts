@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { verifyWebhook } from '@creditlane/client/webhooks';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Answer } from './platform/api-client.ts';
@@ -65,11 +66,19 @@ describe('the secret of a destination can be rotated, and the destination remove
     expect(signaturesOf(during)).toHaveLength(2);
     expect([verifies(during, old), verifies(during, secret)]).toEqual([true, true]);
     expect(during.headers['x-service-signature']).toBe(hexSignature(secret, during.body));
+    expect((await verifyWebhook({ ...during, secrets: old })).type).toBe('awaitingDecision');
+    const hexOnly = verifyWebhook({ ...during, secrets: old, scheme: 'hex' });
+    await expect(hexOnly).rejects.toMatchObject({ reason: 'old_secret' });
 
     await platform.runSql('integrations', `UPDATE previous_secrets SET signs_until = now()`);
     const afterwards = await nextWebhook();
     expect(signaturesOf(afterwards)).toHaveLength(1);
     expect([verifies(afterwards, old), verifies(afterwards, secret)]).toEqual([false, true]);
+    const retired = verifyWebhook({ ...during, secrets: secret, retiredSecrets: [old] });
+    expect((await retired).type).toBe('awaitingDecision');
+    await expect(verifyWebhook({ ...afterwards, secrets: old })).rejects.toMatchObject({
+      reason: 'signature_mismatch',
+    });
   });
 
   test('a rotation without an overlap revokes the earlier secrets at once', async () => {

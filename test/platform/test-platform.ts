@@ -163,10 +163,10 @@ export class TestPlatform {
   }
 
   /** Submits an application to the first tenant's creditor. */
-  submit(application: CreatedApplication, headers: Record<string, string> = {}): Promise<Answer> {
+  submit(application: CreatedApplication): Promise<Answer> {
     const { applicantId } = application.primaryApplicant;
     const body = makeSubmission({ ...this.demo, applicantId });
-    return this.api.post(`/applications/${application.applicationId}/submit`, body, { headers });
+    return this.api.post(`/applications/${application.applicationId}/submit`, body);
   }
 
   recordDecision(
