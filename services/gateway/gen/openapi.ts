@@ -117,8 +117,7 @@ export type paths = {
         put?: never;
         /**
          * Archive an application
-         * @description Closes an application of any status for good: it can no longer be submitted (409
-         *     `application_archived`) or commented on. It stays readable, and its submissions and their decisions
+         * @description Closes an application of any status for good: it can no longer be submitted or commented on. It stays readable, and its submissions and their decisions
          *     stay as they are. Archiving an archived application changes nothing and succeeds.
          *
          *     Takes no body. Needs a grant on the application's retailer.
@@ -642,6 +641,7 @@ export type paths = {
             path: {
                 /** @example 0198c0de-0000-7000-8000-00000000d001 */
                 integrationId: components["parameters"]["IntegrationId"];
+                /** @example 0198c0de-0000-7000-8000-000000001001 */
                 keyId: string;
             };
             cookie?: never;
@@ -792,6 +792,7 @@ export type paths = {
             query?: never;
             header?: never;
             path: {
+                /** @example 0198c0de-0000-7000-8000-00000000a101 */
                 retailerGroupId: string;
             };
             cookie?: never;
@@ -814,6 +815,7 @@ export type paths = {
             query?: never;
             header?: never;
             path: {
+                /** @example 0198c0de-0000-7000-8000-00000000e001 */
                 userId: string;
             };
             cookie?: never;
@@ -1566,6 +1568,22 @@ export type components = {
             };
             content: {
                 "application/json": components["schemas"]["Error"];
+                /**
+                 * @example {
+                 *       "type": "about:blank",
+                 *       "title": "Bad Request",
+                 *       "status": 400,
+                 *       "detail": "decision: must be one of BOOKED, DOCUMENTS_INCOMPLETE, APPROVED",
+                 *       "code": "invalid_request",
+                 *       "requestId": "0198c0de-7f5a-7c3e-9d61-3f3f0f2a9b11",
+                 *       "errors": [
+                 *         {
+                 *           "pointer": "/decision",
+                 *           "message": "must be one of BOOKED, DOCUMENTS_INCOMPLETE, APPROVED"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1757,6 +1775,32 @@ export type components = {
         };
         /** @description No such submission within your grants. */
         ConversationNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A field is not valid, or there is no such submission within your grants. */
+        OnSubmissionRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A field is not valid, or there is no such submission within your grants. */
+        DecisionRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -2003,13 +2047,45 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                     *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                     *       "type": "APPROVAL",
+                     *       "status": "DRAFT",
+                     *       "referenceNumber": "DEAL-2026-0042",
+                     *       "primaryApplicant": {
+                     *         "applicantId": "0198c0de-0000-7000-8000-00000000f001",
+                     *         "firstName": "Maya",
+                     *         "lastName": "Tremblay",
+                     *         "sin": "***-***-286",
+                     *         "dateOfBirth": "1988-07-14",
+                     *         "phoneNumber": "+1 514 555 0143",
+                     *         "email": "maya.tremblay@example.com"
+                     *       },
+                     *       "submissions": [],
+                     *       "createdAt": "2026-03-02T14:58:21.345Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Application"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            /** @description The retailer has an application of this reference number, or the same request is still running. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
             422: components["responses"]["Unprocessable"];
@@ -2055,6 +2131,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                     *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                     *       "type": "APPROVAL",
+                     *       "status": "SUBMITTED",
+                     *       "referenceNumber": "DEAL-2026-0042",
+                     *       "primaryApplicant": {
+                     *         "applicantId": "0198c0de-0000-7000-8000-00000000f001",
+                     *         "firstName": "Maya",
+                     *         "lastName": "Tremblay",
+                     *         "sin": "***-***-286",
+                     *         "dateOfBirth": "1988-07-14",
+                     *         "phoneNumber": "+1 514 555 0143",
+                     *         "email": "maya.tremblay@example.com"
+                     *       },
+                     *       "submissions": [
+                     *         {
+                     *           "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *           "submittedAt": "2026-03-02T15:04:05.678Z",
+                     *           "worksheet": {
+                     *             "firstPaymentDate": "2026-03-31",
+                     *             "frequency": "MONTHLY",
+                     *             "interestRate": 7.49,
+                     *             "term": 60,
+                     *             "salePrice": 28995,
+                     *             "cashDown": 2000,
+                     *             "totalFinancedAmount": 29300,
+                     *             "vehicle": {
+                     *               "vin": "1HGBH41JXMN109186",
+                     *               "year": 2024,
+                     *               "make": "Honda",
+                     *               "model": "Civic",
+                     *               "status": "USED"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "createdAt": "2026-03-02T14:58:21.345Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Application"];
                 };
             };
@@ -2145,13 +2262,66 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                     *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                     *       "type": "APPROVAL",
+                     *       "status": "SUBMITTED",
+                     *       "referenceNumber": "DEAL-2026-0042",
+                     *       "primaryApplicant": {
+                     *         "applicantId": "0198c0de-0000-7000-8000-00000000f001",
+                     *         "firstName": "Maya",
+                     *         "lastName": "Tremblay",
+                     *         "sin": "***-***-286",
+                     *         "dateOfBirth": "1988-07-14",
+                     *         "phoneNumber": "+1 514 555 0143",
+                     *         "email": "maya.tremblay@example.com"
+                     *       },
+                     *       "submissions": [
+                     *         {
+                     *           "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *           "submittedAt": "2026-03-02T15:04:05.678Z",
+                     *           "worksheet": {
+                     *             "firstPaymentDate": "2026-03-31",
+                     *             "frequency": "MONTHLY",
+                     *             "interestRate": 7.49,
+                     *             "term": 60,
+                     *             "salePrice": 28995,
+                     *             "cashDown": 2000,
+                     *             "totalFinancedAmount": 29300,
+                     *             "vehicle": {
+                     *               "vin": "1HGBH41JXMN109186",
+                     *               "year": 2024,
+                     *               "make": "Honda",
+                     *               "model": "Civic",
+                     *               "status": "USED"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "createdAt": "2026-03-02T14:58:21.345Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Application"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            /** @description The application cannot be submitted to these creditors, or the same request is still running. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
             422: components["responses"]["Unprocessable"];
@@ -2474,7 +2644,7 @@ export interface operations {
                     "application/json": components["schemas"]["Decision"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["OnSubmissionRefused"];
             401: components["responses"]["Unauthorized"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
@@ -2535,7 +2705,7 @@ export interface operations {
                     "application/json": components["schemas"]["Decision"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["DecisionRefused"];
             401: components["responses"]["Unauthorized"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
@@ -2680,7 +2850,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["OnSubmissionRefused"];
             401: components["responses"]["Unauthorized"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
@@ -2735,6 +2905,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "sequence": 2,
+                     *           "recordedAt": "2026-03-02T16:30:00.000Z",
+                     *           "integrationId": "0198c0de-0000-7000-8000-00000000d002",
+                     *           "decision": "APPROVED",
+                     *           "firstPaymentDate": "2026-03-31",
+                     *           "paymentFrequency": "BI_WEEKLY",
+                     *           "interestRate": 6.99,
+                     *           "paymentAmount": 412.55,
+                     *           "term": 72,
+                     *           "conditions": "Proof of income not older than 30 days."
+                     *         },
+                     *         {
+                     *           "sequence": 1,
+                     *           "recordedAt": "2026-03-02T15:04:05.678Z",
+                     *           "integrationId": null,
+                     *           "decision": "AWAITING_DECISION"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     "application/json": {
                         data: components["schemas"]["RecordedDecision"][];
                         nextCursor: components["schemas"]["NextCursor"];
@@ -2827,7 +3022,19 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["BadRequest"];
+            /** @description A parameter is not valid, or there is no such retailer within your grants. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: components["responses"]["Unauthorized"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
@@ -3404,6 +3611,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "integrationId": "0198c0de-0000-7000-8000-00000000d001",
+                     *       "name": "Maple Lending Bridge",
+                     *       "permissions": [
+                     *         "ENQUEUE_RETAILER_CHAT"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Integration"];
                 };
             };
@@ -3466,6 +3682,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "keyId": "0198c0de-0000-7000-8000-000000001001",
+                     *       "key": "cl_live_9fQ2mT7xKcV4bN8rLzJ3hWyD6sGpA1eU5oXiR0tYq_k1M2nB"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Key"];
                 };
             };
@@ -3500,6 +3722,7 @@ export interface operations {
             path: {
                 /** @example 0198c0de-0000-7000-8000-00000000d001 */
                 integrationId: components["parameters"]["IntegrationId"];
+                /** @example 0198c0de-0000-7000-8000-000000001001 */
                 keyId: string;
             };
             cookie?: never;
@@ -3869,8 +4092,32 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            /** @description There is no such integration, or it has no destination. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many earlier secrets still sign, or the same request is still running. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
             422: components["responses"]["Unprocessable"];
@@ -3948,6 +4195,7 @@ export interface operations {
                 traceparent?: components["parameters"]["TraceParent"];
             };
             path: {
+                /** @example 0198c0de-0000-7000-8000-00000000a101 */
                 retailerGroupId: string;
             };
             cookie?: never;
@@ -4000,6 +4248,7 @@ export interface operations {
                 traceparent?: components["parameters"]["TraceParent"];
             };
             path: {
+                /** @example 0198c0de-0000-7000-8000-00000000e001 */
                 userId: string;
             };
             cookie?: never;
@@ -4167,6 +4416,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                 *       "status": "BOOKED"
+                 *     }
+                 */
                 "application/json": {
                     /** @constant */
                     status?: "BOOKED";
@@ -4210,6 +4467,23 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                 *       "firstPaymentDate": "2026-03-31",
+                 *       "frequency": "BI-WEEKLY",
+                 *       "interestRate": 6.99,
+                 *       "approvedPayment": {
+                 *         "amount": 412.55,
+                 *         "currency": "CAD"
+                 *       },
+                 *       "rateReduction": 0.5,
+                 *       "termStretch": 12,
+                 *       "status": "APPROVED"
+                 *     }
+                 */
                 "application/json": {
                     /** @constant */
                     status?: "APPROVED";
@@ -4253,6 +4527,24 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                 *       "firstPaymentDate": "2026-03-31",
+                 *       "frequency": "BI-WEEKLY",
+                 *       "interestRate": 6.99,
+                 *       "approvedPayment": {
+                 *         "amount": 412.55,
+                 *         "currency": "CAD"
+                 *       },
+                 *       "rateReduction": 0.5,
+                 *       "termStretch": 12,
+                 *       "status": "CONDITIONALLY_APPROVED",
+                 *       "conditions": "Proof of income not older than 30 days."
+                 *     }
+                 */
                 "application/json": {
                     /** @constant */
                     status?: "CONDITIONALLY_APPROVED";
@@ -4296,6 +4588,24 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                 *       "firstPaymentDate": "2026-03-31",
+                 *       "frequency": "BI-WEEKLY",
+                 *       "interestRate": 6.99,
+                 *       "approvedPayment": {
+                 *         "amount": 412.55,
+                 *         "currency": "CAD"
+                 *       },
+                 *       "rateReduction": 0.5,
+                 *       "termStretch": 12,
+                 *       "status": "INCOMPLETE",
+                 *       "conditions": "The pay stub is missing."
+                 *     }
+                 */
                 "application/json": {
                     /** @constant */
                     status?: "INCOMPLETE";
@@ -4339,6 +4649,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                 *       "status": "AWAITING_DECISION"
+                 *     }
+                 */
                 "application/json": {
                     /** @constant */
                     status?: "AWAITING_DECISION";
@@ -4382,6 +4700,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                 *       "status": "PENDING_BANK_CONNECTION"
+                 *     }
+                 */
                 "application/json": {
                     /** @constant */
                     status?: "PENDING_BANK_CONNECTION";
@@ -4425,6 +4751,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                 *       "status": "DECLINED",
+                 *       "conditions": "Insufficient income."
+                 *     }
+                 */
                 "application/json": {
                     /** @constant */
                     status?: "DECLINED";

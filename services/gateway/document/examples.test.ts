@@ -1,0 +1,118 @@
+// The examples of the OpenAPI document: every request, answer and webhook has one, and its own schema accepts it.
+import { describe, expect, test } from 'vitest';
+import { examplesOf, type MediaType } from './examples.ts';
+import {
+  HTTP_METHODS,
+  type JsonObject,
+  loadOpenApiDocument,
+  resolveReference,
+} from './openapi-document.ts';
+import { operationsOf } from './operation.ts';
+import { closedSchemas } from './test-closed-schemas.ts';
+import { compileValidators } from './validation.ts';
+
+const JSON_TYPE = 'application/json';
+/** Words in descriptions that look like the code of an error and are none. */
+const NOT_CODES = new Set(['destination_removed']);
+
+const document = loadOpenApiDocument();
+const operations = operationsOf(document);
+const validators = compileValidators(document, operations);
+const check = closedSchemas(document);
+
+/** Everything of the document that has content: what it is, and its place. */
+interface Part {
+  what: string;
+  at: string[];
+  content: Record<string, MediaType>;
+}
+
+function partsOf(kind: 'paths' | 'webhooks'): Part[] {
+  return Object.entries(document[kind]).flatMap(([name, item]) =>
+    HTTP_METHODS.flatMap((method) => {
+      const { operationId: id, requestBody, responses } = item[method] ?? {};
+      const at = [kind, name, method];
+      const request = { what: `${id} request`, at: [...at, 'requestBody'], part: requestBody };
+      const answers = Object.entries(responses ?? {}).map(([status, response]) => ({
+        what: `${id} ${status}`,
+        ...referred([...at, 'responses', status], response),
+      }));
+      return [request, ...answers].flatMap(({ part, ...place }) => {
+        const { content } = (part ?? {}) as Partial<Part>;
+        return content === undefined ? [] : [{ ...place, content }];
+      });
+    }),
+  );
+}
+
+function referred(at: string[], part: JsonObject | { $ref: string }) {
+  const to = typeof part.$ref === 'string' ? part.$ref.split('/').slice(1) : at;
+  return { at: to, part: resolveReference<object>(document, part) };
+}
+
+const parts = [...partsOf('paths'), ...partsOf('webhooks')];
+const examples = parts.flatMap(({ what, at, content }) =>
+  Object.entries(content).flatMap(([type, media]) =>
+    examplesOf(document, media).map(({ name, value }) => ({
+      what: `${what}, example ${name}`,
+      schemaAt: [...at, 'content', type, 'schema'],
+      value,
+    })),
+  ),
+);
+
+describe('the examples of the OpenAPI document', () => {
+  test('exist for every request, every answer with a JSON body, and every webhook', () => {
+    const missing = parts
+      .filter(({ content }) => content[JSON_TYPE] !== undefined)
+      .filter(({ content }) => examplesOf(document, content[JSON_TYPE]).length === 0);
+    expect(missing.map(({ what }) => what)).toEqual([]);
+    expect(Object.keys(document.webhooks).length).toBeGreaterThanOrEqual(8);
+  });
+
+  test('are what their schemas describe, without a property that no schema names', () => {
+    const wrong = examples.flatMap(({ what, schemaAt, value }) =>
+      check(schemaAt, value).map((fault) => `${what}: ${fault}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('of requests are accepted by the validators of the gateway', () => {
+    for (const { id, method, route } of operations) {
+      const content = document.paths[route.replace('/v1', '')]?.[method]?.requestBody?.content;
+      for (const { value } of examplesOf(document, content?.[JSON_TYPE])) {
+        expect(() => validators.get(id)?.body(structuredClone(value)), id).not.toThrow();
+      }
+    }
+  });
+
+  test('of errors have the status of the answer that they are of', () => {
+    const wrong = examples.filter(({ what, value }) => {
+      const [, status = ''] = /^\w+ ([45]\d\d),/.exec(what) ?? [];
+      return status !== '' && (value as JsonObject).status !== Number(status);
+    });
+    expect(wrong.map(({ what }) => what)).toEqual([]);
+  });
+
+  test('exist for every parameter that a path has', () => {
+    const without = operations.flatMap(({ id, parameters }) =>
+      parameters
+        .filter((parameter) => parameter.in === 'path' && !('example' in parameter))
+        .map(({ name }) => `${id} ${name}`),
+    );
+    expect(without).toEqual([]);
+  });
+
+  test('of an operation have every error code that its description names', () => {
+    const missing = operations.flatMap(({ id, method, route }) => {
+      const described = document.paths[route.replace('/v1', '')]?.[method] as unknown as JsonObject;
+      const named = String(described.description).matchAll(/`([a-z]+(?:_[a-z]+)+)`/g);
+      const shown = examples.filter(({ what }) => what.startsWith(`${id} `));
+      const codes = new Set(shown.map(({ value }) => (value as JsonObject | null)?.code));
+      return [...named]
+        .filter(([, code = '']) => !NOT_CODES.has(code) && !codes.has(code))
+        .map(([, code]) => `${id} ${code}`);
+    });
+    expect(missing).toEqual([]);
+  });
+});
