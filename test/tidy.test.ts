@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   findBreakingChanges,
   findEarlierContracts,
+  findOpenApiProblems,
   findStaleGeneratedCode,
   findStaleOpenApiCode,
 } from './tidy/contracts.ts';
@@ -146,6 +147,10 @@ describe('contracts', () => {
 
   test('the gateway’s and the client’s code of the OpenAPI document is what the document generates', () => {
     expect(findStaleOpenApiCode()).toEqual([]);
+  });
+
+  test("the OpenAPI document follows Redocly's recommended rules", () => {
+    expect(findOpenApiProblems()).toEqual([]);
   });
 
   test('the contracts do not break clients of their last version', (context) => {

@@ -62,10 +62,16 @@ export function listPackages(): Package[] {
  * Runs a tool of node_modules/.bin in a folder.
  * @returns the lines it printed when it failed; an empty list when it succeeded
  */
-export function runLinter(tool: string, args: string[], folder = '.'): string[] {
+export function runLinter(
+  tool: string,
+  args: string[],
+  folder = '.',
+  ownEnv: NodeJS.ProcessEnv = {},
+): string[] {
   const command = join(ROOT, 'node_modules', '.bin', tool);
-  const cwd = join(ROOT, folder);
-  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  const options = { cwd: join(ROOT, folder), env: { ...process.env, ...ownEnv } };
+  const ended = spawnSync(command, args, { ...options, encoding: 'utf8' });
+  const { status, stdout, stderr, error } = ended;
   if (error) throw error;
   if (status === 0) return [];
   const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line.trim() !== '');
