@@ -21,6 +21,16 @@ test('platform keys are read from their digests in either case', () => {
   expect(ids[0]).toBe('abababab-abab-8aba-8bab-abababababab');
 });
 
+test('a platform key has the permissions named after its digest, and all where none is named', () => {
+  const permissionsOf = (entry: string) =>
+    [...read({ ...env, PLATFORM_KEY_DIGESTS: entry }).platformKeys.values()][0]?.permissions;
+  expect(permissionsOf(digest)).toEqual(['MANAGE_DIRECTORY', 'MANAGE_INTEGRATIONS']);
+  expect(permissionsOf(`${digest}:MANAGE_DIRECTORY`)).toEqual(['MANAGE_DIRECTORY']);
+  for (const named of ['', 'ENQUEUE_RETAILER_CHAT', 'MANAGE_DIRECTORY:MANAGE_DIRECTORY']) {
+    expect(() => permissionsOf(`${digest}:${named}`)).toThrow('entry 1 has other permissions');
+  }
+});
+
 test('without settings, destinations must be public and have https', () => {
   const strict = { allowHttp: false, allowLoopback: false, ports: [443, 8443] };
   expect(read(env).destinations).toEqual(strict);

@@ -9,9 +9,9 @@ export const SETTINGS = {
   keyRing: KEY_RING,
   digestKey: DIGEST_KEY,
   platformKeys: setting.parsed('PLATFORM_KEY_DIGESTS', parsePlatformKeys, {
-    type: 'SHA-256 in hex, separated by commas',
+    type: 'SHA-256 in hex and optionally `:permission:permission`, separated by commas',
     secret: true,
-    about: "The digests of the platform administration's API keys.",
+    about: `The digests of the platform administration's API keys. A key has the permissions named after its digest, or all.`,
   }),
   /** Must be what the webhook dispatcher's EGRESS settings allow, and no more. */
   destinations: egressPolicySetting('DESTINATIONS'),
