@@ -17,7 +17,7 @@ import { makeDemoCallers } from '@creditlane/local/demo/demo-callers';
 import { HOST } from '@creditlane/local/host';
 import type { PlatformSettings } from '@creditlane/local/settings';
 import { type DatabaseUrls, dropDatabases, prepareDatabases } from '@creditlane/platform/databases';
-import { makeSecrets } from '@creditlane/platform/secrets';
+import { makeSecrets, platformKeyDigest } from '@creditlane/platform/secrets';
 import { SERVICES } from '@creditlane/platform/services';
 import { Closers } from '@creditlane/runtime/closers';
 import { Health } from '@creditlane/runtime/health';
@@ -37,6 +37,8 @@ export interface TestPlatformOptions {
   dispatcher?: Record<string, string>;
   /** Settings of every service. */
   everywhere?: Record<string, string>;
+  /** Further platform keys, each with its permissions. */
+  platformKeys?: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
@@ -44,7 +46,7 @@ export interface TestPlatformOptions {
  * mode is that of `startInRunMode`.
  */
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
-  const { dispatcher, everywhere } = options;
+  const { dispatcher, everywhere, platformKeys = new Map() } = options;
   const testProcess = {
     log: createLog('test platform', { level: 'error' }),
     metrics: new Metrics(),
@@ -57,6 +59,7 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
     const dispatcherSettings = { ...everywhere, ...dispatcher };
     return await startWithDemoData(
       { ...settings, 'webhook-dispatcher': dispatcherSettings },
+      platformKeys,
       testProcess,
     );
   } catch (error) {
@@ -67,10 +70,16 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
 
 async function startWithDemoData(
   settings: PlatformSettings['settings'] & object,
+  platformKeys: ReadonlyMap<string, readonly string[]>,
   testProcess: Process,
 ): Promise<TestPlatform> {
   const { closers } = testProcess;
   const secrets = makeSecrets();
+  const further = [...platformKeys].map(([platformKey, permissions]) =>
+    [platformKeyDigest({ platformKey }), ...permissions].join(':'),
+  );
+  const digests = [platformKeyDigest(secrets), ...further].join(',');
+  settings.integrations = { ...settings.integrations, PLATFORM_KEY_DIGESTS: digests };
   const suffix = `_${randomBytes(4).toString('hex')}`;
   const adminUrl = inject('postgresUrl');
   const databaseUrls = await prepareDatabases(adminUrl, secrets, suffix);

@@ -1,0 +1,65 @@
+// Who may do what: every operation of the OpenAPI document, with every id that it takes, for every kind of caller.
+import { generateApiKey } from '@creditlane/crypto/api-key';
+import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-document';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeCallers } from './access-matrix/callers.ts';
+import type { MatrixCaller } from './access-matrix/expectation.ts';
+import { describedOperations, matrixOperation } from './access-matrix/matrix-operation.ts';
+import { MatrixRow } from './access-matrix/matrix-row.ts';
+import { Administration, PREPARATIONS, Records } from './access-matrix/records.ts';
+import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
+
+const document = loadOpenApiDocument();
+const described = describedOperations(document);
+
+/** The permissions that the operations ask of a kind of caller. */
+const permissionsOf = (kind: string): string[] => {
+  const rules = described.map(({ path, method }) => document.paths[path]?.[method]?.['x-access']);
+  const named = rules.flatMap((it) =>
+    it?.caller === kind && it.permission ? [it.permission] : [],
+  );
+  return [...new Set(named)];
+};
+const platformKeys = new Map(permissionsOf('platform').map((it) => [generateApiKey(false), [it]]));
+
+const TIMEOUT_MS = 120_000;
+
+describe.concurrent('an operation answers each caller as its access rule says', () => {
+  let platform: TestPlatform;
+  let records: Records;
+  let callers: MatrixCaller[];
+  const sources = () => ({
+    platform,
+    administration: new Administration(platform),
+    permissions: permissionsOf('integration'),
+    platformKeys: new Map([
+      ...platformKeys,
+      [platform.demo.keys.platform, permissionsOf('platform')] as const,
+    ]),
+  });
+  beforeAll(async () => {
+    platform = await startTestPlatform({ platformKeys });
+    const operations = described.map((it) => matrixOperation(document, it.path, it.method));
+    records = await Records.open(platform, operations);
+    callers = await makeCallers(sources(), { withNewOwner: false });
+  }, TIMEOUT_MS);
+  afterAll(() => platform.close());
+
+  test.each(described)(
+    '$id, whose ids of another tenant are answered like unknown ids',
+    async ({ id, path, method }) => {
+      const operation = matrixOperation(document, path, method);
+      const row = new MatrixRow(platform.api, operation, records);
+      const changesCaller = PREPARATIONS[id]?.changesCaller === true;
+      const own = changesCaller ? await makeCallers(sources(), { withNewOwner: true }) : callers;
+      for (const caller of own) await row.callAs(caller);
+      expect(row.faults).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test('every preparation is of an operation that exists', () => {
+    const ids = described.map(({ id }) => id);
+    expect(Object.keys(PREPARATIONS).filter((id) => !ids.includes(id))).toEqual([]);
+  });
+});
