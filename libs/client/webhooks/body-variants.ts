@@ -26,9 +26,9 @@ export function bodyVariants(body: Bytes, text: string): BodyVariant[] {
   if (typeof parsed === 'string') {
     variants.push({ bytes: encode(parsed), change: 'encoded as a JSON string a second time' });
   }
-  const printed = JSON.stringify(parsed);
+  const printed = printJson(parsed);
   // Creditlane sends compact JSON. Indentation, spaces and escaped characters come from another printer.
-  if (printed !== text) {
+  if (printed !== undefined && printed !== text) {
     variants.push({ bytes: encode(printed), change: 'parsed and printed again' });
   }
   return variants;
@@ -40,6 +40,16 @@ export function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     // Not JSON: the caller decides what this means.
+    return undefined;
+  }
+}
+
+/** Undefined for a value that is nested too deeply to be printed. */
+function printJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // JSON.parse reads any depth, and JSON.stringify throws a RangeError from some thousand levels on.
     return undefined;
   }
 }

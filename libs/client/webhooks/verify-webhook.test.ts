@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { WEBHOOKS } from '../gen/tables.ts';
@@ -214,6 +215,9 @@ describe('a webhook that is refused', () => {
         given: { headers: { ...headers, 'webhook-timestamp': String(NOW / 1000 + 1) } },
       },
       'with a changed body and the hex signature': { given: { scheme: 'hex', body: '{}' } },
+      'with a body nested too deeply to be printed': {
+        given: { body: `${'['.repeat(200_000)}${']'.repeat(200_000)}` },
+      },
       'with a body larger than any webhook': { given: { body: `"${'x'.repeat(600_000)}"` } },
     },
     body_reserialised: {
@@ -312,5 +316,38 @@ describe('a webhook that is refused', () => {
       expect(() => new Webhook(SECRET).verify(body, headers)).toThrow();
       await refusal({ body });
     }
+  });
+});
+
+describe('any other input', () => {
+  const anyHeader = fc.oneof(fc.string(), fc.constantFrom(...Object.values(signedHeaders())));
+  const anyHeaders = fc.dictionary(fc.constantFrom(...Object.keys(signedHeaders())), anyHeader);
+  const anyBody = fc.oneof(fc.json(), fc.string(), fc.uint8Array());
+  const anyScheme = fc.constantFrom('standard' as const, 'hex' as const);
+
+  test('is refused with a WebhookVerificationError', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyBody, anyHeaders, anyScheme, async (body, headers, scheme) => {
+        await refusal({ body, headers, scheme, retiredSecrets: [OLD_SECRET] });
+      }),
+      { numRuns: 500, seed: 20_261 },
+    );
+  });
+
+  test('a signed body in which one byte is changed is refused', async () => {
+    const bytes = new TextEncoder().encode(BODY);
+    const place = fc.nat(bytes.length - 1);
+    await fc.assert(
+      fc.asyncProperty(
+        place,
+        fc.integer({ min: 1, max: 255 }),
+        anyScheme,
+        async (at, by, scheme) => {
+          const body = bytes.with(at, (bytes[at] ?? 0) ^ by);
+          await refusal({ body, scheme });
+        },
+      ),
+      { numRuns: 500, seed: 20_262 },
+    );
   });
 });
