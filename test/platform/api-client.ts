@@ -56,6 +56,15 @@ export class ApiClient {
   }
 }
 
+/** fetch, rejecting when the OpenAPI document does not describe the answer. */
+export async function fetchDescribedAnswer(
+  ...[input, init]: Parameters<typeof fetch>
+): Promise<Response> {
+  const response = await fetch(input, init);
+  requireDescribedAnswer(init?.method ?? 'GET', response, await response.clone().text());
+  return response;
+}
+
 function encodeBody(body: unknown): string | Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return body;
   if (body instanceof Uint8Array) return new Uint8Array(body);

@@ -27,7 +27,13 @@ import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { startWebhookInbox } from '@creditlane/webhook-inbox/webhook-inbox';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { type Answer, ApiClient, decisionPath, type SubmissionIds } from './api-client.ts';
+import {
+  type Answer,
+  ApiClient,
+  decisionPath,
+  fetchDescribedAnswer,
+  type SubmissionIds,
+} from './api-client.ts';
 import { eventually } from './eventually.ts';
 import { startInRunMode } from './run-mode.ts';
 import { WebhookInboxClient } from './webhook-inbox-client.ts';
@@ -144,10 +150,15 @@ export class TestPlatform {
     this.databaseUrls = running.databaseUrls;
   }
 
-  /** The published client, by default with the key of the demo integration. */
+  /**
+   * The published client, by default with the key of the demo integration. Through another `baseUrl`, such as
+   * that of a proxy, its answers are not compared with the OpenAPI document.
+   */
   connect(options: Partial<ClientOptions> = {}): Client {
     const { baseUrl, keys } = this.demo;
-    return createClient({ baseUrl, apiKey: keys.integration, ...options });
+    const defaults = { baseUrl, apiKey: keys.integration };
+    const compared = options.baseUrl === undefined && { fetch: fetchDescribedAnswer };
+    return createClient({ ...defaults, ...compared, ...options });
   }
 
   /** Runs SQL in the database of a service: what makes time pass for a test, and what no operation shows. */
