@@ -180,8 +180,10 @@ describe('a program that exceeds its rate limit', () => {
         return response;
       },
     });
-    const answers = await Promise.all(Array.from({ length: 120 }, () => client.listUsers()));
-    expect(answers.map(({ status }) => status)).toEqual(Array(120).fill(200));
-    expect(refusals).toBeGreaterThan(0);
+    // The limit refills with ten requests a second, so a slow machine needs more calls until one is refused.
+    while (refusals === 0) {
+      const answers = await Promise.all(Array.from({ length: 60 }, () => client.listUsers()));
+      expect(answers.map(({ status }) => status)).toEqual(Array(60).fill(200));
+    }
   });
 });

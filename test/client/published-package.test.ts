@@ -88,6 +88,19 @@ export async function use(request: Request): Promise<string | undefined> {
 }
 `;
 
+/** The examples of the README, each with the names that the README leaves to its reader. */
+async function readmeExamples(): Promise<Record<string, string>> {
+  const page = await readFile(join(PACKAGE, 'README.md'), 'utf8');
+  const blocks = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
+  const given = 'declare const applicationId: string, creditorId: string, secret: string;';
+  const client = "declare const client: import('@creditlane/client').Client;";
+  const examples = blocks.map((code, index) => [
+    `example-${index + 1}.ts`,
+    `${code}\n${given}\n${code.includes('const client') ? '' : client}\nexport {};`,
+  ]);
+  return Object.fromEntries(examples);
+}
+
 describe('the client as npm packs it', () => {
   let folder: string;
   let packed: string[];
@@ -149,9 +162,11 @@ describe('the client as npm packs it', () => {
     ['nodenext', 'nodenext'],
     ['bundler', 'esnext'],
   ])(
-    'has declarations that check under moduleResolution %s without the types of Node',
+    'has declarations with which a program and the README’s examples check under moduleResolution %s without the types of Node',
     async (moduleResolution, module) => {
-      await writeFile(join(folder, 'consumer.ts'), TYPED_CONSUMER);
+      const sources = { 'consumer.ts': TYPED_CONSUMER, ...(await readmeExamples()) };
+      expect(Object.keys(sources)).toHaveLength(4);
+      for (const [file, text] of Object.entries(sources)) await writeFile(join(folder, file), text);
       const config = {
         compilerOptions: {
           strict: true,
@@ -164,7 +179,7 @@ describe('the client as npm packs it', () => {
           module,
           moduleResolution,
         },
-        files: ['consumer.ts'],
+        files: Object.keys(sources),
       };
       await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
       const tsc = join(ROOT, 'node_modules/.bin/tsc');
