@@ -1,7 +1,10 @@
 /** The webhook dispatcher: sends events to the integrations' own servers, signed and in order. */
+import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { purgeInbox } from '@creditlane/messaging/retention';
 import { startRetention } from '@creditlane/postgres/retention';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
+import { systemClock } from '@creditlane/runtime/clock';
+import { newId } from '@creditlane/runtime/ids';
 import type {
   ServiceContext,
   WithBus,
@@ -14,6 +17,8 @@ import { retailerEnablementFinder } from './destinations/retailer-enablements.ts
 import { DispatcherMetrics } from './dispatcher-metrics.ts';
 import { webhookSources } from './events/webhook-sources.ts';
 import { createIntake } from './intake/intake.ts';
+import { deliveriesRoutes } from './own-deliveries/deliveries-rpc.ts';
+import { TestEvents } from './own-deliveries/send-test-event.ts';
 import { webhooksRoutes } from './rpc.ts';
 import { startSending } from './sending/start-sending.ts';
 import type { SETTINGS } from './settings.ts';
@@ -64,7 +69,7 @@ export async function startWebhookDispatcher(
     sources.flatMap((source) => source.eventTypes.map((eventType) => [eventType.name, eventType])),
   );
 
-  const purges = [purgeInbox, purgeDeliveries, purgeMessages];
+  const purges = [purgeInbox, purgeDeliveries, purgeMessages, purgeIdempotency];
   const retention = startRetention({ pool, log, purges });
   closers.add(`${SERVICE} retention`, () => retention.close());
 
@@ -77,7 +82,7 @@ export async function startWebhookDispatcher(
     eventTypes,
   });
   closers.add(`${SERVICE} sending`, () => sending.close());
-  const { queue } = sending;
+  const { queue, egress } = sending;
   dispatcherMetrics.watch(pool, queue);
   const removals = startEndingRemovedDestinations({ pool, log, destinations, queue });
   closers.add(`${SERVICE} removed destinations`, () => removals.close());
@@ -89,8 +94,10 @@ export async function startWebhookDispatcher(
   });
   closers.add(`${SERVICE} subscription`, () => subscription.close());
 
+  const deps = { pool, log, queue, egress, destinations, eventTypes, clock: systemClock, newId };
+  const testEvents = new TestEvents(deps);
   return {
-    routes: [webhooksRoutes(database)],
+    routes: [webhooksRoutes(database), deliveriesRoutes({ ...deps, testEvents })],
     settled: () => sending.settled(),
     nextAttemptAt: async () => (await findUnsettled(pool)).nextAttemptAt,
   };

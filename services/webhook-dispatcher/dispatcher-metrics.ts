@@ -57,7 +57,7 @@ export class DispatcherMetrics {
     count('webhook_dead_letters', 'Events that could not be handled.', countDeadLetters);
     count(
       'webhook_disabled_destinations',
-      'Destinations that nothing is sent to until they are set anew.',
+      'Destinations that nothing is sent to until they are enabled again.',
       countDisabledDestinations,
     );
     this.#metrics.gauge(

@@ -40,6 +40,7 @@ const applicationSubmitted: WebhookEventType<ApplicationSubmitted, null> = {
     required: ['applicationId', 'applicant'],
     properties: { applicationId: { type: 'string' }, applicant: { type: 'string' } },
   }),
+  orderedBy: 'application',
   orderingKey: ({ creditorId }) => creditorId,
   numberingKey: ({ creditorId }) => creditorId,
   recipientLookup: { find: async (queries) => queries.map(() => recipients) },

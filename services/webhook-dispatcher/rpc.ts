@@ -2,22 +2,13 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Database } from '@creditlane/postgres/database';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
-import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { invalid } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { isCanonicalUuid } from '@creditlane/runtime/ids';
+import { DELIVERY_STATES, stateNameOf } from './delivery-states.ts';
 import { listDeliveries } from './store/delivery-list.ts';
-import type { DeliveryRow, DeliveryStateName } from './tables.ts';
-
-const STATES: Readonly<Record<DeliveryStateName, DeliveryState>> = {
-  waiting: DeliveryState.WAITING,
-  due: DeliveryState.DUE,
-  delivered: DeliveryState.DELIVERED,
-  dead: DeliveryState.DEAD,
-};
-const NAMES = new Map(
-  Object.entries(STATES).map(([name, state]) => [state, name as DeliveryStateName]),
-);
+import type { DeliveryRow } from './tables.ts';
 
 export function webhooksRoutes(database: Database): ServiceRoutes {
   return implement(
@@ -31,7 +22,7 @@ export function webhooksRoutes(database: Database): ServiceRoutes {
         }
         const listed = await listDeliveries(database, {
           applicationId: applicationId || undefined,
-          state: NAMES.get(state),
+          state: stateNameOf(state),
           before: cursor || undefined,
           // One delivery more than the page holds shows whether there is a next page.
           limit: limit + 1,
@@ -55,7 +46,7 @@ function toMessage(row: DeliveryRow) {
     creditorId: message.numberingKey,
     event: message.event,
     sequence: BigInt(row.sequence ?? 0),
-    state: STATES[row.state],
+    state: DELIVERY_STATES[row.state],
     reason: row.reason ?? '',
     destinationDisabledReason: row.destination?.disabledReason ?? '',
     createdAt: timestampFromDate(row.createdAt),

@@ -5,6 +5,8 @@ import { Webhooks1763700000000 } from './migrations/0001-webhooks.ts';
 import { destinationRevisions1763800000000 } from './migrations/0002-destination-revisions.ts';
 import { messageTraces1763900000000 } from './migrations/0003-message-traces.ts';
 import { messageReferences1764000000000 } from './migrations/0004-message-references.ts';
+import { replays1764300000000 } from './migrations/0005-replays.ts';
+import { deliveriesByDestination1764300000001 } from './migrations/0006-deliveries-by-destination.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -21,6 +23,8 @@ export const webhookDispatcher = defineService(
         destinationRevisions1763800000000,
         messageTraces1763900000000,
         messageReferences1764000000000,
+        replays1764300000000,
+        deliveriesByDestination1764300000001,
       ],
       poolSize: { default: 8, min: 3 },
     },

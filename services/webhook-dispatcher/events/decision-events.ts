@@ -148,6 +148,7 @@ function decisionEventType(
     path,
     signatureHeader: 'X-SERVICE-SIGNATURE',
     schema: compile(schema),
+    orderedBy: 'application',
     orderingKey: ({ applicationId }) => applicationId,
     numberingKey: ({ creditorId }) => creditorId,
     recipientLookup: granted,

@@ -35,6 +35,7 @@ export function integrationSource(
     path: '/integration-enabled',
     signatureHeader: 'X-INTEGRATION-SIGNATURE',
     schema: createSchemaCompiler()(schema),
+    orderedBy: 'retailer',
     orderingKey: ({ retailerId }) => retailerId,
     numberingKey: ({ integrationId }) => integrationId,
     recipientLookup: ofIntegration,

@@ -34,6 +34,10 @@ export interface WebhookEventType<Event = unknown, RecipientQuery = unknown> {
   /** The header that holds the hex HMAC of the body. */
   readonly signatureHeader: string;
   readonly schema: BodySchema;
+  /**
+   * The record that the ordering key names. With 'application', the numbering key is a creditor.
+   */
+  readonly orderedBy: 'application' | 'retailer';
   /** Webhooks with the same ordering key (a UUID) are sent to each destination in order. */
   orderingKey(event: Event): string;
   /** `webhook-sequence` counts per ordering key, numbering key (a UUID) and destination. */

@@ -161,6 +161,7 @@ function toLeasedDelivery(planned: PlannedDelivery): LeasedDelivery {
     // As `insertPlanQuery` writes the row of a leased delivery.
     fence: 1,
     attempts: 0,
+    replays: 0,
     orderingKey,
     destinationId,
     event,

@@ -127,11 +127,11 @@ describe('planning the deliveries of a batch', () => {
     ]);
   });
 
-  it('deliveries to a disabled destination are dead until the destination is set anew', () => {
+  it('deliveries to a disabled destination are numbered and dead until the destination is set anew', () => {
     const disabledRevisions = new Map([['dest', 3]]);
     const at = (revision: number) => ({ recipients: [{ destinationId: 'dest', revision }] });
     expect(outline([newEvent(1, at(3))], { disabledRevisions })).toEqual([
-      ['event-1', 'dest', null, 'dead', 'destination_disabled'],
+      ['event-1', 'dest', 1, 'dead', 'destination_disabled'],
     ]);
     const stored = { ...emptyState, disabledRevisions };
     const plan = planDeliveries([newEvent(1, at(4))], stored, newId);

@@ -48,7 +48,10 @@ export interface PlannedDelivery {
   readonly id: string;
   readonly message: Message;
   readonly destinationId: string;
-  /** Only deliveries that will be sent are numbered, so that receivers see no gap. */
+  /**
+   * A delivery to a disabled destination is numbered too: it can be replayed, and until then the gap shows
+   * the receiver that it misses a webhook.
+   */
   readonly sequence: number | null;
   readonly state: 'due' | 'waiting' | 'dead';
   /** Why the delivery is dead. */
@@ -112,12 +115,17 @@ export function planDeliveries(
     if (disabledRevision > 0 && disabledRevision < revision) {
       enabledRevisions.set(destinationId, revision);
     }
-    const reason = reasonNotToSend(webhook.content, disabledRevision >= revision);
-    if (reason !== undefined) {
+    if (webhook.content.kind === 'unsendable') {
+      const { reason } = webhook.content;
       deliveries.push({ id, message, destinationId, sequence: null, state: 'dead', reason });
       return;
     }
     const sequence = nextSequence(webhook, destinationId);
+    if (disabledRevision >= revision) {
+      const reason = 'destination_disabled';
+      deliveries.push({ id, message, destinationId, sequence, state: 'dead', reason });
+      return;
+    }
     const lane = laneKey(webhook.orderingKey, destinationId);
     const state = busyLanes.has(lane) ? 'waiting' : 'due';
     busyLanes.add(lane);
@@ -133,9 +141,4 @@ export function planDeliveries(
     for (const recipient of webhook.recipients) addDelivery(message, recipient);
   }
   return { highWaterMarks, lastSequences, enabledRevisions, messages, deliveries };
-}
-
-function reasonNotToSend(content: Content, isDisabled: boolean): string | undefined {
-  if (content.kind === 'unsendable') return content.reason;
-  return isDisabled ? 'destination_disabled' : undefined;
 }

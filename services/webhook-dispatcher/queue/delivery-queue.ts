@@ -39,8 +39,11 @@ export class DeliveryQueue {
   readonly #limits = new LRUCache<string, AdaptiveLimit>({ max: MAX_LIMITS });
   /** Destinations that may have a delivery ready, in the order of their turns. */
   readonly #turns = new Set<DestinationQueue>();
-  /** Recently delivered: the answer to a claim that ran before the result was written may come after it. */
-  readonly #delivered: LRUCache<string, true>;
+  /**
+   * Recently delivered: the answer to a claim that ran before the result was written may come after it.
+   * The value is the number of replays, because a later replay is to be sent.
+   */
+  readonly #delivered: LRUCache<string, number>;
   readonly #removed = new WakeSignal();
   #onReady: () => void = () => {};
   #sending = 0;
@@ -73,7 +76,7 @@ export class DeliveryQueue {
     }
     const leasedUntilMs = leasedAtMs + this.#options.leaseMs;
     for (const delivery of deliveries) {
-      if (this.#delivered.has(delivery.id)) continue;
+      if (this.#delivered.get(delivery.id) === delivery.replays) continue;
       const queued = this.#entries.get(delivery.id);
       if (queued !== undefined) {
         queued.delivery = delivery;
@@ -123,8 +126,8 @@ export class DeliveryQueue {
 
   /** Removes a delivery whose result is recorded. */
   remove({ delivery, destination }: QueueEntry, delivered: boolean): void {
-    const { id, destinationId } = delivery;
-    if (delivered) this.#delivered.set(id, true);
+    const { id, destinationId, replays } = delivery;
+    if (delivered) this.#delivered.set(id, replays);
     destination.recording -= 1;
     this.#entries.delete(id);
     if (destination.size === 0) this.#destinations.delete(destinationId);

@@ -4,8 +4,10 @@ export interface LeasedDelivery {
   readonly id: string;
   /** Grows with every lease and result; a result under an earlier fence counts only if it is a success. */
   readonly fence: number;
-  /** How many attempts were made before. */
+  /** How many attempts were made before; of a replayed delivery, since its latest replay. */
   readonly attempts: number;
+  /** How often the delivery was replayed. */
+  readonly replays: number;
   readonly orderingKey: string;
   readonly destinationId: string;
   /** The name of the event type. */

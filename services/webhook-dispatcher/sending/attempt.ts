@@ -10,8 +10,8 @@ import type { Outcome } from '../egress/exchange.ts';
 import type { RenderedBody } from '../events/body-schema.ts';
 import type { WebhookEventType } from '../events/webhook-event-type.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
+import { requestHeaders } from './request-headers.ts';
 import { nextStep, type Step } from './schedule.ts';
-import { signatureHeaders } from './signature.ts';
 
 export interface AttemptDeps {
   /** By the name of the webhook event type. */
@@ -99,15 +99,15 @@ async function tryToSend(
       destinationId,
       destinationUrl: destination.url,
       path: eventType.path,
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'Creditlane-Webhooks/1',
-        'webhook-sequence': String(delivery.sequence),
-        ...signatureHeaders({ id, timestampS, body }, destination.keys, eventType.signatureHeader),
-      },
+      headers: requestHeaders(
+        { id, timestampS, body, sequence: delivery.sequence },
+        destination.keys,
+        eventType.signatureHeader,
+      ),
       body,
       onSent: () => {
-        if (delivery.attempts === 0) metrics.observeFirstByte(delivery.recordedAt, clock());
+        const { attempts, replays, recordedAt } = delivery;
+        if (attempts === 0 && replays === 0) metrics.observeFirstByte(recordedAt, clock());
       },
     });
     return outcome && { kind: 'exchanged', outcome, revision: destination.revision };

@@ -65,7 +65,7 @@ async function leased(
     recordedAt: new Date(),
     traceparent: null,
   };
-  return { id, fence: 1, attempts: 0, orderingKey, destinationId, ...message };
+  return { id, fence: 1, attempts: 0, replays: 0, orderingKey, destinationId, ...message };
 }
 
 function result(delivery: LeasedDelivery, status: number): AttemptResult {

@@ -96,7 +96,7 @@ export class ResultRecorder {
     const { disabled, promoted } = await recordBatch(pool, batch, this.#options);
     this.#health.markStored(healthChanges);
     for (const { isNew, ...destination } of disabled) {
-      if (isNew) log.warn(destination, 'a webhook destination is disabled until it is set anew');
+      if (isNew) log.warn(destination, 'a webhook destination is disabled');
     }
     if (disabled.length > 0) queue.drop(disabled.map(({ destinationId }) => destinationId));
     if (promoted.length > 0) queue.add(promoted, leasedAtMs);

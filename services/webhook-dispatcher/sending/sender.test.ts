@@ -9,6 +9,7 @@ const delivery: LeasedDelivery = {
   id: 'delivery',
   fence: 1,
   attempts: 0,
+  replays: 0,
   orderingKey: 'application',
   destinationId: 'destination',
   event: 'applicationBooked',

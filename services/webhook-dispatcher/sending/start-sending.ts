@@ -26,6 +26,8 @@ export interface SendingDeps {
 
 export interface Sending {
   readonly queue: DeliveryQueue;
+  /** For requests that are no deliveries. */
+  readonly egress: Pick<Egress, 'post'>;
   /** Resolves when no delivery is due or under way, in this process or another. */
   settled(): Promise<void>;
   /** Starts no more requests, lets those under way end, and releases the other deliveries. */
@@ -74,6 +76,7 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
 
   return {
     queue,
+    egress,
     async settled() {
       while (queue.size > 0 || (await findUnsettled(pool)).due) {
         await queue.waitForRemoval(SETTLED_POLL_MS);

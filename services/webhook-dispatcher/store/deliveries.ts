@@ -39,8 +39,8 @@ const claimDue = defineStatement<LeasedDelivery>(
    SET leased = true, fence = d.fence + 1, next_attempt_at = now() + $6 * interval '1 ms'
    FROM picked, messages AS m
    WHERE d.id = picked.id AND m.event_id = d.event_id
-   RETURNING d.id, d.fence, d.attempts, d.application_id AS "orderingKey",
-     d.destination_id AS "destinationId", d.sequence,
+   RETURNING d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
+     d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
      m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
 );
 
@@ -118,8 +118,8 @@ const promoteNext = defineStatement<LeasedDelivery>(
      next_attempt_at = now() + $3 * interval '1 ms'
    FROM next, messages AS m
    WHERE d.id = next.id AND m.event_id = d.event_id
-   RETURNING d.id, d.fence, d.attempts, d.application_id AS "orderingKey",
-     d.destination_id AS "destinationId", d.sequence,
+   RETURNING d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
+     d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
      m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
 );
 

@@ -2,7 +2,12 @@
  * The SQL of destination states: last success, first failure, disabled or not. A state belongs to one
  * revision of its destination; a result at a later revision begins a new state.
  */
-import { defineStatement, mapQueryResult, type Query } from '@creditlane/postgres/statement';
+import {
+  defineStatement,
+  mapQueryResult,
+  type Query,
+  type Queryable,
+} from '@creditlane/postgres/statement';
 import type { DestinationHealth } from '../destinations/destination-health.ts';
 
 /** A destination that is disabled: nothing more is sent to it at this revision or an earlier one. */
@@ -112,4 +117,29 @@ const enableDestinations = defineStatement(
 /** Enables disabled destinations that were set again. `revisions` has their new revisions, by id. */
 export function enableDestinationsQuery(revisions: ReadonlyMap<string, number>): Query<unknown> {
   return enableDestinations.query([[...revisions.keys()], [...revisions.values()]]);
+}
+
+const recordTestSuccess = defineStatement<{ was_disabled: boolean }>(
+  'destinations_test_success',
+  `WITH before AS (
+     SELECT destination_id, disabled_at IS NOT NULL AS was_disabled
+     FROM destination_states WHERE destination_id = $1 AND revision <= $2 FOR UPDATE
+   )
+   UPDATE destination_states AS s
+   SET revision = $2, last_success_at = now(), failing_since = NULL, disabled_at = NULL,
+     disabled_reason = NULL
+   FROM before WHERE s.destination_id = before.destination_id
+   RETURNING before.was_disabled`,
+);
+
+/**
+ * Stores the success of a test event at a revision of the destination: the destination is failing no longer,
+ * and enabled. Tells whether it was disabled.
+ */
+export async function storeTestSuccess(
+  tx: Queryable,
+  { destinationId, revision }: { destinationId: string; revision: number },
+): Promise<boolean> {
+  const [row] = await recordTestSuccess.run(tx, [destinationId, revision]);
+  return row?.was_disabled ?? false;
 }

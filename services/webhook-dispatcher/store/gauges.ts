@@ -9,11 +9,14 @@ export const countBacklog = defineStatement<{ state: string; count: number }>(
    UNION ALL SELECT 'dead', count(*) FROM deliveries WHERE state = 'dead'`,
 );
 
+// A replayed delivery is pending since its replay. One that waits is left out: the delivery that it waits for
+// is due. So the first statement reads the index from its beginning.
 export const findOldestUndelivered = defineStatement<{ age_s: number | null }>(
   'measure_oldest',
   `SELECT extract(epoch FROM now() - least(
-     (SELECT min(created_at) FROM deliveries WHERE state = 'waiting'),
-     (SELECT min(created_at) FROM deliveries WHERE state = 'due')))::float8 AS age_s`,
+     (SELECT min(created_at) FROM deliveries WHERE state = 'waiting' AND replayed_at IS NULL),
+     (SELECT min(coalesce(replayed_at, created_at)) FROM deliveries WHERE state = 'due')
+   ))::float8 AS age_s`,
 );
 
 export const countDeadLetters = defineStatement<{ count: number }>(

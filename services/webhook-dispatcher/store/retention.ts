@@ -9,6 +9,8 @@ export const purgeDeliveries: Purge = defineStatement(
      -- The condition on created_at, which is never after settled_at, makes use of its index.
      WHERE created_at < now() - interval '30 days' AND settled_at < now() - interval '30 days'
        AND state IN ('delivered', 'dead') LIMIT 1000
+     -- A delivery that is being replayed is kept.
+     FOR UPDATE SKIP LOCKED
    ), deleted_attempt AS (
      DELETE FROM attempts USING old WHERE attempts.delivery_id = old.id
    ), deleted_delivery AS (

@@ -52,7 +52,7 @@ export declare type Delivery = Message<"creditlane.webhooks.v1.Delivery"> & {
   event: string;
 
   /**
-   * The header webhook-sequence; 0 for a delivery that cannot be sent.
+   * The header webhook-sequence; 0 for a delivery whose event has no body that could be sent.
    *
    * @generated from field: int64 sequence = 7;
    */
@@ -90,8 +90,8 @@ export declare type Delivery = Message<"creditlane.webhooks.v1.Delivery"> & {
   attempts: Attempt[];
 
   /**
-   * Why the destination is disabled until the next SetDestination, such as "gone" or "no_success"; empty
-   * while the destination is enabled.
+   * Why the destination is disabled until the next SetDestination or successful test event, such as "gone"
+   * or "no_success"; empty while the destination is enabled.
    *
    * @generated from field: string destination_disabled_reason = 13;
    */

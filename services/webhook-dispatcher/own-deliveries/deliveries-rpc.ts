@@ -1,0 +1,79 @@
+/** DeliveriesService: what an integration sees of the deliveries to its destination, and does with them. */
+import { type Timestamp, timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
+import { DeliveriesService } from '@creditlane/proto/webhooks/v1/deliveries_service';
+import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import { stateNameOf } from '../delivery-states.ts';
+import type { Destinations } from '../destinations/destinations.ts';
+import { runNamedPipeline } from '../store/named-pipeline.ts';
+import { findAttemptsQuery, findOwnDeliveryQuery } from '../store/own-deliveries.ts';
+import { listOwnDeliveries } from './list-own-deliveries.ts';
+import { deliveryNotFound, toOwnDelivery } from './own-delivery.ts';
+import { findOwnDestination } from './own-destination.ts';
+import { type ReplayDeps, replayDelivery } from './replay-delivery.ts';
+import type { TestEvents } from './send-test-event.ts';
+
+export interface OwnDeliveriesDeps extends ReplayDeps {
+  readonly destinations: Pick<Destinations, 'ofIntegration'>;
+  readonly testEvents: TestEvents;
+}
+
+const MAX_ATTEMPTS = 1_000;
+
+export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
+  const { pool, destinations, eventTypes, testEvents } = deps;
+  return implement(
+    DeliveriesService,
+    translateDatabaseErrors({
+      async listOwnDeliveries(request, call) {
+        const destination = await findOwnDestination(destinations, call);
+        if (destination === undefined) return { deliveries: [], nextCursor: '' };
+        const { createdFrom, createdBefore } = request;
+        const filter = {
+          destinationId: destination.destinationId,
+          state: stateNameOf(request.state),
+          event: request.event || undefined,
+          applicationId: request.applicationId.toLowerCase() || undefined,
+          createdFrom: createdFrom && readTime(createdFrom),
+          createdBefore: createdBefore && readTime(createdBefore),
+        };
+        const { items, nextCursor } = await listOwnDeliveries(pool, filter, request);
+        return { deliveries: items.map((row) => toOwnDelivery(row, eventTypes)), nextCursor };
+      },
+
+      async getOwnDelivery({ deliveryId }, call) {
+        const destination = await findOwnDestination(destinations, call);
+        if (destination === undefined) throw deliveryNotFound();
+        const { row, attempts } = await runNamedPipeline(pool, {
+          row: findOwnDeliveryQuery(deliveryId, destination.destinationId),
+          attempts: findAttemptsQuery(deliveryId, MAX_ATTEMPTS),
+        });
+        if (row === undefined) throw deliveryNotFound();
+        return {
+          delivery: toOwnDelivery(row, eventTypes),
+          attempts: attempts.map(({ startedAt, durationMs, status, failure }) => ({
+            startedAt: timestampFromDate(startedAt),
+            durationMs,
+            status: status ?? 0,
+            failure: failure ?? '',
+          })),
+        };
+      },
+
+      async replayDelivery({ deliveryId }, call) {
+        const destination = await findOwnDestination(destinations, call);
+        return replayDelivery(deps, destination, deliveryId.toLowerCase(), call);
+      },
+
+      async sendTestEvent(request, call) {
+        return testEvents.send(await findOwnDestination(destinations, call), request, call);
+      },
+    }),
+  );
+}
+
+/** The nearest time within the years that an ISO date has four digits for; no delivery is outside them. */
+function readTime(timestamp: Timestamp): Date {
+  const ms = timestampDate(timestamp).getTime();
+  return new Date(Math.min(Math.max(ms, 0), Date.UTC(9999, 11, 31)));
+}

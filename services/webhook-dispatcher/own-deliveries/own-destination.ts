@@ -1,0 +1,16 @@
+/** The destination of a calling integration, which decides whose deliveries the integration sees. */
+import type { Call } from '@creditlane/rpc/call';
+import type { Destinations } from '../destinations/destinations.ts';
+import type { Recipient } from '../events/webhook-event-type.ts';
+
+/**
+ * The caller's destination; undefined without one. The integrations service is asked for each call, because
+ * it alone knows whose a destination is: a stored copy would outlive the removal of the destination.
+ */
+export async function findOwnDestination(
+  { ofIntegration }: Pick<Destinations, 'ofIntegration'>,
+  { identity, traceparent }: Call,
+): Promise<Recipient | undefined> {
+  const [recipients] = await ofIntegration.find([identity.subject], traceparent);
+  return recipients?.[0];
+}

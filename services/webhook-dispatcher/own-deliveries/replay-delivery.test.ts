@@ -1,0 +1,274 @@
+import { randomUUID } from 'node:crypto';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createTestFixture, sequences, type TestFixture, upTo } from '../test-fixture.ts';
+import { answer } from '../test-receiver.ts';
+import { deliveriesClient, ownerOf } from './test-owner.ts';
+
+const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
+
+let fixture: TestFixture;
+beforeEach(async () => {
+  fixture = await createTestFixture();
+});
+afterEach(() => fixture.close());
+
+type Receiver = Awaited<ReturnType<TestFixture['addReceiver']>>;
+type Dispatcher = Awaited<ReturnType<TestFixture['start']>>;
+
+/** The id of the delivery with this sequence. */
+async function idOf(sequence: number): Promise<string> {
+  const { rows } = await fixture.sql.query('SELECT id FROM deliveries WHERE sequence = $1', [
+    sequence,
+  ]);
+  return rows[0]?.id;
+}
+
+async function statesBySequence(): Promise<string[]> {
+  const { rows } = await fixture.sql.query('SELECT state FROM deliveries ORDER BY sequence');
+  return rows.map(({ state }) => state);
+}
+
+const replay = async (dispatcher: Dispatcher, receiver: Receiver, sequence: number) =>
+  deliveriesClient(dispatcher).replayDelivery(
+    { deliveryId: (await idOf(sequence)).toUpperCase() },
+    ownerOf(receiver),
+  );
+
+/** Two attempts, so that a delivery is soon dead. */
+const TWO_ATTEMPTS = { RETRY_DELAYS: '20ms' };
+
+/** Publishes decisions 1 to `count`, and makes the delivery of each dead. */
+async function killDeliveries(receiver: Receiver, dispatcher: Dispatcher, count: number) {
+  receiver.respondWith(answer(500));
+  await dispatcher.bus.publish(upTo(count).map((sequence) => fixture.event({ sequence })));
+  await until(async () => expect(await statesBySequence()).toEqual(Array(count).fill('dead')));
+  receiver.respondWith(answer(204));
+  receiver.received.length = 0;
+}
+
+describe('a replay', () => {
+  it('of a dead delivery sends the same id, bytes and sequence with a valid signature', async () => {
+    const receiver = await fixture.addReceiver();
+    receiver.respondWith(answer(500));
+    const dispatcher = await fixture.start(TWO_ATTEMPTS);
+    await dispatcher.bus.publish([fixture.event({ decision: 'APPROVED' })]);
+    await until(async () => expect(await statesBySequence()).toEqual(['dead']));
+    receiver.respondWith(answer(204));
+    const { delivery } = await replay(dispatcher, receiver, 1);
+    expect(delivery).toMatchObject({ state: DeliveryState.DUE, reason: '', attemptCount: 2 });
+    expect(delivery?.replayedAt).toBeDefined();
+    await dispatcher.settled();
+    const [first, , third] = receiver.received;
+    expect(receiver.received).toHaveLength(3);
+    expect(third?.body).toBe(first?.body);
+    for (const name of ['webhook-id', 'webhook-sequence']) {
+      expect(third?.headers[name]).toBe(first?.headers[name]);
+    }
+    new Webhook(receiver.secret, { format: 'raw' }).verify(
+      third?.body ?? '',
+      third?.headers as Record<string, string>,
+    );
+    expect(await statesBySequence()).toEqual(['delivered']);
+  });
+
+  it('of a delivered delivery is sent at once, also by the process that has just delivered it', async () => {
+    const receiver = await fixture.addReceiver();
+    // A replay that waited for the end of its lease would exceed the time limit.
+    const dispatcher = await fixture.start({ LEASE: '30s' });
+    await dispatcher.bus.publish([fixture.event()]);
+    await dispatcher.settled();
+    await replay(dispatcher, receiver, 1);
+    await until(() => expect(receiver.received).toHaveLength(2));
+    await dispatcher.settled();
+    await replay(dispatcher, receiver, 1);
+    await until(() => expect(receiver.received).toHaveLength(3));
+  });
+
+  it('has as many attempts as a new delivery, listed after the earlier ones', async () => {
+    const receiver = await fixture.addReceiver();
+    const dispatcher = await fixture.start(TWO_ATTEMPTS);
+    await killDeliveries(receiver, dispatcher, 1);
+    receiver.respondWith(answer(503));
+    await replay(dispatcher, receiver, 1);
+    await until(async () => expect(await statesBySequence()).toEqual(['dead']));
+    expect(receiver.received).toHaveLength(2);
+    const deliveryId = await idOf(1);
+    const found = await deliveriesClient(dispatcher).getOwnDelivery(
+      { deliveryId },
+      ownerOf(receiver),
+    );
+    expect(found.attempts.map(({ status }) => status)).toEqual([500, 500, 503, 503]);
+    expect(found.delivery).toMatchObject({ attemptCount: 4, reason: 'attempts_exhausted' });
+  });
+
+  it('repeated with its idempotency key is sent once, and gets the first answer', async () => {
+    const receiver = await fixture.addReceiver();
+    const dispatcher = await fixture.start();
+    await dispatcher.bus.publish([fixture.event()]);
+    await dispatcher.settled();
+    const deliveryId = await idOf(1);
+    const onReplayed = vi.fn();
+    const call = () =>
+      deliveriesClient(dispatcher).replayDelivery(
+        { deliveryId },
+        { ...ownerOf(receiver), idempotencyKey: 'once', onReplayed },
+      );
+    const first = await call();
+    await dispatcher.settled();
+    expect(await call()).toEqual(first);
+    expect(onReplayed).toHaveBeenCalledTimes(1);
+    await dispatcher.settled();
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('sent twice at once is sent once, and the other request is refused', async () => {
+    const receiver = await fixture.addReceiver();
+    const dispatcher = await fixture.start(TWO_ATTEMPTS);
+    await killDeliveries(receiver, dispatcher, 1);
+    receiver.respondWith(() => {});
+    const both = await Promise.allSettled([1, 2].map(() => replay(dispatcher, receiver, 1)));
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(both.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { kind: 'conflict', code: 'delivery_pending' },
+    });
+  });
+});
+
+describe('a replay keeps the order of its application:', () => {
+  it('behind an earlier delivery that is replayed too, the replay waits and is sent afterwards', async () => {
+    const receiver = await fixture.addReceiver();
+    const dispatcher = await fixture.start(TWO_ATTEMPTS);
+    await killDeliveries(receiver, dispatcher, 3);
+    let mayAnswer = false;
+    receiver.respondWith((_, response) => void response.writeHead(mayAnswer ? 204 : 500).end());
+    const slow = await fixture.start({ RETRY_DELAYS: '200ms,200ms,200ms,200ms' });
+    await dispatcher.close();
+    await replay(slow, receiver, 1);
+    expect((await replay(slow, receiver, 3)).delivery?.state).toBe(DeliveryState.WAITING);
+    expect((await replay(slow, receiver, 2)).delivery?.state).toBe(DeliveryState.WAITING);
+    mayAnswer = true;
+    await until(async () =>
+      expect(await statesBySequence()).toEqual(['delivered', 'delivered', 'delivered']),
+    );
+    const [first, ...others] = sequences(receiver.received.filter((_, n) => n > 0));
+    expect([first, ...others].filter((sequence, n, all) => sequence !== all[n - 1])).toEqual([
+      1, 2, 3,
+    ]);
+  });
+
+  it('later deliveries that wait go on waiting behind the replay', async () => {
+    const receiver = await fixture.addReceiver();
+    const dispatcher = await fixture.start({ RETRY_DELAYS: '300ms,300ms,300ms,300ms' });
+    await dispatcher.bus.publish([fixture.event()]);
+    await dispatcher.settled();
+    // The second fails and is retried, the third waits behind it.
+    let isFailing = true;
+    receiver.respondWith((_, response) => void response.writeHead(isFailing ? 500 : 204).end());
+    await dispatcher.bus.publish([fixture.event({ sequence: 2 }), fixture.event({ sequence: 3 })]);
+    await until(() => expect(receiver.received).toHaveLength(2));
+    await replay(dispatcher, receiver, 1);
+    await until(() => expect(sequences(receiver.received)).toContain(1));
+    expect(await statesBySequence()).toEqual(['due', 'due', 'waiting']);
+    isFailing = false;
+    await until(async () =>
+      expect(await statesBySequence()).toEqual(['delivered', 'delivered', 'delivered']),
+    );
+    expect(sequences(receiver.received).at(-1)).toBe(3);
+  });
+
+  it('the deliveries of other applications do not wait for the replay', async () => {
+    const receiver = await fixture.addReceiver();
+    const dispatcher = await fixture.start({ RETRY_DELAYS: '1h' });
+    await dispatcher.bus.publish([fixture.event()]);
+    await dispatcher.settled();
+    receiver.respondWith(({ body }, response) => {
+      if (!body.includes(fixture.applicationId)) response.end();
+    });
+    await replay(dispatcher, receiver, 1);
+    await dispatcher.bus.publish([fixture.event({ applicationId: randomUUID() })]);
+    await until(() => expect(receiver.received).toHaveLength(3));
+  });
+});
+
+describe('a replay is refused', () => {
+  const refusal = (code: string, kind = 'conflict') => expect.objectContaining({ kind, code });
+
+  it('while the delivery is pending', async () => {
+    const receiver = await fixture.addReceiver();
+    receiver.respondWith(answer(500));
+    const dispatcher = await fixture.start({ RETRY_DELAYS: '1h' });
+    await dispatcher.bus.publish([fixture.event(), fixture.event({ sequence: 2 })]);
+    await until(() => expect(receiver.received).toHaveLength(1));
+    for (const sequence of [1, 2]) {
+      const replayed = replay(dispatcher, receiver, sequence);
+      await expect(replayed).rejects.toEqual(refusal('delivery_pending'));
+    }
+  });
+
+  it('while the destination is disabled, and is sent once the destination is set anew', async () => {
+    const receiver = await fixture.addReceiver();
+    receiver.respondWith(answer(410));
+    const dispatcher = await fixture.start();
+    await dispatcher.bus.publish([fixture.event()]);
+    await dispatcher.settled();
+    await dispatcher.bus.publish([fixture.event({ sequence: 2 })]);
+    await dispatcher.settled();
+    for (const sequence of [1, 2]) {
+      const replayed = replay(dispatcher, receiver, sequence);
+      await expect(replayed).rejects.toEqual(refusal('destination_disabled'));
+    }
+    receiver.respondWith(answer(204));
+    fixture.integrations.set(receiver.destinationId, receiver.url);
+    await replay(dispatcher, receiver, 2);
+    await dispatcher.settled();
+    expect(sequences(receiver.received)).toEqual([1, 2]);
+  });
+
+  it('for an event whose body does not match its schema', async () => {
+    const receiver = await fixture.addReceiver();
+    const dispatcher = await fixture.start();
+    await dispatcher.bus.publish([fixture.event({ decision: 'APPROVED', terms: null })]);
+    const { rows } = await fixture.sql.query('SELECT id FROM deliveries');
+    const replayed = deliveriesClient(dispatcher).replayDelivery(
+      { deliveryId: rows[0]?.id },
+      ownerOf(receiver),
+    );
+    await expect(replayed).rejects.toEqual(refusal('delivery_unsendable'));
+  });
+
+  it('after a hundred replays', async () => {
+    const receiver = await fixture.addReceiver();
+    const dispatcher = await fixture.start();
+    await dispatcher.bus.publish([fixture.event()]);
+    await dispatcher.settled();
+    await fixture.sql.query('UPDATE deliveries SET replays = 100');
+    await expect(replay(dispatcher, receiver, 1)).rejects.toEqual(refusal('too_many_replays'));
+  });
+
+  it('for a delivery of another destination as for one that does not exist', async () => {
+    const receiver = await fixture.addReceiver();
+    const dispatcher = await fixture.start();
+    await dispatcher.bus.publish([fixture.event()]);
+    await dispatcher.settled();
+    const client = deliveriesClient(dispatcher);
+    const other = await fixture.addReceiver();
+    const faults = await Promise.all(
+      [
+        [await idOf(1), ownerOf(other)] as const,
+        [randomUUID(), ownerOf(other)] as const,
+        [await idOf(1), ownerOf({ destinationId: randomUUID() })] as const,
+      ].flatMap(([deliveryId, caller]) => [
+        client.replayDelivery({ deliveryId }, caller).catch((error) => error),
+        client.getOwnDelivery({ deliveryId }, caller).catch((error) => error),
+      ]),
+    );
+    const message = 'There is no such delivery.';
+    const missing = { kind: 'not_found', code: 'delivery_not_found', message };
+    for (const fault of faults) expect(fault).toMatchObject(missing);
+    fixture.integrations.destinations.delete(receiver.destinationId);
+    const removed = refusal('delivery_not_found', 'not_found');
+    await expect(replay(dispatcher, receiver, 1)).rejects.toEqual(removed);
+  });
+});

@@ -1,0 +1,96 @@
+/** Replays a delivery: sends it again with the same id and body, and a new series of attempts. */
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
+import type { Database } from '@creditlane/postgres/database';
+import { runQuery } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import {
+  type ReplayDeliveryResponse,
+  ReplayDeliveryResponseSchema,
+} from '@creditlane/proto/webhooks/v1/deliveries_service';
+import type { Call } from '@creditlane/rpc/call';
+import { conflict, type Fault } from '@creditlane/rpc/fault';
+import type { Recipient } from '../events/webhook-event-type.ts';
+import type { DeliveryQueue } from '../queue/delivery-queue.ts';
+import { findOwnDeliveryQuery } from '../store/own-deliveries.ts';
+import {
+  beginReplay,
+  lockEarlierPending,
+  lockReplayable,
+  type ReplayableRow,
+} from '../store/replays.ts';
+import { deliveryNotFound, type EventTypes, toOwnDelivery } from './own-delivery.ts';
+
+/** Limits the attempts that are kept for a delivery: with the most RETRY_DELAYS, about 5,000. */
+const MAX_REPLAYS = 100;
+
+export interface ReplayDeps {
+  readonly pool: Database['pool'];
+  readonly queue: Pick<DeliveryQueue, 'backlog'>;
+  readonly eventTypes: EventTypes;
+}
+
+/**
+ * Begins the replay of a delivery to `destination`. The delivery takes its former place in its lane: it waits
+ * for an earlier delivery that is pending, and later ones that wait go on waiting behind it. A later one that
+ * is due is not called back.
+ *
+ * @throws Fault `delivery_not_found`, `delivery_pending`, `destination_disabled`, `delivery_unsendable`,
+ *   `too_many_replays`, or a fault of the idempotency key
+ */
+export async function replayDelivery(
+  { pool, queue, eventTypes }: ReplayDeps,
+  destination: Recipient | undefined,
+  deliveryId: string,
+  call: Call,
+): Promise<ReplayDeliveryResponse> {
+  if (destination === undefined) throw deliveryNotFound();
+  const { destinationId } = destination;
+  const { idempotency } = call;
+
+  const outcome = await answerOnce(pool, idempotency, () =>
+    inTransaction(pool, async (tx) => {
+      const waits = await lockEarlierPending(tx, deliveryId, destinationId);
+      const found = await lockReplayable(tx, deliveryId, destination);
+      if (found === undefined) throw deliveryNotFound();
+      const refusal = refusalOf(found);
+      if (refusal !== undefined) throw refusal;
+      await beginReplay(tx, deliveryId, waits);
+      const replayed = await runQuery(tx, findOwnDeliveryQuery(deliveryId, destinationId));
+      if (replayed === undefined) throw deliveryNotFound();
+      const delivery = toOwnDelivery(replayed, eventTypes);
+      const answer = create(ReplayDeliveryResponseSchema, { delivery });
+      if (idempotency) {
+        await storeAnswer(tx, idempotency, toBinary(ReplayDeliveryResponseSchema, answer));
+      }
+      return answer;
+    }),
+  );
+  if (outcome.replayed) {
+    call.markReplayed();
+    return fromBinary(ReplayDeliveryResponseSchema, outcome.answer);
+  }
+  queue.backlog.add([destinationId]);
+  return outcome.answer;
+}
+
+/** Why a delivery in this state cannot be replayed. */
+function refusalOf(found: ReplayableRow): Fault | undefined {
+  const { state, replays, unsendable, destinationDisabled } = found;
+  if (state === 'waiting' || state === 'due') {
+    return conflict('delivery_pending', 'The delivery is neither delivered nor dead yet.');
+  }
+  if (unsendable) {
+    return conflict('delivery_unsendable', 'The event has no body that could be sent.');
+  }
+  if (destinationDisabled) {
+    return conflict(
+      'destination_disabled',
+      'The destination is disabled: a successful test event enables it.',
+    );
+  }
+  if (replays >= MAX_REPLAYS) {
+    return conflict('too_many_replays', `The delivery was replayed ${MAX_REPLAYS} times already.`);
+  }
+  return undefined;
+}

@@ -1,0 +1,146 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createTestFixture, type TestFixture } from '../test-fixture.ts';
+import { answer, hang } from '../test-receiver.ts';
+import { deliveriesClient, ownerOf } from './test-owner.ts';
+
+let fixture: TestFixture;
+let receiver: Awaited<ReturnType<TestFixture['addReceiver']>>;
+beforeEach(async () => {
+  fixture = await createTestFixture();
+  receiver = await fixture.addReceiver();
+});
+afterEach(() => fixture.close());
+
+const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
+type Dispatcher = Awaited<ReturnType<TestFixture['start']>>;
+
+const testEvent = (status = 'BOOKED') => {
+  const { retailerId, creditorId, applicationId } = fixture;
+  const payload = { retailerId, status, creditorId, applicationId };
+  return { event: 'applicationBooked', payload: JSON.stringify(payload) };
+};
+
+const send = (dispatcher: Dispatcher, more: { idempotencyKey?: string } = {}) =>
+  deliveriesClient(dispatcher).sendTestEvent(testEvent(), { ...ownerOf(receiver), ...more });
+
+/** Makes the destination disabled by an answer 410. */
+async function disable({ bus, settled }: Dispatcher): Promise<void> {
+  receiver.respondWith(answer(410));
+  await bus.publish([fixture.event()]);
+  await settled();
+  receiver.respondWith(answer(204));
+  receiver.received.length = 0;
+}
+
+describe('a test event', () => {
+  it('is posted once, signed, marked by webhook-test, and is no delivery', async () => {
+    const dispatcher = await fixture.start();
+    const sent = await send(dispatcher);
+    expect(sent).toMatchObject({ succeeded: true, status: 204, failure: '', enabled: false });
+    const [webhook, ...others] = receiver.received;
+    expect(others).toEqual([]);
+    const { path, headers, body } = webhook ?? { path: '', headers: {}, body: '' };
+    expect([path, body]).toEqual(['/application-booked', testEvent().payload]);
+    expect(headers).toMatchObject({
+      'webhook-test': 'true',
+      'webhook-id': sent.webhookId,
+      'webhook-sequence': '1',
+      'x-service-signature': createHmac('sha256', receiver.secret).update(body).digest('hex'),
+    });
+    new Webhook(receiver.secret, { format: 'raw' }).verify(body, headers as Record<string, string>);
+    const { rows } = await fixture.sql.query('SELECT id FROM deliveries');
+    expect(rows).toEqual([]);
+  });
+
+  it.each([
+    ['an answer that is no success', answer(500), { status: 500, failure: '' }],
+    ['no answer', hang, { failure: 'deadline' }],
+  ])('with %s is not repeated, and the answer says so', async (_, responder, outcome) => {
+    receiver.respondWith(responder);
+    const dispatcher = await fixture.start({ DELIVERY_DEADLINE: '200ms' });
+    const sent = await send(dispatcher);
+    expect(sent).toMatchObject({ succeeded: false, enabled: false, ...outcome });
+    await dispatcher.settled();
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('repeated with its idempotency key is posted once', async () => {
+    const dispatcher = await fixture.start();
+    const first = await send(dispatcher, { idempotencyKey: 'once' });
+    expect(await send(dispatcher, { idempotencyKey: 'once' })).toEqual(first);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('is refused while another one to the same destination is under way', async () => {
+    receiver.respondWith(hang);
+    const dispatcher = await fixture.start({ DELIVERY_DEADLINE: '500ms' });
+    const first = send(dispatcher);
+    await until(() => expect(receiver.received).toHaveLength(1));
+    const refusal = { kind: 'conflict', code: 'test_event_under_way' };
+    await expect(send(dispatcher)).rejects.toMatchObject(refusal);
+    await first;
+    receiver.respondWith(answer(204));
+    expect((await send(dispatcher)).succeeded).toBe(true);
+  });
+
+  it.each([
+    ['of an unknown event', { event: 'applicationLost' }, 'invalid', 'unknown_event'],
+    ['whose payload does not match its schema', { payload: '{}' }, 'internal', 'internal_error'],
+  ])('%s is refused and not posted', async (_, change, kind, code) => {
+    const dispatcher = await fixture.start();
+    const request = { ...testEvent(), ...change };
+    const sent = deliveriesClient(dispatcher).sendTestEvent(request, ownerOf(receiver));
+    await expect(sent).rejects.toMatchObject({ kind, code });
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('of an integration without a destination is refused', async () => {
+    const dispatcher = await fixture.start();
+    const stranger = ownerOf({ destinationId: randomUUID() });
+    const sent = deliveriesClient(dispatcher).sendTestEvent(testEvent(), stranger);
+    await expect(sent).rejects.toMatchObject({ kind: 'not_found', code: 'destination_not_found' });
+  });
+});
+
+describe('a disabled destination', () => {
+  it('is enabled by a successful test event, and gets later webhooks and replays', async () => {
+    const dispatcher = await fixture.start();
+    await disable(dispatcher);
+    await dispatcher.bus.publish([fixture.event({ sequence: 2 })]);
+    expect((await send(dispatcher)).enabled).toBe(true);
+    expect((await send(dispatcher)).enabled).toBe(false);
+    receiver.received.length = 0;
+    await dispatcher.bus.publish([fixture.event({ sequence: 3 })]);
+    await dispatcher.settled();
+    const { rows } = await fixture.sql.query('SELECT id FROM deliveries WHERE sequence = 2');
+    const deliveryId = rows[0]?.id;
+    await deliveriesClient(dispatcher).replayDelivery({ deliveryId }, ownerOf(receiver));
+    await dispatcher.settled();
+    expect(receiver.received.map(({ headers }) => headers['webhook-sequence'])).toEqual(['3', '2']);
+    expect(dispatcher.logged()).toContainEqual(
+      expect.objectContaining({ level: 'info', destinationId: receiver.destinationId }),
+    );
+  });
+
+  it('stays disabled after a test event that fails', async () => {
+    const dispatcher = await fixture.start();
+    await disable(dispatcher);
+    receiver.respondWith(answer(410));
+    expect(await send(dispatcher)).toMatchObject({ succeeded: false, status: 410 });
+    const { rows } = await fixture.sql.query('SELECT disabled_reason FROM destination_states');
+    expect(rows).toEqual([{ disabled_reason: 'gone' }]);
+  });
+});
+
+it('the success of a test event ends the failing of a destination', async () => {
+  const dispatcher = await fixture.start({ RETRY_DELAYS: '1h' });
+  receiver.respondWith(answer(500));
+  await dispatcher.bus.publish([fixture.event()]);
+  await dispatcher.settled();
+  receiver.respondWith(answer(204));
+  await send(dispatcher);
+  const { rows } = await fixture.sql.query('SELECT failing_since FROM destination_states');
+  expect(rows).toEqual([{ failing_since: null }]);
+});

@@ -1,0 +1,171 @@
+/** Sends a test event to an integration's destination, and enables the destination when it succeeds. */
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
+import type { Database } from '@creditlane/postgres/database';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import {
+  type SendTestEventRequest,
+  type SendTestEventResponse,
+  SendTestEventResponseSchema,
+} from '@creditlane/proto/webhooks/v1/deliveries_service';
+import type { Call } from '@creditlane/rpc/call';
+import {
+  conflict,
+  internal,
+  invalid,
+  notFound,
+  resourceExhausted,
+  unavailable,
+} from '@creditlane/rpc/fault';
+import type { Clock } from '@creditlane/runtime/clock';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Destinations } from '../destinations/destinations.ts';
+import type { Egress } from '../egress/egress.ts';
+import type { Outcome } from '../egress/exchange.ts';
+import type { Recipient, WebhookEventType } from '../events/webhook-event-type.ts';
+import { requestHeaders } from '../sending/request-headers.ts';
+import { storeTestSuccess } from '../store/destinations.ts';
+
+/** Test events under way in this process, to all destinations together; each may take the whole deadline. */
+const MAX_UNDER_WAY = 64;
+
+export interface TestEventDeps {
+  readonly pool: Database['pool'];
+  readonly log: Log;
+  readonly destinations: Pick<Destinations, 'getUncached'>;
+  /** By the name of the webhook event type. */
+  readonly eventTypes: ReadonlyMap<string, WebhookEventType>;
+  readonly egress: Pick<Egress, 'post'>;
+  readonly clock: Clock;
+  readonly newId: () => string;
+}
+
+/** A request to the integration's destination, and how it ended. */
+interface SentTestEvent {
+  readonly webhookId: string;
+  readonly revision: number;
+  readonly outcome: Outcome;
+  readonly durationMs: number;
+}
+
+export class TestEvents {
+  readonly #deps: TestEventDeps;
+  /** The destinations with a test event under way. */
+  readonly #underWay = new Set<string>();
+
+  constructor(deps: TestEventDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Sends a test event and resolves to the receiver's answer. A failure changes nothing at the destination.
+   * A call that is repeated with its idempotency key after a crash may send the event again.
+   *
+   * @throws Fault `destination_not_found`, `unknown_event`, `test_event_under_way`, `overloaded`, or a
+   *   fault of the idempotency key
+   */
+  async send(
+    recipient: Recipient | undefined,
+    request: SendTestEventRequest,
+    call: Call,
+  ): Promise<SendTestEventResponse> {
+    if (recipient === undefined) throw destinationNotFound();
+    const { pool } = this.#deps;
+    const { destinationId } = recipient;
+    const outcome = await answerOnce(pool, call.idempotency, () =>
+      this.#alone(destinationId, async () => {
+        const sent = await post(this.#deps, destinationId, request, call);
+        return record(this.#deps, destinationId, sent, call);
+      }),
+    );
+    if (!outcome.replayed) return outcome.answer;
+    call.markReplayed();
+    return fromBinary(SendTestEventResponseSchema, outcome.answer);
+  }
+
+  async #alone<T>(destinationId: string, send: () => Promise<T>): Promise<T> {
+    if (this.#underWay.has(destinationId)) {
+      throw conflict('test_event_under_way', 'Another test event to the destination is under way.');
+    }
+    if (this.#underWay.size >= MAX_UNDER_WAY) {
+      throw resourceExhausted('overloaded', 'too many test events are under way', 1);
+    }
+    this.#underWay.add(destinationId);
+    try {
+      return await send();
+    } finally {
+      this.#underWay.delete(destinationId);
+    }
+  }
+}
+
+async function post(
+  { destinations, eventTypes, egress, clock, newId }: TestEventDeps,
+  destinationId: string,
+  { event, payload }: SendTestEventRequest,
+  { traceparent }: Call,
+): Promise<SentTestEvent> {
+  const eventType = eventTypes.get(event);
+  if (eventType === undefined) {
+    const message = 'must be an event that webhooks are sent for';
+    throw invalid('unknown_event', `event ${message}`, [{ pointer: '/event', message }]);
+  }
+  const { body, mismatch } = eventType.schema.render(JSON.parse(payload));
+  if (mismatch !== undefined) {
+    throw internal(new Error(`the example of ${event} does not match its schema: ${mismatch}`));
+  }
+  const destination = await destinations.getUncached(destinationId, traceparent);
+  if (destination === undefined) throw destinationNotFound();
+
+  const webhookId = newId();
+  const startedAt = clock();
+  const timestampS = Math.floor(startedAt.getTime() / 1_000);
+  const message = { id: webhookId, timestampS, body, sequence: 1 };
+  const outcome = await egress.post({
+    destinationId,
+    destinationUrl: destination.url,
+    path: eventType.path,
+    headers: {
+      ...requestHeaders(message, destination.keys, eventType.signatureHeader),
+      // Not in the payload, which has to match its schema.
+      'webhook-test': 'true',
+    },
+    body,
+  });
+  if (outcome === undefined) throw unavailable('the webhook dispatcher is shutting down');
+  const durationMs = clock().getTime() - startedAt.getTime();
+  return { webhookId, revision: destination.revision, outcome, durationMs };
+}
+
+/** Stores the answer, and in the same transaction the success at the destination. */
+async function record(
+  { pool, log }: TestEventDeps,
+  destinationId: string,
+  { webhookId, revision, outcome, durationMs }: SentTestEvent,
+  { idempotency }: Call,
+): Promise<SendTestEventResponse> {
+  const isAnswered = outcome.kind === 'answered';
+  const succeeded = isAnswered && outcome.status >= 200 && outcome.status < 300;
+  const answer = await inTransaction(pool, async (tx) => {
+    const enabled = succeeded && (await storeTestSuccess(tx, { destinationId, revision }));
+    const made = create(SendTestEventResponseSchema, {
+      webhookId,
+      succeeded,
+      ...(isAnswered && { status: outcome.status }),
+      failure: isAnswered ? '' : outcome.reason,
+      durationMs,
+      enabled,
+    });
+    if (idempotency) {
+      await storeAnswer(tx, idempotency, toBinary(SendTestEventResponseSchema, made));
+    }
+    return made;
+  });
+  if (answer.enabled) {
+    log.info({ destinationId, revision }, 'a webhook destination is enabled by a test event');
+  }
+  return answer;
+}
+
+const destinationNotFound = () =>
+  notFound('destination_not_found', 'The integration has no webhook destination.');

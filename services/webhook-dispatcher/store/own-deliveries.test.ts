@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DELIVERY_STATE_NAMES } from '../delivery-states.ts';
+import { createTestFixture, type TestFixture } from '../test-fixture.ts';
+import { findOwnDeliveries, type ListQuery } from './own-deliveries.ts';
+
+const OWN = randomUUID();
+const APPLICATION = randomUUID();
+const DELIVERIES = 20_000;
+
+let fixture: TestFixture;
+beforeAll(async () => {
+  fixture = await createTestFixture();
+  const dispatcher = await fixture.start();
+  await dispatcher.close();
+  await fixture.sql.query(
+    `INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
+     SELECT md5(n::text)::uuid, 'applicationBooked', md5('creditor')::uuid, '{}', now()
+     FROM generate_series(1, ${DELIVERIES}) AS n`,
+  );
+  // Half of the deliveries are to the destination. One in a hundred is dead.
+  await fixture.sql.query(
+    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased, fence,
+       created_at)
+     SELECT md5('d' || n)::uuid, md5(n::text)::uuid,
+       CASE n % 2 WHEN 0 THEN '${OWN}'::uuid ELSE md5((n % 100)::text)::uuid END,
+       CASE n % 10000 WHEN 0 THEN '${APPLICATION}'::uuid ELSE md5((n / 5)::text)::uuid END,
+       1, CASE n % 100 WHEN 0 THEN 'dead' ELSE 'delivered' END, false, 0,
+       now() - n * interval '1 second'
+     FROM generate_series(1, ${DELIVERIES}) AS n`,
+  );
+  await fixture.sql.query('ANALYZE');
+});
+afterAll(() => fixture.close());
+
+const FIRST_PAGE: ListQuery = {
+  destinationId: OWN,
+  states: DELIVERY_STATE_NAMES,
+  event: undefined,
+  applicationId: undefined,
+  createdFrom: undefined,
+  after: { createdAtMicros: 'infinity', id: '00000000-0000-0000-0000-000000000000' },
+  limit: 26,
+  maxSearched: 26,
+};
+const LATER = {
+  createdAtMicros: new Date(Date.now() - 3_600_000).toISOString(),
+  id: FIRST_PAGE.after.id,
+};
+
+/** Runs a query with the plan for its own values or for any, and returns the plan as text. */
+async function planOf(query: ListQuery, planFor: 'own' | 'any'): Promise<string> {
+  let plan = '';
+  const client = await fixture.sql.connect();
+  const explaining = {
+    query: async ({ text, values }: { text: string; values: unknown[] }) => {
+      await client.query('BEGIN');
+      const mode = planFor === 'own' ? 'force_custom_plan' : 'force_generic_plan';
+      await client.query(`SET LOCAL plan_cache_mode = ${mode}`);
+      await client.query(`PREPARE listed AS ${text}`);
+      const execute = `EXECUTE listed (${values.map(literal).join(', ')})`;
+      const { rows } = await client.query(`EXPLAIN (ANALYZE) ${execute}`);
+      await client.query('ROLLBACK');
+      await client.query('DEALLOCATE ALL');
+      plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      return { rows: [] };
+    },
+  };
+  await findOwnDeliveries(explaining as never, query).finally(() => client.release());
+  return plan;
+}
+
+function literal(value: unknown): string {
+  if (value === null) return 'NULL';
+  if (typeof value === 'number') return String(value);
+  if (Array.isArray(value)) return `'{${value.join(',')}}'`;
+  return `'${value instanceof Date ? value.toISOString() : value}'`;
+}
+
+/** The rows that each node read for nothing: those that it did not return because of a filter. */
+function rowsFilteredOut(plan: string): number {
+  const removed = [...plan.matchAll(/Rows Removed by Filter: (\d+)/g)];
+  return removed.reduce((sum, [, rows]) => sum + Number(rows), 0);
+}
+
+it.each<[string, Partial<ListQuery>]>([
+  ['the first page', {}],
+  ['a later page', { after: LATER }],
+  ['a rare state', { states: ['dead'] }],
+  ['a state that no delivery has', { states: ['waiting'] }],
+  ['a time range', { createdFrom: new Date(Date.now() - 7_200_000), after: LATER }],
+  ['an application', { applicationId: APPLICATION }],
+  ['an event that no delivery has', { event: 'applicationDeclined', maxSearched: 500 }],
+])('%s of a long list is read through an index, without a sequential scan', async (_, change) => {
+  for (const planFor of ['own', 'any'] as const) {
+    const plan = await planOf({ ...FIRST_PAGE, ...change }, planFor);
+    expect(plan).toMatch(/Index Scan (Backward )?(using|on) deliveries_(by_destination|lane)/);
+    expect(plan).not.toMatch(/Seq Scan on (deliveries|messages)/);
+    expect(rowsFilteredOut(plan), plan).toBeLessThanOrEqual(500);
+  }
+});

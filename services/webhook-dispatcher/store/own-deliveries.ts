@@ -1,0 +1,182 @@
+/** The SQL by which the owner of a destination reads its deliveries. `application_id` holds the ordering key. */
+import {
+  defineStatement,
+  mapQueryResult,
+  type Query,
+  type Queryable,
+  type Statement,
+} from '@creditlane/postgres/statement';
+import type { DeliveryStateName } from '../tables.ts';
+
+export interface OwnDeliveryRow {
+  id: string;
+  event: string;
+  orderingKey: string;
+  numberingKey: string;
+  sequence: number | null;
+  state: DeliveryStateName;
+  reason: string | null;
+  attempts: number;
+  createdAt: Date;
+  nextAttemptAt: Date | null;
+  settledAt: Date | null;
+  replayedAt: Date | null;
+  destinationDisabledReason: string | null;
+}
+
+/** A place in the order of the list. */
+export interface ListPosition {
+  /** In UTC to the microsecond, as PostgreSQL keeps it: a Date has milliseconds. */
+  readonly createdAtMicros: string;
+  readonly id: string;
+}
+
+export interface ListQuery {
+  readonly destinationId: string;
+  readonly states: readonly DeliveryStateName[];
+  /** Undefined: any. */
+  readonly event: string | undefined;
+  readonly applicationId: string | undefined;
+  readonly createdFrom: Date | undefined;
+  /** Only deliveries after this one in the order of the list. */
+  readonly after: ListPosition;
+  readonly limit: number;
+  /** How many deliveries are searched for those of the event. */
+  readonly maxSearched: number;
+}
+
+export interface FoundDeliveries {
+  /** Newest first. */
+  readonly rows: readonly Listed[];
+  /** The last delivery that was searched, where more than `maxSearched` may be left; undefined at the end. */
+  readonly searchedTo: ListPosition | undefined;
+}
+
+type Listed = OwnDeliveryRow & ListPosition;
+
+/** The columns of `page` are null, all at once, when no delivery of those searched is of the event. */
+type ListRow = (Listed | { id: null }) & {
+  searched: number;
+  lastCreatedAt: string;
+  lastId: string;
+};
+
+const COLUMNS = `d.id, m.event, d.application_id AS "orderingKey", m.creditor_id AS "numberingKey",
+       d.sequence, d.state, d.reason, d.attempts, d.created_at AS "createdAt",
+       d.next_attempt_at AS "nextAttemptAt", d.settled_at AS "settledAt",
+       d.replayed_at AS "replayedAt", s.disabled_reason AS "destinationDisabledReason"`;
+const MICROS = `AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
+
+/**
+ * Two statements that differ in how they find the deliveries to search. Each state is read on its own from
+ * the index deliveries_by_destination, which gives the order, so that a rare state costs no more than a
+ * frequent one. The event is in the message and in no index: `$7` bounds the search for it, and OFFSET
+ * makes the planner look each message up, where it otherwise may read the whole table for a rare event.
+ */
+function defineList(name: string, from: string): Statement<ListRow> {
+  return defineStatement<ListRow>(
+    name,
+    `WITH searched AS MATERIALIZED (
+       SELECT d.* FROM ${from}
+       ORDER BY d.created_at DESC, d.id DESC LIMIT $7
+     ), last AS (
+       SELECT created_at, id FROM searched ORDER BY created_at, id LIMIT 1
+     )
+     SELECT page.*, to_char(page."createdAt" ${MICROS}) AS "createdAtMicros",
+       (SELECT count(*) FROM searched) AS searched,
+       to_char(last.created_at ${MICROS}) AS "lastCreatedAt", last.id AS "lastId"
+     FROM last LEFT JOIN LATERAL (
+       SELECT ${COLUMNS}
+       FROM searched AS d CROSS JOIN LATERAL (
+         SELECT event, creditor_id FROM messages WHERE event_id = d.event_id OFFSET 0
+       ) AS m
+       LEFT JOIN destination_states AS s ON s.destination_id = d.destination_id
+       WHERE $6::text IS NULL OR m.event = $6
+       ORDER BY d.created_at DESC, d.id DESC LIMIT $8
+     ) AS page ON true
+     ORDER BY page."createdAt" DESC, page.id DESC`,
+  );
+}
+
+const listByDestination = defineList(
+  'own_deliveries_list',
+  `unnest($2::text[]) AS wanted (state) CROSS JOIN LATERAL (
+         SELECT * FROM deliveries
+         WHERE destination_id = $1 AND state = wanted.state
+           AND (created_at, id) < ($3::timestamptz, $4::uuid) AND created_at >= $5
+         ORDER BY created_at DESC, id DESC LIMIT $7
+       ) AS d`,
+);
+
+// An application has few deliveries, so that they are all read through the index deliveries_lane.
+const listByApplication = defineList(
+  'own_deliveries_list_by_application',
+  `deliveries AS d
+       WHERE d.application_id = $9 AND d.destination_id = $1 AND d.state = ANY ($2::text[])
+         AND (d.created_at, d.id) < ($3::timestamptz, $4::uuid) AND d.created_at >= $5`,
+);
+
+/** A page of the list of a destination's deliveries. */
+export async function findOwnDeliveries(db: Queryable, query: ListQuery): Promise<FoundDeliveries> {
+  const { destinationId, states, event, applicationId, createdFrom, after } = query;
+  const { limit, maxSearched } = query;
+  const values = [
+    destinationId,
+    states,
+    after.createdAtMicros,
+    after.id,
+    createdFrom ?? new Date(0),
+    event ?? null,
+    maxSearched,
+    limit,
+  ];
+  const found =
+    applicationId === undefined
+      ? await listByDestination.run(db, values)
+      : await listByApplication.run(db, [...values, applicationId]);
+  const [first] = found;
+  return {
+    rows: found.filter((row) => row.id !== null),
+    searchedTo:
+      first?.searched === maxSearched
+        ? { createdAtMicros: first.lastCreatedAt, id: first.lastId }
+        : undefined,
+  };
+}
+
+const selectDelivery = defineStatement<OwnDeliveryRow>(
+  'own_delivery_find',
+  `SELECT ${COLUMNS}
+   FROM deliveries AS d JOIN messages AS m ON m.event_id = d.event_id
+   LEFT JOIN destination_states AS s ON s.destination_id = d.destination_id
+   WHERE d.id = $1 AND d.destination_id = $2`,
+);
+
+/** The delivery with this id, if it is to this destination. */
+export function findOwnDeliveryQuery(
+  id: string,
+  destinationId: string,
+): Query<OwnDeliveryRow | undefined> {
+  return mapQueryResult(selectDelivery.query([id, destinationId]), ([row]) => row);
+}
+
+export interface OwnAttemptRow {
+  number: number;
+  startedAt: Date;
+  durationMs: number;
+  status: number | null;
+  failure: string | null;
+}
+
+const selectAttempts = defineStatement<OwnAttemptRow>(
+  'own_delivery_attempts',
+  `SELECT number, started_at AS "startedAt", duration_ms AS "durationMs", status, failure
+   FROM (
+     SELECT * FROM attempts WHERE delivery_id = $1 ORDER BY number DESC LIMIT $2
+   ) AS latest ORDER BY number`,
+);
+
+/** The latest attempts at a delivery, oldest first. */
+export function findAttemptsQuery(deliveryId: string, limit: number): Query<OwnAttemptRow[]> {
+  return selectAttempts.query([deliveryId, limit]);
+}

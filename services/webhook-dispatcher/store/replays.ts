@@ -1,0 +1,71 @@
+/** The SQL of replays. `application_id` holds the ordering key. */
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import type { DeliveryStateName } from '../tables.ts';
+
+/** The state that decides whether a delivery can be replayed. */
+export interface ReplayableRow {
+  state: DeliveryStateName;
+  replays: number;
+  /** Whether the body never matched its schema, so that the delivery has no number and was never sent. */
+  unsendable: boolean;
+  destinationDisabled: boolean;
+}
+
+const lockEarlier = defineStatement<{ id: string }>(
+  'replay_lock_earlier',
+  `SELECT d.id FROM deliveries AS replayed JOIN deliveries AS d
+     ON d.application_id = replayed.application_id AND d.destination_id = replayed.destination_id
+       AND d.position < replayed.position
+   WHERE replayed.id = $1 AND replayed.destination_id = $2
+     AND d.state IN ('waiting', 'due') AND d.holding
+   ORDER BY d.position LIMIT 1 FOR UPDATE OF d`,
+);
+
+/**
+ * Locks the delivery that keeps its lane waiting, if it is earlier than the one to replay, and tells whether
+ * there is one. Without the lock, its result could be recorded before the replayed delivery waits behind it,
+ * and the promotion of the next delivery would miss the replayed one. Must run before `lockReplayable`:
+ * deliveries of a lane are locked in their order.
+ */
+export async function lockEarlierPending(
+  tx: Queryable,
+  id: string,
+  destinationId: string,
+): Promise<boolean> {
+  return (await lockEarlier.run(tx, [id, destinationId])).length > 0;
+}
+
+const selectReplayable = defineStatement<ReplayableRow>(
+  'replay_lock',
+  `SELECT d.state, d.replays, d.sequence IS NULL AS unsendable,
+     EXISTS (SELECT FROM destination_states AS s
+       WHERE s.destination_id = d.destination_id AND s.disabled_at IS NOT NULL
+         AND s.revision >= $3) AS "destinationDisabled"
+   FROM deliveries AS d WHERE d.id = $1 AND d.destination_id = $2 FOR UPDATE OF d`,
+);
+
+/** Locks the delivery to replay; undefined when the destination, at this revision, has none with the id. */
+export async function lockReplayable(
+  tx: Queryable,
+  id: string,
+  destination: { destinationId: string; revision: number },
+): Promise<ReplayableRow | undefined> {
+  const values = [id, destination.destinationId, destination.revision];
+  const [row] = await selectReplayable.run(tx, values);
+  return row;
+}
+
+const beginSeries = defineStatement(
+  'replay_begin',
+  `UPDATE deliveries
+   SET state = CASE WHEN $2 THEN 'waiting' ELSE 'due' END, leased = false, fence = fence + 1,
+     replays = replays + 1, earlier_attempts = attempts, replayed_at = now(),
+     next_attempt_at = CASE WHEN NOT $2 THEN now() END,
+     holding = true, hold_until = NULL, reason = NULL, settled_at = NULL
+   WHERE id = $1`,
+);
+
+/** Begins a new series of attempts: at once, or when the lane is free. */
+export async function beginReplay(tx: Queryable, id: string, waits: boolean): Promise<void> {
+  await beginSeries.run(tx, [id, waits]);
+}
