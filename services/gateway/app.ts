@@ -8,12 +8,14 @@ import {
   AccessService,
   IntegrationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
+import { DeliveriesService } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import { connect } from '@creditlane/rpc/client';
 import type { ServiceContext, WithCalls } from '@creditlane/service/define-service';
 import { Access } from './access/access.ts';
 import { Callers } from './access/callers.ts';
 import { loadOpenApiDocument } from './document/openapi-document.ts';
 import { type Operation, operationsOf } from './document/operation.ts';
+import { webhookExamples } from './document/webhook-examples.ts';
 import { type Listener, startListener } from './http/listener.ts';
 import { createKoaApp } from './koa-app.ts';
 import { bodyBytesHeld } from './middleware/body.ts';
@@ -23,6 +25,7 @@ import { Refusals } from './middleware/refusals.ts';
 import { applicationOperations } from './operations/applications.ts';
 import { conversationOperations } from './operations/conversations.ts';
 import { decisionOperations } from './operations/decisions.ts';
+import { deliveryOperations } from './operations/deliveries.ts';
 import { directoryOperations } from './operations/directory.ts';
 import { enablementOperations } from './operations/enablement.ts';
 import type { Handlers } from './operations/handlers.ts';
@@ -32,7 +35,7 @@ import type { SETTINGS } from './settings.ts';
 export type Gateway = Pick<Listener, 'url' | 'port' | 'close'>;
 
 type GatewayContext = ServiceContext<typeof SETTINGS> &
-  WithCalls<'applications' | 'conversations' | 'decisions' | 'integrations'>;
+  WithCalls<'applications' | 'conversations' | 'decisions' | 'integrations' | 'webhook-dispatcher'>;
 
 /**
  * Starts to serve; the process's closers stop the gateway. Rejects when an operation of the OpenAPI
@@ -53,6 +56,12 @@ export async function startGateway({
   const applications = { ...options, audience: 'applications' };
   const conversations = { ...options, audience: 'conversations' };
   const decisions = { ...options, audience: 'decisions' };
+  // Optional: without the dispatcher, only the operations on deliveries are answered with 503.
+  const dispatcher = {
+    ...options,
+    audience: 'webhook-dispatcher',
+    health: health.optional,
+  };
   const clients = {
     access: connect(AccessService, endpoints.integrations, integrations),
     enablement: connect(EnablementService, endpoints.integrations, integrations),
@@ -61,6 +70,7 @@ export async function startGateway({
     directory: connect(DirectoryService, endpoints.applications, applications),
     conversations: connect(ConversationsService, endpoints.conversations, conversations),
     decisions: connect(DecisionsService, endpoints.decisions, decisions),
+    deliveries: connect(DeliveriesService, endpoints['webhook-dispatcher'], dispatcher),
   };
   const handlers: Handlers = {
     ...decisionOperations(clients.decisions),
@@ -69,6 +79,7 @@ export async function startGateway({
     ...integrationOperations(clients.integrations),
     ...enablementOperations(clients.enablement),
     ...directoryOperations(clients),
+    ...deliveryOperations(clients.deliveries, webhookExamples(document)),
   };
   const refusals = new Refusals(metrics);
   const cache = { cacheMs: settings.accessCacheMs };

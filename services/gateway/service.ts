@@ -8,7 +8,7 @@ export const gateway = defineService(
     name: 'gateway',
     about: 'The REST interface: keys become identities, and HTTP requests become calls.',
     serves: 'http',
-    calls: ['applications', 'conversations', 'decisions', 'integrations'],
+    calls: ['applications', 'conversations', 'decisions', 'integrations', 'webhook-dispatcher'],
     settings: SETTINGS,
   },
   startGateway,

@@ -121,6 +121,7 @@ async function mountServices(services: TestServices, calls: 'memory' | 'grpc', c
       integrations: await mount('integrations', services.integrations()),
       applications: await mount('applications', services.applicationServices()),
       conversations: await mount('conversations', services.conversations()),
+      'webhook-dispatcher': await mount('webhook-dispatcher', services.dispatcher()),
       decisions: await mount('decisions', services.decisions()),
     },
   };

@@ -28,6 +28,7 @@ import type { Call } from '@creditlane/rpc/call';
 import { notFound, unauthenticated } from '@creditlane/rpc/fault';
 import { fakeService } from '@creditlane/rpc/test-fake-service';
 import { newId } from '@creditlane/runtime/ids';
+import { fakeDeliveriesService, type TestDelivery } from './test-deliveries-service.ts';
 
 type StoredApplication = MessageInitShape<typeof ApplicationSchema> & { retailerId: string };
 
@@ -52,6 +53,8 @@ export class TestServices {
   readonly disabledGrants = new Set<string>();
   /** What getIntegrationEnablement answers. */
   enablement: MessageInitShape<typeof GetIntegrationEnablementResponseSchema> = {};
+  /** The deliveries to the destination of every integration. */
+  deliveries: TestDelivery[] = [];
   /** Groups of retailers, each by its members. */
   readonly groups: string[][] = [];
   /** The names of the retailers and creditors that may be granted, by id. */
@@ -307,6 +310,12 @@ export class TestServices {
         },
       }),
     ];
+  }
+
+  dispatcher() {
+    const record = (method: string, request: object, call: Call) =>
+      this.#record(method, request, call);
+    return [fakeDeliveriesService(() => this.deliveries, record)];
   }
 
   decisions() {

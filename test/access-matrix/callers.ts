@@ -32,7 +32,7 @@ export async function makeCallers(
   return [
     { ...owner, key, kind: 'integration', isOwner: true },
     ...(await makeWithFewerRights(sources)),
-    { ...other, key: demo.otherTenant.key, kind: 'integration' },
+    { ...other, key: demo.otherTenant.key, kind: 'integration', isOtherTenant: true },
     ...(await makeRejected(sources)),
     ...platformCallers(sources),
   ];

@@ -13,6 +13,8 @@ export interface MatrixCaller {
   grants: { retailer: boolean; creditor: boolean; disabled: boolean };
   /** Whether the records of the integration itself, such as its deliveries, are the caller's. */
   isOwner: boolean;
+  /** Whether the ids of the other tenant are the caller's own. */
+  isOtherTenant?: true;
 }
 
 /** Admitted: success. Missing: the answer for ids that do not exist. Refused: whatever the ids. */

@@ -63,6 +63,8 @@ export class MatrixRow {
     // A platform key may combine all records of the directory, but not the parts of two of them.
     if (access.caller === 'platform' && (place.in !== 'path' || DIRECTORY_IDS.has(place.name)))
       return;
+    // A filter of a list of the caller's own records finds them.
+    if (caller.isOtherTenant && place.in === 'query') return;
     const { own, other } = this.#records;
     // The same id in another place, such as an applicationId in path and body, is replaced with it.
     const same = places.filter((it) => it === place || (it.sent && it.name === place.name));

@@ -36,6 +36,8 @@ export const PREPARATIONS: Readonly<Record<string, Preparation>> = {
     stateCode: 'integration_not_requested',
     makeIds: (records, caller) => records.requestEnabling(caller),
   },
+  // A delivery can be replayed once it is delivered again.
+  replayDelivery: { makeIds: (records) => records.settle() },
   disableIntegration: { changesCaller: true },
   setIntegrationStatus: { changesCaller: true },
 };
@@ -128,6 +130,12 @@ export class Records {
     });
     const own = await idsOf({ ...demo, key: demo.keys.integration }, demo.users.active);
     return new Records(platform, own, await idsOf(otherTenant, demo.users.foreign));
+  }
+
+  /** Waits until every delivery is delivered or dead. */
+  async settle(): Promise<Ids> {
+    await this.#platform.settle();
+    return {};
   }
 
   async makeApplication(): Promise<Ids> {

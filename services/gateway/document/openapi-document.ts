@@ -44,7 +44,10 @@ export interface DescribedOperation {
   /** JSON Pointers to the fields of the body whose wrong values are 422; other faults of a body are 400. */
   'x-unprocessable'?: string[];
   parameters?: (DescribedParameter | Reference)[];
-  requestBody?: { required?: boolean; content: Record<string, { schema: JsonObject }> };
+  requestBody?: {
+    required?: boolean;
+    content: Record<string, { schema: JsonObject; example?: JsonValue }>;
+  };
   responses: Record<string, JsonObject | Reference>;
 }
 

@@ -382,6 +382,129 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/webhook-deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries to your destination
+         * @description What was sent to your webhook destination, and what waits to be sent: newest first, of the last 30
+         *     days. An integration without a destination has an empty list. The deliveries to a destination that
+         *     was removed are gone with it.
+         *
+         *     | state | meaning |
+         *     |---|---|
+         *     | `WAITING` | An earlier delivery of the same application is not finished. |
+         *     | `DUE` | Being sent, or to be sent at `nextAttemptAt`. |
+         *     | `DELIVERED` | Your receiver answered with 2xx. |
+         *     | `DEAD` | Given up; `reason` says why. *Replay a delivery* sends it again. |
+         *
+         *     With `event`, a page may hold fewer deliveries than `limit`, or none, although there is a next one:
+         *     go on until `nextCursor` is null.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-deliveries/{deliveryId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The `webhook-id` that your receiver got, and the `deliveryId` of the list.
+                 * @example 0198c0de-0000-7000-8000-00000000f001
+                 */
+                deliveryId: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a delivery and its attempts
+         * @description The delivery and each attempt at it, oldest first, those before a replay included; the latest 1,000. The body and your receiver's answer are not kept for reading.
+         */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-deliveries/{deliveryId}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The `webhook-id` that your receiver got, and the `deliveryId` of the list.
+                 * @example 0198c0de-0000-7000-8000-00000000f001
+                 */
+                deliveryId: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay a delivery
+         * @description Sends a delivery in state `DELIVERED` or `DEAD` again: with the same `webhook-id`, body and
+         *     `webhook-sequence`, a signature and timestamp of now, and a new series of attempts. A receiver that
+         *     passes over known values of `webhook-id` passes over the replay of a delivery that it has.
+         *
+         *     The delivery takes its former place in the order: it waits for earlier deliveries of the application
+         *     that are pending, and later ones that wait go on waiting behind it. A later one that is being sent or
+         *     retried already is not called back.
+         *
+         *     | code | condition |
+         *     |---|---|
+         *     | `delivery_pending` | the delivery is `WAITING` or `DUE` |
+         *     | `destination_disabled` | nothing is sent to the destination; *Send a test event* enables it |
+         *     | `delivery_unsendable` | the event has no body that could be sent: `reason` says what it lacks |
+         *     | `too_many_replays` | the delivery was replayed 100 times |
+         */
+        post: operations["replayDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-test-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to your destination
+         * @description Posts the example of a webhook on this page to your destination, signed like any other, with the
+         *     header `webhook-test: true`. The answer tells how your receiver answered; a receiver that fails is no
+         *     error of this operation.
+         *
+         *     A success counts as one of the destination: a disabled destination is enabled, and gets later events.
+         *     Deliveries that were given up meanwhile stay `DEAD` until they are replayed. A failure changes
+         *     nothing. A test event is sent once, is no delivery and is not listed; its `webhook-sequence` is 1.
+         */
+        post: operations["sendTestEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users": {
         parameters: {
             query?: never;
@@ -1362,6 +1485,87 @@ export type components = {
             integrationId: string | null;
             decision: components["schemas"]["DecisionValue"];
         } & components["schemas"]["DecisionFigures"];
+        /**
+         * @description The name of a webhook.
+         * @enum {string}
+         */
+        WebhookEvent: "integrationEnabled" | "applicationBooked" | "applicationApproved" | "applicationConditionallyApproved" | "documentsIncomplete" | "awaitingDecision" | "pendingBanking" | "applicationDeclined";
+        /** @enum {string} */
+        DeliveryState: "WAITING" | "DUE" | "DELIVERED" | "DEAD";
+        WebhookDelivery: {
+            /**
+             * Format: uuid
+             * @description The `webhook-id`, the same on every attempt and replay.
+             */
+            deliveryId: string;
+            /** @description The name of the webhook. */
+            event: string;
+            /**
+             * Format: uuid
+             * @description Absent for integrationEnabled, as is `creditorId`.
+             */
+            applicationId?: string;
+            /** Format: uuid */
+            creditorId?: string;
+            /**
+             * Format: uuid
+             * @description For integrationEnabled only.
+             */
+            retailerId?: string;
+            /** @description The `webhook-sequence`; absent when there was never a body to be sent. */
+            sequence?: number;
+            state: components["schemas"]["DeliveryState"];
+            /** @description Why the delivery is `DEAD`: `attempts_exhausted`, `gone` (your receiver answered 410), `destination_disabled`, or `payload_unfit`, which is followed by the details. */
+            reason?: string;
+            /** @description All attempts, those before a replay included. */
+            attemptCount: number;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description While `DUE` only.
+             */
+            nextAttemptAt?: string;
+            /**
+             * Format: date-time
+             * @description When the delivery became `DELIVERED` or `DEAD`.
+             */
+            settledAt?: string;
+            /**
+             * Format: date-time
+             * @description The latest replay.
+             */
+            replayedAt?: string;
+            /** @description Why your destination is disabled now, whatever the delivery: `gone`, or `no_success` for five days. Absent while it is enabled. */
+            destinationDisabledReason?: string;
+        };
+        WebhookAttempt: {
+            /** Format: date-time */
+            startedAt: string;
+            /** @description How long the whole exchange took. */
+            durationMs: number;
+            /** @description The status of your receiver's answer. */
+            status?: number;
+            /** @description Why there is no complete answer, such as `deadline` or `econnrefused`. */
+            failure?: string;
+        };
+        TestEvent: {
+            event: components["schemas"]["WebhookEvent"];
+        };
+        SentTestEvent: {
+            /** Format: uuid */
+            webhookId: string;
+            event: string;
+            /** @description Whether your receiver answered with 2xx. */
+            succeeded: boolean;
+            /** @description The status of your receiver's answer. */
+            status?: number;
+            /** @description Why there is no complete answer. */
+            failure?: string;
+            durationMs: number;
+            /** @description Whether the destination was disabled and this success enabled it. */
+            enabled: boolean;
+        };
         RetailerUser: {
             /** Format: uuid */
             userId: string;
@@ -1846,6 +2050,11 @@ export type components = {
         Limit: number;
         /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
         Cursor: string;
+        /**
+         * @description The `webhook-id` that your receiver got, and the `deliveryId` of the list.
+         * @example 0198c0de-0000-7000-8000-00000000f001
+         */
+        DeliveryId: string;
         /**
          * @description The retailer whose records are listed; it must be granted to the integration. May be left out by an integration to which exactly one retailer is granted.
          * @example 0198c0de-0000-7000-8000-00000000a001
@@ -2941,6 +3150,356 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query: {
+                /** @description Only deliveries in this state. */
+                state?: components["schemas"]["DeliveryState"];
+                /** @description Only deliveries of this event. */
+                event?: components["schemas"]["WebhookEvent"];
+                /** @description Only deliveries of events of this application. */
+                applicationId?: string;
+                /**
+                 * @description Only deliveries created at this time or later.
+                 * @example 2026-03-02T00:00:00Z
+                 */
+                createdFrom?: string;
+                /**
+                 * @description Only deliveries created before this time.
+                 * @example 2026-03-03T00:00:00Z
+                 */
+                createdBefore?: string;
+                /** @description How many records one page holds at most. */
+                limit: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the list. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "deliveryId": "0198c0de-0000-7000-8000-00000000f001",
+                     *           "event": "applicationApproved",
+                     *           "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                     *           "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *           "sequence": 2,
+                     *           "state": "DEAD",
+                     *           "reason": "attempts_exhausted",
+                     *           "attemptCount": 10,
+                     *           "createdAt": "2026-03-02T15:04:05.678Z",
+                     *           "settledAt": "2026-03-05T18:31:09.120Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["WebhookDelivery"][];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /**
+                 * @description The `webhook-id` that your receiver got, and the `deliveryId` of the list.
+                 * @example 0198c0de-0000-7000-8000-00000000f001
+                 */
+                deliveryId: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deliveryId": "0198c0de-0000-7000-8000-00000000f001",
+                     *       "event": "applicationApproved",
+                     *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                     *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *       "sequence": 2,
+                     *       "state": "DEAD",
+                     *       "reason": "destination_disabled",
+                     *       "attemptCount": 2,
+                     *       "createdAt": "2026-03-02T15:04:05.678Z",
+                     *       "settledAt": "2026-03-05T18:31:09.120Z",
+                     *       "destinationDisabledReason": "gone",
+                     *       "attempts": [
+                     *         {
+                     *           "startedAt": "2026-03-02T15:04:05.690Z",
+                     *           "durationMs": 15000,
+                     *           "failure": "deadline"
+                     *         },
+                     *         {
+                     *           "startedAt": "2026-03-02T15:04:25.312Z",
+                     *           "durationMs": 41,
+                     *           "status": 500
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        attempts: components["schemas"]["WebhookAttempt"][];
+                    } & components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description There is no such delivery to your destination. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /**
+                 * @description The `webhook-id` that your receiver got, and the `deliveryId` of the list.
+                 * @example 0198c0de-0000-7000-8000-00000000f001
+                 */
+                deliveryId: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery is `DUE`, or `WAITING` for an earlier one. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deliveryId": "0198c0de-0000-7000-8000-00000000f001",
+                     *       "event": "applicationApproved",
+                     *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                     *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                     *       "sequence": 2,
+                     *       "state": "DUE",
+                     *       "attemptCount": 10,
+                     *       "createdAt": "2026-03-02T15:04:05.678Z",
+                     *       "nextAttemptAt": "2026-03-09T09:00:00.000Z",
+                     *       "replayedAt": "2026-03-09T09:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description There is no such delivery to your destination. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The delivery cannot be replayed now, or a request with the same Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sendTestEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "applicationApproved"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestEvent"];
+            };
+        };
+        responses: {
+            /** @description The test event was sent, or could not be sent to the URL of the destination. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SentTestEvent"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description Your integration has no webhook destination. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another test event to your destination is under way, or a request with the same Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4380,7 +4939,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -4431,7 +4990,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -4491,7 +5050,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -4552,7 +5111,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -4613,7 +5172,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -4664,7 +5223,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -4715,7 +5274,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -4767,7 +5326,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
             410: {
                 headers: {
                     [name: string]: unknown;

@@ -1,0 +1,184 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { conflict, unavailable } from '@creditlane/rpc/fault';
+import { newId } from '@creditlane/runtime/ids';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { loadOpenApiDocument } from '../document/openapi-document.ts';
+import { webhookExamples } from '../document/webhook-examples.ts';
+import { startTestGateway } from '../test-gateway.ts';
+
+const gateway = await startTestGateway();
+afterAll(gateway.close);
+const LIST = '/v1/webhook-deliveries';
+const TEST_EVENTS = '/v1/webhook-test-events';
+const TIME = '2026-03-02T15:04:05.678Z';
+const deliveryId = newId();
+const { application: applicationId, creditor: creditorId } = gateway.ids;
+const timestamp = timestampFromDate(new Date(TIME));
+
+beforeEach(() => {
+  gateway.services.calls.length = 0;
+  gateway.services.failures.clear();
+  gateway.services.deliveries = [
+    {
+      deliveryId,
+      event: 'applicationBooked',
+      applicationId,
+      creditorId,
+      sequence: 1,
+      state: DeliveryState.DEAD,
+      reason: 'attempts_exhausted',
+      attemptCount: 2,
+      createdAt: timestamp,
+      settledAt: timestamp,
+    },
+  ];
+});
+
+const DELIVERY = {
+  deliveryId,
+  event: 'applicationBooked',
+  applicationId,
+  creditorId,
+  sequence: 1,
+  state: 'DEAD',
+  reason: 'attempts_exhausted',
+  attemptCount: 2,
+  createdAt: TIME,
+  settledAt: TIME,
+};
+
+describe('GET /webhook-deliveries', () => {
+  test('lists the deliveries, without the fields that they do not have', async () => {
+    const answer = await gateway.send('GET', LIST);
+    expect([answer.status, answer.json]).toEqual([200, { data: [DELIVERY], nextCursor: 'next' }]);
+    const [called] = gateway.services.called('listOwnDeliveries');
+    expect(called?.call.identity).toMatchObject({
+      kind: 'integration',
+      subject: gateway.ids.integration,
+    });
+    expect(called?.request).toMatchObject({ state: 0, event: '', applicationId: '', limit: 25 });
+  });
+
+  test('passes on every filter', async () => {
+    const filter = new URLSearchParams({
+      state: 'DUE',
+      event: 'applicationBooked',
+      applicationId: applicationId.toUpperCase(),
+      createdFrom: '2026-03-02T16:04:05.678+01:00',
+      createdBefore: '2026-03-03T00:00:00Z',
+      limit: '7',
+      cursor: 'next',
+    });
+    expect((await gateway.send('GET', `${LIST}?${filter}`)).status).toBe(200);
+    expect(gateway.services.called('listOwnDeliveries')[0]?.request).toMatchObject({
+      state: DeliveryState.DUE,
+      event: 'applicationBooked',
+      applicationId,
+      createdFrom: timestamp,
+      createdBefore: timestampFromDate(new Date('2026-03-03T00:00:00Z')),
+      limit: 7,
+      cursor: 'next',
+    });
+  });
+
+  test.each([
+    ['state', 'LOST'],
+    ['event', 'applicationLost'],
+    ['applicationId', 'A-17'],
+    ['createdFrom', 'yesterday'],
+    ['createdFrom', '2026-03-02'],
+    ['createdBefore', '2026-12-31T23:59:60Z'],
+    ['limit', '101'],
+  ])('with %s=%s is 400 and names the parameter', async (name, value) => {
+    const answer = await gateway.send('GET', `${LIST}?${name}=${encodeURIComponent(value)}`);
+    expect(answer.status).toBe(400);
+    expect(answer.json.errors).toMatchObject([{ in: 'query', pointer: `/${name}` }]);
+    expect(gateway.services.called('listOwnDeliveries')).toEqual([]);
+  });
+});
+
+describe('GET /webhook-deliveries/{deliveryId}', () => {
+  test('answers with the attempts, each with a status or a failure', async () => {
+    const answer = await gateway.send('GET', `${LIST}/${deliveryId.toUpperCase()}`);
+    const attempts = [
+      { startedAt: TIME, durationMs: 15_000, failure: 'deadline' },
+      { startedAt: TIME, durationMs: 41, status: 500 },
+    ];
+    expect([answer.status, answer.json]).toEqual([200, { ...DELIVERY, attempts }]);
+  });
+
+  test('for an unknown delivery is 404', async () => {
+    const answer = await gateway.send('GET', `${LIST}/${newId()}`);
+    expect([answer.status, answer.json.code]).toEqual([404, 'delivery_not_found']);
+  });
+});
+
+describe('POST /webhook-deliveries/{deliveryId}/replay', () => {
+  const replay = (headers: Record<string, string> = {}) =>
+    gateway.send('POST', `${LIST}/${deliveryId}/replay`, { headers });
+
+  test('is 202 with the delivery, and a repeated request is marked', async () => {
+    const answer = await replay({ 'Idempotency-Key': 'replayed' });
+    expect([answer.status, answer.json]).toEqual([202, DELIVERY]);
+    expect(answer.headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  test('of a delivery that cannot be replayed is 409 with the reason', async () => {
+    gateway.services.failures.set('replayDelivery', () => conflict('delivery_pending', 'pending'));
+    const answer = await replay();
+    expect([answer.status, answer.json.code]).toEqual([409, 'delivery_pending']);
+  });
+});
+
+describe('POST /webhook-test-events', () => {
+  const document = loadOpenApiDocument();
+  const examples = webhookExamples(document);
+
+  test.each([...examples])('sends the example of %s in the document', async (event, payload) => {
+    const answer = await gateway.send('POST', TEST_EVENTS, { body: { event } });
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({
+      event,
+      webhookId: expect.any(String),
+      succeeded: true,
+      status: 204,
+      durationMs: 41,
+      enabled: false,
+    });
+    expect(gateway.services.called('sendTestEvent')[0]?.request).toMatchObject({ event, payload });
+  });
+
+  test('knows the events of the document’s webhooks, and no others', async () => {
+    const { WebhookEvent } = document.components.schemas as unknown as {
+      WebhookEvent: { enum: string[] };
+    };
+    const names = WebhookEvent.enum;
+    expect(names.toSorted()).toEqual(Object.keys(document.webhooks).toSorted());
+    for (const body of [{ event: 'applicationLost' }, {}, { event: null }]) {
+      const answer = await gateway.send('POST', TEST_EVENTS, { body });
+      expect(answer.status).toBe(400);
+      expect(answer.json.errors).toMatchObject([{ pointer: '/event' }]);
+    }
+  });
+});
+
+test('with a platform key every operation on deliveries is 401', async () => {
+  for (const [method, path] of [
+    ['GET', LIST],
+    ['GET', `${LIST}/${deliveryId}`],
+    ['POST', `${LIST}/${deliveryId}/replay`],
+    ['POST', TEST_EVENTS],
+  ] as const) {
+    const body = path === TEST_EVENTS ? { body: { event: 'applicationBooked' } } : {};
+    const answer = await gateway.send(method, path, { key: gateway.platformKey, ...body });
+    expect([answer.status, answer.json.code]).toEqual([401, 'key_kind_not_accepted']);
+  }
+});
+
+test('while the dispatcher is unavailable, its operations are 503 and others are answered', async () => {
+  gateway.services.failures.set('listOwnDeliveries', () => unavailable('away'));
+  const answer = await gateway.send('GET', LIST);
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+  expect((await gateway.send('GET', gateway.decisionPath)).status).toBe(200);
+});
