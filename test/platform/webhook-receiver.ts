@@ -1,0 +1,43 @@
+// A webhook receiver that answers with the status that the test says, and keeps every request.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { HOST } from '@creditlane/local/host';
+
+export interface ReceivedRequest {
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export interface WebhookReceiver {
+  url: string;
+  received: ReceivedRequest[];
+  answerWith(status: number): void;
+  close(): Promise<void>;
+}
+
+export async function startWebhookReceiver(): Promise<WebhookReceiver> {
+  const received: ReceivedRequest[] = [];
+  let status = 204;
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    const headers = request.headers as Record<string, string>;
+    received.push({ path: request.url ?? '', headers, body });
+    response.writeHead(status).end();
+  });
+  server.listen(0, HOST);
+  await once(server, 'listening');
+  return {
+    url: `http://${HOST}:${(server.address() as AddressInfo).port}`,
+    received,
+    answerWith: (next) => {
+      status = next;
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
