@@ -1,20 +1,6 @@
 /** For tests: bodies that are made to be expensive, from the schemas of the OpenAPI document. */
-import { type OpenApiDocument, resolveReference } from './document/openapi-document.ts';
-
-/** The keywords that the bodies are made from. */
-interface Schema {
-  $ref?: string;
-  type?: string;
-  allOf?: Schema[];
-  properties?: Record<string, Schema>;
-  items?: Schema;
-  maxItems?: number;
-  maxLength?: number;
-  minimum?: number;
-  format?: string;
-  pattern?: string;
-  enum?: unknown[];
-}
+import type { OpenApiDocument } from './document/openapi-document.ts';
+import { mergedSchema, type ValueSchema } from './document/test-schema-values.ts';
 
 export interface HostileBody {
   /** What is hostile, and where it is. */
@@ -26,7 +12,7 @@ export interface HostileBody {
 /** A place in a body: `wrap` puts a text there, into a body that is valid otherwise. */
 interface Place {
   readonly at: string;
-  readonly schema: Schema;
+  readonly schema: ValueSchema;
   readonly wrap: (text: string) => string;
 }
 
@@ -73,8 +59,8 @@ const OF_ANY_KIND: readonly Attack[] = [
 ];
 
 /** All hostile bodies of one schema. */
-export function hostileBodies(document: OpenApiDocument, schema: Schema): HostileBody[] {
-  const root = flatten(document, schema);
+export function hostileBodies(document: OpenApiDocument, schema: ValueSchema): HostileBody[] {
+  const root = mergedSchema(document, schema);
   const places = [...placesIn(document, root, '', (text) => text)];
   return places.flatMap(({ at, schema: there, wrap }) =>
     [...OF_ANY_KIND, ...attacksOn(document, there)].map(([what, text]) => ({
@@ -87,33 +73,21 @@ export function hostileBodies(document: OpenApiDocument, schema: Schema): Hostil
   );
 }
 
-/** With `$ref` and `allOf` merged in. */
-function flatten(document: OpenApiDocument, schema: Schema): Schema {
-  const { $ref, allOf = [], ...own } = schema;
-  const parts = $ref === undefined ? allOf : [...allOf, resolveReference(document, { $ref })];
-  return parts
-    .map((part) => flatten(document, part as Schema))
-    .reduce((all, part) => {
-      const properties = { ...all.properties, ...part.properties };
-      return Object.assign({}, part, all, { properties });
-    }, own);
-}
-
 function* placesIn(
   document: OpenApiDocument,
-  schema: Schema,
+  schema: ValueSchema,
   at: string,
   wrap: Place['wrap'],
 ): Generator<Place> {
   yield { at, schema, wrap };
   const members = Object.entries(schema.properties ?? {});
   if (schema.items !== undefined) {
-    const items = flatten(document, schema.items);
+    const items = mergedSchema(document, schema.items);
     yield* placesIn(document, items, `${at}/0`, (text) => wrap(`[${text}]`));
   }
   if (schema.type !== 'object' && members.length === 0) return;
   const named = new Map(
-    members.map(([name, property]) => [name, flatten(document, property)] as const),
+    members.map(([name, property]) => [name, mergedSchema(document, property)] as const),
   );
   const texts = [...named].map(([name, property]) => `"${name}":${validText(document, property)}`);
   const beside = (name: string) => (text: string) => {
@@ -127,14 +101,14 @@ function* placesIn(
 }
 
 /** The attacks that the keywords of a schema suggest. */
-function attacksOn(document: OpenApiDocument, schema: Schema): Attack[] {
+function attacksOn(document: OpenApiDocument, schema: ValueSchema): Attack[] {
   const { items, maxItems = 0, maxLength } = schema;
   const attacks: Attack[] = [
     ['everything wrong', () => extremeText(document, schema, 'wrong')],
     ['everything as long as allowed', () => extremeText(document, schema, 'long')],
   ];
   if (items !== undefined) {
-    const item = flatten(document, items);
+    const item = mergedSchema(document, items);
     const texts = [validText(document, item), extremeText(document, item, 'wrong'), ...WRONG];
     for (const count of [maxItems, maxItems + 1, 10 * maxItems]) {
       for (const text of texts) {
@@ -161,7 +135,7 @@ function attacksOn(document: OpenApiDocument, schema: Schema): Attack[] {
 }
 
 /** The smallest value that the schema accepts, with all of its properties. */
-function validText(document: OpenApiDocument, schema: Schema): string {
+function validText(document: OpenApiDocument, schema: ValueSchema): string {
   const { type, properties = {}, format, pattern, enum: values, minimum = 0 } = schema;
   if (values !== undefined) return JSON.stringify(values[0]);
   switch (type) {
@@ -176,7 +150,7 @@ function validText(document: OpenApiDocument, schema: Schema): string {
       return `"${validString(format ?? pattern)}"`;
     default: {
       const members = Object.entries(properties).map(
-        ([name, property]) => `"${name}":${validText(document, flatten(document, property))}`,
+        ([name, property]) => `"${name}":${validText(document, mergedSchema(document, property))}`,
       );
       return `{${members.join(',')}}`;
     }
@@ -199,10 +173,14 @@ function validString(rule: string | undefined): string {
 }
 
 /** Every array at its limit; every other value wrong, or as long as allowed. */
-function extremeText(document: OpenApiDocument, schema: Schema, kind: 'wrong' | 'long'): string {
+function extremeText(
+  document: OpenApiDocument,
+  schema: ValueSchema,
+  kind: 'wrong' | 'long',
+): string {
   const { items, maxItems = 0, properties = {}, maxLength } = schema;
   if (items !== undefined) {
-    const item = flatten(document, items);
+    const item = mergedSchema(document, items);
     const texts = Array.from({ length: maxItems }, (_, n) => {
       const text = extremeText(document, item, kind);
       // Lists of ids refuse the same id twice.
@@ -213,7 +191,8 @@ function extremeText(document: OpenApiDocument, schema: Schema, kind: 'wrong' | 
   const members = Object.entries(properties);
   if (members.length > 0) {
     const texts = members.map(
-      ([name, property]) => `"${name}":${extremeText(document, flatten(document, property), kind)}`,
+      ([name, property]) =>
+        `"${name}":${extremeText(document, mergedSchema(document, property), kind)}`,
     );
     return `{${texts.join(',')}}`;
   }

@@ -1,0 +1,156 @@
+/** For tests: generates values that a schema of the OpenAPI document accepts, and the same with one mistake. */
+import fc from 'fast-check';
+import { type OpenApiDocument, resolveReference } from './openapi-document.ts';
+
+/** The keywords that values are made from. */
+export interface ValueSchema {
+  $ref?: string;
+  type?: string;
+  allOf?: ValueSchema[];
+  properties?: Record<string, ValueSchema>;
+  required?: string[];
+  items?: ValueSchema;
+  minItems?: number;
+  maxItems?: number;
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  uniqueItems?: boolean;
+  format?: string;
+  pattern?: string;
+  enum?: unknown[];
+  const?: unknown;
+}
+
+type Member = [name: string, values: fc.Arbitrary<unknown>];
+
+const MAX_ITEMS = 3;
+const MAX_CHARACTERS = 300;
+/** One code point each, because schemas count these. U+0000 is refused everywhere. */
+const CHARACTER = fc.oneof(
+  fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 1 }),
+  fc.constantFrom('é', '🚗', '\u2028', '\t', '\u0001'),
+);
+/** Values of no described type, or of another one. */
+const WRONG = [null, true, 0, -1.5, '', 'x', [], {}, [[]], { '': 0 }, 1e308, '\u2028', '🚗'];
+
+/** With `$ref` and `allOf` merged in. */
+export function mergedSchema(document: OpenApiDocument, schema: ValueSchema): ValueSchema {
+  const { $ref, allOf = [], ...own } = schema;
+  const parts = $ref === undefined ? allOf : [...allOf, resolveReference(document, { $ref })];
+  return parts
+    .map((part) => mergedSchema(document, part as ValueSchema))
+    .reduce((all, part) => {
+      const properties = { ...part.properties, ...all.properties };
+      const required = [...(all.required ?? []), ...(part.required ?? [])];
+      return Object.assign({}, part, all, { properties, required });
+    }, own as ValueSchema);
+}
+
+interface ValueOptions {
+  /** By name: the values of properties that name records. Such a property is always present. */
+  known?: Record<string, unknown>;
+  /** Whether every optional property is present, and every array has an item. */
+  complete?: boolean;
+}
+
+/** Values that the schema accepts. */
+export function validValues(
+  document: OpenApiDocument,
+  given: ValueSchema,
+  options: ValueOptions = {},
+): fc.Arbitrary<unknown> {
+  const { known = {}, complete = false } = options;
+  const schema = mergedSchema(document, given);
+  const { type, properties = {}, required = [], items, enum: values, minimum, maximum } = schema;
+  if (schema.const !== undefined) return fc.constant(schema.const);
+  if (values !== undefined) return fc.constantFrom(...values);
+  switch (type) {
+    case 'array': {
+      const { minItems: minLength = complete ? 1 : 0, maxItems = MAX_ITEMS, uniqueItems } = schema;
+      const maxLength = Math.max(minLength, Math.min(maxItems, MAX_ITEMS));
+      const item = validValues(document, items ?? {}, options);
+      return uniqueItems === true
+        ? fc.uniqueArray(item, { minLength, maxLength })
+        : fc.array(item, { minLength, maxLength });
+    }
+    case 'boolean':
+      return fc.boolean();
+    case 'integer':
+      return fc.integer({ min: minimum ?? -1000, max: maximum ?? 1000 });
+    case 'number':
+      return fc.double({ min: minimum ?? -1e9, max: maximum ?? 1e9, noNaN: true });
+    case 'string':
+      return validStrings(schema);
+    default: {
+      const members = Object.entries(properties).map(
+        ([name, property]): Member => [
+          name,
+          name in known ? fc.constant(known[name]) : validValues(document, property, options),
+        ],
+      );
+      const names = Object.keys(properties);
+      const requiredKeys = complete
+        ? names
+        : names.filter((name) => required.includes(name) || name in known);
+      const model: Record<string, fc.Arbitrary<unknown>> = Object.fromEntries(members);
+      return fc.record(model, { requiredKeys, noNullPrototype: true });
+    }
+  }
+}
+
+function validStrings({ format, pattern, minLength = 0, maxLength }: ValueSchema) {
+  switch (format) {
+    case 'uuid':
+      return fc.uuid();
+    case 'email':
+      return fc.constantFrom('maya@example.com', 'm.t+1@sub.example.org');
+    case 'date':
+      return fc
+        .date({ min: new Date('1901-01-01'), max: new Date('2099-12-31'), noInvalidDate: true })
+        .map((date) => date.toISOString().slice(0, 10));
+    default:
+  }
+  if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern), { maxLength: 60 });
+  const most = Math.max(minLength, Math.min(maxLength ?? MAX_CHARACTERS, MAX_CHARACTERS));
+  return fc.string({ unit: CHARACTER, minLength, maxLength: most });
+}
+
+/** A value of another type, or one that no rule of the schema's would accept, anywhere in a valid value. */
+export function valuesWithMistake(
+  document: OpenApiDocument,
+  schema: ValueSchema,
+  options: ValueOptions = {},
+): fc.Arbitrary<unknown> {
+  return fc
+    .tuple(validValues(document, schema, options), fc.constantFrom(...WRONG), fc.nat(), fc.nat(5))
+    .map(([value, wrong, place, depth]) => withReplaced(value, wrong, place, depth));
+}
+
+/** The value with the part at a place, at most `depth` levels deep, replaced. */
+function withReplaced(value: unknown, wrong: unknown, place: number, depth: number): unknown {
+  if (depth === 0 || typeof value !== 'object' || value === null) return wrong;
+  const keys = Object.keys(value);
+  const key = keys[place % Math.max(1, keys.length)];
+  if (key === undefined) return wrong;
+  const part = (value as Record<string, unknown>)[key];
+  const replaced = withReplaced(part, wrong, Math.floor(place / keys.length), depth - 1);
+  if (Array.isArray(value)) return value.with(Number(key), replaced);
+  return { ...value, [key]: replaced };
+}
+
+/** The places of all required properties, as the names on the way to each; `0` is an item of an array. */
+export function requiredPlaces(
+  document: OpenApiDocument,
+  given: ValueSchema,
+  at: readonly string[] = [],
+): string[][] {
+  const { properties = {}, required = [], items } = mergedSchema(document, given);
+  const own = required.map((name) => [...at, name]);
+  const below = Object.entries(properties).flatMap(([name, property]) =>
+    requiredPlaces(document, property, [...at, name]),
+  );
+  const inItems = items === undefined ? [] : requiredPlaces(document, items, [...at, '0']);
+  return [...own, ...below, ...inItems];
+}
