@@ -12,7 +12,7 @@ const TESTED_IN_PROCESSES = [
   'idempotency',
   'webhook-retries',
   'integration-enablement',
-  'tenant-isolation',
+  'access/tenant-isolation',
   'rejected-requests',
 ];
 

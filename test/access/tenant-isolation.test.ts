@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { describedOperations, matrixOperation } from './access-matrix/matrix-operation.ts';
-import { Records } from './access-matrix/records.ts';
-import { makeRequest } from './access-matrix/request.ts';
-import { decisionPath } from './platform/api-client.ts';
-import { eventually } from './platform/eventually.ts';
-import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
+import { decisionPath } from '../platform/api-client.ts';
+import { eventually } from '../platform/eventually.ts';
+import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
+import { describedOperations, matrixOperation } from './matrix/matrix-operation.ts';
+import { Records } from './matrix/records.ts';
+import { makeRequest } from './matrix/request.ts';
 
 const document = loadOpenApiDocument();
 

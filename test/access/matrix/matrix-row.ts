@@ -1,7 +1,7 @@
 // One row of the access matrix: an operation, called by every caller with ids of both tenants and unknown ids.
 import { randomUUID } from 'node:crypto';
 import type { DescribedAccess, JsonObject } from '@creditlane/gateway/document/openapi-document';
-import type { Answer, ApiClient } from '../platform/api-client.ts';
+import type { Answer, ApiClient } from '../../platform/api-client.ts';
 import { expectationOf, type MatrixCaller } from './expectation.ts';
 import { type IdPlace, type MatrixOperation, RETAILER_CONTEXT } from './matrix-operation.ts';
 import { DIRECTORY_IDS, PREPARATIONS, type Records } from './records.ts';

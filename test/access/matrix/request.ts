@@ -1,6 +1,6 @@
 // Builds the requests of the access matrix: an operation's example with ids put in.
 import type { JsonValue } from '@creditlane/gateway/document/openapi-document';
-import type { CallOptions } from '../platform/api-client.ts';
+import type { CallOptions } from '../../platform/api-client.ts';
 import type { IdPlace, MatrixOperation } from './matrix-operation.ts';
 
 /** Ids by the names that places have, such as `creditorId`. */
@@ -36,7 +36,7 @@ export function makeRequest(
     const value = replaced.get(place) ?? (place.sent ? ids[place.name] : undefined);
     if (value !== undefined) put(place.in, place.steps, value);
     else if (place.sent) {
-      throw new Error(`${id} needs a ${place.name}; add it to test/access-matrix/records.ts`);
+      throw new Error(`${id} needs a ${place.name}; add it to test/access/matrix/records.ts`);
     }
   }
   const search = query.size > 0 ? `?${query}` : '';

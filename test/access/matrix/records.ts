@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject, JsonValue } from '@creditlane/gateway/document/openapi-document';
 import { makeApplication } from '@creditlane/local/demo/demo';
-import type { Answer } from '../platform/api-client.ts';
-import type { TestPlatform } from '../platform/test-platform.ts';
+import type { Answer } from '../../platform/api-client.ts';
+import type { TestPlatform } from '../../platform/test-platform.ts';
 import type { MatrixCaller } from './expectation.ts';
 import type { MatrixOperation } from './matrix-operation.ts';
 import type { Ids } from './request.ts';

@@ -1,5 +1,5 @@
 // The callers of the access matrix: keys of both kinds, with more and fewer permissions and grants.
-import type { TestPlatform } from '../platform/test-platform.ts';
+import type { TestPlatform } from '../../platform/test-platform.ts';
 import type { MatrixCaller } from './expectation.ts';
 import type { Administration } from './records.ts';
 

@@ -2,12 +2,12 @@
 import { generateApiKey } from '@creditlane/crypto/api-key';
 import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeCallers } from './access-matrix/callers.ts';
-import type { MatrixCaller } from './access-matrix/expectation.ts';
-import { describedOperations, matrixOperation } from './access-matrix/matrix-operation.ts';
-import { MatrixRow } from './access-matrix/matrix-row.ts';
-import { Administration, PREPARATIONS, Records } from './access-matrix/records.ts';
-import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
+import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
+import { makeCallers } from './matrix/callers.ts';
+import type { MatrixCaller } from './matrix/expectation.ts';
+import { describedOperations, matrixOperation } from './matrix/matrix-operation.ts';
+import { MatrixRow } from './matrix/matrix-row.ts';
+import { Administration, PREPARATIONS, Records } from './matrix/records.ts';
 
 const document = loadOpenApiDocument();
 const described = describedOperations(document);
