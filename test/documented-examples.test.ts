@@ -68,6 +68,11 @@ async function idReplacer(operationId: string): Promise<(text: string) => string
     const { body } = await api.post(path, {}, { key: demo.keys.platform });
     ids.set('1001', body.keyId);
   }
+  if (operationId === 'replayDelivery' || operationId === 'getDelivery') {
+    await platform.settle();
+    const { body } = await api.get('/webhook-deliveries?state=DELIVERED');
+    ids.set('5001', body.data[0].deliveryId);
+  }
   return (text) =>
     text.replaceAll(/0198c0de-0000-7000-8000-0{8}(\w{4})/g, (id, end) => ids.get(end) ?? id);
 }

@@ -421,7 +421,7 @@ export type paths = {
             path: {
                 /**
                  * @description The `webhook-id` that your receiver got, and the `deliveryId` of the list.
-                 * @example 0198c0de-0000-7000-8000-00000000f001
+                 * @example 0198c0de-0000-7000-8000-000000005001
                  */
                 deliveryId: components["parameters"]["DeliveryId"];
             };
@@ -447,7 +447,7 @@ export type paths = {
             path: {
                 /**
                  * @description The `webhook-id` that your receiver got, and the `deliveryId` of the list.
-                 * @example 0198c0de-0000-7000-8000-00000000f001
+                 * @example 0198c0de-0000-7000-8000-000000005001
                  */
                 deliveryId: components["parameters"]["DeliveryId"];
             };
@@ -2052,7 +2052,7 @@ export type components = {
         Cursor: string;
         /**
          * @description The `webhook-id` that your receiver got, and the `deliveryId` of the list.
-         * @example 0198c0de-0000-7000-8000-00000000f001
+         * @example 0198c0de-0000-7000-8000-000000005001
          */
         DeliveryId: string;
         /**
@@ -3209,7 +3209,7 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "deliveryId": "0198c0de-0000-7000-8000-00000000f001",
+                     *           "deliveryId": "0198c0de-0000-7000-8000-000000005001",
                      *           "event": "applicationApproved",
                      *           "applicationId": "0198c0de-0000-7000-8000-00000000b001",
                      *           "creditorId": "0198c0de-0000-7000-8000-00000000c001",
@@ -3257,7 +3257,7 @@ export interface operations {
             path: {
                 /**
                  * @description The `webhook-id` that your receiver got, and the `deliveryId` of the list.
-                 * @example 0198c0de-0000-7000-8000-00000000f001
+                 * @example 0198c0de-0000-7000-8000-000000005001
                  */
                 deliveryId: components["parameters"]["DeliveryId"];
             };
@@ -3276,7 +3276,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "deliveryId": "0198c0de-0000-7000-8000-00000000f001",
+                     *       "deliveryId": "0198c0de-0000-7000-8000-000000005001",
                      *       "event": "applicationApproved",
                      *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
                      *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
@@ -3351,7 +3351,7 @@ export interface operations {
             path: {
                 /**
                  * @description The `webhook-id` that your receiver got, and the `deliveryId` of the list.
-                 * @example 0198c0de-0000-7000-8000-00000000f001
+                 * @example 0198c0de-0000-7000-8000-000000005001
                  */
                 deliveryId: components["parameters"]["DeliveryId"];
             };
@@ -3371,7 +3371,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "deliveryId": "0198c0de-0000-7000-8000-00000000f001",
+                     *       "deliveryId": "0198c0de-0000-7000-8000-000000005001",
                      *       "event": "applicationApproved",
                      *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
                      *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",

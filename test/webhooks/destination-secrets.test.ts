@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { verifyWebhook } from '@creditlane/client/webhooks';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Answer } from './platform/api-client.ts';
-import { eventually } from './platform/eventually.ts';
-import { hexSignature } from './platform/hex-signature.ts';
-import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
-import type { ReceivedWebhook } from './platform/webhook-inbox-client.ts';
+import type { Answer } from '../platform/api-client.ts';
+import { eventually } from '../platform/eventually.ts';
+import { hexSignature } from '../platform/hex-signature.ts';
+import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
+import type { ReceivedWebhook } from '../platform/webhook-inbox-client.ts';
 
 describe('the secret of a destination can be rotated, and the destination removed', () => {
   let platform: TestPlatform;
