@@ -5,7 +5,7 @@ import type { Answer, ApiClient } from '../../platform/api-client.ts';
 import { expectationOf, type MatrixCaller } from './expectation.ts';
 import { type IdPlace, type MatrixOperation, RETAILER_CONTEXT } from './matrix-operation.ts';
 import { DIRECTORY_IDS, PREPARATIONS, type Records } from './records.ts';
-import { type Ids, makeRequest } from './request.ts';
+import { type Ids, makeRequest, requiredId } from './request.ts';
 
 export class MatrixRow {
   /** What was not as the operation's access rule says, one line each. */
@@ -69,9 +69,9 @@ export class MatrixRow {
     // The same id in another place, such as an applicationId in path and body, is replaced with it.
     const same = places.filter((it) => it === place || (it.sent && it.name === place.name));
     for (const replaced of same.length > 1 ? [[place], same] : [[place]]) {
-      const call = (value: string | undefined) =>
-        this.#call(caller, own, new Map(replaced.map((it) => [it, value ?? ''])));
-      const foreign = await call(other[place.name]);
+      const call = (value: string) =>
+        this.#call(caller, own, new Map(replaced.map((it) => [it, value])));
+      const foreign = await call(requiredId(other, place.name));
       const missing = await call(randomUUID());
       const what = `the other tenant's ${place.name} in the ${replaced.map((it) => it.in)}`;
       const isSpecified =
@@ -86,7 +86,7 @@ export class MatrixRow {
 
   async #sendOwnContext(caller: MatrixCaller, place: IdPlace, missing: Answer): Promise<void> {
     const { own } = this.#records;
-    const answer = await this.#call(caller, own, new Map([[place, own[place.name] ?? '']]));
+    const answer = await this.#call(caller, own, new Map([[place, requiredId(own, place.name)]]));
     const { kind } = expectationOf(this.#operation, caller, true);
     const what = 'the own retailer in the header';
     if (kind !== 'admitted') return this.#compare(caller, what, answer, missing);

@@ -89,7 +89,8 @@ export class Records {
 
   /**
    * Finds or makes a record of each name. A name that is not known here is looked for in the lists of
-   * `operations`: `deliveryId` is the first one that any list shows.
+   * `operations`: `deliveryId` is the first one that any list shows. A name that only bodies have, and no
+   * list, gets a new id: where the id has to exist, the operation then fails for the owner.
    */
   static async open(platform: TestPlatform, operations: readonly MatrixOperation[]) {
     const { demo } = platform;
@@ -107,6 +108,10 @@ export class Records {
       required(await platform.api.post(`${path}/comment`, comment, { key }));
     }
     await platform.settle();
+    // Names of bodies that name no record of the platform, such as the id of an address.
+    const namesInBodies = operations.flatMap(({ places }) =>
+      places.filter((it) => it.in === 'body').map(({ name }) => name),
+    );
     const makeGroup = async () => {
       const retailerGroupId = randomUUID();
       const path = `/retailer-groups/${retailerGroupId}`;
@@ -114,6 +119,7 @@ export class Records {
       return retailerGroupId;
     };
     const idsOf = async (tenant: typeof otherTenant, userId: string): Promise<Ids> => ({
+      ...Object.fromEntries(namesInBodies.map((name) => [name, randomUUID()])),
       ...(await findInLists(platform, operations, tenant.key)),
       applicationId: tenant.applicationId,
       applicantId: tenant.applicantId,
@@ -125,8 +131,6 @@ export class Records {
       submittedByUserId: userId,
       keyId: (await administration.call('POST', `/integrations/${tenant.integrationId}/keys`, {}))
         .keyId,
-      // Of an address or an employment.
-      id: randomUUID(),
     });
     const own = await idsOf({ ...demo, key: demo.keys.integration }, demo.users.active);
     return new Records(platform, own, await idsOf(otherTenant, demo.users.foreign));

@@ -16,7 +16,7 @@ export interface MatrixRequest {
  * in further places or instead. Throws an Error where `ids` has no id of a name.
  */
 export function makeRequest(
-  { id, path, places, parameters, body: example }: MatrixOperation,
+  { path, places, parameters, body: example }: MatrixOperation,
   ids: Ids,
   replaced: ReadonlyMap<IdPlace, string> = new Map(),
 ): MatrixRequest {
@@ -33,14 +33,19 @@ export function makeRequest(
   };
   for (const { in: place, name, example: value } of parameters) put(place, [name], value);
   for (const place of places) {
-    const value = replaced.get(place) ?? (place.sent ? ids[place.name] : undefined);
+    const value = replaced.get(place) ?? (place.sent ? requiredId(ids, place.name) : undefined);
     if (value !== undefined) put(place.in, place.steps, value);
-    else if (place.sent) {
-      throw new Error(`${id} needs a ${place.name}; add it to test/access/matrix/records.ts`);
-    }
   }
   const search = query.size > 0 ? `?${query}` : '';
   return { path: filled + search, options: { headers, ...(body !== undefined && { body }) } };
+}
+
+/** Throws an Error where the records have no id of the name. */
+export function requiredId(ids: Ids, name: string): string {
+  const id = ids[name];
+  if (id === undefined)
+    throw new Error(`test/access/matrix/records.ts has no ${name} of each tenant`);
+  return id;
 }
 
 function setAt(root: JsonValue | undefined, steps: readonly string[], id: string): void {
