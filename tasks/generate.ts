@@ -1,6 +1,6 @@
 // `npm run generate`: generates proto/gen from the contracts in proto/creditlane, then services/gateway/gen and
-// libs/client/gen from the OpenAPI document, and deploy/compose.yaml and docs/settings.md from the services'
-// manifests.
+// libs/client/gen from the OpenAPI document, deploy/compose.yaml and docs/settings.md from the services'
+// manifests, and docs/conformance.md from test/conformance.
 import { writeFile } from 'node:fs/promises';
 import { runTool } from './checks.ts';
 
@@ -11,6 +11,8 @@ if (await runTool('buf', ['generate'], 'proto')) {
   const { settingsPage } = await import('../deploy/platform/settings-page.ts');
   await writeFile('deploy/compose.yaml', composeFile(SERVICES));
   await writeFile('docs/settings.md', settingsPage(SERVICES));
+  const { conformancePage } = await import('../test/conformance/conformance-page.ts');
+  await writeFile('docs/conformance.md', conformancePage());
   const types = await runTool(process.execPath, ['services/gateway/document/generate-types.ts']);
   process.exitCode = types ? 0 : 1;
 } else {

@@ -3,7 +3,7 @@ import { examplesOf } from '@creditlane/gateway/document/examples';
 import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { type Operation, operationsOf } from '@creditlane/gateway/document/operation';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
+import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
 
 /** The operations that others need before them, and those that end what others need. */
 const FIRST = ['setIntegrationStatus'];
