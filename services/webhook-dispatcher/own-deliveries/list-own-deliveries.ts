@@ -25,8 +25,8 @@ export interface DeliveryFilter
 }
 
 /**
- * How many deliveries a page with a filter by event is taken from. An event that a million deliveries have
- * none of took 5 s without this limit, and 40 ms a page with it.
+ * How many deliveries a page with a filter by event is taken from. To find that none of a destination's
+ * 500,000 deliveries is of an event took 15 s on a busy machine, and a page of this search 0.17 to 0.34 s.
  */
 const MAX_SEARCHED = 5_000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
