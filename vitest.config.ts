@@ -6,11 +6,11 @@ const UNIT = ['libs/**/*.test.ts', 'services/**/*.test.ts', 'deploy/**/*.test.ts
 const PROMISES = ['test/**/*.test.ts'];
 /** These promises are also tested with each service as a process of its own, and real Kafka. */
 const TESTED_IN_PROCESSES = [
-  'decision-webhooks',
+  'webhooks/decision-webhooks',
   'trace',
   'metrics',
   'idempotency',
-  'webhook-retries',
+  'webhooks/webhook-retries',
   'integration-enablement',
   'access/tenant-isolation',
   'rejected-requests',

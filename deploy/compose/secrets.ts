@@ -3,6 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { SERVICES } from '@creditlane/platform/services';
 import { openEnvFile } from './env-file.ts';
 
+if (process.argv.length > 2) {
+  process.stderr.write('npm run secrets makes or completes deploy/.env; it has no options.\n');
+  process.exit(process.argv[2] === '--help' ? 0 : 2);
+}
+
 const FILE = fileURLToPath(new URL('../.env', import.meta.url));
 
 const RESULTS = {

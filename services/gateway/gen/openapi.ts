@@ -88,7 +88,8 @@ export type paths = {
          *
          *     Needs a grant on the application's retailer, an active user of the retailer or its group who
          *     submits, the explicit credit consent of every applicant, and a worksheet with first payment date,
-         *     interest rate and frequency.
+         *     interest rate and frequency. It needs no grant on the creditors: every creditor of the platform can
+         *     be named, and one that does not exist is 404.
          */
         post: operations["submitApplication"];
         delete?: never;
@@ -117,8 +118,8 @@ export type paths = {
         put?: never;
         /**
          * Archive an application
-         * @description Closes an application of any status for good: it can no longer be submitted or commented on. It stays readable, and its submissions and their decisions
-         *     stay as they are. Archiving an archived application changes nothing and succeeds.
+         * @description Closes an application of any status for good: it can no longer be submitted or commented on. It
+         *     stays readable, and its submissions stay as they are: their creditors may still record decisions. Archiving an archived application changes nothing and succeeds.
          *
          *     Takes no body. Needs a grant on the application's retailer.
          */
@@ -612,7 +613,7 @@ export type paths = {
          * @description Sets the status `DISABLED`, whatever it was, and records the reason. Within five seconds every
          *     operation on the creditor's side answers as without a grant, except for the four on the status
          *     itself, and the creditor's events no longer come by the grant on the creditor. A grant on a retailer
-         *     goes on working. Any other status ends this: set `REQUESTED`, then enable.
+         *     goes on working. Any other status opens the creditor's side again: set `REQUESTED`, then enable.
          *
          *     Disabling what is disabled replaces the reason. Needs a grant on the creditor. A creditor that does
          *     not exist within your grants is 400 with code `creditor_not_found`.
@@ -643,7 +644,9 @@ export type paths = {
          *     | `WAITING_FOR_SECOND_ACTIVATION_STEP` | The creditor has a further step to take. |
          *     | `FAILED_TO_ENABLE` | The enabling failed. |
          *
-         *     None of the three blocks anything, so each also ends `DISABLED`. A `status` outside the three is
+         *     None of the three blocks anything, so each also ends `DISABLED`: at most five seconds after the
+         *     answer the operations on the creditor's side work again, and until then they answer as without a
+         *     grant. A `status` outside the three is
          *     422; a missing field, or a creditorId that is no UUID, is 400. Needs a grant on the creditor. A
          *     creditor that does not exist within your grants is 400 with code `creditor_not_found`.
          */
@@ -795,7 +798,10 @@ export type paths = {
             cookie?: never;
         };
         get?: never;
-        /** Grant a retailer to an integration */
+        /**
+         * Grant a retailer to an integration
+         * @description Takes effect within five seconds.
+         */
         put: operations["grantRetailer"];
         post?: never;
         /**
@@ -823,7 +829,7 @@ export type paths = {
         get?: never;
         /**
          * Grant a creditor to an integration
-         * @description Grants on creditors come from the platform only.
+         * @description Grants on creditors come from the platform only. Takes effect within five seconds.
          */
         put: operations["grantCreditor"];
         post?: never;
@@ -1898,7 +1904,7 @@ export type components = {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Something failed on our side. Nothing about it depends on your request being repeated. */
+        /** @description Something failed on our side. The same request may succeed later; with the same Idempotency-Key it takes effect once. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

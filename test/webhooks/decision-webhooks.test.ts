@@ -1,10 +1,10 @@
 import { verifyWebhook, type WebhookEvent } from '@creditlane/client/webhooks';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { decisionPath } from './platform/api-client.ts';
-import { hexSignature } from './platform/hex-signature.ts';
-import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
-import type { ReceivedWebhook } from './platform/webhook-inbox-client.ts';
+import { decisionPath } from '../platform/api-client.ts';
+import { hexSignature } from '../platform/hex-signature.ts';
+import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
+import type { ReceivedWebhook } from '../platform/webhook-inbox-client.ts';
 
 /** Every decision that a creditor may record and that sends a webhook: its path, its `status`, and its type for the client. */
 const WEBHOOK_OF_DECISION = [

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
+import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
 
 describe('a receiver that fails for a while', () => {
   let platform: TestPlatform;
