@@ -132,4 +132,28 @@ describe('the form of an error', () => {
     expect(answer.status).toBe(404);
     expect(answer.headers.get('content-type')).toBe(expected);
   });
+
+  test('for an Accept of 15 KB that is slow to read costs about as much as without one', async () => {
+    const askWith = (accept: string) =>
+      cpuMsOf(async () => {
+        for (let count = 0; count < 60; count += 1) {
+          await gateway.send('GET', '/v1/nothing', { headers: { accept } });
+        }
+      });
+    const hostile = `${problem};x="${';'.repeat(15_000)}"`;
+    await askWith(problem);
+    const ordinary = await askWith(problem);
+    // Reading the header took five times as long as the rest of the request, the client's part included.
+    expect(await askWith(hostile)).toBeLessThan(3 * ordinary);
+    const answer = await gateway.send('GET', '/v1/nothing', { headers: { accept: hostile } });
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
 });
+
+/** The CPU time of the process while `work` runs. */
+async function cpuMsOf(work: () => Promise<void>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
