@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { isCanonicalUuid, isUuid, newId } from './ids.ts';
+import { idOfName, isCanonicalUuid, isUuid, newId } from './ids.ts';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -38,4 +38,12 @@ test('a UUID is recognised in either case and of any version', () => {
   for (const text of ['', 'R-17', 'f81d4fae7dec11d0a76500a0c91e6bf6', `${newId()}\n`]) {
     expect(isUuid(text)).toBe(false);
   }
+});
+
+test('an id of a name is a UUID of version 8 that depends on every part of the name', () => {
+  const id = idOfName('ab', Uint8Array.of(1), 'c');
+  expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(idOfName('ab', Uint8Array.of(1), 'c')).toBe(id);
+  expect(idOfName('a', 'b')).not.toBe(idOfName('ab'));
+  expect(idOfName('a', 'bc')).not.toBe(idOfName('ab', 'c'));
 });

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 
 const SEQUENCE_LIMIT = 0x1000;
 
@@ -47,4 +47,19 @@ export function newId(): string {
   const time = lastMs.toString(16).padStart(12, '0');
   const counted = sequence.toString(16).padStart(3, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${counted}-${random.slice(19)}`;
+}
+
+/**
+ * A UUID version 8 (RFC 9562, section 5.8) made from a name by SHA-256, in lower case: the same parts always
+ * give the same id.
+ */
+export function idOfName(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) {
+    // The length before each part distinguishes ("ab", "c") from ("a", "bc").
+    hash.update(`${Buffer.byteLength(part)} `).update(part);
+  }
+  const hex = hash.digest('hex');
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

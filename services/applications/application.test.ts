@@ -70,7 +70,10 @@ describe('a new application', () => {
       dateOfBirth: '1988-02-30',
       email: 'maya@',
       addressHistory: [{}, { province: 'XX', direction: 'UP', yearsAtAddress: -1 }],
-      employmentHistory: [{ status: 'BUSY', type: 'ANY', grossIncome: -0.01 }],
+      employmentHistory: [
+        { status: 'BUSY', type: 'ANY', grossIncome: -0.01 },
+        { additionalIncomeSources: ['OTHER', 'LOTTERY'], direction: 'UP', province: 'XX' },
+      ],
     };
     expect(refusedFields({ primaryApplicant: bad, coApplicant: { ...maya, sin: 'x' } })).toEqual([
       '/primaryApplicant/sin',
@@ -83,6 +86,9 @@ describe('a new application', () => {
       '/primaryApplicant/employmentHistory/0/status',
       '/primaryApplicant/employmentHistory/0/type',
       '/primaryApplicant/employmentHistory/0/grossIncome',
+      '/primaryApplicant/employmentHistory/1/additionalIncomeSources/1',
+      '/primaryApplicant/employmentHistory/1/direction',
+      '/primaryApplicant/employmentHistory/1/province',
       '/coApplicant/sin',
     ]);
   });

@@ -71,6 +71,29 @@ describe('a submission', () => {
     ['amounts from 0', { terms, cashDown: -1 }, 'cashDown'],
     ['a vehicle status NEW or USED', { terms, vehicle: { status: 'OLD' } }, 'vehicle/status'],
     ['a vehicle that can be stored', { terms, vehicle: { make: 'a\0' } }, 'vehicle/make'],
+    ['texts that can be stored', { terms, tradeIn: 'a\0' }, 'tradeIn'],
+    ['a tax up to 100 per cent', { terms, pstHstPercent: 100.5 }, 'pstHstPercent'],
+    ['a list price from 0', { terms, vehicle: { msrp: -1 } }, 'vehicle/msrp'],
+    [
+      'a mileage from 0',
+      { terms, vehicle: { odometer: { amount: -1, unit: 'KM' } } },
+      'vehicle/odometer/amount',
+    ],
+    [
+      'a single mileage',
+      { terms, vehicle: { odometer: { amount: 1, unit: 'KM' }, odometerKm: 1 } },
+      'vehicle/odometerKm',
+    ],
+    [
+      'values of options from 0',
+      { terms, vehicle: { deductOptions: [{}, { roughValue: -1 }] } },
+      'vehicle/deductOptions/1/roughValue',
+    ],
+    [
+      'names of options that can be stored',
+      { terms, vehicle: { addOns: ['a\0'] } },
+      'vehicle/addOns/0',
+    ],
   ])('without %s in its worksheet is refused', (_, worksheet, field) => {
     expect(pointers(check({ worksheet }))).toEqual([`/worksheet/${field}`]);
   });

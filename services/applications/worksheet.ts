@@ -1,11 +1,60 @@
 /** The rules for the worksheet of a submission. */
-import type { Vehicle, Worksheet } from '@creditlane/proto/applications/v1/application';
+import type {
+  Vehicle,
+  VehicleOption,
+  Worksheet,
+} from '@creditlane/proto/applications/v1/application';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import type { FieldFaults } from '@creditlane/rpc/field-faults';
 
 const VEHICLE_STATUSES = new Set(['NEW', 'USED']);
 
-const AMOUNTS = ['salePrice', 'cashDown', 'rebate', 'totalFinancedAmount'] as const;
+const AMOUNTS = [
+  'salePrice',
+  'cashDown',
+  'rebate',
+  'totalFinancedAmount',
+  'extraCleanWholesaleValue',
+  'cleanWholesaleValue',
+  'averageWholesaleValue',
+  'roughWholesaleValue',
+  'drivingDistancePerYear',
+  'gst',
+  'pstHst',
+  'registrationFee',
+  'creditorFee',
+  'dealerReserve',
+  'worksheetPayment',
+] as const;
+
+const PERCENTAGES = ['gstPercent', 'pstHstPercent'] as const;
+
+const TEXTS = [
+  'tradeIn',
+  'dealerAdminFee',
+  'gpsFee',
+  'licenseFee',
+  'installationDeliveryFee',
+  'ahInsuranceFee',
+  'lifeInsuranceFee',
+  'gapInsurance',
+  'extServiceContract',
+] as const;
+
+const VEHICLE_TEXTS = [
+  'id',
+  'vin',
+  'make',
+  'model',
+  'trim',
+  'uvc',
+  'series',
+  'style',
+  'colour',
+  'carfaxClaims',
+] as const;
+
+const OPTION_VALUES = ['averageValue', 'cleanValue', 'extraCleanValue', 'roughValue'] as const;
 
 /**
  * Checks the worksheet of a submission. The three terms that a decision may leave out are required
@@ -19,19 +68,48 @@ export function checkWorksheet(worksheet: Worksheet, at: string, faults: FieldFa
   }
   const rate = terms?.interestRate;
   if (rate === undefined) faults.add(`${at}/interestRate`, 'must be given');
-  else if (rate < 0 || rate > 100) faults.add(`${at}/interestRate`, 'must be from 0 to 100');
+  checkPercentage(rate, `${at}/interestRate`, faults);
   if (terms?.term !== undefined && terms.term < 1) faults.add(`${at}/term`, 'must be at least 1');
   if (worksheet.deliveryDate !== undefined) {
     faults.checkDate(`${at}/deliveryDate`, worksheet.deliveryDate);
   }
   for (const name of AMOUNTS) faults.checkNotNegative(`${at}/${name}`, worksheet[name]);
+  for (const name of PERCENTAGES) checkPercentage(worksheet[name], `${at}/${name}`, faults);
+  for (const name of TEXTS) faults.checkPrintable(`${at}/${name}`, worksheet[name]);
   if (worksheet.vehicle) checkVehicle(worksheet.vehicle, `${at}/vehicle`, faults);
 }
 
+function checkPercentage(value: number | undefined, at: string, faults: FieldFaults): void {
+  if (value !== undefined && (value < 0 || value > 100)) faults.add(at, 'must be from 0 to 100');
+}
+
 function checkVehicle(vehicle: Vehicle, at: string, faults: FieldFaults): void {
-  for (const name of ['vin', 'make', 'model', 'trim'] as const) {
-    faults.checkPrintable(`${at}/${name}`, vehicle[name]);
-  }
+  const { odometer, odometerKm, addOnOptions, deductOptions } = vehicle;
+  for (const name of VEHICLE_TEXTS) faults.checkPrintable(`${at}/${name}`, vehicle[name]);
   faults.checkOneOf(`${at}/status`, vehicle.status, VEHICLE_STATUSES);
-  faults.checkNotNegative(`${at}/odometerKm`, vehicle.odometerKm);
+  for (const name of ['msrp', 'adjustedMsrp', 'odometerKm'] as const) {
+    faults.checkNotNegative(`${at}/${name}`, vehicle[name]);
+  }
+  if (odometer) {
+    faults.checkNotNegative(`${at}/odometer/amount`, odometer.amount);
+    faults.checkPrintable(`${at}/odometer/unit`, odometer.unit);
+    if (odometerKm !== undefined) {
+      faults.add(`${at}/odometerKm`, 'must not be given beside odometer');
+    }
+  }
+  for (const [name, options] of Object.entries({ addOnOptions, deductOptions })) {
+    for (const [index, option] of options.entries()) {
+      checkOption(option, `${at}/${name}/${index}`, faults);
+    }
+  }
+  for (const name of ['addOns', 'deducts'] as const) {
+    for (const [index, text] of vehicle[name].entries()) {
+      faults.checkPrintable(`${at}/${name}/${index}`, text);
+    }
+  }
+}
+
+function checkOption(option: VehicleOption, at: string, faults: FieldFaults): void {
+  faults.checkPrintable(`${at}/name`, option.name);
+  for (const name of OPTION_VALUES) faults.checkNotNegative(`${at}/${name}`, option[name]);
 }

@@ -1237,35 +1237,66 @@ export type components = {
             employmentHistory?: components["schemas"]["Employment"][];
         };
         Address: {
+            /**
+             * Format: uuid
+             * @description Yours, or one that the platform makes. Answers and exports have one always.
+             */
+            id?: string;
+            /** @description Such as `CURRENT` or `PREVIOUS`. */
+            addressType?: string;
             apartmentSuite?: string;
             streetNo?: string;
             streetName?: string;
             streetType?: string;
-            /** @enum {string} */
-            direction?: "N" | "NE" | "E" | "SE" | "S" | "SW" | "W" | "NW";
+            direction?: components["schemas"]["Direction"];
+            pOBoxNumber?: string;
             city?: string;
             province?: components["schemas"]["Province"];
             postalCode?: string;
-            /** @enum {string} */
-            residenceType?: "RENT" | "OWN_FREE_AND_CLEAR" | "OWN_WITH_MORTGAGE" | "OWN_MOBILE_HOME" | "RESERVE_HOUSING" | "WITH_PARENTS" | "OTHER";
+            /** @description The address in one line, as it was searched for. */
+            searchAddress?: string;
+            residenceType?: components["schemas"]["ResidenceType"];
             monthlyRentOrMortgage?: components["schemas"]["Amount"];
             yearsAtAddress?: number;
             monthsAtAddress?: number;
         };
         Employment: {
+            /**
+             * Format: uuid
+             * @description Yours, or one that the platform makes. Answers and exports have one always.
+             */
+            id?: string;
             employerName?: string;
             occupation?: string;
-            /** @enum {string} */
-            status?: "FULL_TIME" | "FULL_TIME_PROBATION" | "PART_TIME" | "PART_TIME_CASUAL" | "RETIRED" | "SEASONAL_SUMMER" | "SEASONAL_WINTER" | "SELF_EMPLOYED" | "UNEMPLOYED";
-            /** @enum {string} */
-            type?: "AT_HOME" | "EXECUTIVE" | "LABOURER" | "MANAGEMENT" | "OFFICE_STAFF" | "OTHER" | "PRODUCTION" | "PROFESSIONAL" | "RETIRED" | "SALES" | "SELF_EMPLOYED" | "SERVICE" | "STUDENT" | "TRADES" | "UNEMPLOYED";
+            status?: components["schemas"]["EmploymentStatus"];
+            type?: components["schemas"]["EmploymentType"];
             employmentPhone?: string;
             /** @description Per pay period of incomeFrequency. */
             grossIncome?: components["schemas"]["Amount"];
             incomeFrequency?: components["schemas"]["Frequency"];
             yearsWorked?: number;
             monthsWorked?: number;
+            additionalIncomeSources?: components["schemas"]["IncomeSource"][];
+            /** @description The employer's address from here on. */
+            apartmentSuite?: string;
+            streetNo?: string;
+            streetName?: string;
+            streetType?: string;
+            direction?: components["schemas"]["Direction"];
+            city?: string;
+            province?: components["schemas"]["Province"];
+            postalCode?: string;
         };
+        /** @enum {string} */
+        Direction: "N" | "NE" | "E" | "SE" | "S" | "SW" | "W" | "NW";
+        /** @enum {string} */
+        ResidenceType: "RENT" | "OWN_FREE_AND_CLEAR" | "OWN_WITH_MORTGAGE" | "OWN_MOBILE_HOME" | "RESERVE_HOUSING" | "WITH_PARENTS" | "OTHER";
+        /** @enum {string} */
+        EmploymentStatus: "FULL_TIME" | "FULL_TIME_PROBATION" | "PART_TIME" | "PART_TIME_CASUAL" | "RETIRED" | "SEASONAL_SUMMER" | "SEASONAL_WINTER" | "SELF_EMPLOYED" | "UNEMPLOYED";
+        /** @enum {string} */
+        EmploymentType: "AT_HOME" | "EXECUTIVE" | "LABOURER" | "MANAGEMENT" | "OFFICE_STAFF" | "OTHER" | "PRODUCTION" | "PROFESSIONAL" | "RETIRED" | "SALES" | "SELF_EMPLOYED" | "SERVICE" | "STUDENT" | "TRADES" | "UNEMPLOYED";
+        /** @enum {string} */
+        IncomeSource: "CAR_ALLOWANCE" | "CHILD_SUPPORT" | "DISABILITY_PAYMENTS" | "INVESTMENT_INCOME" | "PENSIONS" | "RENTAL_INCOME" | "WORKERS_COMPENSATION" | "OTHER";
         SubmissionWrite: {
             /**
              * Format: uuid
@@ -1289,31 +1320,6 @@ export type components = {
             /** Format: date-time */
             submittedAt: string;
             worksheet: components["schemas"]["Worksheet"];
-        };
-        /** @description What the retailer proposes for the deal. */
-        Worksheet: {
-            /** Format: date */
-            firstPaymentDate?: string;
-            frequency?: components["schemas"]["Frequency"];
-            interestRate?: components["schemas"]["Rate"];
-            term?: components["schemas"]["Months"];
-            /** Format: date */
-            deliveryDate?: string;
-            salePrice?: components["schemas"]["Amount"];
-            cashDown?: components["schemas"]["Amount"];
-            rebate?: components["schemas"]["Amount"];
-            totalFinancedAmount?: components["schemas"]["Amount"];
-            vehicle?: components["schemas"]["Vehicle"];
-        };
-        Vehicle: {
-            vin?: string;
-            year?: number;
-            make?: string;
-            model?: string;
-            trim?: string;
-            /** @enum {string} */
-            status?: "NEW" | "USED";
-            odometerKm?: number;
         };
         Error: {
             /**
@@ -1765,6 +1771,115 @@ export type components = {
             amount: number;
             /** @constant */
             currency: "CAD";
+        };
+        /** @description What the retailer proposes for the deal. */
+        Worksheet: {
+            /**
+             * Format: uuid
+             * @description The creditor's program.
+             */
+            programId?: string;
+            /**
+             * Format: uuid
+             * @description The tier of the program.
+             */
+            tierId?: string;
+            /** Format: date */
+            firstPaymentDate?: string;
+            frequency?: components["schemas"]["Frequency"];
+            interestRate?: components["schemas"]["Rate"];
+            term?: components["schemas"]["Months"];
+            /** Format: date */
+            deliveryDate?: string;
+            vehicle?: components["schemas"]["Vehicle"];
+            /** @description What the vehicle is worth in the trade, in this condition and those below. */
+            extraCleanWholesaleValue?: components["schemas"]["Amount"];
+            cleanWholesaleValue?: components["schemas"]["Amount"];
+            averageWholesaleValue?: components["schemas"]["Amount"];
+            roughWholesaleValue?: components["schemas"]["Amount"];
+            /** @description Kilometres. */
+            drivingDistancePerYear?: number;
+            isZeroEmissionVehicle?: boolean;
+            taxExempt?: boolean;
+            gstPercent?: components["schemas"]["Percentage"];
+            gst?: components["schemas"]["Amount"];
+            /** @description Whether a person changed the computed amount of `gst`. */
+            gstAdjusted?: boolean;
+            pstHstPercent?: components["schemas"]["Percentage"];
+            pstHst?: components["schemas"]["Amount"];
+            /** @description Whether a person changed the computed amount of `pstHst`. */
+            pstHstAdjusted?: boolean;
+            salePrice?: components["schemas"]["Amount"];
+            cashDown?: components["schemas"]["Amount"];
+            rebate?: components["schemas"]["Amount"];
+            registrationFee?: components["schemas"]["Amount"];
+            creditorFee?: components["schemas"]["Amount"];
+            dealerReserve?: components["schemas"]["Amount"];
+            totalFinancedAmount?: components["schemas"]["Amount"];
+            /** @description The payment of each period. */
+            worksheetPayment?: components["schemas"]["Amount"];
+            tradeIn?: components["schemas"]["WorksheetText"];
+            dealerAdminFee?: components["schemas"]["WorksheetText"];
+            gpsFee?: components["schemas"]["WorksheetText"];
+            licenseFee?: components["schemas"]["WorksheetText"];
+            installationDeliveryFee?: components["schemas"]["WorksheetText"];
+            ahInsuranceFee?: components["schemas"]["WorksheetText"];
+            lifeInsuranceFee?: components["schemas"]["WorksheetText"];
+            gapInsurance?: components["schemas"]["WorksheetText"];
+            extServiceContract?: components["schemas"]["WorksheetText"];
+        };
+        /** @description As the retailer writes it, such as `499.00`; exports have the same text. */
+        WorksheetText: string;
+        Percentage: number;
+        Vehicle: {
+            /** @description Yours, or one that the platform makes. Answers and exports have one always. */
+            id?: string;
+            vin?: string;
+            /** @enum {string} */
+            status?: "NEW" | "USED";
+            year?: number;
+            make?: string;
+            model?: string;
+            trim?: string;
+            series?: string;
+            style?: string;
+            colour?: string;
+            /** @description Universal Vehicle Code of the valuation guide. */
+            uvc?: string;
+            msrp?: components["schemas"]["Amount"];
+            adjustedMsrp?: components["schemas"]["Amount"];
+            odometer?: components["schemas"]["Odometer"];
+            /** @description In place of `odometer`, for a mileage in kilometres. */
+            odometerKm?: number;
+            carfaxClaims?: string;
+            /** @description Options that raise the value. */
+            addOnOptions?: components["schemas"]["VehicleOption"][];
+            /** @description Missing options that lower the value. */
+            deductOptions?: components["schemas"]["VehicleOption"][];
+            /** @description The names of options that raise the value. */
+            addOns?: string[];
+            /** @description The names of missing options that lower the value. */
+            deducts?: string[];
+        };
+        Odometer: {
+            amount: number;
+            /** @description Such as `KM`. */
+            unit: string;
+        };
+        /** @description An option of the vehicle, with its value by the vehicle's condition. */
+        VehicleOption: {
+            /**
+             * Format: uuid
+             * @description Yours, or one that the platform makes.
+             */
+            id?: string;
+            name?: string;
+            /** @description Whether the valuation guide added the option by itself. */
+            auto?: boolean;
+            extraCleanValue?: components["schemas"]["Amount"];
+            cleanValue?: components["schemas"]["Amount"];
+            averageValue?: components["schemas"]["Amount"];
+            roughValue?: components["schemas"]["Amount"];
         };
     };
     responses: {
@@ -2458,7 +2573,25 @@ export interface operations {
                  *           "year": 2024,
                  *           "make": "Honda",
                  *           "model": "Civic",
-                 *           "status": "USED"
+                 *           "status": "USED",
+                 *           "odometer": {
+                 *             "amount": 18250,
+                 *             "unit": "KM"
+                 *           },
+                 *           "addOnOptions": [
+                 *             {
+                 *               "name": "Navigation",
+                 *               "auto": true,
+                 *               "cleanValue": 350
+                 *             }
+                 *           ],
+                 *           "deductOptions": [
+                 *             {
+                 *               "name": "No sunroof",
+                 *               "auto": false,
+                 *               "cleanValue": 200
+                 *             }
+                 *           ]
                  *         }
                  *       }
                  *     }

@@ -25,6 +25,11 @@ const EMPLOYMENT_TYPES = list(
     'SELF_EMPLOYED SERVICE STUDENT TRADES UNEMPLOYED',
 );
 
+const INCOME_SOURCES = list(
+  'CAR_ALLOWANCE CHILD_SUPPORT DISABILITY_PAYMENTS INVESTMENT_INCOME PENSIONS RENTAL_INCOME ' +
+    'WORKERS_COMPENSATION OTHER',
+);
+
 /** No living applicant was born earlier, so an earlier date is a typing error. */
 const EARLIEST_BIRTH = '1900-01-01';
 
@@ -83,6 +88,11 @@ function checkAddress(address: Address, at: string, faults: FieldFaults): void {
 function checkEmployment(employment: Employment, at: string, faults: FieldFaults): void {
   faults.checkOneOf(`${at}/status`, employment.status, EMPLOYMENT_STATUSES);
   faults.checkOneOf(`${at}/type`, employment.type, EMPLOYMENT_TYPES);
+  for (const [index, source] of employment.additionalIncomeSources.entries()) {
+    faults.checkOneOf(`${at}/additionalIncomeSources/${index}`, source, INCOME_SOURCES);
+  }
+  faults.checkOneOf(`${at}/direction`, employment.direction, DIRECTIONS);
+  faults.checkOneOf(`${at}/province`, employment.province, PROVINCES);
   faults.checkNotNegative(`${at}/grossIncome`, employment.grossIncome);
   faults.checkNotNegative(`${at}/yearsWorked`, employment.yearsWorked);
   faults.checkNotNegative(`${at}/monthsWorked`, employment.monthsWorked);

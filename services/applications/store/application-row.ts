@@ -12,13 +12,14 @@ import {
   WorksheetSchema,
 } from '@creditlane/proto/applications/v1/application';
 import { openApplicant } from '../applicant/sealed-applicant.ts';
+import { withRecordIds, withVehicleIds } from '../record-ids.ts';
 import type { ApplicantRole, ApplicationRow } from '../tables.ts';
 
 /** An application with its applicants' data in the clear. */
 export function applicationFromRow(row: ApplicationRow, keyRing: KeyRing): Application {
   const applicant = (role: ApplicantRole) => {
     const found = row.applicants.find((applicant) => applicant.role === role);
-    return found && openApplicant(keyRing, found.sealed, found.id, row.retailerId);
+    return found && withRecordIds(openApplicant(keyRing, found.sealed, found.id, row.retailerId));
   };
   return create(ApplicationSchema, {
     applicationId: row.id,
@@ -38,7 +39,7 @@ export function applicationFromRow(row: ApplicationRow, keyRing: KeyRing): Appli
       .map(({ creditorId, submittedAt, worksheet }) => ({
         creditorId,
         submittedAt: timestampFromDate(submittedAt),
-        worksheet: worksheetFromJson(worksheet),
+        worksheet: withVehicleIds(worksheetFromJson(worksheet), row.id),
       })),
     createdAt: timestampFromDate(row.createdAt),
   });

@@ -12,8 +12,8 @@ test('an operation takes what the longest values of its properties need, and 64 
     maxBytes / KIB,
   ]);
   expect(Object.fromEntries(limits)).toMatchObject({
-    createApplication: 320,
-    submitApplication: 128,
+    createApplication: 576,
+    submitApplication: 384,
     recordDecision: 128,
     registerUser: 192,
     registerIntegration: 128,
@@ -65,9 +65,10 @@ test('a body holds as many values as its described properties can have, and 4,09
 test('the arrays of a body are limited by the properties that lead to them', () => {
   const operation = operationsOf(document).find(({ id }) => id === 'createApplication');
   const shapeOf = (name: string) => operation?.bodyLimits.shape?.properties?.get(name);
-  const histories = new Map([
+  const sources = new Map([['additionalIncomeSources', { maxItems: 8 }]]);
+  const histories = new Map<string, object>([
     ['addressHistory', { maxItems: 20 }],
-    ['employmentHistory', { maxItems: 20 }],
+    ['employmentHistory', { maxItems: 20, items: { properties: sources } }],
   ]);
   expect(shapeOf('primaryApplicant')).toEqual({ properties: histories });
   expect(shapeOf('coApplicant')).toEqual({ properties: histories });

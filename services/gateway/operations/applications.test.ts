@@ -16,7 +16,14 @@ const applicant = {
   addressHistory: [
     { city: 'Montreal', province: 'QC', monthlyRentOrMortgage: 1450, yearsAtAddress: 0 },
   ],
-  employmentHistory: [{ employerName: 'Bakery', incomeFrequency: 'BI_WEEKLY', grossIncome: 2100 }],
+  employmentHistory: [
+    {
+      employerName: 'Bakery',
+      incomeFrequency: 'BI_WEEKLY',
+      grossIncome: 2100,
+      additionalIncomeSources: ['PENSIONS'],
+    },
+  ],
 };
 
 const create = (change: object = {}, headers: Record<string, string> = {}) =>
@@ -94,7 +101,16 @@ describe('submitting an application', () => {
     interestRate: 7.49,
     term: 60,
     salePrice: 28995,
-    vehicle: { vin: '1HGBH41JXMN109186', year: 2024, status: 'USED' },
+    vehicle: {
+      vin: '1HGBH41JXMN109186',
+      year: 2024,
+      status: 'USED',
+      odometer: { amount: 18250, unit: 'KM' },
+      addOnOptions: [{ name: 'Navigation', auto: false, cleanValue: 350 }],
+      deductOptions: [],
+      addOns: ['Winter tires'],
+      deducts: [],
+    },
   };
   const applicantId = newId();
   const submit = (change: object = {}) =>

@@ -287,6 +287,32 @@ export declare type Address = Message<"creditlane.applications.v1.Address"> & {
    * @generated from field: optional int32 months_at_address = 12;
    */
   monthsAtAddress?: number | undefined;
+
+  /**
+   * A UUID. An answer has one always: the caller's, or one that the platform made.
+   *
+   * @generated from field: string id = 13;
+   */
+  id: string;
+
+  /**
+   * CURRENT, PREVIOUS …
+   *
+   * @generated from field: string address_type = 14;
+   */
+  addressType: string;
+
+  /**
+   * @generated from field: string p_o_box_number = 15;
+   */
+  pOBoxNumber: string;
+
+  /**
+   * The address in one line, as a person searched for it.
+   *
+   * @generated from field: string search_address = 16;
+   */
+  searchAddress: string;
 };
 
 /**
@@ -349,6 +375,65 @@ export declare type Employment = Message<"creditlane.applications.v1.Employment"
    * @generated from field: optional int32 months_worked = 9;
    */
   monthsWorked?: number | undefined;
+
+  /**
+   * See Address.id.
+   *
+   * @generated from field: string id = 10;
+   */
+  id: string;
+
+  /**
+   * CAR_ALLOWANCE, CHILD_SUPPORT, DISABILITY_PAYMENTS, INVESTMENT_INCOME, PENSIONS, RENTAL_INCOME,
+   * WORKERS_COMPENSATION or OTHER.
+   *
+   * @generated from field: repeated string additional_income_sources = 11;
+   */
+  additionalIncomeSources: string[];
+
+  /**
+   * The employer's address.
+   *
+   * @generated from field: string apartment_suite = 12;
+   */
+  apartmentSuite: string;
+
+  /**
+   * @generated from field: string street_no = 13;
+   */
+  streetNo: string;
+
+  /**
+   * @generated from field: string street_name = 14;
+   */
+  streetName: string;
+
+  /**
+   * @generated from field: string street_type = 15;
+   */
+  streetType: string;
+
+  /**
+   * See Address.direction.
+   *
+   * @generated from field: string direction = 16;
+   */
+  direction: string;
+
+  /**
+   * @generated from field: string city = 17;
+   */
+  city: string;
+
+  /**
+   * @generated from field: string province = 18;
+   */
+  province: string;
+
+  /**
+   * @generated from field: string postal_code = 19;
+   */
+  postalCode: string;
 };
 
 /**
@@ -425,6 +510,158 @@ export declare type Worksheet = Message<"creditlane.applications.v1.Worksheet"> 
    * @generated from field: creditlane.applications.v1.Vehicle vehicle = 7;
    */
   vehicle?: Vehicle | undefined;
+
+  /**
+   * The ids of the creditor's program and tier; empty when none is proposed.
+   *
+   * @generated from field: string program_id = 8;
+   */
+  programId: string;
+
+  /**
+   * @generated from field: string tier_id = 9;
+   */
+  tierId: string;
+
+  /**
+   * What the vehicle is worth in the trade, by its condition.
+   *
+   * @generated from field: optional double extra_clean_wholesale_value = 10;
+   */
+  extraCleanWholesaleValue?: number | undefined;
+
+  /**
+   * @generated from field: optional double clean_wholesale_value = 11;
+   */
+  cleanWholesaleValue?: number | undefined;
+
+  /**
+   * @generated from field: optional double average_wholesale_value = 12;
+   */
+  averageWholesaleValue?: number | undefined;
+
+  /**
+   * @generated from field: optional double rough_wholesale_value = 13;
+   */
+  roughWholesaleValue?: number | undefined;
+
+  /**
+   * Kilometres.
+   *
+   * @generated from field: optional double driving_distance_per_year = 14;
+   */
+  drivingDistancePerYear?: number | undefined;
+
+  /**
+   * @generated from field: optional bool is_zero_emission_vehicle = 15;
+   */
+  isZeroEmissionVehicle?: boolean | undefined;
+
+  /**
+   * @generated from field: optional bool tax_exempt = 16;
+   */
+  taxExempt?: boolean | undefined;
+
+  /**
+   * @generated from field: optional double gst_percent = 17;
+   */
+  gstPercent?: number | undefined;
+
+  /**
+   * @generated from field: optional double gst = 18;
+   */
+  gst?: number | undefined;
+
+  /**
+   * Whether a person has changed the computed amount.
+   *
+   * @generated from field: optional bool gst_adjusted = 19;
+   */
+  gstAdjusted?: boolean | undefined;
+
+  /**
+   * @generated from field: optional double pst_hst_percent = 20;
+   */
+  pstHstPercent?: number | undefined;
+
+  /**
+   * @generated from field: optional double pst_hst = 21;
+   */
+  pstHst?: number | undefined;
+
+  /**
+   * @generated from field: optional bool pst_hst_adjusted = 22;
+   */
+  pstHstAdjusted?: boolean | undefined;
+
+  /**
+   * @generated from field: optional double registration_fee = 23;
+   */
+  registrationFee?: number | undefined;
+
+  /**
+   * @generated from field: optional double creditor_fee = 24;
+   */
+  creditorFee?: number | undefined;
+
+  /**
+   * @generated from field: optional double dealer_reserve = 25;
+   */
+  dealerReserve?: number | undefined;
+
+  /**
+   * The payment of each period.
+   *
+   * @generated from field: optional double worksheet_payment = 26;
+   */
+  worksheetPayment?: number | undefined;
+
+  /**
+   * As the retailer writes them; empty when not given.
+   *
+   * @generated from field: string trade_in = 27;
+   */
+  tradeIn: string;
+
+  /**
+   * @generated from field: string dealer_admin_fee = 28;
+   */
+  dealerAdminFee: string;
+
+  /**
+   * @generated from field: string gps_fee = 29;
+   */
+  gpsFee: string;
+
+  /**
+   * @generated from field: string license_fee = 30;
+   */
+  licenseFee: string;
+
+  /**
+   * @generated from field: string installation_delivery_fee = 31;
+   */
+  installationDeliveryFee: string;
+
+  /**
+   * @generated from field: string ah_insurance_fee = 32;
+   */
+  ahInsuranceFee: string;
+
+  /**
+   * @generated from field: string life_insurance_fee = 33;
+   */
+  lifeInsuranceFee: string;
+
+  /**
+   * @generated from field: string gap_insurance = 34;
+   */
+  gapInsurance: string;
+
+  /**
+   * @generated from field: string ext_service_contract = 35;
+   */
+  extServiceContract: string;
 };
 
 /**
@@ -470,9 +707,84 @@ export declare type Vehicle = Message<"creditlane.applications.v1.Vehicle"> & {
   status: string;
 
   /**
+   * The mileage in kilometres, for a caller that gives no `odometer`.
+   *
    * @generated from field: optional double odometer_km = 7;
    */
   odometerKm?: number | undefined;
+
+  /**
+   * The caller's id, or one that the platform made. An answer has one always.
+   *
+   * @generated from field: string id = 8;
+   */
+  id: string;
+
+  /**
+   * @generated from field: optional double msrp = 9;
+   */
+  msrp?: number | undefined;
+
+  /**
+   * @generated from field: optional double adjusted_msrp = 10;
+   */
+  adjustedMsrp?: number | undefined;
+
+  /**
+   * @generated from field: creditlane.applications.v1.Odometer odometer = 11;
+   */
+  odometer?: Odometer | undefined;
+
+  /**
+   * The Universal Vehicle Code of the valuation guide.
+   *
+   * @generated from field: string uvc = 12;
+   */
+  uvc: string;
+
+  /**
+   * @generated from field: string series = 13;
+   */
+  series: string;
+
+  /**
+   * @generated from field: string style = 14;
+   */
+  style: string;
+
+  /**
+   * @generated from field: string colour = 15;
+   */
+  colour: string;
+
+  /**
+   * @generated from field: string carfax_claims = 16;
+   */
+  carfaxClaims: string;
+
+  /**
+   * Options that raise the value, and missing ones that lower it.
+   *
+   * @generated from field: repeated creditlane.applications.v1.VehicleOption add_on_options = 17;
+   */
+  addOnOptions: VehicleOption[];
+
+  /**
+   * @generated from field: repeated creditlane.applications.v1.VehicleOption deduct_options = 18;
+   */
+  deductOptions: VehicleOption[];
+
+  /**
+   * The names of options without values.
+   *
+   * @generated from field: repeated string add_ons = 19;
+   */
+  addOns: string[];
+
+  /**
+   * @generated from field: repeated string deducts = 20;
+   */
+  deducts: string[];
 };
 
 /**
@@ -480,6 +792,81 @@ export declare type Vehicle = Message<"creditlane.applications.v1.Vehicle"> & {
  * Use `create(VehicleSchema)` to create a new message.
  */
 export declare const VehicleSchema: GenMessage<Vehicle>;
+
+/**
+ * @generated from message creditlane.applications.v1.Odometer
+ */
+export declare type Odometer = Message<"creditlane.applications.v1.Odometer"> & {
+  /**
+   * @generated from field: double amount = 1;
+   */
+  amount: number;
+
+  /**
+   * KM or another unit.
+   *
+   * @generated from field: string unit = 2;
+   */
+  unit: string;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.Odometer.
+ * Use `create(OdometerSchema)` to create a new message.
+ */
+export declare const OdometerSchema: GenMessage<Odometer>;
+
+/**
+ * An option of a vehicle. Values are Canadian dollars, by the vehicle's condition.
+ *
+ * @generated from message creditlane.applications.v1.VehicleOption
+ */
+export declare type VehicleOption = Message<"creditlane.applications.v1.VehicleOption"> & {
+  /**
+   * See Address.id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Whether the valuation guide added the option by itself.
+   *
+   * @generated from field: optional bool auto = 3;
+   */
+  auto?: boolean | undefined;
+
+  /**
+   * @generated from field: optional double average_value = 4;
+   */
+  averageValue?: number | undefined;
+
+  /**
+   * @generated from field: optional double clean_value = 5;
+   */
+  cleanValue?: number | undefined;
+
+  /**
+   * @generated from field: optional double extra_clean_value = 6;
+   */
+  extraCleanValue?: number | undefined;
+
+  /**
+   * @generated from field: optional double rough_value = 7;
+   */
+  roughValue?: number | undefined;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.VehicleOption.
+ * Use `create(VehicleOptionSchema)` to create a new message.
+ */
+export declare const VehicleOptionSchema: GenMessage<VehicleOption>;
 
 /**
  * @generated from enum creditlane.applications.v1.ApplicationStatus
