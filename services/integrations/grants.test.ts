@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Identity } from '@creditlane/rpc/identity';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
+  asDispatcher,
   asGateway,
   asPlatform,
   registerTestIntegration,
@@ -65,6 +66,35 @@ describe('a grant', () => {
     await fixture.integrations.grantCreditor({ ...creditor, granted: false }, asPlatform);
     await fixture.integrations.grantCreditor(creditor, asPlatform);
     expect(await check({ creditorId })).toMatchObject({ creditor: false });
+  });
+
+  test('makes its integration a recipient, also of an event that only one integration may receive', async () => {
+    const recipientsOf = async (query: object) => {
+      const pairs = [{ retailerId, creditorId, ...query }];
+      const { byPair } = await fixture.destinations.findRecipients({ pairs }, asDispatcher);
+      return byPair[0]?.recipients.map((recipient) => recipient.destinationId);
+    };
+    const url = 'https://hooks.example.com';
+    const { destinationId } = await fixture.integrations.setDestination(
+      { integrationId, url },
+      asPlatform,
+    );
+    expect(await recipientsOf({ integrationId })).toEqual([]);
+    await fixture.integrations.grantRetailer(
+      { integrationId, retailerId, granted: true },
+      asPlatform,
+    );
+    const other = await registerTestIntegration(fixture);
+    await fixture.integrations.setDestination({ integrationId: other, url }, asPlatform);
+    await fixture.integrations.grantCreditor(
+      { integrationId: other, creditorId, granted: true },
+      asPlatform,
+    );
+    expect(await recipientsOf({ integrationId })).toEqual([destinationId]);
+    expect(await recipientsOf({})).toHaveLength(2);
+    expect(await recipientsOf({ integrationId: randomUUID() })).toEqual([]);
+    const elsewhere = { retailerId: randomUUID(), creditorId: randomUUID() };
+    expect(await recipientsOf({ integrationId, ...elsewhere })).toEqual([]);
   });
 
   test('is never live for an id that is no UUID', async () => {

@@ -36,7 +36,12 @@ export function createTestIntegrations(dispatcherKey: string) {
           destinationId,
           revision,
         }));
-        return { byPair: pairs.map(() => ({ recipients })) };
+        // The id of a destination is also that of its integration.
+        const recipientsOf = (integrationId: string) =>
+          recipients.filter((it) => integrationId === '' || it.destinationId === integrationId);
+        return {
+          byPair: pairs.map(({ integrationId }) => ({ recipients: recipientsOf(integrationId) })),
+        };
       }),
     // The id of a destination is also that of its integration.
     findIntegrationRecipients: async ({ integrationIds }) =>

@@ -12,10 +12,18 @@ export interface RecipientRow {
   revision: number;
 }
 
+interface RecipientQuery {
+  retailerId: string;
+  creditorId: string;
+  /** The one integration that may receive the event; empty for every integration. */
+  integrationId: string;
+}
+
 const selectRecipients = defineStatement<RecipientRow & { place: number }>(
   'find_recipients',
   `SELECT pair.place, destinations.id AS destination_id, destinations.revision
-   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS pair (retailer_id, creditor_id, place)
+   FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) WITH ORDINALITY
+     AS pair (retailer_id, creditor_id, only_integration_id, place)
    CROSS JOIN LATERAL (
      SELECT integration_id FROM retailer_grants AS g
      WHERE g.retailer_id = pair.retailer_id AND g.revoked_at IS NULL
@@ -24,17 +32,19 @@ const selectRecipients = defineStatement<RecipientRow & { place: number }>(
      WHERE g.creditor_id = pair.creditor_id AND g.revoked_at IS NULL AND g.disabled_at IS NULL
    ) AS granted
    JOIN destinations USING (integration_id)
+   WHERE pair.only_integration_id IS NULL OR pair.only_integration_id = integration_id
    ORDER BY pair.place, destinations.id`,
 );
 
-/** For each pair, in order, the destinations of integrations with a live grant on either side. */
+/** For each pair, in order, the destinations of the integrations with a live grant on either side. */
 export async function findRecipients(
   db: Queryable,
-  pairs: readonly { retailerId: string; creditorId: string }[],
+  pairs: readonly RecipientQuery[],
 ): Promise<RecipientRow[][]> {
   const rows = await selectRecipients.run(db, [
     pairs.map(({ retailerId }) => retailerId),
     pairs.map(({ creditorId }) => creditorId),
+    pairs.map(({ integrationId }) => integrationId || null),
   ]);
   const byPlace = Map.groupBy(rows, ({ place }) => place);
   return pairs.map((_, index) => byPlace.get(index + 1) ?? []);

@@ -72,7 +72,8 @@ export class Destinations {
   }
 
   /**
-   * Finds the live destinations of all integrations with a live grant on the retailer or the creditor.
+   * Finds the live destinations of all integrations with a live grant on the retailer or the creditor, or of
+   * the one that the query names, if it has such a grant.
    * Never cached: a destination that is left out of an event never receives the event.
    */
   readonly granted: RecipientLookup<GrantQuery> = {

@@ -24,10 +24,12 @@ import {
   type WebhookSource,
 } from './webhook-event-type.ts';
 
-/** The retailer and the creditor of a decision: an integration with a grant on either receives it. */
+/** The retailer and the creditor of an event: an integration with a grant on either receives it. */
 export interface GrantQuery {
   readonly retailerId: string;
   readonly creditorId: string;
+  /** Set for an event that only this integration may receive. */
+  readonly integrationId?: string;
 }
 
 /** One of the seven event types: the properties in which they differ. */

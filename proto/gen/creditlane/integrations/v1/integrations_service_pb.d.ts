@@ -595,6 +595,13 @@ export declare type FindRecipientsRequest_Pair = Message<"creditlane.integration
    * @generated from field: string creditor_id = 2;
    */
   creditorId: string;
+
+  /**
+   * The one integration that may receive the event; empty for every integration with a grant.
+   *
+   * @generated from field: string integration_id = 3;
+   */
+  integrationId: string;
 };
 
 /**
@@ -911,7 +918,7 @@ export declare const AccessService: GenService<{
 export declare const DestinationsService: GenService<{
   /**
    * Returns, for each pair of a retailer and a creditor, the destinations of all integrations that have an
-   * active grant on either.
+   * active grant on either. The gateway asks before an export whether its one integration is a recipient.
    *
    * @generated from rpc creditlane.integrations.v1.DestinationsService.FindRecipients
    */
