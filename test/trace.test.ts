@@ -88,6 +88,36 @@ describe('the spans of one request, up to the webhook attempts, form one trace',
     });
   });
 
+  test('the trace of an export reaches the call that reads its content', async () => {
+    const submission = await platform.submitNewApplication();
+    await platform.settle();
+    const traceId = TRACE.replace('4bf9', 'cccc');
+    await platform.exportApplication(submission, { traceparent: CALLER.replace(TRACE, traceId) });
+    const dispatcher = [
+      callSpan(`${INTEGRATIONS}.DestinationsService/FindRecipients`),
+      {
+        kind: 'client',
+        name: 'webhook applicationExported',
+        children: [
+          callSpan(`${INTEGRATIONS}.DestinationsService/GetDestinations`),
+          callSpan(`${APPLICATIONS}.ApplicationsService/GetExport`),
+        ],
+      },
+    ];
+    await expectTree(traceId, '00f067aa0ba902b7', [
+      serverSpan('POST /v1/applications/{applicationId}/export', [
+        callSpan(`${INTEGRATIONS}.AccessService/Authenticate`),
+        callSpan(`${APPLICATIONS}.ApplicationsService/LocateApplication`),
+        callSpan(`${INTEGRATIONS}.AccessService/CheckGrants`),
+        callSpan(`${INTEGRATIONS}.DestinationsService/FindRecipients`),
+        callSpan(`${APPLICATIONS}.ApplicationsService/ExportApplication`, [
+          // Both decisions and the webhook dispatcher consume the topic.
+          eventSpan(APPLICATIONS, dispatcher, []),
+        ]),
+      ]),
+    ]);
+  });
+
   test('the trace of a submission spans two topics', async () => {
     await platform.submitNewApplication();
     const spanName = 'webhook awaitingDecision';
@@ -100,7 +130,7 @@ describe('the spans of one request, up to the webhook attempts, form one trace',
         callSpan(`${APPLICATIONS}.ApplicationsService/LocateApplication`),
         callSpan(`${INTEGRATIONS}.AccessService/CheckGrants`),
         callSpan(`${APPLICATIONS}.ApplicationsService/SubmitApplication`, [
-          eventSpan(APPLICATIONS, [decisionEventSpan('awaitingDecision')]),
+          eventSpan(APPLICATIONS, [decisionEventSpan('awaitingDecision')], []),
         ]),
       ]),
     ]);
@@ -166,10 +196,11 @@ const callSpan = (name: string, children: SpanTree[] = []): SpanTree => {
   return { kind: 'client', name, children: [serverSpan(name, children)] };
 };
 
-/** The relay's span of publishing an event, and below it the span of the consumer that handles it. */
-const eventSpan = (topic: string, children: SpanTree[]): SpanTree => {
-  const consumer = { kind: 'consumer', name: `handle ${topic}`, children };
-  return { kind: 'producer', name: `publish ${topic}`, children: [consumer] };
+/** The relay's span of publishing an event, and below it the span of each consumer that handles it. */
+const eventSpan = (topic: string, ...consumers: SpanTree[][]): SpanTree => {
+  const name = `handle ${topic}`;
+  const children = consumers.map((spans) => ({ kind: 'consumer', name, children: spans }));
+  return { kind: 'producer', name: `publish ${topic}`, children };
 };
 
 /** The spans of a decision's event, from the outbox to the attempt at its webhook. */
@@ -195,9 +226,12 @@ function treesBelow(parentSpanId: string, spans: readonly ReceivedSpan[]): SpanT
   );
 }
 
+/** The consumers of one topic have the same name, and differ in the spans below. */
+const orderOf = ({ name, children }: SpanTree) => `${name} ${JSON.stringify(children)}`;
+
 /** Spans with the same parent arrive in any order. */
 function sortByName(trees: readonly SpanTree[]): SpanTree[] {
   return trees
     .map((tree) => ({ ...tree, children: sortByName(tree.children) }))
-    .toSorted((a, b) => a.name.localeCompare(b.name));
+    .toSorted((a, b) => orderOf(a).localeCompare(orderOf(b)));
 }

@@ -6,7 +6,10 @@ import {
   type MessageShape,
   toBinary,
 } from '@bufbuild/protobuf';
-import { ApplicationSubmittedSchema } from '@creditlane/proto/applications/v1/applications_events';
+import {
+  ApplicationExportedSchema,
+  ApplicationSubmittedSchema,
+} from '@creditlane/proto/applications/v1/applications_events';
 import { DecisionRecordedSchema } from '@creditlane/proto/decisions/v1/decisions_events';
 import { IntegrationEnabledSchema } from '@creditlane/proto/integrations/v1/integrations_events';
 
@@ -41,6 +44,7 @@ export type Topic = keyof typeof TOPICS;
 
 /** The types of events. The statement that writes an event to the outbox names its topic. */
 const EVENTS = {
+  'creditlane.applications.v1.ApplicationExported': ApplicationExportedSchema,
   'creditlane.applications.v1.ApplicationSubmitted': ApplicationSubmittedSchema,
   'creditlane.decisions.v1.DecisionRecorded': DecisionRecordedSchema,
   'creditlane.integrations.v1.IntegrationEnabled': IntegrationEnabledSchema,

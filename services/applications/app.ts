@@ -7,10 +7,14 @@ import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithBus, WithDatabase } from '@creditlane/service/define-service';
+import { applicantContext } from './applicant/sealed-applicant.ts';
 import { directoryRoutes } from './directory/directory-rpc.ts';
+import { exportContext } from './export/sealed-payload.ts';
 import { applicationsRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
-import { SealedApplicants } from './store/applicants.ts';
+import { purgeExports } from './store/exports.ts';
+import { SealedRows } from './store/sealed-rows.ts';
+import { applicants, exportedApplications } from './tables.ts';
 
 /** The source of the service's events. */
 const SERVICE = 'applications';
@@ -26,8 +30,8 @@ export interface Applications {
 type ApplicationsContext = ServiceContext<typeof SETTINGS> & WithDatabase & WithBus;
 
 /**
- * Wraps every applicant with the key ring's current key, starts publishing events, and returns the
- * routes to mount.
+ * Wraps every applicant and export with the key ring's current key, starts publishing events, and returns
+ * the routes to mount.
  */
 export async function startApplications({
   settings,
@@ -39,18 +43,20 @@ export async function startApplications({
   const { log, metrics, closers } = process;
   const { keyRing, digestKey } = settings;
 
-  const rewrapped = await rewrapTable(keyRing, new SealedApplicants(database));
-  if (rewrapped > 0) log.info({ rewrapped }, 'applicants wrapped with the current key');
+  const rewrapped =
+    (await rewrapTable(keyRing, new SealedRows(database, applicants, applicantContext))) +
+    (await rewrapTable(keyRing, new SealedRows(database, exportedApplications, exportContext)));
+  if (rewrapped > 0) log.info({ rewrapped }, 'applicants and exports wrapped with the current key');
 
   const { pool } = database;
-  const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
+  const retention = startRetention({ pool, log, purges: [purgeIdempotency, purgeExports] });
   closers.add('applications retention', () => retention.close());
   const relay = startRelay({ pool, bus, source: SERVICE, log, metrics });
   closers.add('applications relay', () => relay.close());
 
   const wakeRelay = () => relay.wake();
   const routes = [
-    applicationsRoutes({ database, keyRing, digestKey, clock, newId, wakeRelay }),
+    applicationsRoutes({ database, keyRing, digestKey, clock, newId, wakeRelay, log }),
     directoryRoutes(database),
   ];
   return { routes, relay, settled: () => relay.settled() };

@@ -3,7 +3,10 @@ import { create, toJson } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { OutboxEvent } from '@creditlane/messaging/outbox';
 import type { Worksheet } from '@creditlane/proto/applications/v1/application';
-import { ApplicationSubmittedSchema } from '@creditlane/proto/applications/v1/applications_events';
+import {
+  ApplicationExportedSchema,
+  ApplicationSubmittedSchema,
+} from '@creditlane/proto/applications/v1/applications_events';
 
 export interface SubmittedApplication {
   applicationId: string;
@@ -34,4 +37,31 @@ export function applicationSubmitted(
     ),
     traceparent,
   }));
+}
+
+/** The ids of an export, and when it was made. */
+export interface ExportedApplication {
+  exportId: string;
+  applicationId: string;
+  creditorId: string;
+  /** The integration that receives the export. */
+  integrationId: string;
+  exportedAt: Date;
+}
+
+/** An ApplicationExported. The event has the id of its export, so that consumers dedupe by the export. */
+export function applicationExported(
+  { exportedAt, ...ids }: ExportedApplication,
+  retailerId: string,
+  traceparent: string | undefined,
+): OutboxEvent {
+  const event = { ...ids, retailerId, exportedAt: timestampFromDate(exportedAt) };
+  return {
+    id: ids.exportId,
+    topic: 'creditlane.applications.v1',
+    key: ids.applicationId,
+    type: 'creditlane.applications.v1.ApplicationExported',
+    payload: toJson(ApplicationExportedSchema, create(ApplicationExportedSchema, event)),
+    traceparent,
+  };
 }

@@ -5,6 +5,7 @@ import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import {
   ApplicationsService,
   CreateApplicationRequestSchema,
+  type ExportApplicationRequest,
   type SubmitApplicationRequest,
   SubmitApplicationRequestSchema,
 } from '@creditlane/proto/applications/v1/applications_service';
@@ -14,6 +15,8 @@ import { maskedApplication } from './application.ts';
 import { archiveApplication } from './archive-application.ts';
 import { type CreateApplicationDeps, createApplication } from './create-application.ts';
 import { mayActFor } from './directory/user.ts';
+import { type ExportApplicationDeps, exportApplication } from './export/export-application.ts';
+import { type ReadExportDeps, readExport } from './export/read-export.ts';
 import { listApplications } from './list/list-applications.ts';
 import { applicationNotFound, retailerOf } from './scope.ts';
 import type { ApplicationSummary } from './store/application-summaries.ts';
@@ -21,7 +24,10 @@ import { findApplication, locateApplication } from './store/applications.ts';
 import { findSubmission, findSubmissionState } from './store/submissions.ts';
 import { type SubmitApplicationDeps, submitApplication } from './submit-application.ts';
 
-export type RpcDeps = CreateApplicationDeps & SubmitApplicationDeps;
+export type RpcDeps = CreateApplicationDeps &
+  SubmitApplicationDeps &
+  ExportApplicationDeps &
+  ReadExportDeps;
 
 /**
  * The routes of ApplicationsService to mount. Ids may arrive in either case; tables and comparisons
@@ -60,6 +66,12 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
       async archiveApplication({ applicationId }, call) {
         const application = await archiveApplication(deps, applicationId.toLowerCase(), call);
         return { application: maskedApplication(application) };
+      },
+
+      exportApplication: (request, call) => exportApplication(deps, lowerCaseTarget(request), call),
+
+      async getExport({ exportId }) {
+        return { payloadJson: await readExport(deps, exportId.toLowerCase()) };
       },
 
       async locateApplication({ applicationId, contextRetailerId }) {
@@ -116,6 +128,16 @@ function summaryMessage({ createdAt, submissions, ...summary }: ApplicationSumma
       creditorId,
       submittedAt: timestampFromDate(submittedAt),
     })),
+  };
+}
+
+function lowerCaseTarget(request: ExportApplicationRequest): ExportApplicationRequest {
+  const { applicationId, creditorId, integrationId } = request;
+  return {
+    ...request,
+    applicationId: applicationId.toLowerCase(),
+    creditorId: creditorId.toLowerCase(),
+    integrationId: integrationId.toLowerCase(),
   };
 }
 

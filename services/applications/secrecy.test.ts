@@ -10,6 +10,7 @@ import {
   anApplicant,
   anApplication,
   aSubmission,
+  asDispatcher,
   asIntegration,
   createTestApplication,
   KEYS,
@@ -71,13 +72,26 @@ test('no data of an applicant is readable in the database, the events or the log
     aSubmission(application, tenant, [creditorId]),
     asIntegration(retailerId, randomUUID()),
   );
+  const { applicationId } = application;
+  const exported = await fixture.service.applications.exportApplication(
+    { applicationId, creditorId, integrationId: randomUUID() },
+    asIntegration(retailerId, randomUUID()),
+  );
+  const { exportId } = exported;
+  await fixture.service.forDispatcher.getExport({ exportId }, asDispatcher);
+  await fixture.service.settled();
   const refused = { ...anApplicant(), sin: '046-454-287', dateOfBirth: '1988-02-30' };
   await createTestApplication(fixture, retailerId, { primaryApplicant: refused }).catch(() => {});
 
   const text =
     (await dump()) + fixture.log.join('\n') + JSON.stringify(fixture.service.events, bigint);
   // The search finds data that is stored in the clear.
-  for (const clear of [application.applicationId, '1HGBH41JXMN109186', 'Harbour Motors']) {
+  for (const clear of [
+    exported.exportId,
+    application.applicationId,
+    '1HGBH41JXMN109186',
+    'Harbour Motors',
+  ]) {
     expect(text).toContain(clear);
   }
   const { lastName, email, dateOfBirth } = anApplicant();

@@ -3,18 +3,23 @@ import { defineService } from '@creditlane/service/define-service';
 import { startApplications } from './app.ts';
 import { applications1763700000000 } from './migrations/0001-applications.ts';
 import { applicationsByRetailer1764200000000 } from './migrations/0002-applications-by-retailer.ts';
+import { exports1764500000000 } from './migrations/0003-exports.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
 export const applications = defineService(
   {
     name: 'applications',
-    about: 'Retailers, creditors, users, applications with their applicants, and submissions.',
+    about: 'Retailers, creditors, users, applications with applicants, submissions, and exports.',
     serves: 'calls',
     database: {
       name: 'creditlane_applications',
       entities: TABLES,
-      migrations: [applications1763700000000, applicationsByRetailer1764200000000],
+      migrations: [
+        applications1763700000000,
+        applicationsByRetailer1764200000000,
+        exports1764500000000,
+      ],
       lockTimeout: true,
     },
     publishes: ['creditlane.applications.v1'],

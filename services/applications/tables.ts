@@ -39,13 +39,17 @@ export interface ApplicationRow {
   submissions: SubmissionRow[];
 }
 
-export interface ApplicantRow {
+/** A row of an application with personal data in `sealed`, an encrypted message or text. */
+export interface SealedRow {
   id: string;
   applicationId: string;
-  role: ApplicantRole;
   sealed: Buffer;
   sealedWith: string;
   application: ApplicationRow;
+}
+
+export interface ApplicantRow extends SealedRow {
+  role: ApplicantRole;
 }
 
 export type ApplicantRole = 'PRIMARY' | 'CO';
@@ -58,6 +62,21 @@ export interface SubmissionRow {
   submittedAt: Date;
   application: ApplicationRow;
 }
+
+const ofApplication = {
+  application: {
+    type: 'many-to-one',
+    target: 'applications',
+    joinColumn: { name: 'application_id' },
+  },
+} as const;
+
+const sealedColumns = {
+  id: { type: 'uuid', primary: true },
+  applicationId: { type: 'uuid', name: 'application_id' },
+  sealed: { type: 'bytea' },
+  sealedWith: { type: 'text', name: 'sealed_with' },
+} as const;
 
 /** A group of retailers; the group's users may act for each of its retailers. */
 export const retailerGroups = new EntitySchema<RetailerGroupRow>({
@@ -119,19 +138,10 @@ export const applications = new EntitySchema<ApplicationRow>({
 export const applicants = new EntitySchema<ApplicantRow>({
   name: 'applicants',
   columns: {
-    id: { type: 'uuid', primary: true },
-    applicationId: { type: 'uuid', name: 'application_id' },
+    ...sealedColumns,
     role: { type: 'text' },
-    sealed: { type: 'bytea' },
-    sealedWith: { type: 'text', name: 'sealed_with' },
   },
-  relations: {
-    application: {
-      type: 'many-to-one',
-      target: 'applications',
-      joinColumn: { name: 'application_id' },
-    },
-  },
+  relations: ofApplication,
 });
 
 /** One application submitted to one creditor, with the worksheet of the submission. */
@@ -143,13 +153,14 @@ const submissions = new EntitySchema<SubmissionRow>({
     worksheet: { type: 'jsonb' },
     submittedAt: { type: 'timestamptz', name: 'submitted_at' },
   },
-  relations: {
-    application: {
-      type: 'many-to-one',
-      target: 'applications',
-      joinColumn: { name: 'application_id' },
-    },
-  },
+  relations: ofApplication,
+});
+
+/** Exports. The payload of the webhook is in `sealed`, encrypted. */
+export const exportedApplications = new EntitySchema<SealedRow>({
+  name: 'exports',
+  columns: sealedColumns,
+  relations: ofApplication,
 });
 
 /** All tables, for the data source. */
@@ -161,4 +172,5 @@ export const TABLES = [
   applications,
   applicants,
   submissions,
+  exportedApplications,
 ];

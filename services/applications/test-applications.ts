@@ -38,6 +38,7 @@ export const asPlatform: CallContext = {
 export const asGateway: CallContext = { identity: serviceIdentity('gateway') };
 export const asDecisions: CallContext = { identity: serviceIdentity('decisions') };
 export const asConversations: CallContext = { identity: serviceIdentity('conversations') };
+export const asDispatcher: CallContext = { identity: serviceIdentity('webhook-dispatcher') };
 
 /** The key ring that the service starts with. */
 export const KEYS = `k1:${randomBytes(32).toString('base64')}`;
@@ -74,7 +75,7 @@ export async function startTestApplications() {
         throw error;
       },
     );
-    const peers = ['gateway', 'decisions', 'conversations', 'integrations'];
+    const peers = ['gateway', 'decisions', 'conversations', 'integrations', 'webhook-dispatcher'];
     const client = mountForTest('applications', service.routes, peers, process);
     return {
       events,
@@ -82,6 +83,7 @@ export async function startTestApplications() {
       applications: client(ApplicationsService, 'gateway'),
       forDecisions: client(ApplicationsService, 'decisions'),
       forConversations: client(ApplicationsService, 'conversations'),
+      forDispatcher: client(ApplicationsService, 'webhook-dispatcher'),
       directory: client(DirectoryService, 'gateway'),
       forIntegrations: client(DirectoryService, 'integrations'),
       stop,
@@ -197,6 +199,19 @@ export async function createTestApplication(
     asIntegration(retailerId),
   );
   if (!application) throw new Error('the answer holds no application');
+  return application;
+}
+
+/** Creates an application of the tenant and submits it to the tenant's creditor. */
+export async function createSubmission(
+  fixture: TestApplications,
+  tenant: Tenant,
+  request: NewApplication = {},
+): Promise<Application> {
+  const { retailerId, creditorId } = tenant;
+  const application = await createTestApplication(fixture, retailerId, request);
+  const submission = aSubmission(application, tenant, [creditorId]);
+  await fixture.service.applications.submitApplication(submission, asIntegration(retailerId));
   return application;
 }
 

@@ -6,6 +6,7 @@ import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_servi
 import { EnablementService } from '@creditlane/proto/integrations/v1/enablement_service';
 import {
   AccessService,
+  DestinationsService,
   IntegrationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import { DeliveriesService } from '@creditlane/proto/webhooks/v1/deliveries_service';
@@ -28,6 +29,7 @@ import { decisionOperations } from './operations/decisions.ts';
 import { deliveryOperations } from './operations/deliveries.ts';
 import { directoryOperations } from './operations/directory.ts';
 import { enablementOperations } from './operations/enablement.ts';
+import { exportOperations } from './operations/exports.ts';
 import type { Handlers } from './operations/handlers.ts';
 import { integrationOperations } from './operations/integrations.ts';
 import type { SETTINGS } from './settings.ts';
@@ -66,6 +68,7 @@ export async function startGateway({
     access: connect(AccessService, endpoints.integrations, integrations),
     enablement: connect(EnablementService, endpoints.integrations, integrations),
     integrations: connect(IntegrationsService, endpoints.integrations, integrations),
+    destinations: connect(DestinationsService, endpoints.integrations, integrations),
     applications: connect(ApplicationsService, endpoints.applications, applications),
     directory: connect(DirectoryService, endpoints.applications, applications),
     conversations: connect(ConversationsService, endpoints.conversations, conversations),
@@ -76,6 +79,7 @@ export async function startGateway({
     ...decisionOperations(clients.decisions),
     ...conversationOperations(clients.conversations),
     ...applicationOperations(clients.applications),
+    ...exportOperations(clients),
     ...integrationOperations(clients.integrations),
     ...enablementOperations(clients.enablement),
     ...directoryOperations(clients),

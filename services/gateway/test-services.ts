@@ -2,8 +2,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
-import type { Applicant, ApplicationSchema } from '@creditlane/proto/applications/v1/application';
-import { ApplicationStatus, ApplicationType } from '@creditlane/proto/applications/v1/application';
+import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import {
   DirectoryService,
@@ -24,26 +23,14 @@ import {
   GrantSide,
   IntegrationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
+
 import type { Call } from '@creditlane/rpc/call';
 import { notFound, unauthenticated } from '@creditlane/rpc/fault';
 import { fakeService } from '@creditlane/rpc/test-fake-service';
 import { newId } from '@creditlane/runtime/ids';
+import { COMPLETE, type StoredApplication, summaryOf, withId } from './test-applications.ts';
 import { fakeDeliveriesService, type TestDelivery } from './test-deliveries-service.ts';
-
-type StoredApplication = MessageInitShape<typeof ApplicationSchema> & { retailerId: string };
-
-/** What every application has, whichever fields a test gave it. */
-const COMPLETE = {
-  type: ApplicationType.APPROVAL,
-  status: ApplicationStatus.DRAFT,
-  primaryApplicant: {
-    applicantId: newId(),
-    firstName: 'Maya',
-    lastName: 'Tremblay',
-    dateOfBirth: '1988-07-14',
-  },
-  createdAt: timestampFromDate(new Date('2026-02-01T10:00:00Z')),
-};
+import { fakeDestinations } from './test-destinations.ts';
 
 /** The state of the services and the calls they got; tests read and change both directly. */
 export class TestServices {
@@ -140,6 +127,7 @@ export class TestServices {
           return { grants, nextCursor: ids.length > limit ? 'next' : '' };
         },
       }),
+      fakeDestinations(this),
       fakeService(EnablementService, {
         enableIntegration: async (request, call) => {
           onCreditor('enableIntegration', request, call);
@@ -241,6 +229,14 @@ export class TestServices {
           this.#record('archiveApplication', request, call);
           const application = own(request.applicationId, call);
           return { application: { ...application, status: ApplicationStatus.ARCHIVED } };
+        },
+        exportApplication: async (request, call) => {
+          this.#record('exportApplication', request, call);
+          own(request.applicationId, call);
+          if (call.idempotency?.key === 'replayed') call.markReplayed();
+          const { $typeName: _, ...ids } = request;
+          const at = new Date('2026-02-01T12:00:00Z');
+          return { exportId: newId(), ...ids, exportedAt: timestampFromDate(at) };
         },
         locateApplication: async (request, call) => {
           this.#record('locateApplication', request, call);
@@ -382,17 +378,6 @@ export class TestServices {
 function requireRetailer({ identity: { retailerId } }: Call): string {
   if (retailerId === undefined) throw notFound('retailer_not_found', 'there is no such retailer');
   return retailerId;
-}
-
-function summaryOf(application: StoredApplication) {
-  const { applicationId = '', retailerId, referenceNumber = '' } = application;
-  const { type, status, createdAt } = Object.assign(application, { ...COMPLETE, ...application });
-  return { applicationId, retailerId, referenceNumber, type, status, createdAt };
-}
-
-function withId(applicant: Applicant) {
-  const { $typeName: _, ...given } = applicant;
-  return { ...given, applicantId: newId() };
 }
 
 type Ids = { applicationId: string; creditorId: string };

@@ -11,6 +11,7 @@ import type {
   WithCalls,
   WithDatabase,
 } from '@creditlane/service/define-service';
+import { exportFinder } from './destinations/application-exports.ts';
 import { Destinations, SERVICE } from './destinations/destinations.ts';
 import { startEndingRemovedDestinations } from './destinations/removed-destinations.ts';
 import { retailerEnablementFinder } from './destinations/retailer-enablements.ts';
@@ -37,7 +38,7 @@ export interface WebhookDispatcher {
 export type WebhookDispatcherContext = ServiceContext<typeof SETTINGS> &
   WithDatabase &
   WithBus &
-  WithCalls<'integrations'>;
+  WithCalls<'integrations' | 'applications'>;
 
 /**
  * Resumes the pending deliveries, and consumes the events that webhooks are made from.
@@ -52,19 +53,17 @@ export async function startWebhookDispatcher(
   const { leaseMs } = settings;
   const { pool } = database;
 
-  const integrations = {
-    endpoint: endpoints.integrations,
-    signer,
-    closers,
-    // Optional: while the integrations service is unavailable, webhooks wait, but ListDeliveries answers.
-    health: health.optional,
-    metrics,
-  };
+  // The health of other services is optional: while they are unavailable, webhooks wait, but ListDeliveries
+  // answers.
+  const options = { signer, closers, health: health.optional, metrics };
+  const integrations = { ...options, endpoint: endpoints.integrations };
+  const applications = { ...options, endpoint: endpoints.applications };
   const { destinationsCacheMs: cacheMs } = settings;
   const destinations = new Destinations({ ...integrations, cacheMs });
   const { granted, ofIntegration } = destinations;
   const findEnablement = retailerEnablementFinder(integrations);
-  const sources = sourcesOf({ granted, ofIntegration, findEnablement });
+  const findExport = exportFinder(applications);
+  const sources = sourcesOf({ granted, ofIntegration, findEnablement, findExport });
   const eventTypes = new Map(
     sources.flatMap((source) => source.eventTypes.map((eventType) => [eventType.name, eventType])),
   );

@@ -13,7 +13,13 @@ import {
   type WebhookSource,
 } from './events/webhook-event-type.ts';
 import { type SourceLookups, webhookSources } from './events/webhook-sources.ts';
-import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
+import {
+  createTestFixture,
+  sequences,
+  type TestFixture,
+  upTo,
+  waitForRelease,
+} from './test-fixture.ts';
 import { answer } from './test-receiver.ts';
 
 let fixture: TestFixture;
@@ -166,10 +172,7 @@ it('a webhook rendered when sent waits while its content cannot be read, and no 
   isSnapshotServiceAvailable = false;
   const { bus, settled } = await start();
   await bus.publish([submitted()]);
-  await until(async () => {
-    const { rows } = await fixture.sql.query('SELECT fence > 2 AS released FROM deliveries');
-    expect(rows).toEqual([{ released: true }]);
-  });
+  await waitForRelease(fixture);
   isSnapshotServiceAvailable = true;
   await until(() => expect(received).toHaveLength(1));
   await settled();

@@ -9,10 +9,12 @@ import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
+import { expect, vi } from 'vitest';
 import { startWebhookDispatcher, type WebhookDispatcherContext } from './app.ts';
 import { SERVICE } from './destinations/destinations.ts';
 import { webhookSources } from './events/webhook-sources.ts';
 import { webhookDispatcher } from './service.ts';
+import { createTestApplications } from './test-applications.ts';
 import { createTestIntegrations } from './test-integrations.ts';
 import { type Received, startReceiver } from './test-receiver.ts';
 
@@ -37,6 +39,8 @@ export async function createTestFixture() {
   const signer = new TokenSigner({ issuer: SERVICE, privateKey: identity.privateKey });
   const integrations = createTestIntegrations(identity.publicKey);
   closing.push(() => integrations.close());
+  const applications = createTestApplications(identity.publicKey);
+  closing.push(() => applications.close());
 
   const environment = {
     DATABASE_URL: database.url,
@@ -66,7 +70,10 @@ export async function createTestFixture() {
       start: (context: WebhookDispatcherContext) => startWebhookDispatcher(context, sourcesOf),
     };
     const values = readSettings({ ...environment, ...settings }, localSettings(service));
-    const endpoints = { integrations: integrations.endpoint };
+    const endpoints = {
+      integrations: integrations.endpoint,
+      applications: applications.endpoint,
+    };
     const dispatcher = await startService(service, values, { process, bus, endpoints, signer });
     let closed: Promise<void> | undefined;
     const close = () => (closed ??= bus.close().then(() => process.closers.close()));
@@ -89,6 +96,7 @@ export async function createTestFixture() {
     /** The private key that a dispatcher signs its calls with. */
     identityKey: identity.privateKey,
     integrations,
+    applications,
     sql: database.sql,
     connect: database.connect,
     start,
@@ -107,6 +115,15 @@ export async function createTestFixture() {
 }
 
 export type TestFixture = Awaited<ReturnType<typeof createTestFixture>>;
+
+/** Resolves once the one delivery was leased and released without an attempt. */
+export function waitForRelease({ sql }: TestFixture): Promise<void> {
+  const released = async () => {
+    const { rows } = await sql.query('SELECT fence > 2 AS released FROM deliveries');
+    expect(rows).toEqual([{ released: true }]);
+  };
+  return vi.waitFor(released, { timeout: 10_000, interval: 10 });
+}
 
 const TERMS = {
   firstPaymentDate: '2026-04-01',

@@ -127,6 +127,8 @@ describe('the event', () => {
       await api.post(`${path}/enable`, {}, { key: demo.keys.platform });
     } else if (name === 'awaitingDecision') {
       await platform.submitNewApplication();
+    } else if (name === 'applicationExported') {
+      await platform.exportApplication(demo);
     } else {
       await recordDemoDecision(demo, status ?? '');
     }

@@ -108,6 +108,13 @@ export const SPECIFIED_EVENTS: SpecifiedEvent[] = [
   decisionEvent('awaitingDecision', '/awaiting-decision', 'AWAITING_DECISION'),
   decisionEvent('pendingBanking', '/pending-banking', 'PENDING_BANK_CONNECTION'),
   decisionEvent('applicationDeclined', '/application-declined', 'DECLINED'),
+  {
+    name: 'applicationExported',
+    path: '/application-exported',
+    signatureHeader: 'X-SERVICE-SIGNATURE',
+    status: undefined,
+    required: ['retailerId', 'applicationId', 'creditorId', 'primaryApplicant', 'worksheet'],
+  },
 ];
 
 /** What the platform does not serve yet, with the path by which the OpenAPI document would describe it. */
@@ -122,5 +129,4 @@ export const NOT_SERVED = [
     in: 'paths',
     name: '/applications/{applicationId}/credit-file/{applicantId}',
   },
-  { what: 'applicationExported', in: 'webhooks', name: 'applicationExported' },
 ] as const;

@@ -45,6 +45,8 @@ export interface TestPlatformOptions {
   everywhere?: Record<string, string>;
   /** Further platform keys, each with its permissions. */
   platformKeys?: ReadonlyMap<string, readonly string[]>;
+  /** Gets every line of the log in the run mode one-process; else errors go to the standard output. */
+  onLogLine?: (line: string) => void;
 }
 
 /**
@@ -52,9 +54,12 @@ export interface TestPlatformOptions {
  * mode is that of `startInRunMode`.
  */
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
-  const { dispatcher, everywhere, platformKeys = new Map() } = options;
+  const { dispatcher, everywhere, platformKeys = new Map(), onLogLine } = options;
   const testProcess = {
-    log: createLog('test platform', { level: 'error' }),
+    log: createLog(
+      'test platform',
+      onLogLine ? { level: 'trace', destination: { write: onLogLine } } : { level: 'error' },
+    ),
     metrics: new Metrics(),
     // Dropping databases takes seconds on a machine that runs other tests at the same time.
     closers: new Closers({ deadlineMs: 30_000 }),
@@ -161,6 +166,13 @@ export class TestPlatform {
     return createClient({ ...defaults, ...compared, ...options });
   }
 
+  /** Makes the webhook inbox accept webhooks, and clears it once it has received those under way. */
+  async resetInbox(): Promise<void> {
+    await this.inbox.setBehaviour('accept');
+    await this.settle();
+    await this.inbox.clear();
+  }
+
   /** Runs SQL in the database of a service: what makes time pass for a test, and what no operation shows. */
   async runSql(service: keyof DatabaseUrls, text: string): Promise<Record<string, unknown>[]> {
     const client = new pg.Client({ connectionString: this.databaseUrls[service] });
@@ -187,6 +199,15 @@ export class TestPlatform {
     const { applicantId } = application.primaryApplicant;
     const body = makeSubmission({ ...this.demo, applicantId });
     return this.api.post(`/applications/${application.applicationId}/submit`, body);
+  }
+
+  /** Exports an application, with its submission, to the first tenant's own integration. */
+  exportApplication(
+    { applicationId, creditorId }: SubmissionIds,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const body = { integrationId: this.demo.integrationId, creditorId };
+    return this.api.post(`/applications/${applicationId}/export`, body, { headers });
   }
 
   recordDecision(

@@ -19,11 +19,7 @@ describe('the secret of a destination can be rotated, and the destination remove
     secret = platform.demo.webhookSecret;
   });
   afterAll(() => platform.close());
-  beforeEach(async () => {
-    await platform.inbox.setBehaviour('accept');
-    await platform.settle();
-    await platform.inbox.clear();
-  });
+  beforeEach(() => platform.resetInbox());
 
   const call = (method: string, end: string, body?: object, headers = {}): Promise<Answer> =>
     platform.api.call(method, `/platform/integrations/${platform.demo.integrationId}${end}`, {

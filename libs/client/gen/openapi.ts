@@ -717,6 +717,57 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/applications/{applicationId}/export": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export an application to an integration
+         * @description Sends the whole application to one integration, yours or another: the applicants with their
+         *     addresses and employments, and the worksheet and vehicle of its submission to one creditor. The
+         *     integration receives the webhook `applicationExported`.
+         *
+         *     The export holds what the application holds now. It is kept encrypted for 30 days, every attempt to
+         *     deliver it has the same bytes, and after the 30 days nothing of it can be sent any more. Each request
+         *     makes an export of its own; repeat one with its `Idempotency-Key`.
+         *
+         *     Needs a grant on the application's retailer. The receiving integration needs a webhook destination
+         *     and a grant on the application's retailer or on the creditor, now and when the webhook is queued.
+         *
+         *     ```sh
+         *     curl "$BASE_URL/applications/$APPLICATION_ID/export" -H "Authorization: Bearer $KEY" \
+         *       -H "Content-Type: application/json" -H "Idempotency-Key: $(uuidgen)" \
+         *       -d '{"integrationId":"'$INTEGRATION_ID'","creditorId":"'$CREDITOR_ID'"}'
+         *     ```
+         *
+         *     | status | code | condition |
+         *     |---|---|---|
+         *     | 404 | `application_not_found` | there is no such application within your grants |
+         *     | 404 | `submission_not_found` | the application was not submitted to the creditor |
+         *     | 404 | `integration_not_found` | no integration with such a destination and grant has this id |
+         *     | 409 | `application_archived` | the application is archived |
+         */
+        post: operations["exportApplication"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/platform/integrations": {
         parameters: {
             query?: never;
@@ -987,6 +1038,33 @@ export type paths = {
     };
 };
 export type webhooks = {
+    applicationExported: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A finance manager exported an application to your integration
+         * @description Posted to your destination's URL with `/application-exported` appended, to the integration that the
+         *     application was exported to and to no other. It holds personal data, the social insurance number
+         *     included: keep it as carefully as the platform does, and never log it.
+         *
+         *     Deliveries of one application come in order, so this one is numbered with those of the decisions. A
+         *     field that nobody gave is `null` where its type has `null`, and left out otherwise. Amounts are
+         *     objects with a currency, unlike in requests; `frequency` has underscores, unlike in the webhooks of
+         *     decisions.
+         */
+        post: operations["applicationExported"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     integrationEnabled: {
         parameters: {
             query?: never;
@@ -1501,7 +1579,7 @@ export type components = {
          * @description The name of a webhook.
          * @enum {string}
          */
-        WebhookEvent: "integrationEnabled" | "applicationBooked" | "applicationApproved" | "applicationConditionallyApproved" | "documentsIncomplete" | "awaitingDecision" | "pendingBanking" | "applicationDeclined";
+        WebhookEvent: "integrationEnabled" | "applicationBooked" | "applicationApproved" | "applicationConditionallyApproved" | "documentsIncomplete" | "awaitingDecision" | "pendingBanking" | "applicationDeclined" | "applicationExported";
         /** @enum {string} */
         DeliveryState: "WAITING" | "DUE" | "DELIVERED" | "DEAD";
         WebhookDelivery: {
@@ -1659,6 +1737,176 @@ export type components = {
              * @description When the status was set.
              */
             setAt?: string;
+        };
+        ExportWrite: {
+            /**
+             * Format: uuid
+             * @description The integration that receives the export.
+             */
+            integrationId: string;
+            /**
+             * Format: uuid
+             * @description The creditor whose submission is exported.
+             */
+            creditorId: string;
+        };
+        Export: {
+            /** Format: uuid */
+            exportId: string;
+            /** Format: uuid */
+            applicationId: string;
+            /** Format: uuid */
+            creditorId: string;
+            /** Format: uuid */
+            integrationId: string;
+            /** Format: date-time */
+            exportedAt: string;
+        };
+        ExportedApplication: {
+            /** Format: uuid */
+            retailerId: string;
+            /** Format: uuid */
+            applicationId: string;
+            /** Format: uuid */
+            creditorId: string;
+            primaryApplicant: components["schemas"]["ExportedApplicant"];
+            coApplicant: components["schemas"]["ExportedApplicant"] | null;
+            /** @description What the co-applicant is to the primary applicant. */
+            relationship: components["schemas"]["Relationship"] | null;
+            worksheet: components["schemas"]["ExportedWorksheet"];
+        };
+        ExportedApplicant: {
+            firstName: string;
+            lastName: string;
+            /** @description Social insurance number, nine digits. */
+            sin: string | null;
+            /** Format: date */
+            dateOfBirth: string;
+            phoneNumber?: string;
+            /** Format: email */
+            email?: string;
+            addressHistory: components["schemas"]["ExportedAddress"][];
+            employmentHistory: components["schemas"]["ExportedEmployment"][];
+        };
+        ExportedAddress: {
+            addressType?: string;
+            apartmentSuite?: string;
+            city?: string;
+            direction?: components["schemas"]["Direction"];
+            /** Format: uuid */
+            id: string;
+            monthlyRentOrMortgage?: components["schemas"]["Money"];
+            monthsAtAddress?: number;
+            pOBoxNumber?: string;
+            postalCode?: string;
+            province?: components["schemas"]["Province"];
+            residenceType?: components["schemas"]["ResidenceType"];
+            searchAddress?: string;
+            streetName?: string;
+            streetNo?: string;
+            streetType?: string;
+            yearsAtAddress?: number;
+        };
+        ExportedEmployment: {
+            additionalIncomeSources: components["schemas"]["IncomeSource"][];
+            apartmentSuite?: string;
+            city?: string;
+            direction?: components["schemas"]["Direction"];
+            employerName?: string;
+            employmentPhone?: string;
+            /** @description How often `grossIncome` is paid. */
+            frequency?: components["schemas"]["Frequency"];
+            grossIncome?: components["schemas"]["Money"];
+            /** Format: uuid */
+            id: string;
+            monthsWorked?: number;
+            occupation?: string;
+            postalCode?: string;
+            province?: components["schemas"]["Province"];
+            status?: components["schemas"]["EmploymentStatus"];
+            streetName?: string;
+            streetNo?: string;
+            streetType?: string;
+            type?: components["schemas"]["EmploymentType"];
+            yearsWorked?: number;
+        };
+        ExportedWorksheet: {
+            /** Format: uuid */
+            programId?: string;
+            /** Format: uuid */
+            tierId?: string;
+            vehicle?: components["schemas"]["ExportedVehicle"];
+            extraCleanWholesaleValue?: components["schemas"]["Money"];
+            cleanWholesaleValue?: components["schemas"]["Money"];
+            averageWholesaleValue?: components["schemas"]["Money"];
+            roughWholesaleValue?: components["schemas"]["Money"];
+            drivingDistancePerYear: number | null;
+            isZeroEmissionVehicle?: boolean;
+            taxExempt?: boolean;
+            gstPercent?: number;
+            gst?: components["schemas"]["Money"];
+            gstAdjusted?: boolean;
+            pstHstPercent?: number;
+            pstHst?: components["schemas"]["Money"];
+            pstHstAdjusted?: boolean;
+            salePrice?: components["schemas"]["Money"];
+            cashDown?: components["schemas"]["Money"];
+            rebate?: components["schemas"]["Money"];
+            registrationFee?: components["schemas"]["Money"];
+            creditorFee?: components["schemas"]["Money"];
+            dealerReserve?: components["schemas"]["Money"];
+            totalFinancedAmount?: components["schemas"]["Money"];
+            worksheetPayment?: components["schemas"]["Money"];
+            tradeIn: string | null;
+            dealerAdminFee: string | null;
+            gpsFee: string | null;
+            licenseFee: string | null;
+            installationDeliveryFee: string | null;
+            ahInsuranceFee: string | null;
+            lifeInsuranceFee: string | null;
+            gapInsurance: string | null;
+            extServiceContract: string | null;
+            /** Format: date */
+            firstPaymentDate: string;
+            /** Format: date */
+            deliveryDate?: string;
+            interestRate: number;
+            term?: number;
+            frequency: components["schemas"]["Frequency"];
+        };
+        ExportedVehicle: {
+            id: string;
+            vin?: string;
+            status?: string;
+            msrp?: components["schemas"]["Money"];
+            adjustedMsrp: number | null;
+            odometer?: {
+                amount: number;
+                unit: string;
+            };
+            uvc?: string;
+            year?: number;
+            make?: string;
+            model?: string;
+            trim?: string;
+            series?: string;
+            style?: string;
+            colour: string | null;
+            carfaxClaims: string | null;
+            addOnOptions: components["schemas"]["ExportedOption"][];
+            deductOptions: components["schemas"]["ExportedOption"][];
+            addOns: string[] | null;
+            deducts: string[] | null;
+        };
+        ExportedOption: {
+            auto?: boolean;
+            averageValue?: components["schemas"]["Money"];
+            cleanValue?: components["schemas"]["Money"];
+            extraCleanValue?: components["schemas"]["Money"];
+            /** Format: uuid */
+            id: string;
+            name?: string;
+            roughValue?: components["schemas"]["Money"];
         };
         IntegrationWrite: {
             /** Format: uuid */
@@ -4262,6 +4510,92 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    exportApplication: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportWrite"];
+            };
+        };
+        responses: {
+            /** @description Exported. The webhook is sent from now on. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description No such application, submission, or integration that may receive it. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The application is archived, or a request with the same Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     registerIntegration: {
         parameters: {
             query?: never;
@@ -5039,6 +5373,280 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    applicationExported: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": components["parameters"]["WebhookSequence"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "primaryApplicant": {
+                 *         "firstName": "Maya",
+                 *         "lastName": "Tremblay",
+                 *         "sin": "046454286",
+                 *         "dateOfBirth": "1988-07-14",
+                 *         "phoneNumber": "+1 514 555 0143",
+                 *         "email": "maya.tremblay@example.com",
+                 *         "addressHistory": [
+                 *           {
+                 *             "addressType": "CURRENT",
+                 *             "apartmentSuite": "4",
+                 *             "city": "Montreal",
+                 *             "direction": "W",
+                 *             "id": "0198c0de-0000-7000-8000-0000000ad001",
+                 *             "monthlyRentOrMortgage": {
+                 *               "amount": 1450,
+                 *               "currency": "CAD"
+                 *             },
+                 *             "monthsAtAddress": 2,
+                 *             "pOBoxNumber": "118",
+                 *             "postalCode": "H3G 1H9",
+                 *             "province": "QC",
+                 *             "residenceType": "RENT",
+                 *             "searchAddress": "1280 Sherbrooke Street W, Montreal QC",
+                 *             "streetName": "Sherbrooke",
+                 *             "streetNo": "1280",
+                 *             "streetType": "Street",
+                 *             "yearsAtAddress": 3
+                 *           }
+                 *         ],
+                 *         "employmentHistory": [
+                 *           {
+                 *             "additionalIncomeSources": [
+                 *               "CAR_ALLOWANCE",
+                 *               "RENTAL_INCOME"
+                 *             ],
+                 *             "apartmentSuite": "200",
+                 *             "city": "Montreal",
+                 *             "direction": "E",
+                 *             "employerName": "Northern Lights Bakery",
+                 *             "employmentPhone": "+1 514 555 0100",
+                 *             "frequency": "BI_WEEKLY",
+                 *             "grossIncome": {
+                 *               "amount": 2100,
+                 *               "currency": "CAD"
+                 *             },
+                 *             "id": "0198c0de-0000-7000-8000-0000000ec001",
+                 *             "monthsWorked": 4,
+                 *             "occupation": "Baker",
+                 *             "postalCode": "H2X 2T6",
+                 *             "province": "QC",
+                 *             "status": "FULL_TIME",
+                 *             "streetName": "Ontario",
+                 *             "streetNo": "35",
+                 *             "streetType": "Street",
+                 *             "type": "TRADES",
+                 *             "yearsWorked": 5
+                 *           }
+                 *         ]
+                 *       },
+                 *       "coApplicant": {
+                 *         "firstName": "Luc",
+                 *         "lastName": "Tremblay",
+                 *         "sin": "130692544",
+                 *         "dateOfBirth": "1986-02-03",
+                 *         "phoneNumber": "+1 514 555 0144",
+                 *         "email": "luc.tremblay@example.com",
+                 *         "addressHistory": [],
+                 *         "employmentHistory": []
+                 *       },
+                 *       "relationship": "SPOUSE",
+                 *       "worksheet": {
+                 *         "programId": "0198c0de-0000-7000-8000-0000000ab001",
+                 *         "tierId": "0198c0de-0000-7000-8000-0000000ab002",
+                 *         "vehicle": {
+                 *           "id": "0198c0de-0000-7000-8000-0000000fe001",
+                 *           "vin": "1HGBH41JXMN109186",
+                 *           "status": "USED",
+                 *           "msrp": {
+                 *             "amount": 31400,
+                 *             "currency": "CAD"
+                 *           },
+                 *           "adjustedMsrp": 30900,
+                 *           "odometer": {
+                 *             "amount": 18250,
+                 *             "unit": "KM"
+                 *           },
+                 *           "uvc": "2024380115",
+                 *           "year": 2024,
+                 *           "make": "Honda",
+                 *           "model": "Civic",
+                 *           "trim": "Touring",
+                 *           "series": "FE1",
+                 *           "style": "4D Sedan",
+                 *           "colour": "Blue",
+                 *           "carfaxClaims": "none reported",
+                 *           "addOnOptions": [
+                 *             {
+                 *               "auto": true,
+                 *               "averageValue": {
+                 *                 "amount": 300,
+                 *                 "currency": "CAD"
+                 *               },
+                 *               "cleanValue": {
+                 *                 "amount": 350,
+                 *                 "currency": "CAD"
+                 *               },
+                 *               "extraCleanValue": {
+                 *                 "amount": 400,
+                 *                 "currency": "CAD"
+                 *               },
+                 *               "id": "0198c0de-0000-7000-8000-0000000fd001",
+                 *               "name": "Navigation",
+                 *               "roughValue": {
+                 *                 "amount": 200,
+                 *                 "currency": "CAD"
+                 *               }
+                 *             }
+                 *           ],
+                 *           "deductOptions": [
+                 *             {
+                 *               "auto": true,
+                 *               "averageValue": {
+                 *                 "amount": 300,
+                 *                 "currency": "CAD"
+                 *               },
+                 *               "cleanValue": {
+                 *                 "amount": 350,
+                 *                 "currency": "CAD"
+                 *               },
+                 *               "extraCleanValue": {
+                 *                 "amount": 400,
+                 *                 "currency": "CAD"
+                 *               },
+                 *               "id": "0198c0de-0000-7000-8000-0000000fd002",
+                 *               "name": "No sunroof",
+                 *               "roughValue": {
+                 *                 "amount": 200,
+                 *                 "currency": "CAD"
+                 *               }
+                 *             }
+                 *           ],
+                 *           "addOns": [
+                 *             "Winter tires"
+                 *           ],
+                 *           "deducts": [
+                 *             "Second key missing"
+                 *           ]
+                 *         },
+                 *         "extraCleanWholesaleValue": {
+                 *           "amount": 26400,
+                 *           "currency": "CAD"
+                 *         },
+                 *         "cleanWholesaleValue": {
+                 *           "amount": 25300,
+                 *           "currency": "CAD"
+                 *         },
+                 *         "averageWholesaleValue": {
+                 *           "amount": 23900,
+                 *           "currency": "CAD"
+                 *         },
+                 *         "roughWholesaleValue": {
+                 *           "amount": 21700,
+                 *           "currency": "CAD"
+                 *         },
+                 *         "drivingDistancePerYear": 18000,
+                 *         "isZeroEmissionVehicle": false,
+                 *         "taxExempt": false,
+                 *         "gstPercent": 5,
+                 *         "gst": {
+                 *           "amount": 1449.75,
+                 *           "currency": "CAD"
+                 *         },
+                 *         "gstAdjusted": false,
+                 *         "pstHstPercent": 9.975,
+                 *         "pstHst": {
+                 *           "amount": 2892.25,
+                 *           "currency": "CAD"
+                 *         },
+                 *         "pstHstAdjusted": true,
+                 *         "salePrice": {
+                 *           "amount": 28995,
+                 *           "currency": "CAD"
+                 *         },
+                 *         "cashDown": {
+                 *           "amount": 2000,
+                 *           "currency": "CAD"
+                 *         },
+                 *         "rebate": {
+                 *           "amount": 500,
+                 *           "currency": "CAD"
+                 *         },
+                 *         "registrationFee": {
+                 *           "amount": 74.5,
+                 *           "currency": "CAD"
+                 *         },
+                 *         "creditorFee": {
+                 *           "amount": 350,
+                 *           "currency": "CAD"
+                 *         },
+                 *         "dealerReserve": {
+                 *           "amount": 600,
+                 *           "currency": "CAD"
+                 *         },
+                 *         "totalFinancedAmount": {
+                 *           "amount": 31261.5,
+                 *           "currency": "CAD"
+                 *         },
+                 *         "worksheetPayment": {
+                 *           "amount": 288.41,
+                 *           "currency": "CAD"
+                 *         },
+                 *         "tradeIn": "2016 Mazda 3",
+                 *         "dealerAdminFee": "499.00",
+                 *         "gpsFee": "149.00",
+                 *         "licenseFee": "60.00",
+                 *         "installationDeliveryFee": "95.00",
+                 *         "ahInsuranceFee": "410.00",
+                 *         "lifeInsuranceFee": "380.00",
+                 *         "gapInsurance": "650.00",
+                 *         "extServiceContract": "1299.00",
+                 *         "firstPaymentDate": "2026-03-31",
+                 *         "deliveryDate": "2026-03-15",
+                 *         "interestRate": 7.49,
+                 *         "term": 60,
+                 *         "frequency": "BI_WEEKLY"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ExportedApplication"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
     integrationEnabled: {

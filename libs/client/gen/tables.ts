@@ -27,6 +27,7 @@ export const OPERATIONS = {
   setIntegrationStatus: {"method":"POST","path":"/creditors/integration-status"},
   getIntegrationEnablement: {"method":"GET","path":"/creditors/{creditorId}/integration"},
   enableForRetailer: {"method":"POST","path":"/platform/integrations/{integrationId}/retailers/{retailerId}/enable"},
+  exportApplication: {"method":"POST","path":"/applications/{applicationId}/export"},
   registerIntegration: {"method":"POST","path":"/platform/integrations"},
   issueKey: {"method":"POST","path":"/platform/integrations/{integrationId}/keys"},
   revokeKey: {"method":"DELETE","path":"/platform/integrations/{integrationId}/keys/{keyId}"},
@@ -45,6 +46,7 @@ export const OPERATIONS = {
 
 /** By event: the header of its hex signature, and what tells its payload from the others. */
 export const WEBHOOKS = {
+  applicationExported: {"signatureHeader":"X-SERVICE-SIGNATURE","required":["retailerId","applicationId","creditorId","primaryApplicant","coApplicant","relationship","worksheet"]},
   integrationEnabled: {"signatureHeader":"X-INTEGRATION-SIGNATURE","required":["retailerId","retailerName"]},
   applicationBooked: {"signatureHeader":"X-SERVICE-SIGNATURE","status":"BOOKED"},
   applicationApproved: {"signatureHeader":"X-SERVICE-SIGNATURE","status":"APPROVED"},

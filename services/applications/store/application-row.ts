@@ -12,8 +12,8 @@ import {
   WorksheetSchema,
 } from '@creditlane/proto/applications/v1/application';
 import { openApplicant } from '../applicant/sealed-applicant.ts';
-import { withRecordIds, withVehicleIds } from '../record-ids.ts';
 import type { ApplicantRole, ApplicationRow } from '../tables.ts';
+import { withRecordIds, withVehicleIds } from './record-ids.ts';
 
 /** An application with its applicants' data in the clear. */
 export function applicationFromRow(row: ApplicationRow, keyRing: KeyRing): Application {

@@ -18,7 +18,7 @@ export interface BodySchema {
 /** Compiles JSON Schema 2020-12 schemas that may refer to the `shared` ones by their `$id`. */
 export function createSchemaCompiler(shared: AnySchema[] = []): (schema: AnySchema) => BodySchema {
   const ajv = new Ajv2020({ schemas: shared, strict: true, strictRequired: false });
-  addFormats.default(ajv, ['uuid', 'date']);
+  addFormats.default(ajv, ['uuid', 'date', 'email']);
   return (schema) => {
     const isValid = ajv.compile(schema);
     return {

@@ -61,7 +61,8 @@ export interface RenderedWhenSent<Event> {
   reference(event: Event): string;
   /**
    * Must return the same payload for a reference every time, since a receiver may get several attempts.
-   * Rejects when the content cannot be read now: the delivery stays due, and no attempt is counted.
+   * Rejects when the content cannot be read now: the delivery stays due, and no attempt is counted. Rejects
+   * with a `ContentLostError` when the content can never be read again: the delivery becomes dead.
    *
    * @param traceparent of the attempt
    */
@@ -97,6 +98,19 @@ export interface WebhookSource<Event = unknown> {
    * events of a source without this method are deduplicated by id only.
    */
   seriesPosition?(event: Event): SeriesPosition;
+}
+
+/** The content of a webhook that is rendered when sent is lost, for example deleted after its retention. */
+export class ContentLostError extends Error {
+  override name = 'ContentLostError';
+  readonly loggable = true;
+  /** A stable word, the reason of the dead delivery. */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(`the content of the webhook is lost: ${reason}`);
+    this.reason = reason;
+  }
 }
 
 /** An event that no webhook can be made from, such as one with an unknown decision value. */

@@ -8,7 +8,7 @@ import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Outcome } from '../egress/exchange.ts';
 import type { RenderedBody } from '../events/body-schema.ts';
-import type { WebhookEventType } from '../events/webhook-event-type.ts';
+import { ContentLostError, type WebhookEventType } from '../events/webhook-event-type.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import { requestHeaders } from './request-headers.ts';
 import { nextStep, type Step } from './schedule.ts';
@@ -112,6 +112,7 @@ async function tryToSend(
     });
     return outcome && { kind: 'exchanged', outcome, revision: destination.revision };
   } catch (err) {
+    if (err instanceof ContentLostError) return { kind: 'unsendable', reason: err.reason };
     // The receiver did not cause the failure, so no attempt is counted.
     const traceId = traceIdOf(delivery.traceparent);
     log.warn({ err, deliveryId: id, traceId }, 'a webhook could not be tried');

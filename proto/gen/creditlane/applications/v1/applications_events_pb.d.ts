@@ -50,3 +50,49 @@ export declare type ApplicationSubmitted = Message<"creditlane.applications.v1.A
  */
 export declare const ApplicationSubmittedSchema: GenMessage<ApplicationSubmitted>;
 
+/**
+ * An application was exported to an integration. The event has ids only: GetExport returns the payload to the
+ * webhook dispatcher. Topic creditlane.applications.v1, keyed by application.
+ *
+ * @generated from message creditlane.applications.v1.ApplicationExported
+ */
+export declare type ApplicationExported = Message<"creditlane.applications.v1.ApplicationExported"> & {
+  /**
+   * @generated from field: string export_id = 1;
+   */
+  exportId: string;
+
+  /**
+   * @generated from field: string application_id = 2;
+   */
+  applicationId: string;
+
+  /**
+   * @generated from field: string creditor_id = 3;
+   */
+  creditorId: string;
+
+  /**
+   * @generated from field: string retailer_id = 4;
+   */
+  retailerId: string;
+
+  /**
+   * The integration that receives the export.
+   *
+   * @generated from field: string integration_id = 5;
+   */
+  integrationId: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp exported_at = 6;
+   */
+  exportedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.ApplicationExported.
+ * Use `create(ApplicationExportedSchema)` to create a new message.
+ */
+export declare const ApplicationExportedSchema: GenMessage<ApplicationExported>;
+

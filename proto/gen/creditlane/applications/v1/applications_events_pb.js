@@ -10,7 +10,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
  * Describes the file creditlane/applications/v1/applications_events.proto.
  */
 export const file_creditlane_applications_v1_applications_events = /*@__PURE__*/
-  fileDesc("CjRjcmVkaXRsYW5lL2FwcGxpY2F0aW9ucy92MS9hcHBsaWNhdGlvbnNfZXZlbnRzLnByb3RvEhpjcmVkaXRsYW5lLmFwcGxpY2F0aW9ucy52MSK+AQoUQXBwbGljYXRpb25TdWJtaXR0ZWQSFgoOYXBwbGljYXRpb25faWQYASABKAkSEwoLY3JlZGl0b3JfaWQYAiABKAkSEwoLcmV0YWlsZXJfaWQYAyABKAkSMgoJd29ya3NoZWV0GAQgASgLMh8uY3JlZGl0bGFuZS5jb21tb24udjEuTG9hblRlcm1zEjAKDHN1Ym1pdHRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBiBnByb3RvMw", [file_creditlane_common_v1_terms, file_google_protobuf_timestamp]);
+  fileDesc("CjRjcmVkaXRsYW5lL2FwcGxpY2F0aW9ucy92MS9hcHBsaWNhdGlvbnNfZXZlbnRzLnByb3RvEhpjcmVkaXRsYW5lLmFwcGxpY2F0aW9ucy52MSK+AQoUQXBwbGljYXRpb25TdWJtaXR0ZWQSFgoOYXBwbGljYXRpb25faWQYASABKAkSEwoLY3JlZGl0b3JfaWQYAiABKAkSEwoLcmV0YWlsZXJfaWQYAyABKAkSMgoJd29ya3NoZWV0GAQgASgLMh8uY3JlZGl0bGFuZS5jb21tb24udjEuTG9hblRlcm1zEjAKDHN1Ym1pdHRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiswEKE0FwcGxpY2F0aW9uRXhwb3J0ZWQSEQoJZXhwb3J0X2lkGAEgASgJEhYKDmFwcGxpY2F0aW9uX2lkGAIgASgJEhMKC2NyZWRpdG9yX2lkGAMgASgJEhMKC3JldGFpbGVyX2lkGAQgASgJEhYKDmludGVncmF0aW9uX2lkGAUgASgJEi8KC2V4cG9ydGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_creditlane_common_v1_terms, file_google_protobuf_timestamp]);
 
 /**
  * Describes the message creditlane.applications.v1.ApplicationSubmitted.
@@ -18,4 +18,11 @@ export const file_creditlane_applications_v1_applications_events = /*@__PURE__*/
  */
 export const ApplicationSubmittedSchema = /*@__PURE__*/
   messageDesc(file_creditlane_applications_v1_applications_events, 0);
+
+/**
+ * Describes the message creditlane.applications.v1.ApplicationExported.
+ * Use `create(ApplicationExportedSchema)` to create a new message.
+ */
+export const ApplicationExportedSchema = /*@__PURE__*/
+  messageDesc(file_creditlane_applications_v1_applications_events, 1);
 

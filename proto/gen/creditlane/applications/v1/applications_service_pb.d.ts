@@ -5,6 +5,7 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Applicant, Application, ApplicationStatus, ApplicationSummary, ApplicationType, Relationship, Worksheet } from "./application_pb.js";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { LoanTerms } from "../../common/v1/terms_pb.js";
 
 /**
@@ -275,6 +276,106 @@ export declare type ArchiveApplicationResponse = Message<"creditlane.application
 export declare const ArchiveApplicationResponseSchema: GenMessage<ArchiveApplicationResponse>;
 
 /**
+ * @generated from message creditlane.applications.v1.ExportApplicationRequest
+ */
+export declare type ExportApplicationRequest = Message<"creditlane.applications.v1.ExportApplicationRequest"> & {
+  /**
+   * @generated from field: string application_id = 1;
+   */
+  applicationId: string;
+
+  /**
+   * The creditor whose submission is exported.
+   *
+   * @generated from field: string creditor_id = 2;
+   */
+  creditorId: string;
+
+  /**
+   * The integration that receives the export.
+   *
+   * @generated from field: string integration_id = 3;
+   */
+  integrationId: string;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.ExportApplicationRequest.
+ * Use `create(ExportApplicationRequestSchema)` to create a new message.
+ */
+export declare const ExportApplicationRequestSchema: GenMessage<ExportApplicationRequest>;
+
+/**
+ * @generated from message creditlane.applications.v1.ExportApplicationResponse
+ */
+export declare type ExportApplicationResponse = Message<"creditlane.applications.v1.ExportApplicationResponse"> & {
+  /**
+   * @generated from field: string export_id = 1;
+   */
+  exportId: string;
+
+  /**
+   * @generated from field: string application_id = 2;
+   */
+  applicationId: string;
+
+  /**
+   * @generated from field: string creditor_id = 3;
+   */
+  creditorId: string;
+
+  /**
+   * @generated from field: string integration_id = 4;
+   */
+  integrationId: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp exported_at = 5;
+   */
+  exportedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.ExportApplicationResponse.
+ * Use `create(ExportApplicationResponseSchema)` to create a new message.
+ */
+export declare const ExportApplicationResponseSchema: GenMessage<ExportApplicationResponse>;
+
+/**
+ * @generated from message creditlane.applications.v1.GetExportRequest
+ */
+export declare type GetExportRequest = Message<"creditlane.applications.v1.GetExportRequest"> & {
+  /**
+   * @generated from field: string export_id = 1;
+   */
+  exportId: string;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.GetExportRequest.
+ * Use `create(GetExportRequestSchema)` to create a new message.
+ */
+export declare const GetExportRequestSchema: GenMessage<GetExportRequest>;
+
+/**
+ * @generated from message creditlane.applications.v1.GetExportResponse
+ */
+export declare type GetExportResponse = Message<"creditlane.applications.v1.GetExportResponse"> & {
+  /**
+   * The payload of the webhook, a JSON object.
+   *
+   * @generated from field: string payload_json = 1;
+   */
+  payloadJson: string;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.GetExportResponse.
+ * Use `create(GetExportResponseSchema)` to create a new message.
+ */
+export declare const GetExportResponseSchema: GenMessage<GetExportResponse>;
+
+/**
  * @generated from message creditlane.applications.v1.LocateApplicationRequest
  */
 export declare type LocateApplicationRequest = Message<"creditlane.applications.v1.LocateApplicationRequest"> & {
@@ -515,6 +616,29 @@ export declare const ApplicationsService: GenService<{
     methodKind: "unary";
     input: typeof ArchiveApplicationRequestSchema;
     output: typeof ArchiveApplicationResponseSchema;
+  },
+  /**
+   * Keeps what the application holds now, with its submission to one creditor, for the webhook applicationExported
+   * to one integration. Who may receive it is for the caller to check. Without a submission to the creditor the
+   * error is NOT_FOUND with code "submission_not_found".
+   *
+   * @generated from rpc creditlane.applications.v1.ApplicationsService.ExportApplication
+   */
+  exportApplication: {
+    methodKind: "unary";
+    input: typeof ExportApplicationRequestSchema;
+    output: typeof ExportApplicationResponseSchema;
+  },
+  /**
+   * Returns the payload of an export: for one id always the same. 30 days after the export the error is
+   * NOT_FOUND with code "export_deleted", and for an export that cannot be decrypted "export_unreadable".
+   *
+   * @generated from rpc creditlane.applications.v1.ApplicationsService.GetExport
+   */
+  getExport: {
+    methodKind: "unary";
+    input: typeof GetExportRequestSchema;
+    output: typeof GetExportResponseSchema;
   },
   /**
    * Returns the retailer of an application, and whether another retailer may access it. The gateway finds

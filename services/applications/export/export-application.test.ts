@@ -1,0 +1,204 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readKeyId } from '@creditlane/crypto/envelope';
+import { runPurge } from '@creditlane/postgres/retention';
+import { Relationship } from '@creditlane/proto/applications/v1/application';
+import { expect, test } from 'vitest';
+import { purgeExports } from '../store/exports.ts';
+import {
+  anApplicant,
+  asDispatcher,
+  asGateway,
+  asIntegration,
+  createSubmission,
+  createTestApplication,
+  KEYS,
+  registerTenant,
+  useTenant,
+} from '../test-applications.ts';
+
+const fixture = useTenant();
+const TARGET = '0198c0de-0000-7000-8000-00000000d002';
+
+const submitNew = (request = {}) => createSubmission(fixture.applications, fixture.tenant, request);
+
+const requestOf = (applicationId: string) => ({
+  applicationId,
+  creditorId: fixture.tenant.creditorId,
+  integrationId: TARGET,
+});
+
+const exportIt = (applicationId: string, key?: string, onReplayed = () => {}) =>
+  fixture.applications.service.applications.exportApplication(requestOf(applicationId), {
+    ...asIntegration(fixture.tenant.retailerId, key),
+    onReplayed,
+  });
+
+async function payloadOf(exportId: string) {
+  const { forDispatcher } = fixture.applications.service;
+  return JSON.parse((await forDispatcher.getExport({ exportId }, asDispatcher)).payloadJson);
+}
+
+async function countExports(): Promise<number> {
+  const { rows } = await fixture.applications.sql.query('SELECT count(*)::int AS n FROM exports');
+  return rows[0].n;
+}
+
+test('an export has the application with both applicants and the worksheet of the submission', async () => {
+  const { retailerId, creditorId } = fixture.tenant;
+  const { applicationId } = await submitNew({
+    coApplicant: { ...anApplicant(), firstName: 'Leo', sin: '' },
+    relationship: Relationship.IN_LAW,
+  });
+  const { exportId, exportedAt, ...ids } = await exportIt(applicationId);
+  expect(ids).toMatchObject({ applicationId, creditorId, integrationId: TARGET });
+  expect(exportedAt).toBeDefined();
+  expect(await payloadOf(exportId)).toMatchObject({
+    retailerId,
+    applicationId,
+    creditorId,
+    primaryApplicant: { firstName: 'Maya', sin: '046454286' },
+    coApplicant: { firstName: 'Leo', sin: null },
+    relationship: 'IN_LAW',
+    worksheet: { frequency: 'BI_WEEKLY', salePrice: { amount: 28_995, currency: 'CAD' } },
+  });
+});
+
+test('an application without a co-applicant is exported with null for the co-applicant and the relationship', async () => {
+  const { exportId } = await exportIt((await submitNew()).applicationId);
+  expect(await payloadOf(exportId)).toMatchObject({ coApplicant: null, relationship: null });
+});
+
+test('the event of an export has ids only, and the id of the export', async () => {
+  const { applications, tenant } = fixture;
+  const { applicationId } = await submitNew();
+  const { exportId, exportedAt } = await exportIt(applicationId);
+  await applications.service.settled();
+  const events = applications.service.events.filter(({ type }) => type.endsWith('Exported'));
+  expect(events.at(-1)?.event).toEqual({
+    $typeName: 'creditlane.applications.v1.ApplicationExported',
+    exportId,
+    ...requestOf(applicationId),
+    retailerId: tenant.retailerId,
+    exportedAt,
+  });
+  const { rows } = await applications.sql.query('SELECT FROM outbox WHERE event_id = $1', [
+    exportId,
+  ]);
+  expect(rows).toHaveLength(1);
+});
+
+test('a later archiving changes nothing in an export, and refuses further exports', async () => {
+  const { applicationId } = await submitNew();
+  const { exportId } = await exportIt(applicationId);
+  const before = await payloadOf(exportId);
+  const context = asIntegration(fixture.tenant.retailerId);
+  const { applications } = fixture.applications.service;
+  await applications.archiveApplication({ applicationId }, context);
+  expect(await payloadOf(exportId)).toEqual(before);
+  const exports = await countExports();
+  await expect(exportIt(applicationId)).rejects.toMatchObject({
+    kind: 'conflict',
+    code: 'application_archived',
+  });
+  expect(await countExports()).toBe(exports);
+});
+
+test('an application that was not submitted to the creditor is refused', async () => {
+  const { applications, tenant } = fixture;
+  const { applicationId } = await createTestApplication(applications, tenant.retailerId);
+  const refused = { kind: 'not_found', code: 'submission_not_found' };
+  await expect(exportIt(applicationId)).rejects.toMatchObject(refused);
+});
+
+test('an application of another retailer is refused like one that does not exist', async () => {
+  const { applications, tenant } = fixture;
+  const other = await registerTenant(applications);
+  const { applicationId } = await createSubmission(applications, other);
+  const refused = (id: string) =>
+    applications.service.applications
+      .exportApplication(requestOf(id), asIntegration(tenant.retailerId))
+      .then(String, ({ kind, code, message }) => ({ kind, code, message }));
+  const foreign = await refused(applicationId);
+  expect(foreign).toMatchObject({ kind: 'not_found', code: 'application_not_found' });
+  expect(foreign).toEqual(await refused(randomUUID()));
+});
+
+test('requests at once with one idempotency key make one export, and each gets its answer', async () => {
+  const { applicationId } = await submitNew();
+  const before = await countExports();
+  const key = randomUUID();
+  let replays = 0;
+  const calls = Array.from({ length: 5 }, () =>
+    exportIt(applicationId, key, () => {
+      replays += 1;
+    }),
+  );
+  const answers = await Promise.all(calls);
+  expect(new Set(answers.map(({ exportId }) => exportId)).size).toBe(1);
+  expect(replays).toBe(4);
+  expect(await countExports()).toBe(before + 1);
+  const other = await submitNew();
+  await expect(exportIt(other.applicationId, key)).rejects.toMatchObject({
+    code: 'idempotency_key_reused',
+  });
+});
+
+test('requests without an idempotency key make an export each, with the same ids of records', async () => {
+  const { applicationId } = await submitNew();
+  const exports = await Promise.all([exportIt(applicationId), exportIt(applicationId)]);
+  const [first, second] = await Promise.all(exports.map(({ exportId }) => payloadOf(exportId)));
+  expect(exports[0]?.exportId).not.toBe(exports[1]?.exportId);
+  expect(first.primaryApplicant.addressHistory[0].id).toMatch(/^[0-9a-f-]{36}$/);
+  expect(second).toEqual(first);
+});
+
+test('only the webhook dispatcher may read an export', async () => {
+  const { exportId } = await exportIt((await submitNew()).applicationId);
+  for (const caller of [asGateway, asIntegration(fixture.tenant.retailerId)]) {
+    const call = fixture.applications.service.applications.getExport({ exportId }, caller);
+    await expect(call).rejects.toMatchObject({ kind: 'forbidden' });
+  }
+});
+
+test('an export is deleted 30 days later', async () => {
+  const { sql } = fixture.applications;
+  const { exportId } = await exportIt((await submitNew()).applicationId);
+  const { exportId: kept } = await exportIt((await submitNew()).applicationId);
+  const age = (id: string, days: number) =>
+    sql.query(`UPDATE exports SET exported_at = now() - $2 * interval '1 day' WHERE id = $1`, [
+      id,
+      days,
+    ]);
+  await age(exportId, 30.01);
+  await age(kept, 29.9);
+  await runPurge(sql as never, purgeExports);
+  await expect(payloadOf(exportId)).rejects.toMatchObject({ code: 'export_deleted' });
+  expect(await payloadOf(kept)).toBeDefined();
+});
+
+test('an export whose bytes were changed or moved to another row cannot be read, and the log says so', async () => {
+  const { sql, log } = fixture.applications;
+  const { exportId } = await exportIt((await submitNew()).applicationId);
+  const { exportId: other } = await exportIt((await submitNew()).applicationId);
+  const copy =
+    'UPDATE exports SET sealed = (SELECT sealed FROM exports WHERE id = $2) WHERE id = $1';
+  await sql.query(copy, [exportId, other]);
+  const refused = { kind: 'not_found', code: 'export_unreadable' };
+  await expect(payloadOf(exportId)).rejects.toMatchObject(refused);
+  expect(log.join('\n')).toContain('an export cannot be decrypted');
+  await sql.query('DELETE FROM exports WHERE id = $1', [exportId]);
+});
+
+test('a start with a new current key wraps every export with that key', async () => {
+  const { exportId } = await exportIt((await submitNew()).applicationId);
+  const before = await payloadOf(exportId);
+  const next = `k2:${randomBytes(32).toString('base64')}`;
+  await fixture.applications.restart(`${next},${KEYS}`);
+  const { rows } = await fixture.applications.sql.query('SELECT sealed, sealed_with FROM exports');
+  for (const row of rows) {
+    expect(row.sealed_with).toBe('k2');
+    expect(readKeyId(row.sealed)).toBe('k2');
+  }
+  await fixture.applications.restart(next);
+  expect(await payloadOf(exportId)).toEqual(before);
+});

@@ -1,0 +1,36 @@
+/** Reads the payload of an export, for the webhook that carries it. */
+import { SealError } from '@creditlane/crypto/envelope';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { Database } from '@creditlane/postgres/database';
+import { notFound } from '@creditlane/rpc/fault';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import { findExport } from '../store/exports.ts';
+import { openPayload } from './sealed-payload.ts';
+
+export interface ReadExportDeps {
+  database: Database;
+  /** Opens the payload. */
+  keyRing: KeyRing;
+  log: Log;
+}
+
+/**
+ * The JSON text of the payload, the same on every read.
+ *
+ * @throws Fault `export_deleted` after the retention, `export_unreadable` when the payload cannot be
+ * decrypted, because its bytes or the key ring are wrong
+ */
+export async function readExport(
+  { database, keyRing, log }: ReadExportDeps,
+  exportId: string,
+): Promise<string> {
+  const row = await findExport(database.pool, exportId);
+  if (!row) throw notFound('export_deleted', 'The export was deleted after 30 days.');
+  try {
+    return openPayload(keyRing, row.sealed, exportId, row.retailerId);
+  } catch (err) {
+    if (!(err instanceof SealError)) throw err;
+    log.error({ err, exportId }, 'an export cannot be decrypted, so its webhook is not sent');
+    throw notFound('export_unreadable', 'The export cannot be decrypted.');
+  }
+}

@@ -1,0 +1,45 @@
+/** Writes and reads exports, and deletes old ones. */
+import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import type { ExportedApplication } from '../events.ts';
+
+interface NewExport extends ExportedApplication {
+  /** The integration that asked for the export. */
+  exportedBy: string;
+  sealed: Buffer;
+  sealedWith: string;
+}
+
+const insertRow = defineStatement(
+  'export_insert',
+  `INSERT INTO exports (id, application_id, creditor_id, integration_id, exported_by_integration_id,
+     sealed, sealed_with, exported_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+);
+
+export async function insertExport(tx: Queryable, row: NewExport): Promise<void> {
+  const { exportId, applicationId, creditorId, integrationId, exportedBy, exportedAt } = row;
+  const ids = [exportId, applicationId, creditorId, integrationId, exportedBy];
+  await insertRow.run(tx, [...ids, row.sealed, row.sealedWith, exportedAt]);
+}
+
+const selectRow = defineStatement<{ sealed: Buffer; retailerId: string }>(
+  'export_find',
+  `SELECT exports.sealed, applications.retailer_id AS "retailerId"
+   FROM exports JOIN applications ON applications.id = exports.application_id WHERE exports.id = $1`,
+);
+
+/** The sealed payload of an export; undefined when the export does not exist any more. */
+export async function findExport(
+  db: Queryable,
+  exportId: string,
+): Promise<{ sealed: Buffer; retailerId: string } | undefined> {
+  const [row] = await selectRow.run(db, [exportId]);
+  return row;
+}
+
+/** An export is kept for as long as the dispatcher keeps a delivery that ended. */
+export const purgeExports = definePurge(
+  'exports_purge',
+  deleteOlderThanSql('exports', 'exported_at', '30 days'),
+);

@@ -1,0 +1,28 @@
+/** The operation that exports an application to an integration. */
+import {
+  type ApplicationsService,
+  ExportApplicationResponseSchema,
+} from '@creditlane/proto/applications/v1/applications_service';
+import type { DestinationsService } from '@creditlane/proto/integrations/v1/integrations_service';
+import type { Client } from '@creditlane/rpc/client';
+import { requireRecipient } from '../access/recipients.ts';
+import { defineHandlers } from './handlers.ts';
+import { messageWriter } from './json-message.ts';
+
+const writeExport = messageWriter(ExportApplicationResponseSchema);
+
+interface ExportPeers {
+  readonly applications: Client<typeof ApplicationsService>;
+  readonly destinations: Client<typeof DestinationsService>;
+}
+
+export function exportOperations({ applications, destinations }: ExportPeers) {
+  return defineHandlers({
+    async exportApplication({ path, body, context }) {
+      const { integrationId, creditorId } = body;
+      await requireRecipient(destinations, { integrationId, creditorId }, context);
+      const request = { ...path, integrationId, creditorId };
+      return writeExport(await applications.exportApplication(request, context));
+    },
+  });
+}

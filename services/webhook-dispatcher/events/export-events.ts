@@ -1,0 +1,66 @@
+/** The webhook event type applicationExported, which goes to one integration and is rendered when sent. */
+import { timestampDate } from '@bufbuild/protobuf/wkt';
+import type {
+  ApplicationExported,
+  ApplicationSubmitted,
+} from '@creditlane/proto/applications/v1/applications_events';
+import { isUuid } from '@creditlane/runtime/ids';
+import { createSchemaCompiler } from './body-schema.ts';
+import type { GrantQuery } from './decision-events.ts';
+import schema from './schemas/application-exported.json' with { type: 'json' };
+import {
+  type RecipientLookup,
+  UnreadableEventError,
+  type WebhookEventType,
+  type WebhookSource,
+} from './webhook-event-type.ts';
+
+/**
+ * Finds the payload of an export, which holds personal data, so that the dispatcher stores the export's id
+ * only. An export has one payload: the applications service stores its text, and JSON keeps the order of
+ * members, so that every attempt has the same bytes.
+ */
+export type FindExport = (exportId: string, traceparent: string | undefined) => Promise<object>;
+
+/** Webhooks of exports: in order per application and numbered per submission, together with its decisions. */
+export function exportSource(
+  granted: RecipientLookup<GrantQuery>,
+  findExport: FindExport,
+): WebhookSource<ApplicationExported> {
+  const applicationExported: WebhookEventType<ApplicationExported, GrantQuery> = {
+    name: 'applicationExported',
+    path: '/application-exported',
+    signatureHeader: 'X-SERVICE-SIGNATURE',
+    schema: createSchemaCompiler()(schema),
+    orderedBy: 'application',
+    orderingKey: ({ applicationId }) => applicationId,
+    numberingKey: ({ creditorId }) => creditorId,
+    recipientLookup: granted,
+    recipientQuery: ({ retailerId, creditorId, integrationId }) => ({
+      retailerId,
+      creditorId,
+      integrationId,
+    }),
+    rendering: { at: 'sending', reference: ({ exportId }) => exportId, payload: findExport },
+  };
+  return {
+    topic: 'creditlane.applications.v1',
+    busEventType: 'creditlane.applications.v1.ApplicationExported',
+    eventTypes: [applicationExported],
+    eventTypeOf({ exportId, applicationId, creditorId, retailerId, integrationId }) {
+      const ids = [exportId, applicationId, creditorId, retailerId, integrationId];
+      if (!ids.every(isUuid)) throw new UnreadableEventError('an id of the export is no UUID');
+      return applicationExported;
+    },
+    recordedAt: ({ exportedAt }) => (exportedAt ? timestampDate(exportedAt) : new Date()),
+  };
+}
+
+/** The other event of the topic. A submission's webhook is that of its first decision. */
+export const submissionSource: WebhookSource<ApplicationSubmitted> = {
+  topic: 'creditlane.applications.v1',
+  busEventType: 'creditlane.applications.v1.ApplicationSubmitted',
+  eventTypes: [],
+  eventTypeOf: () => undefined,
+  recordedAt: ({ submittedAt }) => (submittedAt ? timestampDate(submittedAt) : new Date()),
+};

@@ -1,0 +1,206 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { toMessage } from '@creditlane/events/message';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createTestFixture, sequences, type TestFixture, waitForRelease } from './test-fixture.ts';
+import { answer } from './test-receiver.ts';
+
+const SIN = '046454286';
+const WITHIN = { timeout: 10_000, interval: 10 };
+
+let fixture: TestFixture;
+beforeEach(async () => {
+  fixture = await createTestFixture();
+});
+afterEach(() => fixture.close());
+
+/** The least that the payload's schema permits. */
+function aPayload() {
+  const { retailerId, creditorId, applicationId } = fixture;
+  return {
+    retailerId,
+    applicationId,
+    creditorId,
+    primaryApplicant: {
+      firstName: 'Maya',
+      lastName: 'Tremblay',
+      sin: SIN,
+      dateOfBirth: '1988-07-14',
+      addressHistory: [],
+      employmentHistory: [],
+    },
+    coApplicant: null,
+    relationship: null,
+    worksheet: {
+      drivingDistancePerYear: null,
+      tradeIn: null,
+      dealerAdminFee: null,
+      gpsFee: null,
+      licenseFee: null,
+      installationDeliveryFee: null,
+      ahInsuranceFee: null,
+      lifeInsuranceFee: null,
+      gapInsurance: null,
+      extServiceContract: null,
+      firstPaymentDate: '2027-01-15',
+      interestRate: 7.49,
+      frequency: 'BI_WEEKLY',
+    },
+  };
+}
+
+/** An event about an export to an integration; the applications service has its payload. */
+function exported(integrationId: string, payload: object | string = aPayload()) {
+  const { retailerId, creditorId, applicationId, applications } = fixture;
+  const exportId = randomUUID();
+  applications.exports.set(exportId, payload);
+  const time = new Date();
+  return toMessage(
+    {
+      id: exportId,
+      topic: 'creditlane.applications.v1',
+      key: applicationId,
+      type: 'creditlane.applications.v1.ApplicationExported',
+      payload: {
+        exportId,
+        applicationId,
+        creditorId,
+        retailerId,
+        integrationId,
+        exportedAt: time.toISOString(),
+      },
+      time,
+    },
+    'applications',
+  );
+}
+
+test('an export is sent to its integration alone, signed over the bytes of the body', async () => {
+  const others = await fixture.addReceiver();
+  const { received, secret, destinationId } = await fixture.addReceiver();
+  const { bus, settled } = await fixture.start();
+  await bus.publish([exported(destinationId)]);
+  await settled();
+  expect(others.received).toEqual([]);
+  expect(received).toHaveLength(1);
+  const { path, headers, body } = received[0] ?? expect.unreachable();
+  expect(path).toBe('/application-exported');
+  expect(body).toBe(JSON.stringify(aPayload()));
+  const hmac = createHmac('sha256', secret).update(body).digest('hex');
+  expect(headers['x-service-signature']).toBe(hmac);
+});
+
+test('an export to an integration that has lost its grant or destination is sent to nobody', async () => {
+  const { received } = await fixture.addReceiver();
+  const { bus, settled } = await fixture.start();
+  await bus.publish([exported(randomUUID())]);
+  await settled();
+  expect(received).toEqual([]);
+});
+
+test('exports and decisions of an application are sent in the order of their arrival and numbered together', async () => {
+  const { received, destinationId, respondWith } = await fixture.addReceiver();
+  let refusals = 2;
+  respondWith((_, response) => {
+    refusals -= 1;
+    response.writeHead(refusals >= 0 ? 500 : 204).end();
+  });
+  const { bus } = await fixture.start();
+  await bus.publish([fixture.event({ sequence: 1 })]);
+  await bus.publish([exported(destinationId)]);
+  await bus.publish([fixture.event({ sequence: 2, decision: 'DECLINED' })]);
+  await vi.waitFor(() => expect(sequences(received)).toEqual([1, 1, 1, 2, 3]), WITHIN);
+  expect(received.slice(2).map(({ path }) => path)).toEqual([
+    '/application-booked',
+    '/application-exported',
+    '/application-declined',
+  ]);
+});
+
+test('every attempt has the same bytes, and neither the database nor the log has the content', async () => {
+  const { received, destinationId, respondWith } = await fixture.addReceiver();
+  respondWith(answer(500));
+  const { bus, logged } = await fixture.start();
+  await bus.publish([exported(destinationId)]);
+  await vi.waitFor(() => expect(received.length).toBeGreaterThan(2), WITHIN);
+  const bodies = new Set(received.map(({ body }) => body));
+  expect([...bodies]).toEqual([expect.stringContaining(SIN)]);
+  const { rows } = await fixture.sql.query(
+    `SELECT (SELECT json_agg(m) FROM messages AS m)::text || (SELECT json_agg(d) FROM deliveries AS d)::text
+       || (SELECT json_agg(a) FROM attempts AS a)::text AS text`,
+  );
+  const stored = rows[0].text + JSON.stringify(logged());
+  expect(stored).toContain('applicationExported');
+  for (const secret of [SIN, 'Tremblay', '1988-07-14']) expect(stored).not.toContain(secret);
+});
+
+test.each(['export_deleted', 'export_unreadable'])(
+  'a delivery whose export is lost is dead with the reason %s, and the next is sent',
+  async (code) => {
+    const { received, destinationId } = await fixture.addReceiver();
+    const { bus, settled } = await fixture.start();
+    await bus.publish([exported(destinationId, code)]);
+    await bus.publish([fixture.event()]);
+    await settled();
+    expect(received.map(({ path }) => path)).toEqual(['/application-booked']);
+    const { rows } = await fixture.sql.query(
+      'SELECT state, reason FROM deliveries ORDER BY position',
+    );
+    expect(rows).toEqual([
+      { state: 'dead', reason: code },
+      { state: 'delivered', reason: null },
+    ]);
+  },
+);
+
+test('a delivery waits while the applications service is unavailable, and no attempt is counted', async () => {
+  const { received, destinationId } = await fixture.addReceiver();
+  const { bus, settled } = await fixture.start();
+  fixture.applications.state.isUnavailable = true;
+  await bus.publish([exported(destinationId)]);
+  await waitForRelease(fixture);
+  const attempts = await fixture.sql.query('SELECT FROM attempts');
+  expect([received, attempts.rows]).toEqual([[], []]);
+  fixture.applications.state.isUnavailable = false;
+  await vi.waitFor(() => expect(received).toHaveLength(1), WITHIN);
+  await settled();
+});
+
+test('an export that does not match its schema is dead, and the reason names no value', async () => {
+  const { received, destinationId } = await fixture.addReceiver();
+  const { bus, settled } = await fixture.start();
+  const payload = aPayload();
+  const { primaryApplicant } = payload;
+  await bus.publish([
+    exported(destinationId, { ...payload, primaryApplicant: { ...primaryApplicant, [SIN]: SIN } }),
+  ]);
+  await settled();
+  expect(received).toEqual([]);
+  const { rows } = await fixture.sql.query('SELECT state, reason FROM deliveries');
+  expect(rows).toEqual([
+    { state: 'dead', reason: expect.stringContaining('payload_unfit: /primaryApplicant') },
+  ]);
+  expect(rows[0].reason).not.toContain(SIN);
+});
+
+test('a submission, which comes in the same topic, makes no webhook and no dead letter', async () => {
+  const { received } = await fixture.addReceiver();
+  const { bus, settled } = await fixture.start();
+  const { retailerId, creditorId, applicationId } = fixture;
+  const time = new Date();
+  await bus.publish([
+    toMessage(
+      {
+        id: randomUUID(),
+        topic: 'creditlane.applications.v1',
+        key: applicationId,
+        type: 'creditlane.applications.v1.ApplicationSubmitted',
+        payload: { applicationId, creditorId, retailerId, submittedAt: time.toISOString() },
+        time,
+      },
+      'applications',
+    ),
+  ]);
+  await settled();
+  expect(received).toEqual([]);
+  expect((await fixture.sql.query('SELECT FROM dead_letters')).rows).toEqual([]);
+});

@@ -1,0 +1,369 @@
+import { makeApplication, makeSubmission } from '@creditlane/local/demo/demo';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Answer, SubmissionIds } from '../platform/api-client.ts';
+import { eventually } from '../platform/eventually.ts';
+import { hexSignature } from '../platform/hex-signature.ts';
+import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
+import type { ReceivedWebhook } from '../platform/webhook-inbox-client.ts';
+
+type Json = Record<string, unknown>;
+
+/** Every field of the payload, where the document's example has it. */
+const FIELDS = `
+retailerId applicationId creditorId relationship
+primaryApplicant: firstName lastName sin dateOfBirth phoneNumber email
+coApplicant: firstName lastName sin dateOfBirth phoneNumber email
+primaryApplicant.addressHistory.0: addressType apartmentSuite city direction id monthlyRentOrMortgage.amount
+  monthlyRentOrMortgage.currency monthsAtAddress pOBoxNumber postalCode province residenceType searchAddress
+  streetName streetNo streetType yearsAtAddress
+primaryApplicant.employmentHistory.0: additionalIncomeSources.0 additionalIncomeSources.1 apartmentSuite city
+  direction employerName employmentPhone frequency grossIncome.amount grossIncome.currency id monthsWorked
+  occupation postalCode province status streetName streetNo streetType type yearsWorked
+worksheet: programId tierId extraCleanWholesaleValue.amount cleanWholesaleValue.amount
+  averageWholesaleValue.amount roughWholesaleValue.amount drivingDistancePerYear isZeroEmissionVehicle taxExempt
+  gstPercent gst.amount gstAdjusted pstHstPercent pstHst.amount pstHstAdjusted salePrice.amount cashDown.amount
+  rebate.amount registrationFee.amount creditorFee.amount dealerReserve.amount totalFinancedAmount.amount
+  worksheetPayment.amount worksheetPayment.currency tradeIn dealerAdminFee gpsFee licenseFee
+  installationDeliveryFee ahInsuranceFee lifeInsuranceFee gapInsurance extServiceContract firstPaymentDate
+  deliveryDate interestRate term frequency
+worksheet.vehicle: id vin status msrp.amount adjustedMsrp odometer.amount odometer.unit uvc year make model trim
+  series style colour carfaxClaims addOns.0 deducts.0
+worksheet.vehicle.addOnOptions.0: auto averageValue.amount cleanValue.amount extraCleanValue.amount id name
+  roughValue.amount
+worksheet.vehicle.deductOptions.0: auto averageValue.amount cleanValue.amount extraCleanValue.amount id name
+  roughValue.amount`
+  .trim()
+  .split(/\n(?! )/)
+  .flatMap((line) => {
+    const [, parent = '', names = ''] = /^(?:([^:]+): )?([^:]*)$/s.exec(line) ?? [];
+    return names.split(/\s+/).map((name) => (parent === '' ? name : `${parent}.${name}`));
+  });
+
+// Valid numbers that no other test data has.
+const [SIN, OTHER_SIN] = ['918273645', '927384650'].map(withCheckDigit) as [string, string];
+const PERSON = { firstName: 'Zinnia', lastName: 'Quarrington', dateOfBirth: '1971-11-23' };
+
+describe('an exported application reaches its one integration, whole', () => {
+  let platform: TestPlatform;
+  const logLines: string[] = [];
+  /** The document's example of applicationExported. */
+  let example: Json;
+  beforeAll(async () => {
+    platform = await startTestPlatform({
+      dispatcher: { RETRY_DELAYS: '100ms,100ms,100ms' },
+      onLogLine: (line) => void logLines.push(line),
+    });
+    const { body } = await platform.api.get('/openapi.json');
+    const content = body.webhooks.applicationExported.post.requestBody.content['application/json'];
+    example = content.example;
+  });
+  afterAll(() => platform.close());
+  beforeEach(() => platform.resetInbox());
+
+  /** Creates and submits an application with everything that the example has. */
+  async function submitExample(): Promise<SubmissionIds> {
+    const { demo, api } = platform;
+    const { primaryApplicant, coApplicant, relationship, worksheet } = asRequest(example);
+    const application = { retailerId: demo.retailerId, type: 'APPROVAL', relationship };
+    const created = await api.post('/applications', {
+      ...application,
+      primaryApplicant,
+      coApplicant,
+    });
+    expect(created.status, JSON.stringify(created.body)).toBe(201);
+    const { applicationId } = created.body;
+    const applicants = [created.body.primaryApplicant, created.body.coApplicant];
+    const submission = {
+      ...makeSubmission({ ...demo, applicantId: '' }),
+      consents: applicants.map(({ applicantId }) => ({ applicantId, creditConsent: true })),
+      worksheet,
+    };
+    const submitted = await api.post(`/applications/${applicationId}/submit`, submission);
+    expect(submitted.status, JSON.stringify(submitted.body)).toBe(200);
+    await platform.settle();
+    await platform.inbox.clear();
+    return { applicationId, creditorId: demo.creditorId };
+  }
+
+  async function receiveExport(submission: SubmissionIds): Promise<ReceivedWebhook> {
+    expect((await platform.exportApplication(submission)).status).toBe(202);
+    const [webhook] = await platform.inbox.waitFor(1);
+    return webhook as ReceivedWebhook;
+  }
+
+  describe('with every field that a caller gives', () => {
+    let body: Json;
+    let submission: SubmissionIds;
+    beforeAll(async () => {
+      submission = await submitExample();
+      body = bodyOf(await receiveExport(submission));
+    });
+
+    test('the webhook is the document’s example, with the ids of the records', () => {
+      expect(body).toEqual({ ...example, ...submission, retailerId: platform.demo.retailerId });
+      const names = Object.keys(example);
+      expect(Object.keys(body)).toEqual(names);
+    });
+
+    test.each(FIELDS)('%s is present with its value', (path) => {
+      const ids: Json = { ...submission, retailerId: platform.demo.retailerId };
+      const expected = at({ ...example, ...ids }, path);
+      expect(expected).toBeDefined();
+      expect(at(body, path)).toEqual(expected);
+    });
+  });
+
+  test('a field that nobody gave is null where the interface permits null, and left out elsewhere', async () => {
+    const created = await platform.api.post('/applications', {
+      retailerId: platform.demo.retailerId,
+      type: 'APPROVAL',
+      primaryApplicant: { firstName: 'Ana', lastName: 'Roy', dateOfBirth: '1990-01-02' },
+    });
+    const { applicationId, primaryApplicant } = created.body;
+    const terms = { firstPaymentDate: '2027-01-15', frequency: 'WEEKLY', interestRate: 5 };
+    const submission = {
+      ...makeSubmission({ ...platform.demo, applicantId: primaryApplicant.applicantId }),
+      worksheet: { ...terms, vehicle: { odometerKm: 12.5 } },
+    };
+    await platform.api.post(`/applications/${applicationId}/submit`, submission);
+    await platform.settle();
+    await platform.inbox.clear();
+    const { creditorId, retailerId } = platform.demo;
+    expect(bodyOf(await receiveExport({ applicationId, creditorId }))).toEqual({
+      retailerId,
+      applicationId,
+      creditorId,
+      primaryApplicant: {
+        firstName: 'Ana',
+        lastName: 'Roy',
+        sin: null,
+        dateOfBirth: '1990-01-02',
+        addressHistory: [],
+        employmentHistory: [],
+      },
+      coApplicant: null,
+      relationship: null,
+      worksheet: {
+        ...terms,
+        vehicle: {
+          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          adjustedMsrp: null,
+          odometer: { amount: 12.5, unit: 'KM' },
+          colour: null,
+          carfaxClaims: null,
+          addOnOptions: [],
+          deductOptions: [],
+          addOns: null,
+          deducts: null,
+        },
+        drivingDistancePerYear: null,
+        tradeIn: null,
+        dealerAdminFee: null,
+        gpsFee: null,
+        licenseFee: null,
+        installationDeliveryFee: null,
+        ahInsuranceFee: null,
+        lifeInsuranceFee: null,
+        gapInsurance: null,
+        extServiceContract: null,
+      },
+    });
+  });
+
+  test('both signatures of an export verify, and every attempt has the same bytes', async () => {
+    const submission = await platform.submitNewApplication();
+    await platform.settle();
+    await platform.inbox.clear();
+    await platform.inbox.setBehaviour('fail');
+    const failedBefore = await platform.countFailedAttempts();
+    await platform.exportApplication(submission);
+    await platform.waitForFailedAttempt(failedBefore);
+    await platform.inbox.setBehaviour('accept');
+    const [webhook] = (await platform.inbox.waitFor(1)) as [ReceivedWebhook];
+    const { webhookSecret } = platform.demo;
+    expect(webhook.path).toBe('/application-exported');
+    expect(webhook.headers['x-service-signature']).toBe(hexSignature(webhookSecret, webhook.body));
+    expect(webhook.headers['x-integration-signature']).toBeUndefined();
+    expect(() => new Webhook(webhookSecret).verify(webhook.body, webhook.headers)).not.toThrow();
+  });
+
+  test('exports and decisions of one application arrive in the order in which they were made', async () => {
+    const submission = await platform.submitNewApplication();
+    await platform.inbox.waitFor(1);
+    for (const decision of ['DOCUMENTS_INCOMPLETE', 'APPROVED']) {
+      await platform.recordDecision(submission, { decision });
+      await platform.settle();
+      await platform.exportApplication(submission);
+      await platform.settle();
+    }
+    const webhooks = await platform.inbox.waitFor(5);
+    expect(webhooks.map(({ path }) => path)).toEqual([
+      '/awaiting-decision',
+      '/documents-incomplete',
+      '/application-exported',
+      '/application-approved',
+      '/application-exported',
+    ]);
+    const sequences = webhooks.map(({ headers }) => headers['webhook-sequence']);
+    expect(sequences).toEqual(['1', '2', '3', '4', '5']);
+  });
+
+  test('an export that is lost while its receiver fails ends as dead, with the reason', async () => {
+    const submission = await platform.submitNewApplication();
+    await platform.settle();
+    await platform.inbox.setBehaviour('fail');
+    const failedBefore = await platform.countFailedAttempts();
+    await platform.exportApplication(submission);
+    await platform.waitForFailedAttempt(failedBefore);
+    await platform.runSql('applications', 'DELETE FROM exports');
+    const deadDelivery = async () => {
+      const rows = await platform.runSql(
+        'webhook-dispatcher',
+        `SELECT event, reason FROM deliveries JOIN messages USING (event_id)
+         WHERE deliveries.application_id = '${submission.applicationId}' AND state = 'dead'`,
+      );
+      return rows[0];
+    };
+    expect(await eventually('dead delivery', deadDelivery)).toEqual({
+      event: 'applicationExported',
+      reason: 'export_deleted',
+    });
+  });
+
+  test('one request with an Idempotency-Key, sent twice, sends one webhook', async () => {
+    const submission = await platform.submitNewApplication();
+    await platform.settle();
+    await platform.inbox.clear();
+    const headers = { 'Idempotency-Key': submission.applicationId };
+    const first = await platform.exportApplication(submission, headers);
+    const again = await platform.exportApplication(submission, headers);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(again.body).toEqual(first.body);
+    await platform.settle();
+    expect(await platform.inbox.list()).toHaveLength(1);
+  });
+
+  test('an integration without a grant, or of another tenant, is refused and receives nothing', async () => {
+    const submission = await platform.submitNewApplication();
+    const { otherTenant } = platform.demo;
+    const exportTo = (integrationId: string): Promise<Answer> =>
+      platform.api.post(`/applications/${submission.applicationId}/export`, {
+        integrationId,
+        creditorId: submission.creditorId,
+      });
+    const answers = [
+      await exportTo(otherTenant.integrationId),
+      await exportTo(submission.applicationId),
+    ];
+    for (const { status, body } of answers) {
+      expect([status, body.code]).toEqual([404, 'integration_not_found']);
+    }
+  });
+
+  test('the content of an export is only in its webhook: not in databases, events, metrics, logs or answers', async () => {
+    const { api, demo, inbox } = platform;
+    const { primaryApplicant, ...application } = makeApplication(demo.retailerId);
+    const created = await api.post('/applications', {
+      ...application,
+      primaryApplicant: { ...primaryApplicant, ...PERSON, sin: SIN },
+    });
+    await platform.submit(created.body);
+    await platform.settle();
+    await inbox.clear();
+    const { applicationId } = created.body;
+    const submission = { applicationId, creditorId: demo.creditorId };
+
+    // A failed attempt, its repetition, and an export that can never be sent.
+    await inbox.setBehaviour('fail');
+    const failedBefore = await platform.countFailedAttempts();
+    await platform.exportApplication(submission);
+    await platform.waitForFailedAttempt(failedBefore);
+    await inbox.setBehaviour('accept');
+    const [webhook] = await inbox.waitFor(1);
+    expect(webhook?.body).toContain(SIN);
+    expect(webhook?.body).toContain(PERSON.lastName);
+    await inbox.setBehaviour('fail');
+    const failedAgain = await platform.countFailedAttempts();
+    const lost = await platform.exportApplication(submission);
+    await platform.waitForFailedAttempt(failedAgain);
+    const flip = `UPDATE exports SET sealed = set_byte(sealed, 40, get_byte(sealed, 40) # 1)`;
+    await platform.runSql('applications', `${flip} WHERE id = '${lost.body.exportId}'`);
+    await platform.settle();
+    const refused = { ...primaryApplicant, ...PERSON, sin: OTHER_SIN, dateOfBirth: '2971-11-23' };
+    await api.post('/applications', { ...application, primaryApplicant: refused });
+
+    const shown = [
+      JSON.stringify((await api.get(`/applications/${applicationId}`)).body.primaryApplicant.sin),
+      JSON.stringify(lost.body),
+      await platform.metrics(),
+      logLines.join('\n'),
+      ...(await dumpDatabases(platform)),
+    ].join('\n');
+
+    // The search finds what is shown in the clear.
+    for (const clear of [lost.body.exportId, applicationId, 'applicationExported']) {
+      expect(shown).toContain(clear);
+    }
+    const dashed = SIN.replace(/(...)(...)(...)/, '$1-$2-$3');
+    const secrets = [SIN, dashed, OTHER_SIN, PERSON.lastName, PERSON.dateOfBirth, 'Sherbrooke'];
+    const found = secrets.filter((secret) => {
+      const bytes = Buffer.from(secret);
+      const encoded = [secret, bytes.toString('hex'), bytes.toString('base64').slice(0, -4)];
+      return encoded.some((text) => shown.includes(text));
+    });
+    expect(found).toEqual([]);
+  });
+});
+
+/** Every row of every table of every service as text; bytes in hex. */
+async function dumpDatabases(platform: TestPlatform): Promise<string[]> {
+  const texts: string[] = [];
+  const services = Object.keys(platform.databaseUrls) as (keyof TestPlatform['databaseUrls'])[];
+  for (const service of services) {
+    const run = (text: string) => platform.runSql(service, text);
+    const tables = await run(
+      `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'`,
+    );
+    for (const { name } of tables) {
+      const rows = await run(`SELECT t::text AS text FROM ${name} AS t`);
+      texts.push(...rows.map(({ text }) => String(text)));
+    }
+  }
+  return texts;
+}
+
+/** The number with its last digit replaced by Luhn's check digit. */
+function withCheckDigit(digits: string): string {
+  const sum = [...digits.slice(0, 8)].reduce((total, digit, index) => {
+    const value = Number(digit) * (index % 2 === 1 ? 2 : 1);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return digits.slice(0, 8) + String((10 - (sum % 10)) % 10);
+}
+
+/** The example as requests have it: amounts are numbers, and the frequency of an income has its own name. */
+function asRequest(exported: Json): Json {
+  const convert = (value: unknown, key = ''): unknown => {
+    if (Array.isArray(value)) return value.map((item) => convert(item, key));
+    if (typeof value !== 'object' || value === null) return value;
+    if ('currency' in value && 'amount' in value) return value.amount;
+    const entries = Object.entries(value).map(([name, member]) => {
+      const isIncome = key === 'employmentHistory' && name === 'frequency';
+      return [isIncome ? 'incomeFrequency' : name, convert(member, name)];
+    });
+    return Object.fromEntries(entries);
+  };
+  return convert(exported) as Json;
+}
+
+/** The value that a path such as "worksheet.vehicle.vin" leads to. */
+function at(value: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce((found, step) => (found as Json | undefined)?.[step], value as unknown);
+}
+
+function bodyOf({ body }: ReceivedWebhook): Json {
+  return JSON.parse(body);
+}
