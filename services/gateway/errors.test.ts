@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { cancelled, conflict, Fault, internal, invalid, unavailable } from '@creditlane/rpc/fault';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { cpuMsOf } from './test-cpu-time.ts';
 import { startTestGateway } from './test-gateway.ts';
 
 const gateway = await startTestGateway();
@@ -149,11 +150,3 @@ describe('the form of an error', () => {
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
   });
 });
-
-/** The CPU time of the process while `work` runs. */
-async function cpuMsOf(work: () => Promise<void>): Promise<number> {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
-}

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { cpuMsOf } from '../test-cpu-time.ts';
 import { startTestGateway } from '../test-gateway.ts';
 
 const gateway = await startTestGateway();
@@ -88,14 +89,6 @@ test('a request for the largest file takes about the CPU time of one for the sma
   // Reading and hashing 1.4 MB takes more than ten times as long as the rest of the request.
   expect(await askFor('swagger-ui-bundle.js')).toBeLessThan(4 * smallest);
 });
-
-/** The CPU time of the process while `work` runs. */
-async function cpuMsOf(work: () => Promise<void>): Promise<number> {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
-}
 
 test.each(['/docs/package.json', '/docs/..%2Fpackage.json', '/docs/__proto__'])(
   '%s is 404',
