@@ -1,10 +1,11 @@
-import { setInterval } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
-import { openTestSocket, requestText } from '../test-socket.ts';
+import { setInterval, setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestSocket, requestText, type TestSocket } from '../test-socket.ts';
 import { startListener } from './listener.ts';
 
 const HEAD_MS = 300;
 const REQUEST_MS = 600;
+const UNREAD_MS = 500;
 /** A client sends one byte at a time, and never pauses long enough to look idle. */
 const TRICKLE_MS = 50;
 
@@ -12,7 +13,7 @@ const ADDRESS = { host: '127.0.0.1', port: 0, graceMs: 0 };
 const listener = await startListener(
   {
     ...ADDRESS,
-    timeouts: { headMs: HEAD_MS, requestMs: REQUEST_MS },
+    timeouts: { headMs: HEAD_MS, requestMs: REQUEST_MS, unreadMs: UNREAD_MS },
   },
   (req, res) => req.resume().on('end', () => res.end('read')),
 );
@@ -61,6 +62,71 @@ describe('a request that does not arrive in time', () => {
     expect(closedMs).toBeLessThan(sent.afterMs + MARGIN_MS);
   });
 });
+
+describe('an answer of 32 MB', () => {
+  const ANSWER = Buffer.alloc(32 * 1024 * 1024, 'x');
+  const refusals: string[] = [];
+  const open = new Set<object>();
+  let port: number;
+  let close: () => Promise<void>;
+
+  beforeAll(async () => {
+    const timeouts = { headMs: 10_000, requestMs: 10_000, unreadMs: UNREAD_MS };
+    const onRefusal = (code: string) => refusals.push(code);
+    ({ port, close } = await startListener({ ...ADDRESS, timeouts, onRefusal }, (req, res) => {
+      open.add(res);
+      res.on('close', () => open.delete(res));
+      res.end(req.url === '/small' ? 'served' : ANSWER);
+    }));
+  });
+  afterAll(() => close());
+
+  test('that its client does not read is cut and counted, also while the client sends', async () => {
+    const silent = await openTestSocket(port, requestText('GET /', ['Host: gateway']));
+    silent.socket.pause();
+    const sending = await openTestSocket(port, requestText('GET /', ['Host: gateway']));
+    sending.socket.pause();
+    sending.socket.write('GET / HTTP/1.1\r\nX: ');
+    const timer = globalThis.setInterval(() => sending.socket.write('x'), TRICKLE_MS);
+    try {
+      await expect.poll(() => open.size).toBe(2);
+      await expect.poll(() => open.size, { timeout: 10_000 }).toBe(0);
+    } finally {
+      clearInterval(timer);
+      silent.socket.destroy();
+      sending.socket.destroy();
+    }
+    expect(refusals).toEqual(['answer_not_read', 'answer_not_read']);
+  });
+
+  test('that its client reads slowly arrives in full, and its connection is served again', async () => {
+    refusals.length = 0;
+    const client = await openTestSocket(port, requestText('GET /', ['Host: gateway']));
+    const startedMs = performance.now();
+    readSlowly(client);
+    const bytes = () => client.received().length;
+    await expect.poll(bytes, { timeout: 15_000 }).toBeGreaterThan(ANSWER.length);
+    expect(performance.now() - startedMs).toBeGreaterThan(2 * UNREAD_MS);
+    // An idle connection has nothing to send, and is kept.
+    await setTimeout(2 * UNREAD_MS);
+    client.socket.write(requestText('GET /small', ['Host: gateway']));
+    await expect.poll(() => client.received().endsWith('served')).toBe(true);
+    client.socket.destroy();
+    expect(refusals).toEqual([]);
+  });
+});
+
+/** Reads a megabyte at a time, with pauses that are short to the server. */
+function readSlowly({ socket }: TestSocket): void {
+  let bytes = 0;
+  socket.on('data', (data) => {
+    bytes += data.length;
+    if (bytes < 1024 * 1024) return;
+    bytes = 0;
+    socket.pause();
+    globalThis.setTimeout(() => socket.resume(), UNREAD_MS / 10);
+  });
+}
 
 test('a connection above the limit is closed and counted, and one that frees a place is served', async () => {
   const refusals: string[] = [];

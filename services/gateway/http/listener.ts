@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { closeHttpServer } from '@creditlane/runtime/close-http-server';
 import { newId } from '@creditlane/runtime/ids';
 import { type Handle, handleInTurn } from './pipelining.ts';
+import { cutUnreadAnswers } from './unread-answers.ts';
 
 export interface Listener {
   url: string;
@@ -18,16 +19,19 @@ export interface ListenerOptions {
   host: string;
   port: number;
   graceMs: number;
-  /** How long the head of a request may take to arrive, and how long the whole request. */
-  timeouts?: { headMs: number; requestMs: number };
+  /**
+   * How long the head of a request may take to arrive, how long the whole request, and how long a client
+   * may take none of the bytes of its answer.
+   */
+  timeouts?: { headMs: number; requestMs: number; unreadMs: number };
   maxConnections?: number;
-  /** Called with the code of the error for each connection or request that no handler gets. */
+  /** Called with the code of the error for each request that no handler gets, and each connection that is cut. */
   onRefusal?: (code: string) => void;
 }
 
 /** Longer than load balancers keep an idle connection (60 s as a rule), so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
-const TIMEOUTS = { headMs: 10_000, requestMs: 30_000 };
+const TIMEOUTS = { headMs: 10_000, requestMs: 30_000, unreadMs: 15_000 };
 /**
  * Each connection handles one request at a time and holds about 10 KB while it is idle. A replica behind a
  * load balancer has some hundreds.
@@ -71,6 +75,7 @@ export async function startListener(
   });
   server.maxConnections = maxConnections;
   server.on('drop', () => onRefusal('too_many_connections'));
+  cutUnreadAnswers(server, timeouts.unreadMs, () => onRefusal('answer_not_read'));
   let closing = false;
   const onRequest = handleInTurn(
     (req, res) => {

@@ -26,7 +26,7 @@ export class Refusals {
     this.#nowMs = nowMs;
     this.#counter = metrics.counter(
       'http_refusals_total',
-      'Requests and connections refused without a key, over a limit or under overload, by the code of the error.',
+      'Requests and connections refused or cut: without a key, over a limit or under overload, by the code of the error.',
       ['code'],
     );
   }

@@ -1,0 +1,52 @@
+/** Cuts the connections of clients that do not read their answers, which stay in memory until they are read. */
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** How often a connection is looked at within the time that its client has. */
+const CHECKS = 5;
+
+interface Unsent {
+  /** Bytes of the write under way that the system has not taken. */
+  queued: number;
+  written: number;
+  sinceMs: number;
+}
+
+/**
+ * Destroys each connection that has bytes to send of which the system took none for `unreadMs`, or up to a
+ * fifth longer, and calls `onCut`. A client that reads slowly makes progress and is not cut.
+ *
+ * `socket.setTimeout` looks at the same queue, but each byte that the client sends starts its time anew.
+ */
+export function cutUnreadAnswers(server: Server, unreadMs: number, onCut: () => void): void {
+  const connections = new Map<Socket, Unsent | undefined>();
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, undefined);
+    socket.once('close', () => connections.delete(socket));
+  });
+  const check = () => {
+    const nowMs = performance.now();
+    for (const [socket, before] of connections) {
+      const now = unsentOf(socket, nowMs);
+      if (now === undefined || before === undefined || !isSame(now, before)) {
+        if (now !== before) connections.set(socket, now);
+      } else if (nowMs - before.sinceMs >= unreadMs) {
+        onCut();
+        socket.destroy();
+      }
+    }
+  };
+  const checking = setInterval(check, unreadMs / CHECKS).unref();
+  server.once('close', () => clearInterval(checking));
+}
+
+function unsentOf(socket: Socket, sinceMs: number): Unsent | undefined {
+  if (socket.writableLength === 0 || socket.destroyed) return undefined;
+  // `bytesWritten` counts a write in full when it begins, and an answer of megabytes is one write.
+  const { _handle: handle } = socket as Socket & { _handle?: { writeQueueSize: number } | null };
+  return { queued: handle?.writeQueueSize ?? 0, written: socket.bytesWritten, sinceMs };
+}
+
+function isSame(one: Unsent, other: Unsent): boolean {
+  return one.queued === other.queued && one.written === other.written;
+}
