@@ -19,6 +19,7 @@ import { type Operation, operationsOf } from './document/operation.ts';
 import { webhookExamples } from './document/webhook-examples.ts';
 import { type Listener, startListener } from './http/listener.ts';
 import { createKoaApp } from './koa-app.ts';
+import { answerBytesHeld } from './middleware/answer.ts';
 import { bodyBytesHeld } from './middleware/body.ts';
 import { requestsUnderWay } from './middleware/concurrency-limit.ts';
 import { RateLimiter } from './middleware/rate-limit.ts';
@@ -96,6 +97,7 @@ export async function startGateway({
     rateLimiter: new RateLimiter(settings.rateLimit),
     requestsUnderWay: requestsUnderWay(settings.maxUnderWay, metrics),
     bodyBytesHeld: bodyBytesHeld(metrics),
+    answerBytesHeld: answerBytesHeld(metrics),
     timeoutMs: settings.deadlineMs,
     log,
     metrics,

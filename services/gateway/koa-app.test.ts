@@ -18,6 +18,7 @@ import {
 } from './document/openapi-document.ts';
 import { operationsOf } from './document/operation.ts';
 import { createKoaApp } from './koa-app.ts';
+import { answerBytesHeld } from './middleware/answer.ts';
 import { bodyBytesHeld } from './middleware/body.ts';
 import { requestsUnderWay } from './middleware/concurrency-limit.ts';
 import { RateLimiter } from './middleware/rate-limit.ts';
@@ -106,6 +107,7 @@ const app = createKoaApp({
   rateLimiter: new RateLimiter({ requests: 1_000, windowMs: 1_000 }),
   requestsUnderWay: requestsUnderWay(10, metrics),
   bodyBytesHeld: bodyBytesHeld(metrics),
+  answerBytesHeld: answerBytesHeld(metrics),
   timeoutMs: TIMEOUT_MS,
   log: createLog('gateway', { level: 'silent' }),
   metrics,

@@ -8,6 +8,7 @@ import type { OpenApiDocument } from './document/openapi-document.ts';
 import type { Operation } from './document/operation.ts';
 import { compileValidators, type Validator } from './document/validation.ts';
 import type { SharedLimit } from './limits/shared-limit.ts';
+import { holdAnswer } from './middleware/answer.ts';
 import { admitCaller, authorise } from './middleware/authorisation.ts';
 import { readBody } from './middleware/body.ts';
 import { confirmCaller, findCaller } from './middleware/caller.ts';
@@ -34,6 +35,7 @@ export interface KoaAppDeps {
   rateLimiter: RateLimiter;
   requestsUnderWay: SharedLimit;
   bodyBytesHeld: SharedLimit;
+  answerBytesHeld: SharedLimit;
   /** How long a request may take, unless its operation says otherwise. */
   timeoutMs: number;
   log: Log;
@@ -68,19 +70,21 @@ function middlewareOf(
   operation: Operation,
   validator: Validator,
   handler: BoundHandler,
-  { callers, access, rateLimiter, requestsUnderWay, bodyBytesHeld, timeoutMs }: KoaAppDeps,
+  deps: KoaAppDeps,
 ): OperationMiddleware[] {
+  const { callers, access, rateLimiter, requestsUnderWay, timeoutMs } = deps;
   return [
     startOperation(operation, timeoutMs),
     findCaller(callers),
     limitRate(rateLimiter),
     admitCaller(access),
     readParameters(validator),
-    readBody(operation, validator, bodyBytesHeld),
+    readBody(operation, validator, deps.bodyBytesHeld),
     confirmCaller(callers, access),
     // After the body is read, so that a client that sends slowly does not use up the limit.
     limitConcurrency(requestsUnderWay),
     authorise(access),
+    holdAnswer(deps.answerBytesHeld),
     runOperation(operation, handler),
   ];
 }

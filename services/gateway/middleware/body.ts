@@ -1,10 +1,12 @@
 /** Reads and checks the body of a request, and leaves its value in `ctx.state.body`. */
+import { finished } from 'node:stream';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { Operation } from '../document/operation.ts';
 import type { Validator } from '../document/validation.ts';
 import { hasBody, readJsonBody } from '../http/json-body.ts';
 import { SharedLimit } from '../limits/shared-limit.ts';
 import type { OperationMiddleware } from '../request-state.ts';
+import { MIN_BYTES_COUNTED } from './answer.ts';
 
 /** Bodies of a hundred times the usual size (2 KB), for a hundred and sixty requests at once. */
 const MAX_BYTES_HELD = 32 * 1024 * 1024;
@@ -13,8 +15,8 @@ const MAX_BYTES_HELD = 32 * 1024 * 1024;
  * Throws an `invalid` Fault that says why the body cannot be read, or names every field at fault. A body
  * sent to an operation that takes none is read within the same limits, and ignored.
  *
- * The body counts as held until the request is answered, because its value stays in memory as long. Throws
- * an `overloaded` Fault when the bodies of all callers take too much memory, and a `resource_exhausted`
+ * The body counts as held until the request is answered, because its value stays in memory as long; a large
+ * one until the answer, which may repeat it, is sent. Throws an `overloaded` Fault when the bodies of all callers take too much memory, and a `resource_exhausted`
  * Fault when those of the caller do.
  */
 export function readBody(
@@ -35,12 +37,16 @@ export function readBody(
       bytesHeld.take(id, bytes);
       held += bytes;
     };
+    const release = () => bytesHeld.release(id, held);
     try {
       state.body = validator.body(await readJsonBody(req, res, bodyLimits, reserve));
       await next();
-    } finally {
-      bytesHeld.release(id, held);
+    } catch (error) {
+      release();
+      throw error;
     }
+    if (held < MIN_BYTES_COUNTED) release();
+    else finished(res, release);
   };
 }
 
