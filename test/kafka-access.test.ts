@@ -27,6 +27,7 @@ const EARLIER = resolve(import.meta.dirname, 'earlier-installation');
 const START = { timeout: 180_000 };
 const DECISIONS = 'creditlane.decisions.v1';
 const APPLICATIONS = 'creditlane.applications.v1';
+const INTEGRATIONS = 'creditlane.integrations.v1';
 /** The names by which kafkajs reports a connection that the broker closes, and a password it refuses. */
 const CLOSED = /Closed connection/;
 /** kafkajs looks for the coordinator of a group that it may not use until it gives up. */
@@ -127,7 +128,7 @@ describeWithKafka(kafka, "the platform's Kafka", () => {
   test('lets a service use its own topics and group, and no others', async () => {
     const dispatcher = await attemptAll(await platform.configOf('webhook-dispatcher'), forged());
     expect(dispatcher.publish).toMatch('TOPIC_AUTHORIZATION_FAILED');
-    expect(dispatcher.list).toEqual([DECISIONS]);
+    expect(dispatcher.list).toEqual([APPLICATIONS, DECISIONS, INTEGRATIONS]);
 
     const applications = await attemptAll(await platform.configOf('applications'), forged());
     expect(applications.publish).toMatch('TOPIC_AUTHORIZATION_FAILED');

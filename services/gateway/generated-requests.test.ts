@@ -32,6 +32,7 @@ const known = {
   creditorId: gateway.ids.creditor,
   creditorIds: [gateway.ids.creditor],
   retailerId: gateway.ids.retailer,
+  integrationId: gateway.ids.integration,
 };
 const operations = operationsOf(document).map((operation) => {
   const { id, method, route } = operation;

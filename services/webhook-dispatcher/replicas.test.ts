@@ -71,6 +71,8 @@ describe('a dispatcher that is killed', () => {
         ...fixture.environment,
         IDENTITY_KEY: fixture.identityKey,
         INTEGRATIONS_ADDRESS: await fixture.integrations.serve(),
+        // Called for exports only.
+        APPLICATIONS_ADDRESS: '127.0.0.1:1',
         IDENTITY_TRUST: `gateway:${generateIdentityKeys().publicKey}`,
         // No broker listens there: the process sends what its database holds.
         KAFKA_BROKERS: '127.0.0.1:1',
