@@ -106,7 +106,12 @@ export async function startGateway({
 
   const answer = app.callback();
   const listener = await startListener(
-    { ...settings, onRefusal: (code) => refusals.record(code) },
+    {
+      ...settings,
+      // `limitRate` sets the header once the caller is known.
+      isAuthenticated: (res) => res.hasHeader('RateLimit'),
+      onRefusal: (code) => refusals.record(code),
+    },
     (req, res) => void answer(req, res),
   );
   closers.add('gateway', () => listener.close());

@@ -1,5 +1,5 @@
 import { setInterval, setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openTestSocket, requestText, type TestSocket } from '../test-socket.ts';
 import { startListener } from './listener.ts';
 
@@ -128,25 +128,63 @@ function readSlowly({ socket }: TestSocket): void {
   });
 }
 
-test('a connection above the limit is closed and counted, and one that frees a place is served', async () => {
-  const refusals: string[] = [];
-  const full = await startListener(
-    { ...ADDRESS, maxConnections: 2, onRefusal: (code) => refusals.push(code) },
-    (_req, res) => res.end('served'),
-  );
-  try {
-    const text = requestText('GET /', ['Host: gateway']);
-    const open = () => openTestSocket(full.port, text);
-    const [first, second] = [await open(), await open()];
-    await expect.poll(() => [...first.statuses(), ...second.statuses()]).toEqual([200, 200]);
-    expect(await (await open()).closed).toBe('');
-    expect(refusals).toEqual(['too_many_connections']);
-    first.socket.destroy();
-    await expect.poll(async () => (await openAndEnd(full.port, text)).length).toBeGreaterThan(0);
-    second.socket.destroy();
-  } finally {
+describe('with as many connections as the limit allows', () => {
+  const MAX = 20;
+  const text = (path: string) => requestText(`GET ${path}`, ['Host: gateway']);
+  let waiting = 0;
+  let refusals: string[];
+  let full: Awaited<ReturnType<typeof startListener>>;
+  let clients: TestSocket[];
+  const fill = async (path: string, count = MAX) => {
+    for (let i = 0; i < count; i += 1) clients.push(await openTestSocket(full.port, text(path)));
+  };
+  const served = () => clients.flatMap((one) => one.statuses()).length;
+  const closedOf = () => clients.map(({ socket }) => socket.destroyed);
+
+  beforeEach(async () => {
+    [refusals, clients] = [[], []];
+    full = await startListener(
+      {
+        ...ADDRESS,
+        maxConnections: MAX,
+        isAuthenticated: (res) => res.hasHeader('RateLimit'),
+        onRefusal: (code) => refusals.push(code),
+      },
+      (req, res) => {
+        if (req.url === '/waits') {
+          waiting += 1;
+          return;
+        }
+        if (req.url === '/with-key') res.setHeader('RateLimit', 'x');
+        res.end('served');
+      },
+    );
+  });
+  afterEach(async () => {
+    for (const { socket } of clients) socket.destroy();
     await full.close();
-  }
+  });
+
+  test('all idle, a new one is served, and the one idle longest without a key is closed', async () => {
+    await fill('/with-key', 1);
+    await fill('/', MAX - 1);
+    await expect.poll(served).toBe(MAX);
+    await fill('/', 1);
+    await expect.poll(served).toBe(MAX + 1);
+    await expect.poll(closedOf).toEqual(clients.map((_, index) => index === 1));
+    expect(refusals).toEqual([]);
+  });
+
+  test('all with a request under way, a new one is closed and counted, until a place is free', async () => {
+    await fill('/waits');
+    await expect.poll(() => waiting).toBe(MAX);
+    expect(await (await openTestSocket(full.port, text('/'))).closed).toBe('');
+    expect(refusals).toEqual(['too_many_connections']);
+    clients[0]?.socket.destroy();
+    await expect
+      .poll(async () => (await openAndEnd(full.port, text('/'))).length)
+      .toBeGreaterThan(0);
+  });
 });
 
 /** What the server sends before it closes the connection, which the client ends with its request. */

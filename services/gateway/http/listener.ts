@@ -1,8 +1,9 @@
 /** The gateway's HTTP server: its limits, and how it stops without losing a request. */
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { closeHttpServer } from '@creditlane/runtime/close-http-server';
 import { newId } from '@creditlane/runtime/ids';
+import { limitConnections } from './idle-connections.ts';
 import { type Handle, handleInTurn } from './pipelining.ts';
 import { cutUnreadAnswers } from './unread-answers.ts';
 
@@ -25,6 +26,8 @@ export interface ListenerOptions {
    */
   timeouts?: { headMs: number; requestMs: number; unreadMs: number };
   maxConnections?: number;
+  /** Connections without such an answer are closed first when there are too many. */
+  isAuthenticated?: (res: ServerResponse) => boolean;
   /** Called with the code of the error for each request that no handler gets, and each connection that is cut. */
   onRefusal?: (code: string) => void;
 }
@@ -63,6 +66,7 @@ export async function startListener(
     graceMs,
     timeouts = TIMEOUTS,
     maxConnections = MAX_CONNECTIONS,
+    isAuthenticated = () => false,
     onRefusal = () => {},
   }: ListenerOptions,
   handle: Handle,
@@ -73,8 +77,9 @@ export async function startListener(
     requestTimeout: timeouts.requestMs,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   });
-  server.maxConnections = maxConnections;
-  server.on('drop', () => onRefusal('too_many_connections'));
+  limitConnections(server, maxConnections, isAuthenticated, () =>
+    onRefusal('too_many_connections'),
+  );
   cutUnreadAnswers(server, timeouts.unreadMs, () => onRefusal('answer_not_read'));
   let closing = false;
   const onRequest = handleInTurn(
