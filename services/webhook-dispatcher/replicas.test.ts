@@ -25,7 +25,9 @@ describe('dispatchers that share a database', () => {
       delivered.push(one);
       setTimeout(() => response.end(), requests % 3);
     });
-    const dispatchers = [await fixture.start(), await fixture.start()];
+    // With five attempts one delivery in 3,000 would meet a failure each time, and be dead.
+    const settings = { RETRY_DELAYS: Array(20).fill('50ms').join(',') };
+    const dispatchers = [await fixture.start(settings), await fixture.start(settings)];
     const applications = upTo(20).map(() => randomUUID());
     for (const sequence of upTo(6)) {
       // The two consume each application's events alternately, as after a rebalance of its partition.
