@@ -58,6 +58,7 @@ export class Certificates implements experimental.CertificateProvider {
   #current: Pem;
   #lastError: CertificatesError | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #isRefreshing = false;
   #log: Log | undefined;
 
   /** Throws a CertificatesError when the files cannot be used. */
@@ -119,10 +120,10 @@ export class Certificates implements experimental.CertificateProvider {
   #add(key: unknown, notify: (pem: Pem) => void): void {
     this.#listeners.set(key, notify);
     if (this.#timer !== undefined) return;
-    this.#timer = setInterval(() => void this.#refresh(), this.#refreshMs);
+    this.#timer = setInterval(() => void this.#refreshAlone(), this.#refreshMs);
     this.#timer.unref();
     // The files may have changed while there was no listener.
-    void this.#refresh();
+    void this.#refreshAlone();
   }
 
   #remove(key: unknown): void {
@@ -130,6 +131,17 @@ export class Certificates implements experimental.CertificateProvider {
     if (this.#listeners.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+  }
+
+  /** One refresh at a time: an earlier one that ended later would bring back what it had read. */
+  async #refreshAlone(): Promise<void> {
+    if (this.#isRefreshing) return;
+    this.#isRefreshing = true;
+    try {
+      await this.#refresh();
+    } finally {
+      this.#isRefreshing = false;
+    }
   }
 
   async #refresh(): Promise<void> {
