@@ -155,8 +155,6 @@ describeWithKafka(kafka, 'the platform in processes keeps every promise under lo
       await Promise.all(PUBLISHERS.map((owner) => redrive(owner, since)));
       await cluster.makeTopics();
     });
-    // The short run shares the machine with tests that start whole platforms.
-    if (isLongRun) expect(writes.filter(({ requests }) => requests > 1)).toEqual([]);
-    expect(longestWritePauseMs(writes)).toBeLessThan(WRITES_WITHIN_MS);
+    expect(writes.filter(({ requests }) => requests > 1)).toEqual([]);
   });
 });
