@@ -8,7 +8,10 @@ import type { ServiceRoutes } from './service.ts';
  * whose every text is as long as allowed, has 170 KiB.
  */
 export const DEFAULT_MAX_REQUEST_BYTES = 256 * 1024;
-/** The largest answer that a client reads: a page of 100 decisions with 40 KB of conditions each. */
+/**
+ * The largest answer that a client reads: an application with the longest worksheets, of 160 KiB each, in front
+ * of 25 creditors. A page of a list has about 256 KiB.
+ */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 export type ServerOptions = ProcedureDeps & {

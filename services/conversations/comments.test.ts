@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { toBinary } from '@bufbuild/protobuf';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import { Side } from '@creditlane/proto/conversations/v1/comment';
-import { GetConversationResponseSchema } from '@creditlane/proto/conversations/v1/conversations_service';
 import { unavailable } from '@creditlane/rpc/fault';
 import { serviceIdentity } from '@creditlane/rpc/identity';
 import { describe, expect, test } from 'vitest';
@@ -275,18 +273,37 @@ describe('a conversation', () => {
     expect(second.nextCursor).toBe('');
   });
 
-  test('answers with a page of the longest comments within the 4 MiB that an answer may have', async () => {
+  test('of long comments has shorter pages, on which each comment is once, while comments are added', async () => {
     const { service, submission } = fixture;
-    const { applicationId, creditorId } = submission;
-    const longest = { userName: '😀'.repeat(200), comment: '😀'.repeat(10_000) };
-    const context = asIntegration({ creditorId });
-    for (let count = 0; count < 100; count += 1) {
-      await service.client.commentAsCreditor({ applicationId, creditorId, ...longest }, context);
+    const texts = [...Array(10).fill('😀'), '\u0001', 'x', '\u0001', '😀'];
+    for (const text of texts) {
+      await commentAsCreditor(service, submission, text.repeat(10_000));
+    }
+    const pages: string[][] = [];
+    let cursor = '';
+    do {
+      const page = await readAs(service, 'RETAILER', submission, { limit: 100, cursor });
+      pages.push(page.comments.map(({ comment }) => comment));
+      cursor = page.nextCursor;
+      await commentAsCreditor(service, submission, 'later');
+    } while (cursor !== '');
+    expect(pages.flat()).toEqual(texts.map((text) => text.repeat(10_000)).reverse());
+    // A page has room for 256 KiB: in JSON these comments have 10, 40 and 60 KB.
+    expect(pages.map(({ length }) => length)).toEqual([6, 6, 2]);
+  });
+
+  test('delivers the comments of the page alone, when the page ends early', async () => {
+    const { service, submission } = fixture;
+    for (let count = 0; count < 5; count += 1) {
+      await commentAsCreditor(service, submission, '\u0001'.repeat(10_000));
     }
     const page = await readAs(service, 'RETAILER', submission, { limit: 100 });
-    expect(page.comments).toHaveLength(100);
-    const { byteLength } = toBinary(GetConversationResponseSchema, page);
-    expect(byteLength).toBeLessThan(4 * 1024 * 1024);
+    expect(page.comments).toHaveLength(4);
+    const { rows } = await service.sql.query(
+      'SELECT delivered_at IS NOT NULL AS delivered FROM comments WHERE application_id = $1 ORDER BY seq',
+      [submission.applicationId],
+    );
+    expect(rows.map(({ delivered }) => delivered)).toEqual([false, true, true, true, true]);
   });
 
   test('keeps the order of comments that are added at once', async () => {

@@ -11,10 +11,12 @@ import {
   Side as SideValue,
 } from '@creditlane/proto/conversations/v1/comment';
 import type { Client } from '@creditlane/rpc/client';
+import { type ListKey, sequenceBefore } from '@creditlane/rpc/lists/list-cursor';
+import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
 import { couldBeInScope, type SubmissionCall } from '@creditlane/rpc/submission-call';
 import type { Clock } from '@creditlane/runtime/clock';
 import { conversationNotFound, sideOf } from './comment.ts';
-import { openComment } from './sealed-comment.ts';
+import { type CommentContent, openComment } from './sealed-comment.ts';
 import { type CommentRow, findComments, markDelivered } from './store/conversations.ts';
 import { findSubmissionState } from './submission-state.ts';
 
@@ -26,37 +28,39 @@ export interface ReadConversationDeps {
   clock: Clock;
 }
 
-/** A page of a conversation. */
-export interface ConversationPage {
-  /** At most `limit` comments, newest first. */
-  comments: Comment[];
-  /** The sequence of the page's last comment; undefined when no older comment follows. */
-  lastSeq: number | undefined;
-}
+type OpenedComment = Omit<CommentRow, 'sealed'> & CommentContent;
 
 /**
- * The page of comments with a sequence under `before`. Comments of the other side that no integration has
+ * A page of a conversation, newest comment first. Comments of the other side that no integration has
  * read before are delivered to the calling one, unless the call discards the answer. A comment counts as
  * delivered once it is part of an answer, also when the connection breaks before the answer arrives.
  *
- * @throws Fault `conversation_not_found`, the same for another tenant's conversation as for none at all
+ * @throws Fault `conversation_not_found`, the same for another tenant's conversation as for none at all, or
+ *   `invalid_cursor`
  */
 export async function readConversation(
   deps: ReadConversationDeps,
   submissionCall: SubmissionCall,
-  { before, limit, discarded }: { before: number; limit: number; discarded: boolean },
-): Promise<ConversationPage> {
+  { limit, cursor, discarded }: { limit: number; cursor: string; discarded: boolean },
+): Promise<Page<Comment>> {
   const { submission, scope } = submissionCall;
+  const list: ListKey = ['comments', submission.applicationId, submission.creditorId];
   // One comment more than the page holds shows whether there is a next page.
-  const page = { before, limit: limit + 1 };
+  const page = { before: sequenceBefore(cursor, list), limit: limit + 1 };
   const found = await findComments(deps.database.pool, submission, scope, page);
   if (found === undefined) await requireSubmission(deps, submissionCall);
-  const rows = found?.slice(0, limit) ?? [];
-  if (!discarded) await deliver(deps, submissionCall, rows);
-  return {
-    comments: rows.map((row) => commentFromRow(deps.keyRing, row)),
-    lastSeq: found && found.length > limit ? rows.at(-1)?.seq : undefined,
-  };
+  const { items, nextCursor } = pageOf(
+    list,
+    found ?? [],
+    limit,
+    ({ seq }) => [String(seq)],
+    ({ sealed, ...row }): OpenedComment => ({
+      ...row,
+      ...openComment(deps.keyRing, sealed, row.id, row.retailer_id),
+    }),
+  );
+  if (!discarded) await deliver(deps, submissionCall, items);
+  return { items: items.map(commentMessage), nextCursor };
 }
 
 /** Throws unless the submission is within the scope: its conversation has no comment yet. */
@@ -71,28 +75,27 @@ async function requireSubmission(
   if (!isOwn || !submitted) throw conversationNotFound();
 }
 
-/** Marks the other side's comments as delivered, in the database and in `rows`. */
+/** Marks the other side's comments as delivered, in the database and in `comments`. */
 async function deliver(
   { database, clock }: ReadConversationDeps,
   { submission, scope, call }: SubmissionCall,
-  rows: CommentRow[],
+  comments: OpenedComment[],
 ): Promise<void> {
-  const queued = rows.filter(
-    (row) => row.delivered_at === null && row.side !== sideOf(submission, row.retailer_id, scope),
+  const queued = comments.filter(
+    (it) => it.delivered_at === null && it.side !== sideOf(submission, it.retailer_id, scope),
   );
   if (queued.length === 0) return;
   const ids = queued.map(({ id }) => id);
   const delivery = { at: clock(), integrationId: call.identity.subject };
   const delivered = await markDelivered(database.pool, ids, delivery);
-  for (const row of queued)
+  for (const comment of queued)
     Object.assign(
-      row,
-      delivered.find(({ id }) => id === row.id),
+      comment,
+      delivered.find(({ id }) => id === comment.id),
     );
 }
 
-function commentFromRow(keyRing: KeyRing, row: CommentRow): Comment {
-  const { userName, comment } = openComment(keyRing, row.sealed, row.id, row.retailer_id);
+function commentMessage({ userName, comment, ...row }: OpenedComment): Comment {
   return create(CommentSchema, {
     id: row.id,
     side: SideValue[row.side],

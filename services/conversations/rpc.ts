@@ -5,7 +5,6 @@ import {
   CommentAsRetailerUserRequestSchema,
   ConversationsService,
 } from '@creditlane/proto/conversations/v1/conversations_service';
-import { cursorAfter, type ListKey, sequenceBefore } from '@creditlane/rpc/list-cursor';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { submissionCall } from '@creditlane/rpc/submission-call';
 import { type AddCommentDeps, commentAsCreditor, commentAsRetailerUser } from './add-comment.ts';
@@ -27,14 +26,8 @@ export function conversationsRoutes(deps: AddCommentDeps & ReadConversationDeps)
       },
 
       async getConversation(request, call) {
-        const { limit, cursor, discarded } = request;
-        const submission = submissionCall(request, call);
-        const { applicationId, creditorId } = submission.submission;
-        const list: ListKey = ['comments', applicationId, creditorId];
-        const page = { before: sequenceBefore(cursor, list), limit, discarded };
-        const { comments, lastSeq } = await readConversation(deps, submission, page);
-        const nextCursor = lastSeq === undefined ? '' : cursorAfter(list, [String(lastSeq)]);
-        return { comments, nextCursor };
+        const page = await readConversation(deps, submissionCall(request, call), request);
+        return { comments: page.items, nextCursor: page.nextCursor };
       },
     }),
   );

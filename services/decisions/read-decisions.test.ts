@@ -16,9 +16,16 @@ const ids = () => ({
 const creditorScope = (): Scope => ({ creditorId: fixture.submission.creditorId });
 const retailerScope = (): Scope => ({ retailerId: fixture.submission.retailerId });
 
-const decide = (term: number) =>
+const decide = (term: number, conditions?: string) =>
   fixture.service.client.recordDecision(
-    { ...ids(), decision: { decision: DecisionValue.APPROVED, term } },
+    {
+      ...ids(),
+      decision: {
+        decision: DecisionValue.APPROVED,
+        term,
+        ...(conditions !== undefined && { conditions }),
+      },
+    },
     asIntegration(creditorScope(), { subject: INTEGRATION }),
   );
 const latest = async (scope: Scope) =>
@@ -84,6 +91,24 @@ describe('the history', () => {
       decisions.map(({ sequence }) => Number(sequence)),
     );
     expect(sequences).toEqual([[5, 4], [3, 2], [1]]);
+    expect(third.nextCursor).toBe('');
+  });
+
+  test('of long conditions has shorter pages, on which each decision is once', async () => {
+    for (let count = 0; count < 9; count += 1) await decide(count + 2, '\u0001'.repeat(10_000));
+    const first = await page(creditorScope(), 100);
+    const second = await page(creditorScope(), 100, first.nextCursor);
+    const third = await page(creditorScope(), 100, second.nextCursor);
+    // JSON escapes the conditions with 60 KB each, of which a page has room for four.
+    expect(
+      [first, second, third].map(({ decisions }) =>
+        decisions.map(({ sequence }) => Number(sequence)),
+      ),
+    ).toEqual([
+      [10, 9, 8, 7],
+      [6, 5, 4, 3],
+      [2, 1],
+    ]);
     expect(third.nextCursor).toBe('');
   });
 

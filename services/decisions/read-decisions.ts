@@ -1,6 +1,8 @@
 /** Reads the latest decision of a submission, and the history of its decisions page by page. */
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
+import { type ListKey, sequenceBefore } from '@creditlane/rpc/lists/list-cursor';
+import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
 import type { SubmissionCall } from '@creditlane/rpc/submission-call';
 import { runOnSubmission, type SubmissionDeps } from './run-on-submission.ts';
 import { type DecisionRecord, findDecisions, findLatestDecision } from './store/decisions.ts';
@@ -20,25 +22,21 @@ export function getDecision(
   );
 }
 
-/** A page of a submission's history. */
-export interface DecisionPage {
-  /** At most `limit` decisions, newest first. */
-  records: DecisionRecord[];
-  /** The sequence of the page's last decision; undefined when no older decision follows. */
-  lastSeq: number | undefined;
-}
-
-/** The page of decisions with a sequence under `before`. Throws as `runOnSubmission` does. */
+/**
+ * A page of a submission's decisions, newest first. Throws as `runOnSubmission` does, or the Fault
+ * `invalid_cursor`.
+ */
 export async function listDecisions(
   deps: ReadDecisionsDeps,
   submissionCall: SubmissionCall,
-  { before, limit }: { before: number; limit: number },
-): Promise<DecisionPage> {
+  { limit, cursor }: { limit: number; cursor: string },
+): Promise<Page<DecisionRecord>> {
   const { submission, scope } = submissionCall;
+  const list: ListKey = ['decisions', submission.applicationId, submission.creditorId];
   // One record more than the page holds shows whether there is a next page.
+  const page = { before: sequenceBefore(cursor, list), limit: limit + 1 };
   const found = await runOnSubmission(deps, submissionCall, () =>
-    findDecisions(deps.db, submission, scope, { before, limit: limit + 1 }),
+    findDecisions(deps.db, submission, scope, page),
   );
-  const records = found.slice(0, limit);
-  return { records, lastSeq: found.length > limit ? records.at(-1)?.seq : undefined };
+  return pageOf(list, found, limit, ({ seq }) => [String(seq)]);
 }

@@ -3,7 +3,6 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
-import { cursorAfter, type ListKey, sequenceBefore } from '@creditlane/rpc/list-cursor';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { submissionCall } from '@creditlane/rpc/submission-call';
 import { getIncomeStatus, setIncomeStatus } from './income-status.ts';
@@ -30,15 +29,8 @@ export function decisionsRoutes(deps: RecordDecisionDeps): ServiceRoutes {
       },
 
       async listDecisions(request, call) {
-        const submission = submissionCall(request, call);
-        const { applicationId, creditorId } = submission.submission;
-        const list: ListKey = ['decisions', applicationId, creditorId];
-        const page = { before: sequenceBefore(request.cursor, list), limit: request.limit };
-        const { records, lastSeq } = await listDecisions(deps, submission, page);
-        return {
-          decisions: records.map(recordedDecision),
-          nextCursor: lastSeq === undefined ? '' : cursorAfter(list, [String(lastSeq)]),
-        };
+        const page = await listDecisions(deps, submissionCall(request, call), request);
+        return { decisions: page.items.map(recordedDecision), nextCursor: page.nextCursor };
       },
     }),
   );

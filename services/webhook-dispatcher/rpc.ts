@@ -4,6 +4,7 @@ import type { Database } from '@creditlane/postgres/database';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { invalid } from '@creditlane/rpc/fault';
+import { itemsThatFit } from '@creditlane/rpc/lists/list-page';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { DELIVERY_STATES, stateNameOf } from './delivery-states.ts';
@@ -27,9 +28,9 @@ export function webhooksRoutes(database: Database): ServiceRoutes {
           // One delivery more than the page holds shows whether there is a next page.
           limit: limit + 1,
         });
-        const page = listed.slice(0, limit);
-        const nextCursor = listed.length > limit ? (page.at(-1)?.id ?? '') : '';
-        return { deliveries: page.map(toMessage), nextCursor };
+        const page = itemsThatFit(listed, limit, toMessage);
+        const nextCursor = page.length < listed.length ? (page.at(-1)?.deliveryId ?? '') : '';
+        return { deliveries: page, nextCursor };
       },
     }),
   );

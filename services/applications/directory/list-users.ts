@@ -1,6 +1,7 @@
 /** Lists the users of a retailer, page by page. */
 import type { Queryable } from '@creditlane/postgres/statement';
-import { type ListKey, type Page, pageOf, positionOf } from '@creditlane/rpc/list-cursor';
+import { type ListKey, positionOf } from '@creditlane/rpc/lists/list-cursor';
+import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
 import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { retailerNotFound } from '../scope.ts';
 import { findUsers } from '../store/users.ts';

@@ -5,7 +5,7 @@ import {
   ApplicationStatus,
   ApplicationSummarySchema,
 } from '@creditlane/proto/applications/v1/application';
-import { cursorAfter } from '@creditlane/rpc/list-cursor';
+import { cursorAfter } from '@creditlane/rpc/lists/list-cursor';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   aSubmission,

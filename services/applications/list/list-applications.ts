@@ -1,13 +1,8 @@
 /** Lists the applications of a retailer, newest first, page by page. */
 import type { Queryable } from '@creditlane/postgres/statement';
 import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
-import {
-  isInstant,
-  type ListKey,
-  type Page,
-  pageOf,
-  positionOf,
-} from '@creditlane/rpc/list-cursor';
+import { isInstant, type ListKey, positionOf } from '@creditlane/rpc/lists/list-cursor';
+import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
 import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { retailerNotFound } from '../scope.ts';
 import {

@@ -1,5 +1,6 @@
 /** Reads conversations page by page, and marks their comments as delivered. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import { MAX_PAGE_BYTES } from '@creditlane/rpc/lists/list-page';
 import type { Scope, SubmissionKey } from '@creditlane/rpc/submission-call';
 import type { Side } from '../comment.ts';
 
@@ -19,7 +20,8 @@ export interface CommentRow {
 
 /**
  * The outer join distinguishes a page without comments, which is one row of nulls, from a missing
- * conversation, which is no row.
+ * conversation, which is no row. `bytes_before` counts the comments before the preceding one, so that the
+ * page ends with the second comment after `$7` bytes. Their lengths are known without reading them.
  */
 const selectComments = defineStatement<CommentRow | { [Name in keyof CommentRow]: null }>(
   'conversation_comments',
@@ -28,10 +30,17 @@ const selectComments = defineStatement<CommentRow | { [Name in keyof CommentRow]
   LEFT JOIN LATERAL (
     SELECT id, seq, side, integration_id, author_user_id, sealed, created_at, delivered_at,
       delivered_to_integration_id
-    FROM comments
-    WHERE application_id = conversation.application_id
-      AND creditor_id = conversation.creditor_id AND seq < $5::bigint
-    ORDER BY seq DESC LIMIT $6
+    FROM (
+      SELECT *, sum(octet_length(sealed)) OVER (
+        ORDER BY seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before
+      FROM (
+        SELECT * FROM comments
+        WHERE application_id = conversation.application_id
+          AND creditor_id = conversation.creditor_id AND seq < $5::bigint
+        ORDER BY seq DESC LIMIT $6
+      ) AS newest
+    ) AS counted
+    WHERE coalesce(bytes_before, 0) < $7::bigint
   ) AS page ON true
   WHERE conversation.application_id = $1::uuid AND conversation.creditor_id = $2::uuid
     AND (conversation.creditor_id = $3::uuid OR conversation.retailer_id = $4::uuid)
@@ -39,8 +48,8 @@ const selectComments = defineStatement<CommentRow | { [Name in keyof CommentRow]
 );
 
 /**
- * At most `limit` comments of a conversation with a sequence under `before`, newest first. Undefined
- * where the scope has no such conversation with a comment.
+ * At most `limit` comments of a conversation with a sequence under `before`, newest first; fewer where they
+ * have more text than a page. Undefined where the scope has no such conversation with a comment.
  */
 export async function findComments(
   db: Queryable,
@@ -48,8 +57,8 @@ export async function findComments(
   scope: Scope,
   { before, limit }: { before: number; limit: number },
 ): Promise<CommentRow[] | undefined> {
-  const values = [applicationId, creditorId, scope.creditorId, scope.retailerId, before, limit];
-  const rows = await selectComments.run(db, values);
+  const ids = [applicationId, creditorId, scope.creditorId, scope.retailerId];
+  const rows = await selectComments.run(db, [...ids, before, limit, MAX_PAGE_BYTES]);
   return rows.length === 0 ? undefined : rows.filter((row): row is CommentRow => row.id !== null);
 }
 

@@ -1,6 +1,7 @@
 /** Reads decisions. Every statement filters by the caller's scope, so no row of another tenant is read. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
+import { MAX_PAGE_BYTES } from '@creditlane/rpc/lists/list-page';
 import type { Scope, SubmissionKey } from '@creditlane/rpc/submission-call';
 import { decisionFromRow } from '../decision-row.ts';
 
@@ -32,7 +33,9 @@ export const selectLatestDecision = defineStatement<Record<string, unknown>>(
 
 /**
  * The outer join distinguishes an empty page, which is one row of nulls, from a missing submission,
- * which is no row.
+ * which is no row. `bytes_before` counts the conditions of the decisions before the preceding one, so that
+ * the page ends with the second decision after `$7` bytes of them. A text that is stored out of line is
+ * counted without being read.
  */
 export const selectDecisions = defineStatement<Record<string, unknown>>(
   'decision_history',
@@ -45,10 +48,17 @@ export const selectDecisions = defineStatement<Record<string, unknown>>(
       gap_insurance, extended_warranty, delivery_date, term, gps_fee, license_fee,
       lender_admin_fee, ppsa_fee, installation_delivery_fee, life_insurance_fee, ah_insurance_fee,
       other_non_taxable, other_taxable, tax_province, max_payment
-    FROM decisions
-    WHERE application_id = submission.application_id AND creditor_id = submission.creditor_id
-      AND seq < $5::bigint
-    ORDER BY seq DESC LIMIT $6
+    FROM (
+      SELECT *, sum(octet_length(conditions)) OVER (
+        ORDER BY seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before
+      FROM (
+        SELECT * FROM decisions
+        WHERE application_id = submission.application_id
+          AND creditor_id = submission.creditor_id AND seq < $5::bigint
+        ORDER BY seq DESC LIMIT $6
+      ) AS newest
+    ) AS counted
+    WHERE coalesce(bytes_before, 0) < $7::bigint
   ) AS page ON true
   WHERE submission.application_id = $1::uuid AND submission.creditor_id = $2::uuid
     AND (submission.creditor_id = $3::uuid OR submission.retailer_id = $4::uuid)
@@ -67,8 +77,8 @@ export async function findLatestDecision(
 }
 
 /**
- * At most `limit` decisions of a submission with a sequence under `before`, newest first. Undefined
- * where the scope has no such submission.
+ * At most `limit` decisions of a submission with a sequence under `before`, newest first; fewer where they
+ * have more text than a page. Undefined where the scope has no such submission.
  */
 export async function findDecisions(
   db: Queryable,
@@ -76,8 +86,8 @@ export async function findDecisions(
   scope: Scope,
   { before, limit }: { before: number; limit: number },
 ): Promise<DecisionRecord[] | undefined> {
-  const values = [applicationId, creditorId, scope.creditorId, scope.retailerId, before, limit];
-  const rows = await selectDecisions.run(db, values);
+  const ids = [applicationId, creditorId, scope.creditorId, scope.retailerId];
+  const rows = await selectDecisions.run(db, [...ids, before, limit, MAX_PAGE_BYTES]);
   if (rows.length === 0) return undefined;
   return rows
     .filter(({ seq }) => seq !== null)

@@ -4,7 +4,7 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { SharedLimit } from '../limits/shared-limit.ts';
 import type { OperationMiddleware } from '../request-state.ts';
 
-/** Ten answers with the largest page (6 MB), or a thousand with a usual page. */
+/** Two hundred and fifty answers with the largest page (256 KiB), or a thousand with a usual page. */
 const MAX_BYTES_HELD = 64 * 1024 * 1024;
 /** What is smaller is not counted, so that it costs nothing: 4,096 connections hold 256 MB at most. */
 export const MIN_BYTES_COUNTED = 64 * 1024;

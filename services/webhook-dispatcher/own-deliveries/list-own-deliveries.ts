@@ -4,9 +4,9 @@ import {
   cursorAfter,
   isInstant,
   type ListKey,
-  type Page,
   positionOf,
-} from '@creditlane/rpc/list-cursor';
+} from '@creditlane/rpc/lists/list-cursor';
+import { itemsThatFit, type Page } from '@creditlane/rpc/lists/list-page';
 import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { DELIVERY_STATE_NAMES } from '../delivery-states.ts';
 import {
@@ -56,8 +56,8 @@ export async function listOwnDeliveries(
     limit: limit + 1,
     maxSearched: event === undefined ? limit + 1 : MAX_SEARCHED,
   });
-  const items = rows.slice(0, limit);
-  const end = rows.length > limit ? items.at(-1) : searchedTo;
+  const items = itemsThatFit(rows, limit, (row) => row);
+  const end = items.length < rows.length ? items.at(-1) : searchedTo;
   return { items, nextCursor: end === undefined ? '' : cursorAfter(list, positionIn(end)) };
 }
 

@@ -1,12 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  cursorAfter,
-  isInstant,
-  type ListKey,
-  pageOf,
-  positionOf,
-  sequenceBefore,
-} from './list-cursor.ts';
+import { cursorAfter, isInstant, type ListKey, positionOf, sequenceBefore } from './list-cursor.ts';
 
 const LIST: ListKey = ['users', 'R1', true];
 const isNumber = (text: string) => /^\d+$/.test(text);
@@ -85,15 +78,6 @@ test.each(['', '0', '-1', '9999999999', '1.5', '1 OR true'])(
     expect(() => sequenceBefore(cursorAfter(LIST, [text]), LIST)).toThrow(refused);
   },
 );
-
-test('a page holds as many items as asked for, and a cursor only if another page follows', () => {
-  const position = (item: number) => [String(item)];
-  const { items, nextCursor } = pageOf(LIST, [1, 2, 3], 2, position);
-  expect(items).toEqual([1, 2]);
-  expect(positionOf(nextCursor, LIST, [isNumber])).toEqual(['2']);
-  expect(pageOf(LIST, [1, 2], 2, position)).toEqual({ items: [1, 2], nextCursor: '' });
-  expect(pageOf(LIST, [], 2, position)).toEqual({ items: [], nextCursor: '' });
-});
 
 test('an instant has microseconds, is in UTC and exists', () => {
   expect(isInstant('2026-02-28T23:59:59.123456Z')).toBe(true);

@@ -1,6 +1,6 @@
 /** The cursor of a list: where a page ends, as an opaque text that only the same list accepts. */
 import { createHash } from 'node:crypto';
-import { invalid } from './fault.ts';
+import { invalid } from '../fault.ts';
 
 /** The name of a list, then whatever selects its records: its owner and its filters. */
 export type ListKey = readonly [name: string, ...selectedBy: (string | boolean | undefined)[]];
@@ -63,25 +63,6 @@ const INSTANT = /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 export function isInstant(text: string): boolean {
   const ms = INSTANT.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 23) === text.slice(0, 23);
-}
-
-/** A page of a list. */
-export interface Page<Item> {
-  items: Item[];
-  /** Empty on the last page. */
-  nextCursor: string;
-}
-
-/** The page of the first `limit` items. `found` holds one more where a later page follows. */
-export function pageOf<Item>(
-  list: ListKey,
-  found: readonly Item[],
-  limit: number,
-  position: (item: Item) => readonly string[],
-): Page<Item> {
-  const items = found.slice(0, limit);
-  const last = found.length > limit ? items.at(-1) : undefined;
-  return { items, nextCursor: last === undefined ? '' : cursorAfter(list, position(last)) };
 }
 
 /** 72 bits: enough to tell lists apart, and short. `null` keeps an absent filter in its place. */
