@@ -1,5 +1,6 @@
 // Nobody without the password of a user of the platform's Kafka publishes, consumes or lists events, and no
 // service does more than its manifest declares. An installation without passwords gains them at its start.
+import { once } from 'node:events';
 import { chmod, copyFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { KAFKA_ADMIN } from '@creditlane/embedded-kafka/broker-access';
@@ -7,6 +8,7 @@ import { startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
 import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';
 import { describeWithKafka, openTestKafka } from '@creditlane/events/kafka/test-kafka';
 import {
+  announceRequest,
   askController,
   attemptAll,
   forgeBooking,
@@ -123,6 +125,13 @@ describeWithKafka(kafka, "the platform's Kafka", () => {
   test('has a controller that refuses a request without credentials', async () => {
     const [, controller = 0] = await platform.ports();
     expect(await askController(controller)).toBe('closed');
+  });
+
+  test('has a broker and a controller that read no request of more than 8 KiB without credentials', async () => {
+    for (const port of await platform.ports()) {
+      const socket = await announceRequest(port, 8 * 1024 + 1);
+      if (!socket.destroyed) await once(socket, 'close');
+    }
   });
 
   test('lets a service use its own topics and group, and no others', async () => {

@@ -50,7 +50,7 @@ function kafkaBlock(services: readonly AnyService[]): string {
   });
   // The image reads a setting such as `super.users` from the variable KAFKA_SUPER_USERS.
   const lines = Object.entries(access).map(
-    ([name, value]) => `      KAFKA_${name.toUpperCase().replaceAll('.', '_')}: ${value}\n`,
+    ([name, value]) => `      KAFKA_${name.toUpperCase().replaceAll('.', '_')}: ${quoted(value)}\n`,
   );
   return `\
   # Every listener requires a password, that of the controller too: see libs/embedded-kafka/broker-access.ts.
@@ -169,6 +169,11 @@ function asReference({ name }: Variable): [string, string] {
 /** A reference to a variable of deploy/.env; compose stops and shows the text where it is missing. */
 function secret(name: string): string {
   return `\${${name}:?run npm run secrets}`;
+}
+
+/** YAML would read a number as such, and the variables of a container are texts. */
+function quoted(value: string): string {
+  return /^\d+$/.test(value) ? `"${value}"` : value;
 }
 
 /** Values separated by commas, a line for each. */

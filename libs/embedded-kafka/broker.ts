@@ -14,6 +14,8 @@ const run = promisify(execFile);
 const SMALL = ['-Xms64m', '-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 /** For throughput after a warm-up, as on a server that runs nothing else. */
 const LARGE = ['-Xms1g', '-Xmx1g', '-XX:+UseG1GC'];
+/** A broker whose threads end one by one without memory would neither serve nor be started again. */
+const ENDS_WITHOUT_MEMORY = '-XX:+ExitOnOutOfMemoryError';
 const LOG_OPTIONS = [
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
   '-Dorg.slf4j.simpleLogger.showDateTime=true',
@@ -126,7 +128,8 @@ async function spawnBroker(
   await rename(logFile, `${logFile}.1`).catch(ignoreMissing);
   const log = await open(logFile, 'w', 0o600);
   const logReadiness = `-Dorg.slf4j.simpleLogger.log.${READY_LOG}=info`;
-  const java = ['-cp', classpath, ...(isLarge ? LARGE : SMALL), ...LOG_OPTIONS, logReadiness];
+  const machine = [...(isLarge ? LARGE : SMALL), ENDS_WITHOUT_MEMORY];
+  const java = ['-cp', classpath, ...machine, ...LOG_OPTIONS, logReadiness];
   try {
     return spawn('java', [...java, 'kafka.Kafka', settings], {
       // A group of its own: Ctrl-C is for this process, which stops the broker after its clients.

@@ -8,6 +8,7 @@ import type { Topic } from '../topics.ts';
 import { ensureAccess } from './ensure-access.ts';
 import { ensureTopics } from './ensure-topics.ts';
 import { describeWithKafka, startTestCluster } from './test-kafka.ts';
+import { announceRequest } from './test-kafka-attempts.ts';
 import { createTestBus } from './test-kafka-bus.ts';
 
 const TOPIC: Topic = 'creditlane.decisions.v1';
@@ -24,11 +25,12 @@ describeWithKafka(cluster, 'a cluster of three brokers with passwords', (kafka) 
     sasl: { mechanism: 'plain', username, password },
   });
 
+  const topics = { [TOPIC]: { partitions: 3, retentionMs: 60_000, replication: 3 } };
+
   test('stores each event on all brokers, and serves its users while one broker is missing', {
     timeout: 60_000,
   }, async () => {
     const config = as(KAFKA_ADMIN, admin);
-    const topics = { [TOPIC]: { partitions: 3, retentionMs: 60_000, replication: 3 } };
     await ensureTopics({ config, log: silentLog, topics });
     await ensureAccess({
       config,
@@ -59,5 +61,21 @@ describeWithKafka(cluster, 'a cluster of three brokers with passwords', (kafka) 
       .poll(() => consumed, { timeout: 20_000 })
       .toEqual(expect.arrayContaining(['a', 'b']));
     await Promise.all([decisions.close(), dispatcher.close()]);
+  });
+
+  test('serves its users while another address has as many connections as one may have', async () => {
+    const [broker = ''] = kafka.brokers.split(',');
+    const port = Number(broker.split(':')[1]);
+    const MOST = 1_024;
+    const sockets = await Promise.all(
+      Array.from({ length: MOST + 20 }, () => announceRequest(port, 8 * 1_024, '127.0.0.2')),
+    );
+    try {
+      const open = () => sockets.filter(({ destroyed }) => !destroyed).length;
+      await expect.poll(open, { timeout: 10_000 }).toBe(MOST);
+      await ensureTopics({ config: as(KAFKA_ADMIN, admin), log: silentLog, topics });
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
   });
 });

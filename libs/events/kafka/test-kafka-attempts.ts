@@ -1,6 +1,6 @@
 /** For tests: what a client with the given credentials, or with none, achieves in a cluster. */
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import { silentLog } from '@creditlane/runtime/test-log';
 import type { Kafka } from 'kafkajs';
@@ -90,6 +90,18 @@ export async function askController(port: number): Promise<number | 'closed'> {
   } finally {
     socket.destroy();
   }
+}
+
+/**
+ * Connects to a broker or controller, and announces a request of so many bytes of which nothing follows.
+ * Resolves to the connection.
+ */
+export async function announceRequest(port: number, bytes: number, from?: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', ...(from && { localAddress: from }) });
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(int(4, bytes));
+  return socket;
 }
 
 /** After the length, the correlation id, the throttle time, the number of topics and the topic's name. */
