@@ -58,6 +58,15 @@ export function isRetriable(error: unknown): boolean {
   return (error as { retriable?: boolean }).retriable === true || isSystemError(error);
 }
 
+const COORDINATOR_LOADING = /^GROUP_(LOAD_IN_PROGRESS|COORDINATOR_NOT_AVAILABLE)$/;
+
+/** Whether the broker of a consumer group is not ready yet, as in a new cluster and after its restart. */
+export function isCoordinatorLoading(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (COORDINATOR_LOADING.test(String((error as { type?: unknown }).type))) return true;
+  return isCoordinatorLoading(error.cause);
+}
+
 function isSystemError(error: Error): boolean {
   return typeof (error as NodeJS.ErrnoException).syscall === 'string';
 }

@@ -6,7 +6,13 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Kafka } from 'kafkajs';
 import { BusClosedError, type SubscribeOptions } from '../bus.ts';
 import { ConsumerGroup } from '../consumer-group.ts';
-import { CLIENT_RETRY, isAccessRefused, isRetriable, KafkaError } from './client.ts';
+import {
+  CLIENT_RETRY,
+  isAccessRefused,
+  isCoordinatorLoading,
+  isRetriable,
+  KafkaError,
+} from './client.ts';
 import { GroupMember } from './group-member.ts';
 
 /** How long a rebalance waits for a member that is handling a batch. */
@@ -19,6 +25,8 @@ const IDLE_FETCH_MS = 500;
 /** More than a member ever has, so that all messages of a fetch are handled concurrently. */
 const PARTITIONS_AT_ONCE = 100;
 const RESTART = { baseMs: 200, capMs: 5_000 };
+/** Attempts to join that a new cluster may refuse: its coordinator loads for one or two seconds. */
+const EXPECTED_FAILURES = 5;
 
 export interface KafkaConsumerOptions extends SubscribeOptions {
   client: Kafka;
@@ -94,7 +102,8 @@ export class KafkaConsumer {
         return onCrash(err);
       }
       failures = joined ? 1 : failures + 1;
-      log.warn(
+      const isExpected = failures <= EXPECTED_FAILURES && !joined && isCoordinatorLoading(error);
+      log[isExpected ? 'debug' : 'warn'](
         { err, group, failures },
         'consuming was interrupted; the consumer joins its group again',
       );
