@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EnablementStatus } from '@creditlane/proto/integrations/v1/enablement_service';
 import type { CallContext } from '@creditlane/rpc/client';
-import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   asGateway,
@@ -9,7 +8,7 @@ import {
   registerTestIntegration,
   useIntegrations,
 } from '../test-integrations.ts';
-import { changeEnablement, type EnablementStatusName } from './enablement.ts';
+import type { EnablementStatusName } from './enablement.ts';
 
 const fixture = useIntegrations();
 
@@ -217,95 +216,3 @@ describe('a change repeated with its idempotency key', () => {
     expect(replays()).toBe(2);
   });
 });
-
-type Step = { kind: 'change'; status: EnablementStatusName } | { kind: 'grant'; granted: boolean };
-
-test('every sequence of changes, grants and revocations has the results of the model', async () => {
-  const step: fc.Arbitrary<Step> = fc.oneof(
-    { weight: 5, arbitrary: changeOf(fc.constantFrom('ENABLED', 'DISABLED', ...SETTABLE)) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('grant'), granted: fc.boolean() }) },
-  );
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
-      const of = await newGrant();
-      let model: { status: EnablementStatusName | undefined } = { status: undefined };
-      let isGranted = true;
-      for (const next of steps) {
-        if (next.kind === 'grant') {
-          isGranted = next.granted;
-          await fixture.integrations.grantCreditor({ ...of, granted: isGranted }, asPlatform);
-        } else {
-          const expected = isGranted ? outcomeOf(model, next.status) : 'creditor_not_found';
-          expect(await outcome(change(next.status, { of }))).toBe(expected);
-          if (expected === next.status) model = { status: next.status };
-        }
-        const isDisabled = model.status === 'DISABLED';
-        expect(await checkGrants(of)).toMatchObject({
-          creditor: isGranted && !isDisabled,
-          disabledCreditor: isGranted && isDisabled,
-        });
-        if (isGranted) expect((await read(of)).status).toBe(model.status ?? 'UNSPECIFIED');
-      }
-    }),
-    { numRuns: 25 },
-  );
-}, 60_000);
-
-test('concurrent changes have the results of some order of them', async () => {
-  const statuses = fc.constantFrom<EnablementStatusName>('ENABLED', 'DISABLED', 'REQUESTED');
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(statuses, { minLength: 2, maxLength: 4 }),
-      fc.boolean(),
-      async (changes, isRequested) => {
-        const of = await newGrant();
-        if (isRequested) await change('REQUESTED', { of });
-        const outcomes = await Promise.all(
-          changes.map((status) => outcome(change(status, { of }))),
-        );
-        const { status: last } = await read(of);
-        const start = isRequested ? ('REQUESTED' as const) : undefined;
-        const explains = (order: readonly number[]) => {
-          let model: { status: EnablementStatusName | undefined } = { status: start };
-          const matches = order.every((n) => {
-            const wanted = changes[n] as EnablementStatusName;
-            const expected = outcomeOf(model, wanted);
-            if (expected === wanted) model = { status: wanted };
-            return outcomes[n] === expected;
-          });
-          return matches && (model.status ?? 'UNSPECIFIED') === last;
-        };
-        const found = permutations([...changes.keys()]).some(explains);
-        expect(found, JSON.stringify({ start, changes, outcomes, last })).toBe(true);
-      },
-    ),
-    { numRuns: 40 },
-  );
-}, 60_000);
-
-function changeOf(status: fc.Arbitrary<EnablementStatusName>): fc.Arbitrary<Step> {
-  return fc.record({ kind: fc.constant('change'), status });
-}
-
-/** The status that a change answers with, or the code of its fault. */
-async function outcome(changing: Promise<EnablementStatusName>): Promise<string> {
-  return changing.catch((fault) => fault.code);
-}
-
-function outcomeOf(
-  current: { status: EnablementStatusName | undefined },
-  status: EnablementStatusName,
-): string {
-  try {
-    return changeEnablement(current, { status }, new Date()).status ?? '';
-  } catch {
-    return 'integration_not_requested';
-  }
-}
-
-function permutations(items: readonly number[]): number[][] {
-  if (items.length === 0) return [[]];
-  return items.flatMap((first) =>
-    permutations(items.filter((it) => it !== first)).map((rest) => [first, ...rest]),
-  );
-}
