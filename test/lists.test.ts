@@ -1,7 +1,9 @@
 // What an integration reads of the system of record: users, applications, retailers and creditors, page by page.
 import { randomUUID } from 'node:crypto';
+import { cpuMsOf } from '@creditlane/gateway/test-cpu-time';
 import { makeApplication } from '@creditlane/local/demo/demo';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { decisionPath, type SubmissionIds } from './platform/api-client.ts';
 import { eventually } from './platform/eventually.ts';
 import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
 
@@ -169,6 +171,65 @@ describe('retailers and creditors', () => {
     expect(await ids()).toContain(id);
     await platform.api.call('DELETE', grant, { key: demo.keys.platform });
     expect(await ids()).not.toContain(id);
+  });
+});
+
+describe('a list of long texts', () => {
+  // JSON escapes each of these characters with six bytes.
+  const LONG = '\u0001'.repeat(10_000);
+  const COMMENTS = 24;
+  const REQUESTS = 60;
+  const path = ({ applicationId, creditorId }: SubmissionIds, end = 'conversation') =>
+    `/applications/${applicationId}/creditors/${creditorId}/${end}`;
+  let long: SubmissionIds;
+  let ordinary: SubmissionIds;
+
+  beforeAll(async () => {
+    [long, ordinary] = [
+      await platform.submitNewApplication(),
+      await platform.submitNewApplication(),
+    ];
+    for (let count = 0; count < COMMENTS; count += 1) {
+      const userName = 'Ines Okafor';
+      await platform.api.post(path(long, 'comment'), { userName, comment: LONG });
+      await platform.api.post(path(ordinary, 'comment'), { userName, comment: `Page ${count}` });
+    }
+  });
+
+  test('ends each page early, and has each record on one page', async () => {
+    const { records, pages } = await walk(path(long), 100);
+    expect(records.map(({ comment }) => comment)).toEqual(Array(COMMENTS).fill(LONG));
+    expect(pages).toBe(6);
+  });
+
+  test('costs no more CPU time than a few ordinary lists, and lets other tenants’ requests pass', async () => {
+    const { baseUrl, keys, otherTenant } = platform.demo;
+    const headers = { authorization: keys.integration };
+    let answered = 0;
+    const read = async (ids: SubmissionIds) => {
+      const answer = await fetch(`${baseUrl}${path(ids)}?limit=100`, { headers });
+      await answer.arrayBuffer();
+      expect(answer.status).toBe(200);
+      answered += 1;
+    };
+    const readMany = async (ids: SubmissionIds) => {
+      await Promise.all(Array.from({ length: REQUESTS }, () => read(ids)));
+    };
+    await readMany(ordinary);
+    const ordinaryMs = await cpuMsOf(() => readMany(ordinary));
+    answered = 0;
+    let before = 0;
+    const longMs = await cpuMsOf(async () => {
+      const all = readMany(long);
+      const options = { key: otherTenant.key };
+      const { status } = await platform.api.get(decisionPath(otherTenant), options);
+      expect(status).toBe(200);
+      before = answered;
+      await all;
+    });
+    // 2 to 3; a page of all the comments costs 8.
+    expect(longMs / ordinaryMs).toBeLessThan(6);
+    expect(before).toBeLessThan(REQUESTS / 2);
   });
 });
 

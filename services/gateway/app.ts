@@ -22,6 +22,7 @@ import { createKoaApp } from './koa-app.ts';
 import { answerBytesHeld } from './middleware/answer.ts';
 import { bodyBytesHeld } from './middleware/body.ts';
 import { requestsUnderWay } from './middleware/concurrency-limit.ts';
+import { LargeReads } from './middleware/large-reads.ts';
 import { RateLimiter } from './middleware/rate-limit.ts';
 import { Refusals } from './middleware/refusals.ts';
 import { applicationOperations } from './operations/applications.ts';
@@ -96,6 +97,7 @@ export async function startGateway({
     access: new Access(clients, cache),
     rateLimiter: new RateLimiter(settings.rateLimit),
     requestsUnderWay: requestsUnderWay(settings.maxUnderWay, metrics),
+    largeReads: new LargeReads(),
     bodyBytesHeld: bodyBytesHeld(metrics),
     answerBytesHeld: answerBytesHeld(metrics),
     timeoutMs: settings.deadlineMs,

@@ -21,6 +21,7 @@ import { createKoaApp } from './koa-app.ts';
 import { answerBytesHeld } from './middleware/answer.ts';
 import { bodyBytesHeld } from './middleware/body.ts';
 import { requestsUnderWay } from './middleware/concurrency-limit.ts';
+import { LargeReads } from './middleware/large-reads.ts';
 import { RateLimiter } from './middleware/rate-limit.ts';
 import { Refusals } from './middleware/refusals.ts';
 import type { BoundHandler } from './operations/handlers.ts';
@@ -106,6 +107,7 @@ const app = createKoaApp({
   access: new Access({ access, applications } as never, { cacheMs: 0 }),
   rateLimiter: new RateLimiter({ requests: 1_000, windowMs: 1_000 }),
   requestsUnderWay: requestsUnderWay(10, metrics),
+  largeReads: new LargeReads(),
   bodyBytesHeld: bodyBytesHeld(metrics),
   answerBytesHeld: answerBytesHeld(metrics),
   timeoutMs: TIMEOUT_MS,

@@ -16,6 +16,7 @@ import { limitConcurrency } from './middleware/concurrency-limit.ts';
 import { documentation } from './middleware/documentation.ts';
 import { answerErrors, refuseUnrouted } from './middleware/errors.ts';
 import { refuseAmbiguous } from './middleware/framing.ts';
+import { type LargeReads, readInTurn } from './middleware/large-reads.ts';
 import { runOperation, startOperation } from './middleware/operation.ts';
 import { readParameters } from './middleware/parameters.ts';
 import { limitRate, type RateLimiter } from './middleware/rate-limit.ts';
@@ -34,6 +35,7 @@ export interface KoaAppDeps {
   access: Access;
   rateLimiter: RateLimiter;
   requestsUnderWay: SharedLimit;
+  largeReads: LargeReads;
   bodyBytesHeld: SharedLimit;
   answerBytesHeld: SharedLimit;
   /** How long a request may take, unless its operation says otherwise. */
@@ -72,7 +74,7 @@ function middlewareOf(
   handler: BoundHandler,
   deps: KoaAppDeps,
 ): OperationMiddleware[] {
-  const { callers, access, rateLimiter, requestsUnderWay, timeoutMs } = deps;
+  const { callers, access, rateLimiter, requestsUnderWay, largeReads, timeoutMs } = deps;
   return [
     startOperation(operation, timeoutMs),
     findCaller(callers),
@@ -83,6 +85,7 @@ function middlewareOf(
     confirmCaller(callers, access),
     // After the body is read, so that a client that sends slowly does not use up the limit.
     limitConcurrency(requestsUnderWay),
+    ...(operation.isLargeRead ? [readInTurn(largeReads)] : []),
     authorise(access),
     holdAnswer(deps.answerBytesHeld),
     runOperation(operation, handler),

@@ -61,6 +61,7 @@ export class TestServices {
   readonly gates = {
     authenticate: [] as ((call: Call) => Promise<void>)[],
     getDecision: [] as ((call: Call) => Promise<void>)[],
+    getConversation: [] as ((call: Call) => Promise<void>)[],
   };
 
   issue(caller: Caller, id: string = newId(), permissions: string[] = []): string {
@@ -302,6 +303,7 @@ export class TestServices {
         },
         getConversation: async (request, call) => {
           this.#record('getConversation', request, call);
+          await this.gates.getConversation.pop()?.(call);
           return { comments: this.comments, nextCursor: 'next' };
         },
       }),

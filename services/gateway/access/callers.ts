@@ -23,7 +23,11 @@ const CACHED_UNKNOWN_KEYS = 2_000;
  * Lookups of keys that were never valid, as far as this replica knows. Lookups of keys that were valid do
  * not wait for these. A lookup takes about 1 ms, so the last one waits 0.1 s.
  */
-const NEW_KEY_LOOKUPS = { maxRunning: 16, maxWaiting: 1_000 };
+const NEW_KEY_LOOKUPS = {
+  maxRunning: 16,
+  maxWaiting: 1_000,
+  full: 'more keys are being looked up than are taken on at once',
+};
 
 export class Callers {
   readonly #access: Client<typeof AccessService>;

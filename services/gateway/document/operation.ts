@@ -1,6 +1,7 @@
 /** The operations of the OpenAPI document, converted to the form in which the middleware reads them. */
 import { accessTargetReader, type ReadAccessTarget } from './access-target.ts';
 import { type BodyLimits, bodyLimits } from './body-limits.ts';
+import { mayHoldList } from './large-answers.ts';
 import {
   type DescribedAccess,
   type DescribedOperation,
@@ -49,6 +50,11 @@ export interface Operation {
   readonly closedErrors: ReadonlyMap<number, readonly string[]>;
   /** JSON Pointers to the fields of the body whose wrong values are 422 instead of 400. */
   readonly unprocessable: readonly string[];
+  /**
+   * Whether the operation is a read whose answer may be large. One with a deadline of its own waits for
+   * something, and does not count: the caller's other reads would wait with it.
+   */
+  readonly isLargeRead: boolean;
   /** How long a request may take; undefined where the setting REQUEST_DEADLINE applies. */
   readonly timeoutMs: number | undefined;
 }
@@ -118,8 +124,19 @@ function operationOf(
       }),
     ),
     unprocessable: described['x-unprocessable'] ?? [],
+    isLargeRead:
+      method === 'get' &&
+      described['x-deadline-seconds'] === undefined &&
+      successSchemas(responses).some((schema) => mayHoldList(document, schema)),
     timeoutMs: timeoutMs(described['x-deadline-seconds']),
   };
+}
+
+function successSchemas(responses: readonly (readonly [number, object])[]): JsonObject[] {
+  return responses.flatMap(([status, response]) => {
+    const { schema } = (response as { content?: Content }).content?.[JSON_TYPE] ?? {};
+    return status < 300 && schema !== undefined ? [schema] : [];
+  });
 }
 
 function accessRule(

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { TurnQueue } from './turn-queue.ts';
 
 test('two run at a time, the others wait in order, and one too many is refused', async () => {
-  const queue = new TurnQueue({ maxRunning: 2, maxWaiting: 3 });
+  const queue = new TurnQueue({ maxRunning: 2, maxWaiting: 3, full: 'full' });
   const started: { id: number; end: PromiseWithResolvers<void> }[] = [];
   const run = (id: number) =>
     queue.run(() => {
@@ -23,4 +23,5 @@ test('two run at a time, the others wait in order, and one too many is refused',
   }
   await Promise.all(all.toSpliced(1, 1));
   expect(ids()).toEqual([1, 2, 3, 4, 5]);
+  expect(queue.isIdle).toBe(true);
 });

@@ -1,15 +1,29 @@
 /** Work that waits for its turn: some of it runs at the same time, in the order of arrival. */
 import { overloaded } from './shared-limit.ts';
 
+export interface TurnQueueOptions {
+  maxRunning: number;
+  maxWaiting: number;
+  /** The message of the 503 when too much work waits. */
+  full: string;
+}
+
 export class TurnQueue {
   readonly #maxRunning: number;
   readonly #maxWaiting: number;
+  readonly #full: string;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  constructor({ maxRunning, maxWaiting }: { maxRunning: number; maxWaiting: number }) {
+  constructor({ maxRunning, maxWaiting, full }: TurnQueueOptions) {
     this.#maxRunning = maxRunning;
     this.#maxWaiting = maxWaiting;
+    this.#full = full;
+  }
+
+  /** Whether no work runs or waits. */
+  get isIdle(): boolean {
+    return this.#running === 0;
   }
 
   /** Does the work when its turn comes. Throws an `overloaded` Fault when too much work waits. */
@@ -26,9 +40,7 @@ export class TurnQueue {
   }
 
   #turn(): Promise<void> {
-    if (this.#waiting.length >= this.#maxWaiting) {
-      throw overloaded('more keys are being looked up than are taken on at once');
-    }
+    if (this.#waiting.length >= this.#maxWaiting) throw overloaded(this.#full);
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 }

@@ -227,7 +227,7 @@ describe('getConversation', () => {
     const requests = gateway.services.called('getConversation').map(({ request }) => request);
     expect(requests).toMatchObject([
       { limit: 2, cursor: 'abc', discarded: false },
-      { limit: 25, cursor: '', discarded: true },
+      { limit: 1, cursor: '', discarded: true },
     ]);
   });
 });

@@ -1,0 +1,68 @@
+// Reads whose answers may be large wait for each other, and nobody else's request does.
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestGateway } from '../test-gateway.ts';
+
+const READS_AT_ONCE = 4;
+
+const gateway = await startTestGateway({ accessCacheMs: 4_000 });
+afterAll(() => gateway.close());
+beforeEach(() => {
+  gateway.services.calls.length = 0;
+});
+
+const conversation = gateway.decisionPath.replace(/decision$/, 'conversation');
+const read = (path = conversation, key?: string) => gateway.send('GET', path, { key });
+const calls = () => gateway.services.called('getConversation').length;
+
+/** Holds back the calls of the method until the returned function is called. */
+function holdBack(count: number): () => void {
+  const release = Promise.withResolvers<void>();
+  const gates = Array.from({ length: count }, () => () => release.promise);
+  gateway.services.gates.getConversation.push(...gates);
+  return release.resolve;
+}
+
+describe('of the large reads of a caller', () => {
+  test('four are under way at once, and the others wait for their turn', async () => {
+    const release = holdBack(10);
+    const answers = Array.from({ length: 10 }, () => read());
+    await expect.poll(calls).toBe(READS_AT_ONCE);
+    await delay(20);
+    expect(calls()).toBe(READS_AT_ONCE);
+    release();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(10).fill(200));
+  });
+
+  test('none delays another caller, nor the caller’s other requests', async () => {
+    const other = gateway.services.issueGranted(gateway.ids.creditor);
+    const release = holdBack(READS_AT_ONCE);
+    const answers = Array.from({ length: 10 }, () => read());
+    await expect.poll(calls).toBe(READS_AT_ONCE);
+    expect((await read(conversation, other)).status).toBe(200);
+    expect((await read(gateway.decisionPath)).status).toBe(200);
+    release();
+    await Promise.all(answers);
+  });
+});
+
+describe('HEAD of a list', () => {
+  test.each([
+    { path: '/v1/users', method: 'listUsers' },
+    { path: '/v1/applications', method: 'listApplications' },
+    { path: '/v1/retailers', method: 'listGrants' },
+    { path: conversation, method: 'getConversation' },
+    { path: `${gateway.decisionPath}s`, method: 'listDecisions' },
+  ])('$path reads one record, and tells no length', async ({ path, method }) => {
+    const answer = await gateway.send('HEAD', `${path}?limit=100`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(answer.headers.has('content-length')).toBe(false);
+    expect(gateway.services.called(method).at(-1)?.request).toMatchObject({ limit: 1 });
+  });
+
+  test('is refused like GET', async () => {
+    expect((await gateway.send('HEAD', `${conversation}?limit=101`)).status).toBe(400);
+    expect((await gateway.send('HEAD', conversation, { key: '' })).status).toBe(401);
+  });
+});
