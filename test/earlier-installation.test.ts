@@ -198,7 +198,7 @@ test('a trusted key of an earlier file stays trusted while its service changes t
   expect(valueIn(text, 'DECISIONS_IDENTITY_TRUST')).toBe(`${trusted},decisions:older`);
 });
 
-test('missing databases of compose are created, and existing ones are kept', async () => {
+test('missing databases and roles of compose are created, and existing ones are kept', async () => {
   const server = new URL(inject('postgresUrl'));
   const suffix = Math.random().toString(36).slice(2, 10);
   const [first, second] = [`earlier_${suffix}`, `newer_${suffix}`];
@@ -209,10 +209,8 @@ test('missing databases of compose are created, and existing ones are kept', asy
         DATABASES: names.map((name) => `${name}:secret`).join(', '),
       },
     });
-  const asOwner = async (owner: string, database: string, text: string) => {
-    const url = new URL(server);
-    Object.assign(url, { username: owner, password: 'secret', pathname: `/${database}` });
-    const client = new pg.Client({ connectionString: url.href });
+  const query = async ({ href: connectionString }: URL, text: string) => {
+    const client = new pg.Client({ connectionString });
     await client.connect();
     try {
       return (await client.query(text)).rows;
@@ -220,21 +218,28 @@ test('missing databases of compose are created, and existing ones are kept', asy
       await client.end();
     }
   };
+  const asAdmin = (text: string) => query(server, text);
+  const asOwner = (owner: string, database: string, text: string) => {
+    const url = new URL(server);
+    Object.assign(url, { username: owner, password: 'secret', pathname: `/${database}` });
+    return query(url, text);
+  };
   try {
     await makeDatabases(first);
     await asOwner(first, first, 'CREATE TABLE kept AS SELECT 7 AS number');
+    // Earlier versions made no request roles.
+    await asAdmin(`DROP ROLE ${first}_requests`);
     await makeDatabases(first, second);
+    const membership = `SELECT pg_has_role('${first}_requests', 'MEMBER') AS is_member`;
+    expect(await asOwner(first, first, membership)).toEqual([{ is_member: true }]);
     expect(await asOwner(first, first, 'SELECT number FROM kept')).toEqual([{ number: 7 }]);
     expect(await asOwner(second, second, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await expect(asOwner(second, first, 'SELECT 1')).rejects.toThrow(/permission denied/);
   } finally {
-    const admin = new pg.Client({ connectionString: server.href });
-    await admin.connect();
     for (const name of [first, second]) {
-      await admin.query(`DROP DATABASE IF EXISTS ${name}`);
-      await admin.query(`DROP ROLE IF EXISTS ${name}`);
+      await asAdmin(`DROP DATABASE IF EXISTS ${name}`);
+      await asAdmin(`DROP ROLE IF EXISTS ${name}_requests, ${name}`);
     }
-    await admin.end();
   }
 });
 

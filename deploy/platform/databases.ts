@@ -1,5 +1,6 @@
 // Creates and drops the services' databases on a PostgreSQL server.
 import { ensureDatabases } from '@creditlane/postgres/ensure-databases';
+import { requestRoleOf } from '@creditlane/postgres/row-security/request-role';
 import type { AnyService } from '@creditlane/service/define-service';
 import pg from 'pg';
 import { type Secrets, secretsOf } from './secrets.ts';
@@ -9,8 +10,8 @@ import { DATABASES, type DatabaseOwner, databaseNames, SERVICES } from './servic
 export type DatabaseUrls = Record<DatabaseOwner, string>;
 
 /**
- * Creates for each service a database and a role that owns it and may connect to no other, where they
- * are missing. Resolves to the URL of each. `suffix` keeps several platforms on one server apart.
+ * Creates for each service a database, a role that owns it and may connect to no other, and its request
+ * role, where they are missing. Resolves to the URL of each. `suffix` keeps several platforms on one server apart.
  */
 export async function prepareDatabases(
   adminUrl: string,
@@ -42,8 +43,9 @@ export async function dropDatabases(adminUrl: string, suffix: string): Promise<v
   try {
     for (const name of Object.values(DATABASES)) {
       const id = admin.escapeIdentifier(name + suffix);
+      const requestRole = admin.escapeIdentifier(requestRoleOf(name + suffix));
       await admin.query(`DROP DATABASE IF EXISTS ${id} WITH (FORCE)`);
-      await admin.query(`DROP ROLE IF EXISTS ${id}`);
+      await admin.query(`DROP ROLE IF EXISTS ${requestRole}, ${id}`);
     }
   } finally {
     await admin.end();

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { openDatabase } from '@creditlane/postgres/database';
+import { ensureDatabases } from '@creditlane/postgres/ensure-databases';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { identifyProcess, isRunning, type ProcessIdentity } from '@creditlane/supervision/pid-file';
@@ -139,8 +140,11 @@ describe('the server', () => {
 
   test('that is killed is started again, and an open database recovers', async () => {
     const postgres = await start();
+    await ensureDatabases(postgres.adminUrl, [{ name: 'kept', password: 'secret' }]);
+    const url = new URL(postgres.adminUrl);
+    Object.assign(url, { username: 'kept', password: 'secret', pathname: '/kept' });
     const database = await openDatabase({
-      url: postgres.adminUrl,
+      url: url.href,
       poolSize: 2,
       name: 'test',
       log: silentLog,

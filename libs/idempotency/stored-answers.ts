@@ -6,6 +6,11 @@
  */
 import { isUniqueViolation } from '@creditlane/postgres/error-classes';
 import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
+import {
+  disableRowSecuritySql,
+  enableRowSecuritySql,
+  isInScopeSql,
+} from '@creditlane/postgres/row-security/policies';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { CallIdempotency } from '@creditlane/rpc/call';
 import { invalid } from '@creditlane/rpc/fault';
@@ -29,6 +34,14 @@ export const createIdempotencySql: readonly string[] = [
 ];
 
 export const dropIdempotencySql: readonly string[] = ['DROP TABLE idempotency'];
+
+/** The SQL of a migration that shows every request the stored answers of its own caller only. */
+export const secureIdempotencySql: readonly string[] = enableRowSecuritySql('idempotency', {
+  rows: isInScopeSql('caller_id', 'callers'),
+  privileges: 'SELECT, INSERT, DELETE',
+});
+
+export const unsecureIdempotencySql: readonly string[] = disableRowSecuritySql('idempotency');
 
 /** How long an answer is stored, as a PostgreSQL interval. */
 const LIFETIME = '24 hours';

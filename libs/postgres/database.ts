@@ -4,11 +4,13 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import pg from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
+import { startHeartbeat } from './connection/heartbeat.ts';
+import { VALUE_TYPES } from './connection/value-types.ts';
 import { isDatabaseUnavailable } from './error-classes.ts';
-import { startHeartbeat } from './heartbeat.ts';
 import { type Migration, migrate } from './migrate.ts';
+import { RequestPool } from './row-security/request-pool.ts';
+import { findRequestRole } from './row-security/request-role.ts';
 import { typeormLog } from './typeorm-log.ts';
-import { VALUE_TYPES } from './value-types.ts';
 
 export interface DatabaseOptions {
   url: string;
@@ -30,8 +32,13 @@ export interface DatabaseOptions {
 export interface Database {
   /** For statements that run rarely. */
   dataSource: DataSource;
-  /** TypeORM's pool, for the statements of `defineStatement`. */
+  /**
+   * TypeORM's pool, for the statements of `defineStatement`. It acts as the owner of the tables, so it is
+   * for the service's own work; queries of requests run in `requests`.
+   */
   pool: pg.Pool;
+  /** The same connections for the queries of requests, which act as the request role. */
+  requests: RequestPool;
   /** True, or the reason why the database cannot be used at present. */
   ready(): true | string;
   close(): Promise<void>;
@@ -44,14 +51,15 @@ const IDLE_TIMEOUT_MS = 3_000;
 const ATTEMPTS_PER_LOG_ENTRY = 120;
 
 /**
- * Waits for PostgreSQL, migrates the database and opens it. Throws `DatabaseNewerError`, or the error
- * of PostgreSQL when it refuses the connection or is not available within `waitMs`.
+ * Waits for PostgreSQL, migrates the database and opens it. Throws `DatabaseNewerError`, `RequestRoleError`,
+ * or the error of PostgreSQL when it refuses the connection or is not available within `waitMs`.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, name, log, statementTimeoutMs = 5_000 } = options;
-  await retryWhileUnavailable(options, async () => {
-    await assertReachable(url);
+  const requestRole = await retryWhileUnavailable(options, async () => {
+    const role = await requireRequestRole(url);
     await migrate(url, options.migrations, log);
+    return role;
   });
 
   const dataSource = new DataSource({
@@ -89,6 +97,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return {
     dataSource,
     pool,
+    requests: new RequestPool(pool, requestRole),
     ready: heartbeat.ready,
     async close() {
       await heartbeat.close();
@@ -98,10 +107,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 /** Runs `work` again while PostgreSQL is unavailable, for at most `waitMs`. */
-async function retryWhileUnavailable(
+async function retryWhileUnavailable<T>(
   { log, waitMs = Number.POSITIVE_INFINITY }: DatabaseOptions,
-  work: () => Promise<void>,
-): Promise<void> {
+  work: () => Promise<T>,
+): Promise<T> {
   const deadlineMs = performance.now() + waitMs;
   for (let attempts = 0; ; attempts += 1) {
     try {
@@ -114,14 +123,19 @@ async function retryWhileUnavailable(
   }
 }
 
-async function assertReachable(url: string): Promise<void> {
+/** The name of the request role. Throws `RequestRoleError`, or PostgreSQL's error when it is not reachable. */
+async function requireRequestRole(url: string): Promise<string> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  client.on('error', () => undefined); // A server that closes the connection now was reachable.
+  client.on('error', () => undefined); // The query under way reports it.
   await client.connect();
-  await client.end();
+  try {
+    return await findRequestRole(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }
 
 /** TypeORM's types do not include the pool of its driver. */

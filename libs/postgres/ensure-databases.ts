@@ -1,5 +1,6 @@
-/** Creates the services' databases and the roles that own them, where they are missing. */
+/** Creates the services' databases, the roles that own them and their request roles, where they are missing. */
 import pg from 'pg';
+import { createRequestRoleSql, requestRoleOf } from './row-security/request-role.ts';
 
 export interface OwnedDatabase {
   /** The name of the database and of the role that owns it. */
@@ -9,8 +10,8 @@ export interface OwnedDatabase {
 }
 
 /**
- * Creates the databases and roles that are missing on a server; repeating it changes nothing. Each role
- * may connect to its own database alone.
+ * Creates the databases and roles that are missing on a server; repeating it changes nothing. Each owner
+ * may connect to its own database alone, and a request role to none.
  *
  * @param adminUrl the URL of any database of the server, with a user who may create both
  */
@@ -30,10 +31,17 @@ export async function ensureDatabases(
 
 async function ensureDatabase(admin: pg.Client, { name, password }: OwnedDatabase): Promise<void> {
   const id = admin.escapeIdentifier(name);
-  const role = await admin.query('SELECT FROM pg_roles WHERE rolname = $1', [name]);
-  const verb = role.rowCount === 0 ? 'CREATE' : 'ALTER';
+  const verb = (await roleExists(admin, name)) ? 'ALTER' : 'CREATE';
   await admin.query(`${verb} ROLE ${id} LOGIN PASSWORD ${admin.escapeLiteral(password)}`);
   const database = await admin.query('SELECT FROM pg_database WHERE datname = $1', [name]);
   if (database.rowCount === 0) await admin.query(`CREATE DATABASE ${id} OWNER ${id}`);
   await admin.query(`REVOKE CONNECT, TEMPORARY ON DATABASE ${id} FROM PUBLIC`);
+  const [createRequestRole, grantRequestRole] = createRequestRoleSql(name, name);
+  if (!(await roleExists(admin, requestRoleOf(name)))) await admin.query(createRequestRole);
+  await admin.query(grantRequestRole);
+}
+
+async function roleExists(admin: pg.Client, name: string): Promise<boolean> {
+  const { rowCount } = await admin.query('SELECT FROM pg_roles WHERE rolname = $1', [name]);
+  return rowCount !== 0;
 }

@@ -9,7 +9,7 @@
  * runs in turns, 2 cores).
  */
 import pg from 'pg';
-import { type Query, type Queryable, useConnection } from './statement.ts';
+import { type Query, type Queryable, ScopedPool, useConnection } from './query.ts';
 
 /** The results of the queries in their order; undefined in the place of an undefined query. */
 export type QueryResults<Queries extends readonly unknown[]> = {
@@ -31,13 +31,17 @@ export async function runPipeline<const Queries extends readonly (Query<unknown>
   db: Queryable,
   queries: Queries,
 ): Promise<QueryResults<Queries>> {
-  const sent = queries.filter((query) => query !== undefined);
+  const asked = queries.filter((query) => query !== undefined);
+  const before = db instanceof ScopedPool ? [db.enterScope] : [];
+  const sent = [...before, ...asked];
   const answers = await useConnection(db, (client) => roundTrip(client, sent)).catch((error) => {
     // The driver creates the error in its socket handler; the caller's stack is the useful one.
     Error.captureStackTrace(error);
     throw error;
   });
-  const results = answers.map(({ rows }, place) => sent[place]?.toResult(rows));
+  const results = answers
+    .slice(before.length)
+    .map(({ rows }, place) => asked[place]?.toResult(rows));
   return queries.map((query) => query && results.shift()) as QueryResults<Queries>;
 }
 

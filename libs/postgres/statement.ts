@@ -1,10 +1,10 @@
 /** Named SQL statements: each connection parses and plans a statement once. */
-import type pg from 'pg';
-import { VALUE_TYPES } from './value-types.ts';
-import { withConnection } from './with-connection.ts';
 
-/** A pool, or a connection inside a transaction. */
-export type Queryable = pg.Pool | pg.PoolClient | pg.Client;
+import { VALUE_TYPES } from './connection/value-types.ts';
+import { runPipeline } from './pipeline.ts';
+import { type Query, type Queryable, ScopedPool, useConnection } from './query.ts';
+
+export type { Query, Queryable };
 
 export interface Statement<Row> {
   readonly name: string;
@@ -13,12 +13,6 @@ export interface Statement<Row> {
   run(db: Queryable, values?: readonly unknown[]): Promise<Row[]>;
   /** Returns the statement with its values, to run it together with other queries. */
   query(values?: readonly unknown[]): Query<Row[]>;
-}
-
-/** A statement with its values, and the function that makes the result of its rows. */
-export interface Query<Result> {
-  readonly config: Required<pg.QueryConfig>;
-  toResult(rows: unknown[]): Result;
 }
 
 /** Defines a statement that is prepared under `name`, which must be unique in the service. */
@@ -42,22 +36,11 @@ export function mapQueryResult<Result, Mapped>(
 }
 
 /** Runs one query. Rejects with the error of the database. */
-export async function runQuery<Result>(
-  db: Queryable,
-  { config, toResult }: Query<Result>,
-): Promise<Result> {
-  const { rows } = await useConnection(db, (client) => client.query(config));
-  return toResult(rows);
-}
-
-/** Runs `work` on the connection, or on a connection of the pool. */
-export function useConnection<T>(
-  db: Queryable,
-  work: (client: pg.ClientBase) => Promise<T>,
-): Promise<T> {
-  return isPool(db) ? withConnection(db, work) : work(db);
-}
-
-function isPool(db: Queryable): db is pg.Pool {
-  return 'totalCount' in db;
+export async function runQuery<Result>(db: Queryable, query: Query<Result>): Promise<Result> {
+  if (db instanceof ScopedPool) {
+    const [result] = await runPipeline(db, [query]);
+    return result;
+  }
+  const { rows } = await useConnection(db, (client) => client.query(query.config));
+  return query.toResult(rows);
 }

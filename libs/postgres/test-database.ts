@@ -2,6 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { RequestPool } from './row-security/request-pool.ts';
+import { createRequestRoleSql, requestRoleOf } from './row-security/request-role.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -13,11 +15,15 @@ declare module 'vitest' {
 export interface TestDatabase {
   /** Connects as a role that owns only this database, as a service does. */
   url: string;
-  /** A pool of that role, for the test's own statements. */
+  /** A pool of the owner, for the test's own statements. */
   sql: pg.Pool;
-  /** Opens another pool of that role. `drop` ends it. */
+  /** Connections of `sql` that act as the request role. */
+  requests: RequestPool;
+  /** The name of the request role. */
+  requestRole: string;
+  /** Opens another pool of the owner. `drop` ends it. */
   connect(config?: pg.PoolConfig): pg.Pool;
-  /** Closes all connections and drops the database and the role. */
+  /** Closes all connections and drops the database and its roles. */
   drop(): Promise<void>;
 }
 
@@ -25,10 +31,12 @@ export interface TestDatabase {
 export async function createTestDatabase(name: string): Promise<TestDatabase> {
   const adminUrl = inject('postgresUrl');
   const id = `${name.replaceAll(/[^a-z0-9]+/g, '_')}_${randomBytes(4).toString('hex')}`;
+  const requestRole = requestRoleOf(id);
   const password = randomBytes(12).toString('hex');
   await asAdmin(adminUrl, [
     `CREATE ROLE ${id} LOGIN PASSWORD '${password}'`,
     `CREATE DATABASE ${id} OWNER ${id}`,
+    ...createRequestRoleSql(id, id),
   ]);
   const url = new URL(adminUrl);
   url.username = id;
@@ -42,13 +50,20 @@ export async function createTestDatabase(name: string): Promise<TestDatabase> {
     pools.push(pool);
     return pool;
   };
+  const sql = connect({ max: 4 });
   return {
     url: url.href,
-    sql: connect({ max: 4 }),
+    sql,
+    requests: new RequestPool(sql, requestRole),
+    requestRole,
     connect,
     async drop() {
       await Promise.all(pools.map((pool) => pool.end()));
-      await asAdmin(adminUrl, [`DROP DATABASE ${id} WITH (FORCE)`, `DROP ROLE ${id}`]);
+      await asAdmin(adminUrl, [
+        `DROP DATABASE ${id} WITH (FORCE)`,
+        `DROP ROLE ${requestRole}`,
+        `DROP ROLE ${id}`,
+      ]);
     },
   };
 }

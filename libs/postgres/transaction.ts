@@ -1,9 +1,10 @@
 /** Runs work in a transaction, and rolls the transaction back when the work fails. */
 import type pg from 'pg';
+import { withConnection } from './connection/with-connection.ts';
 import { isDatabaseUnavailable } from './error-classes.ts';
 import { type QueryResults, runPipeline } from './pipeline.ts';
+import { ScopedPool } from './query.ts';
 import { defineStatement, type Query } from './statement.ts';
-import { withConnection } from './with-connection.ts';
 
 /**
  * Runs `work` in one transaction and resolves to its result. When `work` rejects, the transaction is
@@ -12,11 +13,12 @@ import { withConnection } from './with-connection.ts';
  * repeat only work that recognises its own repetition.
  */
 export function inTransaction<T>(
-  pool: pg.Pool,
+  pool: pg.Pool | ScopedPool,
   work: (tx: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   return transaction(pool, async (tx) => {
-    await begin.run(tx);
+    if (pool instanceof ScopedPool) await runPipeline(tx, [begin.query(), pool.enterScope]);
+    else await begin.run(tx);
     const result = await work(tx);
     await commit.run(tx);
     return result;
@@ -54,8 +56,11 @@ export function runReadWriteTransaction<
 const begin = defineStatement('begin', 'BEGIN');
 const commit = defineStatement('commit', 'COMMIT');
 
-function transaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
-  return withConnection(pool, async (tx, discard) => {
+function transaction<T>(
+  pool: pg.Pool | ScopedPool,
+  work: (tx: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const run = async (tx: pg.PoolClient, discard: () => void): Promise<T> => {
     try {
       return await work(tx);
     } catch (error) {
@@ -64,5 +69,6 @@ function transaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>):
       if (!isDatabaseUnavailable(error)) await tx.query('ROLLBACK').catch(discard);
       throw error;
     }
-  });
+  };
+  return pool instanceof ScopedPool ? pool.connect(run) : withConnection(pool, run);
 }

@@ -4,7 +4,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
 import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
-import type { Database } from '@creditlane/postgres/database';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import {
@@ -27,7 +27,7 @@ import { insertComment, type NewComment } from './store/comments.ts';
 import { findSubmissionState } from './submission-state.ts';
 
 export interface AddCommentDeps {
-  database: Database;
+  requests: RequestPool;
   applications: Client<typeof ApplicationsService>;
   /** Seals the comments. */
   keyRing: KeyRing;
@@ -83,13 +83,13 @@ type CheckedComment = Pick<NewComment, 'side' | 'retailerId' | 'authorUserId' | 
  * the commit, milliseconds later, keeps the comment.
  */
 async function addOnce(
-  { database, keyRing, digestKey, clock, newId }: AddCommentDeps,
+  { requests, keyRing, digestKey, clock, newId }: AddCommentDeps,
   { submission, call }: SubmissionCall,
   check: () => Promise<CheckedComment>,
 ): Promise<CommentAsCreditorResponse> {
-  const { pool } = database;
+  const db = requests.of(call);
   const idempotency = withKeyedDigest(call.idempotency, digestKey);
-  const outcome = await answerOnce(pool, idempotency, async () => {
+  const outcome = await answerOnce(db, idempotency, async () => {
     // Before the transaction: no connection waits for another service.
     const checked = await check();
     const [id, createdAt] = [newId(), clock()];
@@ -99,7 +99,7 @@ async function addOnce(
     });
     const answer = toBinary(CommentAsCreditorResponseSchema, response);
     const integrationId = call.identity.subject;
-    await inTransaction(pool, async (tx) => {
+    await inTransaction(db, async (tx) => {
       // The answer is stored first, so that a duplicate request waits here for the stored answer.
       if (idempotency) await storeAnswer(tx, idempotency, answer);
       await insertComment(tx, keyRing, { ...checked, id, submission, integrationId, createdAt });

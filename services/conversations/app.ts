@@ -32,7 +32,7 @@ export async function startConversations({
 }: ConversationsContext & { clock?: Clock }): Promise<Conversations> {
   const { log, metrics, closers, health } = process;
   const { keyRing, digestKey } = settings;
-  const { pool } = database;
+  const { pool, requests } = database;
 
   const rewrapped = await rewrapTable(keyRing, new SealedComments(database));
   if (rewrapped > 0) log.info({ rewrapped }, 'comments wrapped with the current key');
@@ -48,6 +48,6 @@ export async function startConversations({
     health,
     metrics,
   });
-  const deps = { database, applications, keyRing, digestKey, clock, newId };
+  const deps = { requests, applications, keyRing, digestKey, clock, newId };
   return { routes: [conversationsRoutes(deps)] };
 }

@@ -2,7 +2,7 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
-import type { Database } from '@creditlane/postgres/database';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import {
   type Comment,
@@ -21,7 +21,7 @@ import { type CommentRow, findComments, markDelivered } from './store/conversati
 import { findSubmissionState } from './submission-state.ts';
 
 export interface ReadConversationDeps {
-  database: Database;
+  requests: RequestPool;
   applications: Client<typeof ApplicationsService>;
   /** Opens the sealed comments. */
   keyRing: KeyRing;
@@ -43,11 +43,11 @@ export async function readConversation(
   submissionCall: SubmissionCall,
   { limit, cursor, discarded }: { limit: number; cursor: string; discarded: boolean },
 ): Promise<Page<Comment>> {
-  const { submission, scope } = submissionCall;
+  const { submission, scope, call } = submissionCall;
   const list: ListKey = ['comments', submission.applicationId, submission.creditorId];
   // One comment more than the page holds shows whether there is a next page.
   const page = { before: sequenceBefore(cursor, list), limit: limit + 1 };
-  const found = await findComments(deps.database.pool, submission, scope, page);
+  const found = await findComments(deps.requests.of(call), submission, scope, page);
   if (found === undefined) await requireSubmission(deps, submissionCall);
   const { items, nextCursor } = pageOf(
     list,
@@ -77,7 +77,7 @@ async function requireSubmission(
 
 /** Marks the other side's comments as delivered, in the database and in `comments`. */
 async function deliver(
-  { database, clock }: ReadConversationDeps,
+  { requests, clock }: ReadConversationDeps,
   { submission, scope, call }: SubmissionCall,
   comments: OpenedComment[],
 ): Promise<void> {
@@ -87,7 +87,7 @@ async function deliver(
   if (queued.length === 0) return;
   const ids = queued.map(({ id }) => id);
   const delivery = { at: clock(), integrationId: call.identity.subject };
-  const delivered = await markDelivered(database.pool, ids, delivery);
+  const delivered = await markDelivered(requests.of(call), ids, delivery);
   for (const comment of queued)
     Object.assign(
       comment,

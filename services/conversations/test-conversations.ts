@@ -61,6 +61,7 @@ export async function startTestConversations(settings: Record<string, string> = 
   };
   let running = await start(KEYS);
   return {
+    database,
     sql: database.sql,
     log,
     applications: fake,

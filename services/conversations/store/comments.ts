@@ -2,6 +2,7 @@
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
 import type { Database } from '@creditlane/postgres/database';
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { SubmissionKey } from '@creditlane/rpc/submission-call';
 import type { Side } from '../comment.ts';
@@ -24,20 +25,25 @@ export interface NewComment {
  * The first comment makes the conversation. Later ones wait for the conversation's row lock, so that
  * sequences have no gap and a page of older comments never gains one.
  */
+const advanceConversation = defineStatement(
+  'conversation_advance',
+  `INSERT INTO conversations (application_id, creditor_id, retailer_id, last_seq)
+   VALUES ($1::uuid, $2::uuid, $3::uuid, 1)
+   ON CONFLICT (application_id, creditor_id)
+     DO UPDATE SET last_seq = conversations.last_seq + 1`,
+);
+
+/**
+ * A statement of its own: row security lets a retailer insert a comment only where it sees the conversation,
+ * and a statement does not see the rows that it inserts.
+ */
 const insertRow = defineStatement(
   'comment_insert',
-  `WITH conversation AS (
-    INSERT INTO conversations (application_id, creditor_id, retailer_id, last_seq)
-    VALUES ($1::uuid, $2::uuid, $3::uuid, 1)
-    ON CONFLICT (application_id, creditor_id)
-      DO UPDATE SET last_seq = conversations.last_seq + 1
-    RETURNING application_id, creditor_id, last_seq
-  )
-  INSERT INTO comments (id, application_id, creditor_id, seq, side, integration_id,
-    author_user_id, sealed, sealed_with, created_at)
-  SELECT $4::uuid, application_id, creditor_id, last_seq, $5::text, $6::uuid,
-    $7::uuid, $8::bytea, $9::text, $10::timestamptz
-  FROM conversation`,
+  `INSERT INTO comments (id, application_id, creditor_id, seq, side, integration_id,
+     author_user_id, sealed, sealed_with, created_at)
+   SELECT $3::uuid, application_id, creditor_id, last_seq, $4::text, $5::uuid,
+     $6::uuid, $7::bytea, $8::text, $9::timestamptz
+   FROM conversations WHERE application_id = $1::uuid AND creditor_id = $2::uuid`,
 );
 
 /** Inserts a comment as the latest one of its conversation, queued for the other side. */
@@ -46,17 +52,19 @@ export async function insertComment(
   keyRing: KeyRing,
   { id, submission, retailerId, content, ...comment }: NewComment,
 ): Promise<void> {
-  await insertRow.run(tx, [
-    submission.applicationId,
-    submission.creditorId,
-    retailerId,
-    id,
-    comment.side,
-    comment.integrationId,
-    comment.authorUserId,
-    sealComment(keyRing, content, id, retailerId),
-    keyRing.currentId,
-    comment.createdAt,
+  const key = [submission.applicationId, submission.creditorId];
+  await runPipeline(tx, [
+    advanceConversation.query([...key, retailerId]),
+    insertRow.query([
+      ...key,
+      id,
+      comment.side,
+      comment.integrationId,
+      comment.authorUserId,
+      sealComment(keyRing, content, id, retailerId),
+      keyRing.currentId,
+      comment.createdAt,
+    ]),
   ]);
 }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Queryable } from '@creditlane/postgres/statement';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -41,7 +40,7 @@ function recorderOn(pool: pg.Pool): ResultRecorder {
 /** A delivery that a process has leased, or a waiting one behind it in the lane. */
 async function leased(
   lane: { orderingKey?: string; destinationId?: string } = {},
-  { db = fixture.sql as Queryable, state = 'due' } = {},
+  { db = fixture.sql as pg.Pool | pg.PoolClient, state = 'due' } = {},
 ): Promise<LeasedDelivery> {
   const { orderingKey = randomUUID(), destinationId = randomUUID() } = lane;
   const [id, eventId] = [randomUUID(), randomUUID()];

@@ -3,7 +3,7 @@
 import { startPeriodicTask } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
-import { defineStatement } from './statement.ts';
+import { defineStatement } from '../statement.ts';
 
 const HEARTBEAT_MS = 2_000;
 

@@ -1,6 +1,6 @@
 /** Runs work on a connection of a pool. */
 import type pg from 'pg';
-import { isDatabaseUnavailable } from './error-classes.ts';
+import { isDatabaseUnavailable } from '../error-classes.ts';
 
 /**
  * Runs `work` on a connection and returns the connection to the pool afterwards. The connection is

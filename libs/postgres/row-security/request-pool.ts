@@ -1,0 +1,55 @@
+/** The connections that handlers of requests get: each transaction acts as the request role, in a scope. */
+import type { Call } from '@creditlane/rpc/call';
+import type pg from 'pg';
+import { ScopedPool } from '../query.ts';
+import { defineStatement } from '../statement.ts';
+import { SCOPE_TYPES, type ScopeKind, settingOf } from './policies.ts';
+
+/** The ids that a request may act for; a kind without ids covers no row. */
+export type RowScope = { readonly [Kind in ScopeKind]?: readonly string[] };
+
+const KINDS = Object.keys(SCOPE_TYPES) as ScopeKind[];
+
+/**
+ * Sets the role as a setting: one SELECT then sets the role and the scope, with bound parameters, which
+ * SET LOCAL ROLE does not take.
+ */
+const enterScope = defineStatement(
+  'scope_enter',
+  `SELECT set_config('role', $1, true), ${KINDS.map(
+    (kind, n) => `set_config('${settingOf(kind)}', $${n + 2}::${SCOPE_TYPES[kind]}[]::text, true)`,
+  ).join(', ')}`,
+);
+
+/** Gives handlers of requests connections that act as the request role, never as the owner of the tables. */
+export class RequestPool {
+  readonly #owner: pg.Pool;
+  readonly #role: string;
+
+  /** @param owner the service's pool, whose role is a member of `role` */
+  constructor(owner: pg.Pool, role: string) {
+    this.#owner = owner;
+    this.#role = role;
+  }
+
+  /** For the queries of this call: its scope is that of the verified identity token. */
+  of(call: Pick<Call, 'identity' | 'idempotency'>): ScopedPool {
+    return this.within(scopeOf(call));
+  }
+
+  /** For queries in this scope. */
+  within(scope: RowScope): ScopedPool {
+    const ids = KINDS.map((kind) => scope[kind] ?? null);
+    return new ScopedPool(this.#owner, enterScope.query([this.#role, ...ids]));
+  }
+}
+
+/** The rows that a call may read and write: those of its creditor and its retailer, and its stored answers. */
+function scopeOf({ identity, idempotency }: Pick<Call, 'identity' | 'idempotency'>): RowScope {
+  const { creditorId, retailerId } = identity;
+  return {
+    ...(creditorId !== undefined && { creditors: [creditorId] }),
+    ...(retailerId !== undefined && { retailers: [retailerId] }),
+    ...(idempotency !== undefined && { callers: [idempotency.callerId] }),
+  };
+}

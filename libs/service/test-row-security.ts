@@ -1,0 +1,125 @@
+/** For the tests of services: what PostgreSQL's row security leaves to requests, table by table. */
+import type { RowScope } from '@creditlane/postgres/row-security/request-pool';
+import type { TestDatabase } from '@creditlane/postgres/test-database';
+import { inTransaction } from '@creditlane/postgres/transaction';
+
+/** PostgreSQL's code when a policy refuses a row that a statement would leave behind. */
+const REFUSED_BY_POLICY = '42501';
+const FOREIGN_KEY_VIOLATION = '23503';
+
+/** The tables that are not under row security, each with what requests may do with it, such as INSERT. */
+export async function listUnsecuredTables({
+  sql,
+  requestRole,
+}: TestDatabase): Promise<Record<string, string[]>> {
+  const { rows } = await sql.query<{ name: string; privileges: string[] }>(
+    `SELECT relname AS name, ARRAY(SELECT privilege_type::text FROM aclexplode(relacl)
+       WHERE grantee IN (0, $1::regrole) ORDER BY 1) AS privileges
+     FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')
+       AND NOT relrowsecurity`,
+    [requestRole],
+  );
+  return Object.fromEntries(rows.map(({ name, privileges }) => [name, privileges]));
+}
+
+/** Two tenants, each with rows in every table under row security. */
+export interface TwoTenants {
+  own: RowScope;
+  foreign: RowScope;
+}
+
+/**
+ * What a request of one tenant can do with the rows of the other, by statements without any filter, as if
+ * requests had every privilege. A finding is a breach of the isolation, or a table in which a tenant has no
+ * row, so that the table shows nothing.
+ */
+export async function findBreaches(database: TestDatabase, tenants: TwoTenants): Promise<string[]> {
+  const { rows } = await database.sql.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relrowsecurity`,
+  );
+  const findings: string[] = [];
+  for (const { name } of rows) {
+    await database.sql.query(`GRANT ALL ON ${name} TO ${database.requestRole}`);
+    const found = await findBreachesOf(database, name, tenants);
+    findings.push(...found.map((finding) => `${name}: ${finding}`));
+  }
+  return findings;
+}
+
+async function findBreachesOf(
+  database: TestDatabase,
+  table: string,
+  { own, foreign }: TwoTenants,
+): Promise<string[]> {
+  const run = (scope: RowScope, text: string, values: unknown[] = []) =>
+    outcomeOf(database.requests.within(scope), text, values);
+  const select = `SELECT ctid::text AS place, to_jsonb(t) AS row FROM ${table} AS t`;
+  const ownRows = await run(own, select);
+  const foreignRows = await run(foreign, select);
+  const [ownRow, foreignRow] = [ownRows.rows[0], foreignRows.rows[0]];
+  if (ownRow === undefined || foreignRow === undefined) return ['a tenant has no row'];
+
+  const findings: string[] = [];
+  const expect = (holds: boolean, finding: string) => {
+    if (!holds) findings.push(finding);
+  };
+  const ownPlaces = new Set(ownRows.rows.map(({ place }) => place));
+  const isDisjoint = foreignRows.rows.every(({ place }) => !ownPlaces.has(place));
+  expect(isDisjoint, 'both tenants read the same row');
+  expect((await run({}, select)).rows.length === 0, 'a request without a scope reads rows');
+
+  const [column] = Object.keys(ownRow.row);
+  const update = `UPDATE ${table} SET ${column} = ${column}`;
+  expect((await run({}, update)).count === 0, 'a request without a scope changes rows');
+  const updated = await run(own, update);
+  expect(updated.count === ownPlaces.size, 'a tenant changes other rows than its own');
+  const deleted = await run(own, `DELETE FROM ${table}`);
+  const isOwnDeletion = deleted.count === ownPlaces.size || deleted.code === FOREIGN_KEY_VIOLATION;
+  expect(isOwnDeletion, 'a tenant deletes other rows than its own');
+
+  const copy = `INSERT INTO ${table} SELECT (jsonb_populate_record(NULL::${table}, $1)).*`;
+  const inserted = await run(own, copy, [foreignRow.row]);
+  expect(inserted.code === REFUSED_BY_POLICY, "a tenant inserts the other tenant's row");
+  const insertedAsNobody = await run({}, copy, [ownRow.row]);
+  expect(insertedAsNobody.code === REFUSED_BY_POLICY, 'a request without a scope inserts a row');
+  const columns = Object.keys(ownRow.row).join(', ');
+  const given = await run(
+    own,
+    `UPDATE ${table} SET (${columns}) = (SELECT ${columns} FROM jsonb_populate_record(NULL::${table}, $1))
+     WHERE ctid = $2::tid`,
+    [foreignRow.row, ownRow.place],
+  );
+  expect(given.code === REFUSED_BY_POLICY, "a tenant turns its row into the other tenant's");
+  return findings;
+}
+
+interface StatementOutcome {
+  rows: { place: string; row: Record<string, unknown> }[];
+  /** The number of rows that the statement changed; null when it failed. */
+  count: number | null;
+  /** The code of PostgreSQL's error; undefined without one. */
+  code?: string | undefined;
+}
+
+class RolledBack extends Error {}
+
+/** Runs a statement in a transaction that is rolled back. */
+async function outcomeOf(
+  scoped: Parameters<typeof inTransaction>[0],
+  text: string,
+  values: unknown[],
+): Promise<StatementOutcome> {
+  const outcome: StatementOutcome = { rows: [], count: null };
+  try {
+    await inTransaction(scoped, async (tx) => {
+      const { rows, rowCount } = await tx.query(text, values);
+      Object.assign(outcome, { rows, count: rowCount });
+      throw new RolledBack();
+    });
+  } catch (error) {
+    if (!(error instanceof RolledBack)) outcome.code = (error as { code?: string }).code;
+  }
+  return outcome;
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import type { RowScope } from '@creditlane/postgres/row-security/request-pool';
+import { findBreaches, listUnsecuredTables } from '@creditlane/service/test-row-security';
+import { expect, test } from 'vitest';
+import { findComments } from './store/conversations.ts';
+import {
+  commentAsCreditor,
+  commentAsRetailer,
+  submitNew,
+  type TestSubmission,
+  useSubmission,
+} from './test-conversations.ts';
+
+const fixture = useSubmission();
+
+/** A comment of each side on a new submission, with stored answers of `caller`. */
+async function commentOnNew(caller: string): Promise<TestSubmission> {
+  const { service } = fixture;
+  const submission = submitNew(service);
+  const options = { subject: caller, idempotencyKey: 'key' };
+  await commentAsCreditor(service, submission, 'x', options);
+  await commentAsRetailer(service, submission, 'y', options);
+  return submission;
+}
+
+test('every table is under row security, or out of the reach of requests', async () => {
+  expect(await listUnsecuredTables(fixture.service.database)).toEqual({
+    // TypeORM's list of the migrations that were run.
+    migrations: [],
+  });
+});
+
+test.each([
+  ['creditor', ({ creditorId }: TestSubmission) => ({ creditors: [creditorId] })],
+  ['retailer', ({ retailerId }: TestSubmission) => ({ retailers: [retailerId] })],
+])('without its filter, a statement of a %s reaches no row of another', async (_, scopeOf) => {
+  const [caller, other] = [randomUUID(), randomUUID()];
+  const own = { ...scopeOf(await commentOnNew(caller)), callers: [caller] };
+  const foreign = { ...scopeOf(await commentOnNew(other)), callers: [other] };
+  expect(await findBreaches(fixture.service.database, { own, foreign })).toEqual([]);
+});
+
+test('a query whose own filter admits every tenant finds only the conversation of the scope', async () => {
+  const { requests } = fixture.service.database;
+  const submission = await commentOnNew(randomUUID());
+  const { creditorId, retailerId } = submission;
+  const countIn = async (scope: RowScope) => {
+    const everyone = { creditorId, retailerId };
+    const page = { before: 100, limit: 10 };
+    return (await findComments(requests.within(scope), submission, everyone, page))?.length;
+  };
+  expect(await countIn({ creditors: [creditorId] })).toBe(2);
+  expect(await countIn({ retailers: [retailerId] })).toBe(2);
+  expect(await countIn({ creditors: [retailerId], retailers: [creditorId] })).toBeUndefined();
+  expect(await countIn({})).toBeUndefined();
+});
