@@ -1,5 +1,7 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLog } from '@creditlane/runtime/telemetry/log';
@@ -291,3 +293,22 @@ async function watch() {
     },
   };
 }
+
+test('a webhook that does not arrive in time is cut, and the inbox logs no failure', async () => {
+  const lines: string[] = [];
+  const write = (line: string) => void lines.push(line);
+  const late = await startWebhookInbox({
+    ...OPTIONS,
+    timeouts: { headMs: 100, requestMs: 200, unreadMs: 100 },
+    log: createLog('inbox-test', { destination: { write } }),
+  });
+  const { port, host } = new URL(late.url);
+  const head = `POST / HTTP/1.1\r\nhost: ${host}\r\n`;
+  for (const text of [head, `${head}content-length: 9\r\n\r\n{`]) {
+    const client = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+    client.resume().write(text);
+    await once(client, 'close');
+  }
+  await late.close();
+  expect(lines).toEqual([]);
+});

@@ -1,7 +1,7 @@
 // The webhook inbox: the receiver for development. It stores webhooks, checks both signatures, shows
 // them live in a browser and as JSON, and can fail in several ways.
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createLimitedServer, type Timeouts } from '@creditlane/runtime/http/limited-server';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { createBehaviour } from './behaviour.ts';
 import { createLiveUpdates } from './live-updates.ts';
@@ -20,7 +20,13 @@ export interface WebhookInboxOptions {
   /** The file that keeps the webhooks over a restart; without it they are in memory only. */
   dataFile?: string;
   log: Log;
+  timeouts?: Timeouts;
 }
+
+/** Longer than senders keep idle connections, so that the server never closes one that gets a request. */
+const KEEP_ALIVE_MS = 75_000;
+/** Browsers and senders of one machine. The one idle longest makes room for a new one. */
+const MAX_CONNECTIONS = 1_024;
 
 /** Of every answer. The page has a content security policy of its own. */
 const SECURITY_HEADERS = new Map([
@@ -50,6 +56,7 @@ export async function startWebhookInbox({
   port,
   host,
   log,
+  timeouts,
   ...options
 }: WebhookInboxOptions): Promise<WebhookInbox> {
   const watchers = createLiveUpdates();
@@ -64,7 +71,11 @@ export async function startWebhookInbox({
 
   let hosts: ReadonlySet<string> = new Set();
   // A request without Host is refused below, with the headers of every answer.
-  const server = createServer({ requireHostHeader: false }, async (request, response) => {
+  const server = createLimitedServer(
+    { timeouts, maxConnections: MAX_CONNECTIONS },
+    { requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE_MS },
+  );
+  server.on('request', async (request, response) => {
     response.setHeaders(SECURITY_HEADERS);
     try {
       const refusal = findRefusal(request, hosts);
@@ -82,8 +93,6 @@ export async function startWebhookInbox({
       else refuse(response, 500, 'the inbox failed');
     }
   });
-  // Longer than senders keep idle connections, so that the server never closes one that gets a request.
-  server.keepAliveTimeout = 75_000;
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -1,4 +1,5 @@
 /** The options of the servers that listen on a port, and the defaults that all mounts share. */
+import type { Timeouts } from '@creditlane/runtime/http/limited-server';
 import type { Certificates } from './credentials/certificates.ts';
 import type { ProcedureDeps } from './pipeline/pipeline.ts';
 import type { ServiceRoutes } from './service.ts';
@@ -25,6 +26,8 @@ export type ServerOptions = ProcedureDeps & {
   gracePeriodMs?: number;
   /** With certificates, callers must present one of the same authority; without, plain text. */
   certificates?: Certificates | undefined;
+  /** How long clients may take; over gRPC, `headMs` is the time until a client begins HTTP/2. */
+  timeouts?: Timeouts;
 };
 
 export const DEFAULT_HOST = '0.0.0.0';

@@ -12,7 +12,7 @@ import { onTestFinished } from 'vitest';
 import type { Call } from './call.ts';
 import { type Client, connect, type Endpoint } from './client.ts';
 import { Fault } from './fault.ts';
-import { startGrpcServer } from './grpc/server.ts';
+import { type GrpcServerOptions, startGrpcServer } from './grpc/server.ts';
 import { startHttpServer } from './http/server.ts';
 import { generateIdentityKeys, type Identity, TokenSigner, TokenVerifier } from './identity.ts';
 import { mountInMemory } from './memory/server.ts';
@@ -42,9 +42,14 @@ export const GET_DECISION = {
 };
 
 export type TestServiceOptions = Partial<Handlers<typeof DecisionsService>> &
-  Pick<Partial<ServerOptions>, 'port' | 'maxMessageBytes' | 'gracePeriodMs' | 'certificates'> & {
+  Pick<
+    Partial<ServerOptions>,
+    'port' | 'maxMessageBytes' | 'gracePeriodMs' | 'certificates' | 'timeouts'
+  > & {
     /** The timeout of the clients. */
     timeoutMs?: number;
+    /** Of the gRPC server. */
+    maxConnections?: number;
   };
 
 export type TestService = {
@@ -74,6 +79,8 @@ export async function startTestService(
     maxMessageBytes,
     gracePeriodMs,
     certificates,
+    timeouts,
+    maxConnections,
     timeoutMs = 10_000,
     ...handlers
   } = options;
@@ -111,6 +118,8 @@ export async function startTestService(
     certificates,
     ...(maxMessageBytes !== undefined && { maxMessageBytes }),
     ...(gracePeriodMs !== undefined && { gracePeriodMs }),
+    ...(timeouts !== undefined && { timeouts }),
+    ...(maxConnections !== undefined && { maxConnections }),
   });
   closers.add('server', closeServer);
   onTestFinished(() => closers.close());
@@ -132,7 +141,7 @@ export async function startTestService(
 
 async function openMount(
   mount: Mount,
-  options: ServerOptions,
+  options: GrpcServerOptions,
 ): Promise<{ endpoint: Endpoint; close(): Promise<void> }> {
   switch (mount) {
     case 'memory': {

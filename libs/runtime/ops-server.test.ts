@@ -45,6 +45,42 @@ test('/metrics is in the Prometheus text format', async () => {
   expect(await answer.text()).toContain('creditlane_writes_total 1');
 });
 
+test('sixty requests for /metrics at once render it three times at most', async () => {
+  const metrics = new Metrics();
+  let renderings = 0;
+  metrics.gauge('renderings', 'Renderings.', [], () => {
+    renderings += 1;
+  });
+  const { url } = await startServer(new Health(), metrics);
+  const read = async () => (await fetch(`${url}/metrics`)).text();
+  await Promise.all(Array.from({ length: 60 }, read));
+  expect(renderings).toBeLessThanOrEqual(3);
+});
+
+test('each answer of /metrics has what was counted before its request', async () => {
+  const metrics = new Metrics();
+  const writes = metrics.counter('writes_total', 'Writes.');
+  const { url } = await startServer(new Health(), metrics);
+  for (const count of [1, 2, 3]) {
+    writes.inc();
+    const answer = await fetch(`${url}/metrics`);
+    expect(await answer.text()).toContain(`creditlane_writes_total ${count}`);
+  }
+});
+
+test('a request whose head does not arrive in time is cut', async () => {
+  const timeouts = { headMs: 100, requestMs: 200, unreadMs: 100 };
+  const health = new Health();
+  const options = { port: 0, host: '127.0.0.1', health, metrics: new Metrics(), timeouts };
+  const server = await startOpsServer(options);
+  onTestFinished(() => server.close());
+  const client = connect(Number(new URL(server.url).port), '127.0.0.1');
+  client.write('GET /livez HT');
+  const [answer] = await once(client, 'data');
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 408 /);
+  await once(client, 'close');
+});
+
 test('another path: 404; another method: 405', async () => {
   const { url } = await startServer();
   expect((await fetch(`${url}/`)).status).toBe(404);

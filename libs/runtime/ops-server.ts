@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { closeHttpServer } from './close-http-server.ts';
 import type { Health } from './health.ts';
+import { createLimitedServer, type Timeouts } from './http/limited-server.ts';
 import type { Metrics } from './telemetry/metrics.ts';
+import { shareRenderings } from './telemetry/shared-renderings.ts';
 
 /** `port` 0 selects a free port. */
 export interface OpsServerOptions {
@@ -12,6 +14,7 @@ export interface OpsServerOptions {
   host?: string;
   health: Health;
   metrics: Metrics;
+  timeouts?: Timeouts;
 }
 
 /** The server of probes and metrics, on a port of its own. */
@@ -20,13 +23,19 @@ export interface OpsServer {
   close(): Promise<void>;
 }
 
+interface MetricsPage {
+  contentType: string;
+  render: () => Promise<string>;
+}
+
 interface Answer {
   status: number;
   contentType: string;
   body: string;
 }
 
-const REQUEST_TIMEOUT_MS = 10_000;
+/** Probes and Prometheus need a few. The one idle longest makes room for a new one. */
+const MAX_CONNECTIONS = 256;
 
 /**
  * Serves `/livez` and `/readyz` as JSON (200, or 503 with the reasons) and `/metrics` as text, with the
@@ -34,10 +43,15 @@ const REQUEST_TIMEOUT_MS = 10_000;
  * @throws the system's error when the server cannot listen on the port.
  */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
-  const { port, host = '0.0.0.0', health, metrics } = options;
+  const { port, host = '0.0.0.0', health, metrics, timeouts } = options;
   health.exportMetrics(metrics);
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
-    answer(request, health, metrics).then(
+  const page: MetricsPage = {
+    contentType: metrics.contentType,
+    render: shareRenderings(() => metrics.text()),
+  };
+  const server = createLimitedServer({ timeouts, maxConnections: MAX_CONNECTIONS });
+  server.on('request', (request, response) => {
+    answer(request, health, page).then(
       (result) => send(response, result),
       // Metrics count their own failures; the probe only gets the status.
       () => send(response, text(500, 'internal error')),
@@ -51,7 +65,11 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
   };
 }
 
-async function answer(request: IncomingMessage, health: Health, metrics: Metrics): Promise<Answer> {
+async function answer(
+  request: IncomingMessage,
+  health: Health,
+  { contentType, render }: MetricsPage,
+): Promise<Answer> {
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return text(405, 'only GET and HEAD are supported');
   const [path] = (request.url ?? '').split('?');
@@ -64,7 +82,7 @@ async function answer(request: IncomingMessage, health: Health, metrics: Metrics
     return json(readiness.ready ? 200 : 503, readiness);
   }
   if (path === '/metrics') {
-    return { status: 200, contentType: metrics.contentType, body: await metrics.text() };
+    return { status: 200, contentType, body: await render() };
   }
   return text(404, 'the paths are /livez, /readyz and /metrics');
 }

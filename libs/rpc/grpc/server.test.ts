@@ -1,6 +1,8 @@
 // What only the gRPC mount has: encoded messages from any client, and connections that end.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { TokenSigner } from '../identity.ts';
 import {
   faultOf,
@@ -8,6 +10,7 @@ import {
   startTestService,
   TEST_INTEGRATION,
   TEST_KEYS,
+  type TestServiceOptions,
 } from '../test-service.ts';
 
 const SERVICE = '/creditlane.decisions.v1.DecisionsService';
@@ -17,8 +20,8 @@ const token = await new TokenSigner({ issuer: 'gateway', privateKey }).sign(
   TEST_INTEGRATION,
 );
 
-async function open(port = 0) {
-  const server = await startTestService('grpc', { port });
+async function open(port = 0, options: TestServiceOptions = {}) {
+  const server = await startTestService('grpc', { ...options, port });
   if (server.endpoint.kind !== 'grpc') throw new Error('the service is not behind gRPC');
   return { ...server, address: server.endpoint.address };
 }
@@ -83,4 +86,38 @@ test('after a restart of the server its client reconnects', async () => {
     .poll(() => decisions.getDecision(GET_DECISION, context), { timeout: 5_000 })
     .toBeDefined();
   expect(after.handled).toHaveLength(1);
+});
+
+describe('a connection', () => {
+  /** A connection that sends these bytes and no others. */
+  function openSocket(port: number, bytes = ''): Socket {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    onTestFinished(() => void socket.destroy());
+    socket.resume().write(bytes);
+    return socket;
+  }
+  const portOf = (address: string) => Number(address.split(':')[1]);
+
+  test.each([
+    ['nothing', ''],
+    ['only the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ])('whose client sends %s is cut', async (_, bytes) => {
+    const timeouts = { headMs: 100, requestMs: 200, unreadMs: 100 };
+    const { address } = await open(0, { timeouts });
+    await once(openSocket(portOf(address), bytes), 'close');
+  });
+
+  test('that made no call is closed in favour of a new one, and one that made a call is not', async () => {
+    const { address, decisions } = await open(0, { maxConnections: 3 });
+    await decisions.getDecision(GET_DECISION, { identity: TEST_INTEGRATION });
+    const sockets: Socket[] = [];
+    for (let index = 0; index < 6; index += 1) {
+      const socket = openSocket(portOf(address));
+      await once(socket, 'connect');
+      sockets.push(socket);
+    }
+    const closed = () => sockets.map(({ destroyed }) => destroyed);
+    await expect.poll(closed).toEqual([true, true, true, true, false, false]);
+    await decisions.getDecision(GET_DECISION, { identity: TEST_INTEGRATION });
+  });
 });

@@ -1,9 +1,9 @@
 /** Services mounted for other services: gRPC over HTTP/2. */
-import { isIPv6 } from 'node:net';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
 import { Health as HealthService } from '@creditlane/proto/grpc/health/v1/health';
 import type { Health } from '@creditlane/runtime/health';
+import { TIMEOUTS } from '@creditlane/runtime/http/limited-server';
 import {
   experimental,
   Metadata,
@@ -25,6 +25,7 @@ import {
   DEFAULT_MAX_REQUEST_BYTES,
   type ServerOptions,
 } from '../server-options.ts';
+import { acceptConnections, type Connections } from './connections.ts';
 import { bufferOf, rawDefinition } from './definition.ts';
 import { addHealthService } from './health-service.ts';
 import { addReflectionService } from './reflection-service.ts';
@@ -37,11 +38,15 @@ export type GrpcServerOptions = ServerOptions & {
   health?: Health;
   /** Whether grpc.reflection is served. */
   reflection?: boolean;
+  maxConnections?: number;
 };
 
 export const DEFAULT_MAX_CONNECTION_AGE_MS = 60_000;
-const KEEPALIVE_MS = 30_000;
-const KEEPALIVE_TIMEOUT_MS = 10_000;
+/** A client that answers no ping is cut after both times, whether it has gone or never spoke HTTP/2. */
+const KEEPALIVE_MS = 10_000;
+const KEEPALIVE_TIMEOUT_MS = 5_000;
+/** A process of another service has one connection to each address, and a probe one. */
+const MAX_CONNECTIONS = 1_024;
 
 /** Admitted calls whose body has not arrived, under the metadata object that grpc-js passes on. */
 type Admissions = WeakMap<Metadata, AdmittedCall>;
@@ -60,12 +65,15 @@ export async function startGrpcServer({
   health,
   reflection = false,
   certificates,
+  timeouts = TIMEOUTS,
+  maxConnections = MAX_CONNECTIONS,
   ...deps
 }: GrpcServerOptions): Promise<{ port: number; close(): Promise<void> }> {
   const procedures = new Map(
     createProcedures(routes, deps).map((procedure) => [procedure.path, procedure]),
   );
   const admissions: Admissions = new WeakMap();
+  let connections: Connections | undefined;
   const server = new Server({
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_connection_age_ms': maxConnectionAgeMs,
@@ -73,7 +81,9 @@ export async function startGrpcServer({
     'grpc.max_connection_age_grace_ms': MAX_TIMEOUT_MS,
     'grpc.keepalive_time_ms': KEEPALIVE_MS,
     'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
-    interceptors: [admissionInterceptor(procedures, admissions)],
+    interceptors: [
+      admissionInterceptor(procedures, admissions, (peer) => connections?.admit(peer)),
+    ],
   });
   for (const procedure of procedures.values()) {
     const { path, method } = procedure;
@@ -86,13 +96,18 @@ export async function startGrpcServer({
   const services = routes.map(({ service }) => service);
   const watchers = health && addHealthService(server, health, services);
   if (reflection) addReflectionService(server, health ? [...services, HealthService] : services);
-  const boundPort = await listen(server, host, port, certificates);
+  const injector = server.createConnectionInjector(credentialsOf(certificates));
+  const listening = await acceptConnections(
+    { host, port, prefaceMs: timeouts.headMs, maxConnections },
+    (socket) => injector.injectConnection(socket),
+  );
+  connections = listening;
   let closing: Promise<void> | undefined;
   return {
-    port: boundPort,
+    port: listening.port,
     close() {
       watchers?.close();
-      closing ??= closeGracefully(server, gracePeriodMs);
+      closing ??= closeGracefully(server, listening, gracePeriodMs);
       return closing;
     },
   };
@@ -102,6 +117,7 @@ export async function startGrpcServer({
 function admissionInterceptor(
   procedures: ReadonlyMap<string, Procedure>,
   admissions: Admissions,
+  onAdmitted: (peer: string) => void,
 ): ServerInterceptor {
   return ({ path }, call) => {
     const procedure = procedures.get(path);
@@ -121,6 +137,7 @@ function admissionInterceptor(
               (admission) => {
                 admitted = admission;
                 admissions.set(metadata, admission);
+                onAdmitted(call.getPeer());
                 proceed(metadata);
               },
               (error: ConnectError) => call.sendStatus(grpcStatusOf(error)),
@@ -171,31 +188,17 @@ function remainingMs(deadline: Date | number): number | undefined {
   return Number.isFinite(remaining) ? remaining : undefined;
 }
 
-/** Resolves with the port; rejects with the system's error when the server cannot listen on it. */
-function listen(
+/** grpc-js closes the sessions when their calls have ended, and the connections end with them. */
+async function closeGracefully(
   server: Server,
-  host: string,
-  port: number,
-  certificates: Certificates | undefined,
-): Promise<number> {
-  const address = isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, credentialsOf(certificates), (error, boundPort) => {
-      if (error === null) resolve(boundPort);
-      else reject(error);
-    });
-  });
-}
-
-function closeGracefully(server: Server, gracePeriodMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cutOff = setTimeout(() => server.forceShutdown(), gracePeriodMs);
-    server.tryShutdown((error) => {
-      clearTimeout(cutOff);
-      if (error === undefined) resolve();
-      else reject(error);
-    });
-  });
+  connections: Connections,
+  gracePeriodMs: number,
+): Promise<void> {
+  const cutOff = setTimeout(() => connections.cut(), gracePeriodMs);
+  const closed = connections.close();
+  server.tryShutdown(() => {});
+  await closed;
+  clearTimeout(cutOff);
 }
 
 function credentialsOf(certificates: Certificates | undefined): ServerCredentials {

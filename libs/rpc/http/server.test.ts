@@ -1,4 +1,6 @@
 // The Connect port as people and curl use it: HTTP/1.1 and JSON.
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { TokenSigner } from '../identity.ts';
 import {
@@ -69,6 +71,19 @@ test('an unknown path: 404', async () => {
   expect((await post('{}', {}, '/creditlane.decisions.v1.DecisionsService/Nothing')).status).toBe(
     404,
   );
+});
+
+test('a request that does not arrive in time is cut', async () => {
+  const { endpoint } = await open({ timeouts: { headMs: 100, requestMs: 200, unreadMs: 100 } });
+  const { port } = new URL(endpoint.kind === 'http' ? endpoint.baseUrl : '');
+  for (const text of [
+    `POST ${METHOD} HT`,
+    `POST ${METHOD} HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n`,
+  ]) {
+    const client = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+    client.resume().write(text);
+    await once(client, 'close');
+  }
 });
 
 test('when the server closes, a connection with a call under way ends after its answer', async () => {

@@ -1,12 +1,18 @@
 /** Services mounted for people, browsers and curl: the Connect protocol over HTTP/1.1. */
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { type ConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { closeHttpServer } from '@creditlane/runtime/close-http-server';
+import {
+  createLimitedServer,
+  TIMEOUTS,
+  type Timeouts,
+  timeoutOptions,
+} from '@creditlane/runtime/http/limited-server';
 import { REPLAYED } from '../call.ts';
 import type { Certificates } from '../credentials/certificates.ts';
 import { internal, toConnectError } from '../fault.ts';
@@ -18,8 +24,8 @@ import {
   type ServerOptions,
 } from '../server-options.ts';
 
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
+/** People and their tools need some dozens. */
+const MAX_CONNECTIONS = 1_024;
 
 const ADMITTED = createContextKey<AdmittedCall | undefined>(undefined);
 
@@ -34,6 +40,7 @@ export async function startHttpServer({
   maxMessageBytes = DEFAULT_MAX_REQUEST_BYTES,
   gracePeriodMs = DEFAULT_GRACE_PERIOD_MS,
   certificates,
+  timeouts = TIMEOUTS,
   ...deps
 }: ServerOptions): Promise<{ url: string; port: number; close(): Promise<void> }> {
   const procedures = new Map<DescMethod, Procedure>(
@@ -48,7 +55,7 @@ export async function startHttpServer({
     readMaxBytes: maxMessageBytes,
     acceptCompression: [],
   });
-  const server = openServer(certificates, serve);
+  const server = openServer(certificates, timeouts, serve);
   server.listen(port, host);
   await once(server, 'listening');
 
@@ -64,19 +71,28 @@ export async function startHttpServer({
   };
 }
 
-function openServer(certificates: Certificates | undefined, listener: RequestListener): Server {
-  const limits = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
-  if (certificates === undefined) return createServer(limits, listener);
+function openServer(
+  certificates: Certificates | undefined,
+  timeouts: Timeouts,
+  listener: RequestListener,
+): Server {
+  if (certificates === undefined) {
+    const isAuthenticated = ({ statusCode }: { statusCode: number }) => statusCode === 200;
+    const limits = { timeouts, maxConnections: MAX_CONNECTIONS, isAuthenticated };
+    return createLimitedServer(limits).on('request', listener);
+  }
   const server = createSecureServer(
     {
-      ...limits,
+      ...timeoutOptions(timeouts),
       ...certificates.current,
-      handshakeTimeout: HEADERS_TIMEOUT_MS,
+      handshakeTimeout: timeouts.headMs,
       requestCert: true,
       rejectUnauthorized: true,
     },
     listener,
   );
+  // Who has no certificate of the authority is cut after the handshake, so idle connections are of peers.
+  server.maxConnections = MAX_CONNECTIONS;
   const unwatch = certificates.watch((pem) => server.setSecureContext(pem));
   server.once('close', unwatch);
   return server;

@@ -1,11 +1,10 @@
 /** The gateway's HTTP server: its limits, and how it stops without losing a request. */
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { closeHttpServer } from '@creditlane/runtime/close-http-server';
+import { createLimitedServer, type Timeouts } from '@creditlane/runtime/http/limited-server';
 import { newId } from '@creditlane/runtime/ids';
-import { limitConnections } from './idle-connections.ts';
 import { type Handle, handleInTurn } from './pipelining.ts';
-import { cutUnreadAnswers } from './unread-answers.ts';
 
 export interface Listener {
   url: string;
@@ -20,11 +19,7 @@ export interface ListenerOptions {
   host: string;
   port: number;
   graceMs: number;
-  /**
-   * How long the head of a request may take to arrive, how long the whole request, and how long a client
-   * may take none of the bytes of its answer.
-   */
-  timeouts?: { headMs: number; requestMs: number; unreadMs: number };
+  timeouts?: Timeouts;
   maxConnections?: number;
   /** Connections without such an answer are closed first when there are too many. */
   isAuthenticated?: (res: ServerResponse) => boolean;
@@ -34,14 +29,11 @@ export interface ListenerOptions {
 
 /** Longer than load balancers keep an idle connection (60 s as a rule), so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
-const TIMEOUTS = { headMs: 10_000, requestMs: 30_000, unreadMs: 15_000 };
 /**
  * Each connection handles one request at a time and holds about 10 KB while it is idle. A replica behind a
  * load balancer has some hundreds.
  */
 const MAX_CONNECTIONS = 4_096;
-/** A timeout comes at most this much late. Node looks for late requests every 30 s unless told otherwise. */
-const TIMEOUT_CHECK_MS = 500;
 
 /** Requests that Node cannot parse, by its error's code; any other error is a malformed request. */
 const UNPARSED: Record<string, [status: string, code: string, message: string]> = {
@@ -64,23 +56,17 @@ export async function startListener(
     host,
     port,
     graceMs,
-    timeouts = TIMEOUTS,
+    timeouts,
     maxConnections = MAX_CONNECTIONS,
     isAuthenticated = () => false,
     onRefusal = () => {},
   }: ListenerOptions,
   handle: Handle,
 ): Promise<Listener> {
-  const server = createServer({
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    headersTimeout: timeouts.headMs,
-    requestTimeout: timeouts.requestMs,
-    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-  });
-  limitConnections(server, maxConnections, isAuthenticated, () =>
-    onRefusal('too_many_connections'),
+  const server = createLimitedServer(
+    { timeouts, maxConnections, isAuthenticated, onRefusal },
+    { keepAliveTimeout: KEEP_ALIVE_MS },
   );
-  cutUnreadAnswers(server, timeouts.unreadMs, () => onRefusal('answer_not_read'));
   let closing = false;
   const onRequest = handleInTurn(
     (req, res) => {
@@ -91,7 +77,7 @@ export async function startListener(
   );
   server.on('request', onRequest);
   // `readJsonBody` answers "Expect: 100-continue", so that no client sends a body that is not read.
-  server.on('checkContinue', onRequest);
+  server.on('checkContinue', (req, res) => server.emit('request', req, res));
   server.on('clientError', (error, socket: Socket) => refuseUnparsed(error, socket, onRefusal));
 
   await new Promise<void>((resolve, reject) => {

@@ -45,7 +45,7 @@ export function limitConnections(
     socket.once('close', () => remove(socket));
   });
 
-  const onRequest = ({ socket }: IncomingMessage, res: ServerResponse) => {
+  server.on('request', ({ socket }: IncomingMessage, res: ServerResponse) => {
     if (!open.has(socket)) return;
     leaveIdle(socket);
     underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
@@ -56,7 +56,5 @@ export function limitConnections(
       underWay.set(socket, others);
       if (others === 0) (authenticated.has(socket) ? idleAuthenticated : idle).add(socket);
     });
-  };
-  server.on('request', onRequest);
-  server.on('checkContinue', onRequest);
+  });
 }
