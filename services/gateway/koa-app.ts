@@ -12,6 +12,7 @@ import { holdAnswer } from './middleware/answer.ts';
 import { admitCaller, authorise } from './middleware/authorisation.ts';
 import { readBody } from './middleware/body.ts';
 import { confirmCaller, findCaller } from './middleware/caller.ts';
+import { compressAnswers } from './middleware/compression.ts';
 import { limitConcurrency } from './middleware/concurrency-limit.ts';
 import { documentation } from './middleware/documentation.ts';
 import { answerErrors, refuseUnrouted } from './middleware/errors.ts';
@@ -53,6 +54,7 @@ export function createKoaApp(deps: KoaAppDeps): Koa<RequestState> {
 
   const app = new Koa<RequestState>();
   app.use(traceRequest(log, metrics, refusals));
+  app.use(compressAnswers());
   app.use(answerErrors);
   app.use(refuseAmbiguous);
   app.use(

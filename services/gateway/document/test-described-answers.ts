@@ -15,6 +15,7 @@ interface ReadAnswer {
 /** Headers of HTTP itself, of the connection, and those that every answer has for browsers. */
 const GENERAL_HEADERS = new Set([
   ...['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'content-type', 'date'],
+  'content-encoding',
   ...['cache-control', 'content-security-policy', 'referrer-policy', 'strict-transport-security'],
   // `allow` is of 405, which is the answer to requests for no operation.
   ...['x-content-type-options', 'vary', 'allow'],

@@ -1,18 +1,7 @@
 /** A file that never changes while the process runs: hashed when it is loaded, compressed at its first use. */
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 import type { Context } from 'koa';
-
-/** Levels above 5 take seconds for the largest file (1.4 MB) and save another tenth of its size. */
-const BROTLI = { params: { [zlib.BROTLI_PARAM_QUALITY]: 5 } };
-/** In the order of preference. */
-const COMPRESS = {
-  br: (content: Buffer) => promisify(brotliCompress)(content, BROTLI),
-  gzip: (content: Buffer) => promisify(gzip)(content),
-};
-const CODINGS = Object.keys(COMPRESS) as Coding[];
-type Coding = keyof typeof COMPRESS;
+import { acceptedCoding, type Coding, compress } from './content-coding.ts';
 
 export class StaticFile {
   /** The hash of the content. */
@@ -39,8 +28,8 @@ export class StaticFile {
       ctx.status = 304;
       return;
     }
-    const coding = this.#isCompressible() && ctx.acceptsEncodings(...CODINGS, 'identity');
-    if (coding === 'br' || coding === 'gzip') {
+    const coding = this.#isCompressible() ? acceptedCoding(ctx) : undefined;
+    if (coding !== undefined) {
       ctx.set('Content-Encoding', coding);
       ctx.body = await this.#compressedAs(coding);
     } else {
@@ -56,7 +45,7 @@ export class StaticFile {
   #compressedAs(coding: Coding): Promise<Buffer> {
     let compressed = this.#compressed.get(coding);
     if (compressed === undefined) {
-      compressed = COMPRESS[coding](this.#content);
+      compressed = compress(this.#content, coding, 'small');
       this.#compressed.set(coding, compressed);
     }
     return compressed;

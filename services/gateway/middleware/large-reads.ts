@@ -49,5 +49,6 @@ export function readInTurn(reads: LargeReads): OperationMiddleware {
     if (!isHeadOfPage) return;
     ctx.body = '';
     ctx.remove('Content-Length');
+    ctx.vary('Accept-Encoding');
   };
 }

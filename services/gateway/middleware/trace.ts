@@ -18,7 +18,7 @@ const SECURITY_HEADERS = Object.entries({
   'X-Content-Type-Options': 'nosniff',
 });
 
-/** The first middleware. `answerErrors`, the second, catches every error, so each request is recorded. */
+/** The first middleware. `answerErrors` catches every error of the later ones, so each request is recorded. */
 export function traceRequest(log: Log, metrics: Metrics, refusals: Refusals): RequestMiddleware {
   const record = requestRecorder(log, metrics, refusals);
   return async function traceRequest(ctx, next) {
