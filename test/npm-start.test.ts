@@ -3,10 +3,11 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Demo } from '@creditlane/local/demo/demo';
 import { HOST } from '@creditlane/local/host';
 import { choosePorts } from '@creditlane/local/ports';
 import { StartError } from '@creditlane/local/start-error';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ApiClient, decisionPath, recordDemoDecision } from './platform/api-client.ts';
 import { LaunchedPlatform, listProcessesUsing } from './platform/launched-platform.ts';
 import { createDataDir, removeDataDir } from './platform/temporary-data-dir.ts';
@@ -14,27 +15,25 @@ import { WebhookInboxClient } from './platform/webhook-inbox-client.ts';
 
 const run = promisify(execFile);
 
+function launch(dataDir: string, args = ['--port', '0']): LaunchedPlatform {
+  return new LaunchedPlatform({ dataDir, program: 'local/main.ts', args });
+}
+
 describe('npm start', { timeout: 120_000 }, () => {
   let dataDir: string;
-  let launched: LaunchedPlatform[];
-  beforeEach(async () => {
+  let platform: LaunchedPlatform;
+  let demo: Demo;
+  beforeAll(async () => {
     dataDir = await createDataDir('npm-start');
-    launched = [];
+    platform = launch(dataDir);
+    demo = await platform.ready();
   });
-  afterEach(async () => {
-    for (const platform of launched) await platform.stop();
+  afterAll(async () => {
+    await platform.stop();
     await removeDataDir(dataDir);
   });
 
-  const start = (args: string[] = ['--port', '0']) => {
-    const platform = new LaunchedPlatform({ dataDir, program: 'local/main.ts', args });
-    launched.push(platform);
-    return platform;
-  };
-
   test('the printed curl commands work as printed and send the webhook of an approval', async () => {
-    const platform = start();
-    const demo = await platform.ready();
     const commands = platform.output.match(/^\s*curl (?:.*\\\n)*.*$/gm) ?? [];
     expect(commands.length).toBeGreaterThanOrEqual(3);
     for (const command of commands) {
@@ -46,7 +45,8 @@ describe('npm start', { timeout: 120_000 }, () => {
   });
 
   test('a page of another site neither reads nor empties the webhook inbox, and webhooks arrive', async () => {
-    const demo = await start().ready();
+    const inbox = new WebhookInboxClient(demo.inboxUrl);
+    await inbox.clear();
     const statusOf = async (...args: string[]) => {
       const print = [
         '--silent',
@@ -65,12 +65,37 @@ describe('npm start', { timeout: 120_000 }, () => {
       '421',
     );
     await recordDemoDecision(demo, 'APPROVED');
-    const webhooks = await new WebhookInboxClient(demo.inboxUrl).waitFor(2);
-    expect(webhooks.map(({ path }) => path)).toEqual([
-      '/awaiting-decision',
-      '/application-approved',
-    ]);
+    const webhooks = await inbox.waitFor(1);
+    expect(webhooks.map(({ path }) => path)).toEqual(['/application-approved']);
   });
+
+  test('a second start on the same data directory is refused in one line, and the first goes on', async () => {
+    const second = launch(dataDir);
+    expect(await second.ended()).toBe(1);
+    expect(second.output.trim().split('\n')).toEqual([
+      expect.stringMatching(/Another Creditlane \(process \d+\) is using/),
+    ]);
+    expect((await new ApiClient(demo).get(decisionPath(demo))).status).toBe(200);
+  });
+});
+
+describe('npm start on its data directory', { timeout: 120_000 }, () => {
+  let dataDir: string;
+  let launched: LaunchedPlatform[];
+  beforeEach(async () => {
+    dataDir = await createDataDir('npm-start');
+    launched = [];
+  });
+  afterEach(async () => {
+    for (const platform of launched) await platform.stop();
+    await removeDataDir(dataDir);
+  });
+
+  const start = (args?: string[]) => {
+    const platform = launch(dataDir, args);
+    launched.push(platform);
+    return platform;
+  };
 
   test('Ctrl-C leaves no process, and data and keys are there after a restart', async () => {
     const first = start();
@@ -155,16 +180,6 @@ describe('npm start', { timeout: 120_000 }, () => {
     const declined = async () =>
       (await inbox.list()).filter(({ path }) => path === '/application-declined');
     await expect.poll(declined, { timeout: 45_000 }).toHaveLength(1);
-  });
-
-  test('a second start on the same data directory is refused in one line, and the first goes on', async () => {
-    const demo = await start().ready();
-    const second = start();
-    expect(await second.ended()).toBe(1);
-    expect(second.output.trim().split('\n')).toEqual([
-      expect.stringMatching(/Another Creditlane \(process \d+\) is using/),
-    ]);
-    expect((await new ApiClient(demo).get(decisionPath(demo))).status).toBe(200);
   });
 
   test('a port in use is refused in one line', async () => {

@@ -7,7 +7,7 @@ import type { Demo, ServiceAddress } from '@creditlane/local/demo/demo';
 import { readJson } from '@creditlane/local/json-file';
 import { SERVICES } from '@creditlane/platform/services';
 import { identifyProcess, type ProcessIdentity } from '@creditlane/supervision/pid-file';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { recordDemoDecision } from './platform/api-client.ts';
 import { eventually } from './platform/eventually.ts';
 import { LaunchedPlatform, listProcessesUsing } from './platform/launched-platform.ts';
@@ -25,24 +25,26 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const platform of launched) await platform.stop();
-  // Ends the processes that a killed platform left behind, before their data is removed.
-  await runDown();
   await removeDataDir(dataDir);
 });
 
 function launchUp(...args: string[]): LaunchedPlatform {
-  const platform = new LaunchedPlatform({
-    dataDir,
-    program: 'processes/up.ts',
-    args: ['--port', '0', ...args],
-  });
+  const platform = launchUpOn(dataDir, args);
   launched.push(platform);
   return platform;
 }
 
+function launchUpOn(directory: string, args: string[] = []): LaunchedPlatform {
+  return new LaunchedPlatform({
+    dataDir: directory,
+    program: 'processes/up.ts',
+    args: ['--port', '0', ...args],
+  });
+}
+
 /** Runs `npm run down` and returns what it prints. */
-async function runDown(): Promise<string> {
-  const { stdout } = await run(process.execPath, [`${DEPLOY}/down.ts`, '--data-dir', dataDir]);
+async function runDown(directory = dataDir): Promise<string> {
+  const { stdout } = await run(process.execPath, [`${DEPLOY}/down.ts`, '--data-dir', directory]);
   return stdout;
 }
 
@@ -51,11 +53,24 @@ const kafka = await openTestKafka();
 await kafka?.close();
 
 describeWithKafka(kafka, 'npm run up', () => {
-  test('each service is a process listed in demo.json, and a killed process is started again', {
+  let directory: string;
+  let platform: LaunchedPlatform;
+  let demo: Demo;
+  beforeAll(async () => {
+    directory = await createDataDir('npm-up');
+    platform = launchUpOn(directory, ['--replicas', 'decisions=2']);
+    demo = await platform.ready(120_000);
+  }, 180_000);
+  afterAll(async () => {
+    await platform.stop();
+    await runDown(directory);
+    await removeDataDir(directory);
+  });
+  const readDemo = () => readJson<Demo>(join(directory, 'demo.json'));
+
+  test('starts each service as a process listed in demo.json, and starts a killed process again', {
     timeout: 180_000,
   }, async () => {
-    const platform = launchUp('--replicas', 'decisions=2');
-    const demo = await platform.ready(120_000);
     const services = servicesOf(demo);
     expect(Object.keys(services).toSorted()).toEqual(
       [...SERVICES.map(({ name }) => name), 'decisions-2'].toSorted(),
@@ -77,7 +92,7 @@ describeWithKafka(kafka, 'npm run up', () => {
       process.kill(services[name]?.pid ?? 0, 'SIGKILL');
     }
     const after = await eventually('new processes', async () => {
-      const current = servicesOf((await readJson<Demo>(join(dataDir, 'demo.json'))) ?? demo);
+      const current = servicesOf((await readDemo()) ?? demo);
       const restarted = Object.keys(current).filter(
         (name) => current[name]?.pid !== services[name]?.pid,
       );
@@ -89,6 +104,42 @@ describeWithKafka(kafka, 'npm run up', () => {
     await recordDemoDecision(demo, 'APPROVED');
     const webhooks = await new WebhookInboxClient(demo.inboxUrl).waitFor(2);
     expect(webhooks.at(-1)?.path).toBe('/application-approved');
+  });
+
+  test('starts a killed Kafka broker again, no event is lost, and Ctrl-C leaves no process', {
+    timeout: 180_000,
+  }, async () => {
+    const readKafkaPid = async () =>
+      (await readJson<ProcessIdentity>(join(directory, 'kafka/broker-0/broker.pid')))?.pid ?? 0;
+    const services = (await readDemo())?.services;
+    const inbox = new WebhookInboxClient(demo.inboxUrl);
+    await inbox.clear();
+    const before = await readKafkaPid();
+    await recordDemoDecision(demo, 'PENDING_BANK_CONNECTION');
+    process.kill(before, 'SIGKILL');
+    // Decisions are accepted while Kafka is down: their events wait in the outbox.
+    for (const decision of ['APPROVED', 'INCOMPLETE', 'BOOKED'])
+      await recordDemoDecision(demo, decision);
+    const webhooks = await inbox.waitFor(4, 60_000);
+    expect(webhooks.map(({ path }) => path)).toEqual([
+      '/pending-banking',
+      '/application-approved',
+      '/documents-incomplete',
+      '/application-booked',
+    ]);
+    expect(await readKafkaPid()).not.toBe(before);
+    expect(platform.output).toMatch(/a Kafka broker ended by SIGKILL; it starts again/);
+    // No service was started again.
+    expect((await readDemo())?.services).toEqual(services);
+    expect(await platform.stop()).toBe(0);
+    expect(await listProcessesUsing(directory)).toEqual([]);
+  });
+});
+
+describeWithKafka(kafka, 'npm run up on the data of another run', () => {
+  // Ends the processes that a killed platform left behind, before their data is removed.
+  afterEach(async () => {
+    await runDown();
   });
 
   test('after all processes were killed a new start delivers what was waiting, and npm run down stops it', {
@@ -117,35 +168,6 @@ describeWithKafka(kafka, 'npm run up', () => {
     expect(await second.ended()).toBe(0);
     expect([...(await listProcessesUsing(dataDir)), ...(await listLiving(after))]).toEqual([]);
     expect(await runDown()).toMatch(/^Nothing runs on/);
-  });
-
-  test('a killed Kafka broker is started again and no event is lost', {
-    timeout: 180_000,
-  }, async () => {
-    const platform = launchUp();
-    const demo = await platform.ready(120_000);
-    const readKafkaPid = async () =>
-      (await readJson<ProcessIdentity>(join(dataDir, 'kafka/broker-0/broker.pid')))?.pid ?? 0;
-    const before = await readKafkaPid();
-    await recordDemoDecision(demo, 'PENDING_BANK_CONNECTION');
-    process.kill(before, 'SIGKILL');
-    // Decisions are accepted while Kafka is down: their events wait in the outbox.
-    for (const decision of ['APPROVED', 'INCOMPLETE', 'BOOKED'])
-      await recordDemoDecision(demo, decision);
-    const webhooks = await new WebhookInboxClient(demo.inboxUrl).waitFor(5, 60_000);
-    expect(webhooks.map(({ path }) => path).slice(-4)).toEqual([
-      '/pending-banking',
-      '/application-approved',
-      '/documents-incomplete',
-      '/application-booked',
-    ]);
-    expect(await readKafkaPid()).not.toBe(before);
-    expect(platform.output).toMatch(/a Kafka broker ended by SIGKILL; it starts again/);
-    // No service was started again.
-    const now = await readJson<Demo>(join(dataDir, 'demo.json'));
-    expect(now?.services).toEqual(demo.services);
-    expect(await platform.stop()).toBe(0);
-    expect(await listProcessesUsing(dataDir)).toEqual([]);
   });
 });
 

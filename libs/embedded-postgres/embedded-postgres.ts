@@ -15,6 +15,8 @@ export interface EmbeddedPostgresOptions {
   password: string;
   /** The port to listen on; a free one when left out. */
   port?: number;
+  /** Settings of PostgreSQL in place of the usual ones, which keep every commit over a crash. */
+  settings?: Readonly<Record<string, string>>;
   log?: Log;
 }
 
@@ -38,7 +40,7 @@ const FREE_PORT_TRIES = 3;
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
-  const { password, log } = options;
+  const { password, settings, log } = options;
   const dataDir = resolve(options.dataDir);
   const programs = await findPrograms();
   const user = await postgresOsUser();
@@ -53,7 +55,16 @@ export async function startEmbeddedPostgres(
     const adminUrl = `postgres://${ADMIN}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
     const logFile = join(dataDir, 'server.log');
     const program = programs.postgres;
-    const server = superviseServer({ program, cluster, logFile, user, port, adminUrl, log });
+    const server = superviseServer({
+      program,
+      cluster,
+      logFile,
+      user,
+      port,
+      adminUrl,
+      settings,
+      log,
+    });
     try {
       await server.ready();
     } catch (error) {

@@ -57,6 +57,8 @@ export interface ServerOptions {
   user: OsUser;
   port: number;
   adminUrl: string;
+  /** Settings of PostgreSQL in place of those here. */
+  settings?: Readonly<Record<string, string>> | undefined;
   log?: Log | undefined;
 }
 
@@ -90,13 +92,14 @@ export function superviseServer(options: ServerOptions): SupervisedProcess {
 }
 
 async function spawnServer(options: ServerOptions): Promise<ChildProcess> {
-  const { program, cluster, logFile, user, port } = options;
+  const { program, cluster, logFile, user, port, settings } = options;
   // The previous log explains a crash.
   await rename(logFile, `${logFile}.1`).catch(ignoreMissing);
   const log = await open(logFile, 'a', 0o600);
-  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const all = Object.entries({ ...SETTINGS, ...settings });
+  const flags = all.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   try {
-    return spawn(program, ['-D', cluster, '-p', String(port), ...settings], {
+    return spawn(program, ['-D', cluster, '-p', String(port), ...flags], {
       ...user,
       // A group of its own: Ctrl-C is for this process, which stops the server after its clients.
       detached: true,

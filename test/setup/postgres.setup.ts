@@ -8,6 +8,9 @@ import type {} from '@creditlane/postgres/test-database';
 import type { TestProject } from 'vitest/node';
 import { createDataDir, removeDataDir } from '../platform/temporary-data-dir.ts';
 
+/** Nothing outlives the test run, and tests of crashes start servers of their own. */
+const NOT_DURABLE = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const url = process.env.CREDITLANE_TEST_POSTGRES_URL;
   if (url) {
@@ -16,7 +19,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   const dataDir = await createDataDir('test-postgres');
   const password = randomBytes(24).toString('base64url');
-  const postgres = await startEmbeddedPostgres({ dataDir, password });
+  const postgres = await startEmbeddedPostgres({ dataDir, password, settings: NOT_DURABLE });
   project.provide('postgresUrl', postgres.adminUrl);
   return async () => {
     await postgres.close();
