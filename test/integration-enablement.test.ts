@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { makeApplication } from '@creditlane/local/demo/demo';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { decisionPath } from './platform/api-client.ts';
 import { eventually } from './platform/eventually.ts';
 import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
@@ -61,6 +61,11 @@ describe('an integration is enabled for a creditor', () => {
 });
 
 describe('a retailer enables an integration', () => {
+  beforeEach(async () => {
+    await platform.settle();
+    await platform.inbox.clear();
+  });
+
   const asPlatform = () => ({ key: platform.demo.keys.platform });
   const enable = (retailerId: string, body?: object, headers: Record<string, string> = {}) => {
     const path = `/platform/integrations/${platform.demo.integrationId}/retailers/${retailerId}`;
@@ -74,7 +79,6 @@ describe('a retailer enables an integration', () => {
   };
 
   test('and the integration alone gets integrationEnabled, signed in X-INTEGRATION-SIGNATURE', async () => {
-    await platform.inbox.clear();
     const retailerId = await registerRetailer('Aurora Auto');
     const configJson = { dealerCode: 'H-1047', locations: ['MONTREAL', 'LAVAL'] };
     const answer = await enable(retailerId, { configJson });
@@ -96,7 +100,6 @@ describe('a retailer enables an integration', () => {
   });
 
   test('and can be acted for from then on; the same enabling again sends no webhook', async () => {
-    await platform.inbox.clear();
     const retailerId = await registerRetailer('Aurora Trucks');
     const create = () => platform.api.post('/applications', makeApplication(retailerId));
     expect((await create()).status).toBe(404);

@@ -1,6 +1,7 @@
 // One supervised process of a service.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { getCompileCacheDir } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HOST } from '@creditlane/local/host';
 import { StartError } from '@creditlane/local/start-error';
@@ -77,8 +78,8 @@ function spawnService(
 
 /** Where Node keeps compiled modules: with them each service starts with 0.3 s less of CPU. */
 function compiledModules(): Record<string, string> {
-  const { NODE_COMPILE_CACHE } = process.env;
-  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
+  const ofThisNode = getCompileCacheDir();
+  return ofThisNode === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisNode) };
 }
 
 /** True once the service is ready; else what its readiness endpoint says is missing. */
