@@ -26,6 +26,7 @@ const TASKS = {
     about: 'run all checks and tests, or the tests that match a pattern',
   },
   faults: { file: 'tasks/faults.ts', about: 'run the long form of the fault injection tests' },
+  fuzz: { file: 'tasks/fuzz.ts', about: 'send thousands of generated requests to each operation' },
   check: { file: 'tasks/check.ts', about: 'check lint rules, format, types and contracts' },
   fix: { file: 'tasks/fix.ts', about: 'format the source and apply safe lint fixes' },
   generate: {

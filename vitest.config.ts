@@ -23,7 +23,11 @@ export default defineConfig({
   },
   test: {
     // Every test file makes its databases on one PostgreSQL server.
-    globalSetup: ['test/setup/postgres.setup.ts', 'test/setup/kafka.setup.ts'],
+    globalSetup: [
+      'test/setup/postgres.setup.ts',
+      'test/setup/kafka.setup.ts',
+      'test/setup/generated-requests.setup.ts',
+    ],
     // A process per test file, so that a leaked socket, timer or global cannot affect the next file.
     // Two at a time, because CI machines have two cores.
     pool: 'forks',

@@ -1,120 +1,170 @@
-// Requests generated from the OpenAPI document, valid and not. The HTTP client of the tests refuses every
-// answer that the document does not describe.
+// Requests generated from the OpenAPI document for every operation, acceptable and not. The HTTP client of the
+// tests refuses every answer that the document does not describe.
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { generateApiKey } from '@creditlane/crypto/api-key';
 import { Caller } from '@creditlane/proto/common/v1/access';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { newId } from '@creditlane/runtime/ids';
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { loadOpenApiDocument } from './document/openapi-document.ts';
 import { type Operation, operationsOf } from './document/operation.ts';
-import {
-  requiredPlaces,
-  type ValueSchema,
-  validValues,
-  valuesWithMistake,
-} from './document/test-schema-values.ts';
+import { type GeneratedRequest, RequestGenerator, without } from './document/test-requests.ts';
+import { requiredPlaces } from './document/test-schema-values.ts';
 import { startTestGateway } from './test-gateway.ts';
 
-/** Requests of each kind and operation; 10 times as many were run once without a finding. */
-const RUNS = 40;
-const SEED = 20_260_331;
-
+const { runs, seed } = inject('generatedRequests');
 const document = loadOpenApiDocument();
 const rateLimit = { requests: 1_000_000, windowMs: 1_000 };
 const gateway = await startTestGateway({ rateLimit });
 afterAll(gateway.close);
+beforeEach(() => {
+  gateway.services.calls.length = 0;
+});
+const deliveryId = newId();
+gateway.services.deliveries = [
+  {
+    deliveryId,
+    event: 'applicationBooked',
+    state: DeliveryState.DEAD,
+    createdAt: timestampFromDate(new Date('2026-03-02T15:04:05.678Z')),
+  },
+];
 const keyWithPermissions = gateway.services.issue(Caller.INTEGRATION, gateway.ids.integration, [
   'ENQUEUE_RETAILER_CHAT',
 ]);
 
+const { application, creditor, retailer, integration } = gateway.ids;
 const known = {
-  applicationId: gateway.ids.application,
-  creditorId: gateway.ids.creditor,
-  creditorIds: [gateway.ids.creditor],
-  retailerId: gateway.ids.retailer,
-  integrationId: gateway.ids.integration,
+  applicationId: application,
+  creditorId: creditor,
+  creditorIds: [creditor],
+  retailerId: retailer,
+  integrationId: integration,
+  deliveryId,
+  'X-Service-Retailer-ID': retailer,
 };
-const operations = operationsOf(document).map((operation) => {
-  const { id, method, route } = operation;
-  const described = document.paths[route.slice('/v1'.length)]?.[method];
-  const schema = described?.requestBody?.content['application/json']?.schema;
-  return { id, operation, schema: schema as ValueSchema | undefined };
-});
-const withBody = operations.flatMap(({ schema, ...it }) => (schema ? [{ ...it, schema }] : []));
+const cases = operationsOf(document).map((operation) => ({
+  id: operation.id,
+  operation,
+  generator: new RequestGenerator(document, operation, known),
+}));
 
-interface Sent {
-  key?: string;
-  body?: unknown;
-  /** In place of the last id in the path. */
-  lastId?: string;
+const keyOf = ({ access }: Operation) =>
+  access.caller === 'platform' ? gateway.platformKey : keyWithPermissions;
+
+/** Sends the request with the caller's key, unless its headers have another authorization. */
+function send(operation: Operation, { path, headers, body }: GeneratedRequest) {
+  const key = 'authorization' in headers ? '' : keyOf(operation);
+  return gateway.send(operation.method.toUpperCase(), path, { key, headers, body });
 }
 
-async function send({ method, route, access }: Operation, { key, body, lastId }: Sent = {}) {
-  const own = access.caller === 'platform' ? gateway.platformKey : keyWithPermissions;
-  const names = [...route.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  const path = route.replaceAll(/\{(\w+)\}/g, (_, name) => {
-    if (name === names.at(-1) && lastId !== undefined) return encodeURIComponent(lastId);
-    return String((known as Record<string, unknown>)[name] ?? newId());
-  });
-  return gateway.send(method.toUpperCase(), path, { key: key ?? own, body });
-}
+const check = <T>(values: fc.Arbitrary<T>, property: (value: T) => Promise<void>, numRuns = runs) =>
+  fc.assert(fc.asyncProperty(values, property), { seed, numRuns });
 
-const check = <T>(values: fc.Arbitrary<T>, property: (value: T) => Promise<void>) =>
-  fc.assert(fc.asyncProperty(values, property), { seed: SEED, numRuns: RUNS });
-
-describe('generated requests', { timeout: 120_000 }, () => {
-  test.each(withBody)('$id accepts every body that its schema describes', async (it) => {
-    await check(validValues(document, it.schema, { known }), async (body) => {
-      const answer = await send(it.operation, { body });
-      expect([...it.operation.successes.keys()], answer.text).toContain(answer.status);
-    });
-  });
-
-  test.each(withBody)(
-    '$id answers a body with a mistake as described, never with 5xx',
-    async (it) => {
-      await check(valuesWithMistake(document, it.schema, { known }), async (body) => {
-        expect((await send(it.operation, { body })).status).toBeLessThan(500);
+describe('generated requests', { timeout: Math.max(120_000, 100 * runs) }, () => {
+  test.each(cases)(
+    '$id accepts every request that its description permits',
+    async ({ operation, generator }) => {
+      await check(generator.acceptable(), async (request) => {
+        const answer = await send(operation, request);
+        expect([...operation.successes.keys()], answer.text).toContain(answer.status);
       });
     },
   );
 
-  test.each(operations)(
-    '$id answers any id in its path as described, never with 5xx',
-    async (it) => {
-      await check(fc.string({ unit: 'grapheme', maxLength: 60 }), async (lastId) => {
-        expect((await send(it.operation, { lastId })).status).toBeLessThan(500);
+  test.each(cases)(
+    '$id answers a request with a mistake as described, never with 5xx',
+    async ({ operation, generator }) => {
+      await check(generator.withMistake(), async (request) => {
+        expect((await send(operation, request)).status).toBeLessThan(500);
       });
     },
   );
 
-  test.each(withBody)('$id answers 400 without a field that its schema requires', async (it) => {
-    const complete = validValues(document, it.schema, { known, complete: true });
-    for (const place of requiredPlaces(document, it.schema)) {
-      const [body] = fc.sample(complete, { seed: SEED, numRuns: 1 });
-      removeAt(body, place);
-      const { status, json } = await send(it.operation, { body });
-      expect([status, json.code], place.join('/')).toEqual([400, 'invalid_request']);
-      expect(json.errors).toContainEqual(
-        expect.objectContaining({ pointer: `/${place.join('/')}`, message: 'is required' }),
+  test.each(cases)(
+    '$id answers 400 without a body, field or parameter that it requires',
+    async ({ operation, generator }) => {
+      const [request] = fc.sample(generator.acceptable(), { seed, numRuns: 1 });
+      if (request === undefined) return;
+      if (operation.body?.required) {
+        const { status, json } = await send(operation, { ...request, body: undefined });
+        expect([status, json.code]).toEqual([400, 'body_missing']);
+      }
+      const body = generator.completeBody(seed);
+      const places = requiredPlaces(document, generator.bodySchema ?? {});
+      for (const place of places) {
+        const answer = await send(operation, { ...request, body: without(body, place) });
+        requireRefusal(answer, { pointer: `/${place.join('/')}`, message: 'is required' });
+      }
+      for (const { name, in: place, required } of operation.parameters) {
+        if (!required || place === 'path') continue;
+        const [path = '', query] = request.path.split('?');
+        const search = new URLSearchParams(query);
+        search.delete(name);
+        const headers = { ...request.headers };
+        delete headers[name];
+        const answer = await send(operation, { ...request, path: `${path}?${search}`, headers });
+        requireRefusal(answer, { in: place, pointer: `/${name}`, message: 'is required' });
+      }
+    },
+  );
+
+  test.each(cases)(
+    '$id answers 401 without a valid key of its kind, however sent, and calls nothing',
+    async ({ operation, generator }) => {
+      const requests = fc.oneof(generator.acceptable(), generator.withMistake());
+      const numRuns = Math.max(1, Math.round(runs / 40));
+      await check(
+        requests,
+        async ({ path, headers, body }) => {
+          for (const [name, text] of invalidCredentials(operation)) {
+            const before = countCalls();
+            const withOther = { ...headers, [name]: text };
+            const answer = await send(operation, {
+              path,
+              headers: { authorization: '', ...withOther },
+              body,
+            });
+            expect(answer.status, `${name}: ${text}`).toBe(401);
+            expect(countCalls(), `${name}: ${text}`).toBe(before);
+          }
+        },
+        numRuns,
       );
-    }
-  });
-
-  test.each(operations)('$id answers 401 without a valid key, whatever the body', async (it) => {
-    const { caller } = it.operation.access;
-    const keyOfOtherKind = caller === 'platform' ? gateway.key : gateway.platformKey;
-    const keys = fc.constantFrom('', 'x', generateApiKey(true), keyOfOtherKind);
-    const bodies = it.schema === undefined ? fc.constant(undefined) : fc.jsonValue();
-    await check(fc.tuple(keys, bodies), async ([key, body]) => {
-      expect((await send(it.operation, { key, body })).status).toBe(401);
-    });
-  });
+    },
+  );
 });
 
-function removeAt(value: unknown, place: readonly string[]): void {
-  const [name = '', ...rest] = place;
-  const part = value as Record<string, unknown>;
-  if (rest.length > 0) removeAt(part[name], rest);
-  else delete part[name];
+/** Headers that prove no identity for the operation. */
+function invalidCredentials(operation: Operation): [name: string, text: string][] {
+  const key = keyOf(operation);
+  const otherKind = key === keyWithPermissions ? gateway.platformKey : keyWithPermissions;
+  const changed = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
+  const basic = Buffer.from(`${key}:`).toString('base64');
+  const authorizations = [
+    ...['', 'x', 'Bearer', `Bearer ${newId()}`, `Basic ${basic}`, `Digest username="${key}"`],
+    ...[`Token ${key}`, `Bearer ${key} ${key}`, `Bearer ${key},`, `Bearer Bearer ${key}`],
+    ...[`Bearer ${changed}`, `Bearer ${key.toUpperCase()}`, `Bearer ${key.slice(0, -1)}`],
+    ...[`Bearer ${generateApiKey(true)}`, `Bearer ${otherKind}`, otherKind],
+  ].map((text): [string, string] => ['authorization', text]);
+  return [
+    ...authorizations,
+    ...['x-api-key', 'api-key', 'cookie', 'proxy-authorization', 'x-authorization'].map(
+      (name): [string, string] => [name, `Bearer ${key}`],
+    ),
+  ];
+}
+
+/** The calls of operations: those that look the key up do not count. */
+function countCalls(): number {
+  return gateway.services.calls.filter(({ method }) => method !== 'authenticate').length;
+}
+
+function requireRefusal(
+  { status, json }: Awaited<ReturnType<typeof send>>,
+  field: { in?: string; pointer: string; message: string },
+): void {
+  expect([status, json.code], field.pointer).toEqual([400, 'invalid_request']);
+  expect(json.errors).toContainEqual(field);
 }

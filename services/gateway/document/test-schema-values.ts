@@ -110,6 +110,10 @@ function validStrings({ format, pattern, minLength = 0, maxLength }: ValueSchema
       return fc
         .date({ min: new Date('1901-01-01'), max: new Date('2099-12-31'), noInvalidDate: true })
         .map((date) => date.toISOString().slice(0, 10));
+    case 'date-time':
+      return fc
+        .date({ min: new Date('1901-01-01'), max: new Date('2099-12-31'), noInvalidDate: true })
+        .map((date) => date.toISOString());
     default:
   }
   if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern), { maxLength: 60 });
