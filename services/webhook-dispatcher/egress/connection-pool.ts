@@ -2,6 +2,7 @@
 import { Connection } from './connection.ts';
 import type { Exchange } from './exchange.ts';
 import type { Dial } from './guarded-dial.ts';
+import type { TlsSession } from './transport.ts';
 
 /** A longer TLS session, such as one with a receiver's long certificate chain, is not kept. */
 const MAX_SESSION_BYTES = 8 * 1_024;
@@ -17,7 +18,7 @@ export class ConnectionPool {
   readonly #closed = Promise.withResolvers<void>();
   #isClosing = false;
   #isDestroyed = false;
-  #session: Buffer | undefined;
+  #session: TlsSession | undefined;
 
   constructor(dial: Dial, url: URL, maxConnections: number) {
     this.#dial = dial;
@@ -57,9 +58,9 @@ export class ConnectionPool {
       {
         dial: this.#dial,
         url: this.#url,
-        session: this.#session,
+        session: this.#currentSession(),
         onSession: (session) => {
-          if (session.length <= MAX_SESSION_BYTES) this.#session = session;
+          if (session.ticket.length <= MAX_SESSION_BYTES) this.#session = session;
         },
         onIdle: (idle) => this.#use(idle),
         onUnsent: (unsent) => this.carry(unsent),
@@ -68,6 +69,13 @@ export class ConnectionPool {
       exchange,
     );
     this.#connections.add(connection);
+  }
+
+  #currentSession(): TlsSession | undefined {
+    if (this.#session !== undefined && this.#session.endsAtMs <= Date.now()) {
+      this.#session = undefined;
+    }
+    return this.#session;
   }
 
   #use(idle: Connection): void {

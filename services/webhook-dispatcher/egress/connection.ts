@@ -2,7 +2,7 @@
 import { type AnswerEnd, AnswerReader } from './answer-reader.ts';
 import { type Exchange, reasonOf } from './exchange.ts';
 import type { Dial } from './guarded-dial.ts';
-import type { Transport } from './transport.ts';
+import type { TlsSession, Transport } from './transport.ts';
 
 /** Everything that comes during one exchange: heads, framing, body, and TLS records. */
 const MAX_BYTES = 128 * 1_024;
@@ -20,8 +20,8 @@ export interface ConnectionOptions {
   readonly dial: Dial;
   readonly url: URL;
   /** The latest TLS session, which the next connection can continue. */
-  readonly session: Buffer | undefined;
-  onSession(session: Buffer): void;
+  readonly session: TlsSession | undefined;
+  onSession(session: TlsSession): void;
   /** The connection can carry another exchange. */
   onIdle(connection: Connection): void;
   /** The connection closed before it sent the request of an exchange. */
@@ -34,6 +34,8 @@ export class Connection {
   readonly #transport: Transport;
   #isConnecting = true;
   #hasAnswered = false;
+  /** Milliseconds since the epoch: when the receiver has to show its certificate again. */
+  #endsAtMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
   #exchange: Exchange | undefined;
   /** Set from sending a request until its answer has ended. */
@@ -63,14 +65,24 @@ export class Connection {
     // One turn of the event loop later, the end of a connection that the receiver closed has been read.
     setImmediate(() => {
       if (exchange.isEnded) return;
-      if (this.#isClosed || !this.#transport.isWritable) this.#options.onUnsent(exchange);
-      else this.#send(exchange);
+      if (this.#isUsable()) return this.#send(exchange);
+      this.close();
+      this.#options.onUnsent(exchange);
     });
   }
 
   close(): void {
     this.#isClosed = true;
     this.#transport.destroy();
+  }
+
+  /**
+   * Bytes that came after the last answer and before the request would be taken for the request's answer. What
+   * a receiver sends later without reading the request cannot be told from an answer, and concerns its own
+   * deliveries alone.
+   */
+  #isUsable(): boolean {
+    return !this.#isClosed && this.#transport.isWritable && !this.#transport.hasUnread();
   }
 
   #take(exchange: Exchange): void {
@@ -132,7 +144,7 @@ export class Connection {
     exchange?.end(outcome);
     this.#keepSession();
     // A receiver that has answered before it has read the request reads the rest of it as the next one.
-    if (keepAliveMs === 0 || this.#transport.isWriting) {
+    if (keepAliveMs === 0 || this.#transport.isWriting || Date.now() >= this.#endsAtMs) {
       this.close();
     } else {
       this.#idleTimer = setTimeout(() => this.close(), keepAliveMs);
@@ -145,7 +157,9 @@ export class Connection {
     if (this.#hasAnswered) return;
     this.#hasAnswered = true;
     const session = this.#transport.session();
-    if (session !== undefined) this.#options.onSession(session);
+    if (session === undefined) return;
+    this.#endsAtMs = session.endsAtMs;
+    this.#options.onSession(session);
   }
 
   #closed(error: Error | undefined): void {

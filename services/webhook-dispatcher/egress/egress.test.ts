@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Egress, type EgressOptions } from './egress.ts';
@@ -74,6 +74,21 @@ describe('posting a webhook', () => {
       server.closeAllConnections();
       await setTimeout(20);
     }
+  });
+
+  it('takes no surplus answer for that of the next request, also before it was read', async () => {
+    const sockets: Socket[] = [];
+    const { server, url } = await receiver((_, response) => {
+      response.writeHead(sockets.length === 1 ? 500 : 503).end();
+    });
+    server.on('connection', (socket) => sockets.push(socket));
+    const out = egress();
+    const send = () => out.post({ ...post, destinationUrl: url });
+    expect(await send()).toMatchObject({ status: 500 });
+    // The system has these bytes at once; this process has not read them when it sends the next request.
+    sockets[0]?.write('HTTP/1.1 200 Surplus\r\nContent-Length: 0\r\n\r\n');
+    expect(await send()).toMatchObject({ status: 503 });
+    expect(sockets).toHaveLength(2);
   });
 
   it('opens no more connections than allowed, and sends all requests', async () => {

@@ -3,7 +3,13 @@ import { Resolver } from 'node:dns/promises';
 import { connect, isIP, type LookupFunction } from 'node:net';
 import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
 import { isLoopbackAddress, isPublicAddress } from '@creditlane/egress-rules/public-address';
-import { clearTransport, type Transport, type TransportEvents, tlsTransport } from './transport.ts';
+import {
+  clearTransport,
+  type TlsSession,
+  type Transport,
+  type TransportEvents,
+  tlsTransport,
+} from './transport.ts';
 
 /** Resolves to all addresses of a name; rejects, or resolves to none, when the name has none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
@@ -14,7 +20,7 @@ export interface DialOptions {
 }
 
 /** Opens a connection to the origin of the URL. `session` continues an earlier TLS session. */
-export type Dial = (url: URL, events: TransportEvents, session?: Buffer | undefined) => Transport;
+export type Dial = (url: URL, events: TransportEvents, session?: TlsSession) => Transport;
 
 /**
  * Connects only to addresses that `guardedLookup` accepted, and checks the peer address of the connection

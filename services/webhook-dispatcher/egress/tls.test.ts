@@ -3,12 +3,17 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
-import { afterEach, expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { Egress } from './egress.ts';
+
+const HOUR_MS = 3_600_000;
+/** How long the test authority's certificates are valid. */
+const CERTIFICATE_MS = 24 * HOUR_MS;
 
 let egress: Egress;
 let server: Server;
 afterEach(async () => {
+  vi.useRealTimers();
   await egress.close();
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
@@ -65,6 +70,33 @@ it('resumes the TLS session of the previous connection', async () => {
   await post('localhost');
   await post('localhost');
   expect(handshakes).toEqual(['full', 'resumed']);
+});
+
+it.each([
+  ['an hour after its certificate was seen', { startMs: 0, afterMs: HOUR_MS + 1_000 }],
+  ['when its certificate has ended', { startMs: CERTIFICATE_MS - 60_000, afterMs: 61_000 }],
+])('resumes no session %s', async (_, { startMs, afterMs }) => {
+  const { post, handshakes } = await start({ keepsConnections: false });
+  const firstMs = Date.now() + startMs;
+  vi.useFakeTimers({ toFake: ['Date'], now: firstMs });
+  await post('localhost');
+  // A session that is continued has new tickets, which end no later.
+  vi.setSystemTime(firstMs + afterMs / 2);
+  await post('localhost');
+  vi.setSystemTime(firstMs + afterMs);
+  await post('localhost');
+  expect(handshakes).toEqual(['full', 'resumed', 'full']);
+});
+
+it('closes a connection whose certificate has ended after its exchange', async () => {
+  const { post, handshakes } = await start();
+  const endMs = Date.now() + CERTIFICATE_MS;
+  vi.useFakeTimers({ toFake: ['Date'], now: endMs - 60_000 });
+  await post('localhost');
+  vi.setSystemTime(endMs + 1_000);
+  await post('localhost');
+  await post('localhost');
+  expect(handshakes).toEqual(['full', 'full']);
 });
 
 it('sends nothing to a receiver whose certificate is not trusted', async () => {

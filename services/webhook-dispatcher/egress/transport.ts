@@ -1,4 +1,5 @@
 /** The bytes between this process and a receiver, in the clear or by TLS, reported in small pieces as they arrive. */
+import { readSync } from 'node:fs';
 import { isIP, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -24,15 +25,30 @@ export interface Transport {
   readonly isWritable: boolean;
   /** Whether written bytes wait because the receiver does not read. */
   readonly isWriting: boolean;
+  /** Whether bytes, or the end of the connection, have come that this process has not read yet. */
+  hasUnread(): boolean;
   /** The TLS session, which a later connection can continue with half of the handshake's CPU. */
-  session(): Buffer | undefined;
+  session(): TlsSession | undefined;
   destroy(): void;
+}
+
+/** A TLS session, by which a receiver is trusted without showing its certificate again. */
+export interface TlsSession {
+  readonly ticket: Buffer;
+  /** Milliseconds since the epoch: the end of the certificate or of `MAX_SESSION_MS`. */
+  readonly endsAtMs: number;
 }
 
 export interface TlsOptions {
   readonly hostname: string;
-  readonly session: Buffer | undefined;
+  readonly session: TlsSession | undefined;
 }
+
+/**
+ * Node checks neither the certificate nor its name when a session is continued, and each continued session
+ * has new tickets. This is how long a certificate is trusted without being seen.
+ */
+const MAX_SESSION_MS = 3_600_000;
 
 /**
  * The most bytes that are read or decrypted between two checks of the limits. 4 KiB are 150 of the smallest
@@ -60,6 +76,7 @@ export function clearTransport(tcp: Socket, events: TransportEvents): Transport 
     get isWriting() {
       return tcp.writableLength > 0;
     },
+    hasUnread: () => hasUnread(tcp),
     session: () => undefined,
     destroy: () => void tcp.destroy(),
   };
@@ -93,7 +110,7 @@ export function tlsTransport(
         host: hostname,
         // A server name is never an address (RFC 6066, 3).
         ...(isIP(hostname) === 0 && { servername: hostname }),
-        ...(session && { session }),
+        ...(session && { session: session.ticket }),
         ALPNProtocols: ['http/1.1'],
       })
         .on('secureConnect', () => events.onOpen())
@@ -119,10 +136,38 @@ export function tlsTransport(
     get isWriting() {
       return tcp.writableLength > 0;
     },
-    // The event 'session' would cost 20 µs of CPU for every session ticket that a receiver sends.
-    session: () => tls?.getSession(),
+    hasUnread: () => hasUnread(tcp),
+    session: () => tls && sessionOf(tls, session),
     destroy: () => void tcp.destroy(),
   };
+}
+
+/** The session of a connection that may itself have continued one: the end is that of the first. */
+function sessionOf(tls: TLSSocket, continued: TlsSession | undefined): TlsSession | undefined {
+  // The event 'session' would cost 20 µs of CPU for every session ticket that a receiver sends.
+  const ticket = tls.getSession();
+  if (ticket === undefined) return undefined;
+  if (continued !== undefined && tls.isSessionReused()) return { ...continued, ticket };
+  const certificateEndsMs = tls.getPeerX509Certificate()?.validToDate.getTime() ?? 0;
+  return { ticket, endsAtMs: Math.min(certificateEndsMs, Date.now() + MAX_SESSION_MS) };
+}
+
+const PROBE = Buffer.alloc(1);
+
+/**
+ * Asks the system, by reading a byte, which is lost: call it only when the connection is closed if there is one.
+ * Node reads a socket in a phase of its event loop that is over when a request is written. Costs 6 µs of CPU.
+ */
+function hasUnread(tcp: Socket): boolean {
+  const { _handle: handle } = tcp as Socket & { _handle?: { fd?: number } | null };
+  // Windows has no descriptor.
+  if (handle?.fd === undefined || handle.fd < 0) return false;
+  try {
+    readSync(handle.fd, PROBE, 0, 1, null);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'EAGAIN';
+  }
 }
 
 /** Reports and forwards what came from the network, until a listener closes the connection. */
