@@ -12,6 +12,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { Access } from './access/access.ts';
 import { Callers } from './access/callers.ts';
 import {
+  describeDeprecation,
   loadOpenApiDocument,
   type OpenApiDocument,
   type PathItem,
@@ -54,6 +55,17 @@ const document = documentOf({
     get: operation('getReportById', {
       parameters: [{ name: 'reportId', in: 'path', required: true, schema: { type: 'string' } }],
     }),
+  },
+  '/scores': {
+    get: operation('getScore', {
+      deprecated: true,
+      'x-deprecated-at': '2026-03-01',
+      'x-sunset-at': '2026-09-01',
+      'x-deprecation-link': 'https://creditlane.example/scores',
+      responses: { 204: {}, 401: {} },
+      parameters: [{ name: 'limit', in: 'query', schema: { type: 'integer' } }],
+    }),
+    post: operation('requestScore', { deprecated: true, 'x-deprecated-at': '2026-03-01' }),
   },
   '/waits': { post: operation('waitForDecision', { 'x-deadline-seconds': 30 }) },
   '/pulls': {
@@ -120,10 +132,10 @@ const server = createServer((req, res) => void answerRequest(req, res));
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-function send(method: string, path: string, body?: object): Promise<Response> {
+function send(method: string, path: string, body?: object, withKey = key): Promise<Response> {
   return fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1${path}`, {
     method,
-    headers: { authorization: key, ...(body && { 'content-type': 'application/json' }) },
+    headers: { authorization: withKey, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
   });
 }
@@ -165,6 +177,53 @@ describe('a handler', () => {
     const response = await send('GET', '/reports');
     expect(response.headers.get('content-type')).toBe('application/pdf');
     expect(await response.text()).toBe('%PDF-1.7');
+  });
+});
+
+describe('a deprecated operation', () => {
+  test('says so in every answer, with the time of its end and a link', async () => {
+    answer = () => undefined;
+    const answers = [
+      await send('GET', '/scores'),
+      await send('HEAD', '/scores'),
+      await send('GET', '/scores?limit=x'),
+      await send('GET', '/scores', undefined, 'cl_test_unknown'),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([204, 204, 400, 401]);
+    for (const { headers } of answers) {
+      expect(headers.get('deprecation')).toBe('@1772323200');
+      expect(headers.get('sunset')).toBe('Tue, 01 Sep 2026 00:00:00 GMT');
+      expect(headers.get('link')).toBe(
+        '<https://creditlane.example/scores>; rel="deprecation"; type="text/html"',
+      );
+    }
+  });
+
+  test('has no Sunset while its end is not known, and links to the documentation by itself', async () => {
+    const { headers } = await send('POST', '/scores');
+    expect(headers.get('deprecation')).toBe('@1772323200');
+    expect(headers.has('sunset')).toBe(false);
+    expect(headers.get('link')).toBe('</docs>; rel="deprecation"; type="text/html"');
+  });
+
+  test('does not change the answers of others', async () => {
+    const { headers } = await send('POST', '/waits');
+    for (const name of ['deprecation', 'sunset', 'link']) expect(headers.has(name)).toBe(false);
+  });
+
+  test('describes the headers in each of its answers, those that operations share included', () => {
+    const described = structuredClone(document);
+    const get = described.paths['/scores']?.get;
+    if (get !== undefined) get.responses['400'] = { $ref: '#/components/responses/BadRequest' };
+    describeDeprecation(described);
+    for (const response of Object.values(get?.responses ?? {})) {
+      const { headers } = response as { headers?: object };
+      expect(Object.keys(headers ?? {})).toEqual(
+        expect.arrayContaining(['Deprecation', 'Sunset', 'Link']),
+      );
+    }
+    const shared = described.components.responses?.BadRequest as { headers: object };
+    expect(shared.headers).not.toHaveProperty('Deprecation');
   });
 });
 
@@ -219,6 +278,23 @@ describe('at start', () => {
   ])('an access target that names $what is refused with the id of the operation', ({ more }) => {
     const wrong = documentOf({ '/pulls': { post: operation('pullCredit', more) } });
     expect(() => operationsOf(wrong)).toThrow(/^pullCredit /);
+  });
+
+  test.each([
+    [{ deprecated: true }, 'must have a date such as 2026-03-31 in x-deprecated-at'],
+    [{ deprecated: true, 'x-deprecated-at': '2026-02-30' }, 'must have a date'],
+    [
+      { deprecated: true, 'x-deprecated-at': '2026-03-01', 'x-sunset-at': 'soon' },
+      'must have a date such as 2026-03-31 in x-sunset-at',
+    ],
+    [
+      { deprecated: true, 'x-deprecated-at': '2026-03-01', 'x-sunset-at': '2026-02-28' },
+      'must not have x-sunset-at before x-deprecated-at',
+    ],
+    [{ 'x-sunset-at': '2026-03-01' }, 'must be deprecated'],
+  ])('a deprecation as %o is refused with the id of the operation', (more, message) => {
+    const wrong = documentOf({ '/waits': { post: operation('waitForDecision', more) } });
+    expect(() => operationsOf(wrong)).toThrow(`waitForDecision ${message}`);
   });
 
   test('a deadline beyond what load balancers wait for is refused', () => {

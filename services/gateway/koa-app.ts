@@ -18,7 +18,7 @@ import { documentation } from './middleware/documentation.ts';
 import { answerErrors, refuseUnrouted } from './middleware/errors.ts';
 import { refuseAmbiguous } from './middleware/framing.ts';
 import { type LargeReads, readInTurn } from './middleware/large-reads.ts';
-import { runOperation, startOperation } from './middleware/operation.ts';
+import { announceDeprecation, runOperation, startOperation } from './middleware/operation.ts';
 import { readParameters } from './middleware/parameters.ts';
 import { limitRate, type RateLimiter } from './middleware/rate-limit.ts';
 import type { Refusals } from './middleware/refusals.ts';
@@ -77,8 +77,10 @@ function middlewareOf(
   deps: KoaAppDeps,
 ): OperationMiddleware[] {
   const { callers, access, rateLimiter, requestsUnderWay, largeReads, timeoutMs } = deps;
+  const { deprecation } = operation;
   return [
     startOperation(operation, timeoutMs),
+    ...(deprecation === undefined ? [] : [announceDeprecation(deprecation)]),
     findCaller(callers),
     limitRate(rateLimiter),
     admitCaller(access),

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { type DescribedDeprecation, deprecationHeaders } from './deprecation.ts';
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export type JsonObject = { [name: string]: JsonValue };
@@ -36,7 +37,7 @@ export interface DescribedAccess {
   target?: Record<string, string>;
 }
 
-export interface DescribedOperation {
+export interface DescribedOperation extends DescribedDeprecation {
   operationId: string;
   'x-access': DescribedAccess;
   /** Instead of the setting REQUEST_DEADLINE, for an operation that waits longer. */
@@ -112,7 +113,31 @@ export function loadOpenApiDocument(folder = FOLDER): OpenApiDocument {
   }
   const { responses } = document.components;
   document.components.responses = withHeaders(responses ?? {}, everyOperation.headers);
+  describeDeprecation(document);
   return document;
+}
+
+/** Describes the headers of deprecated operations in their answers, those that the operations share included. */
+export function describeDeprecation(document: OpenApiDocument): void {
+  for (const operation of operationsIn(document)) {
+    const sent = deprecationHeaders(operation);
+    if (sent === undefined) continue;
+    const headers = Object.entries(sent).map(([name, value]) => [
+      name,
+      { required: true, schema: { type: 'string', const: value } },
+    ]);
+    const responses = Object.entries(operation.responses).map(([status, response]) => [
+      status,
+      resolveReference<JsonObject>(document, response),
+    ]);
+    operation.responses = withHeaders(Object.fromEntries(responses), Object.fromEntries(headers));
+  }
+}
+
+function operationsIn({ paths }: OpenApiDocument): DescribedOperation[] {
+  return Object.values(paths).flatMap((item) =>
+    HTTP_METHODS.flatMap((method) => item[method] ?? []),
+  );
 }
 
 /** Resolves a local reference ("#/components/…"). Throws an Error when it leads nowhere. */

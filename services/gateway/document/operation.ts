@@ -1,6 +1,7 @@
 /** The operations of the OpenAPI document, converted to the form in which the middleware reads them. */
 import { accessTargetReader, type ReadAccessTarget } from './access-target.ts';
 import { type BodyLimits, bodyLimits } from './body-limits.ts';
+import { deprecationHeaders } from './deprecation.ts';
 import { mayHoldList } from './large-answers.ts';
 import {
   type DescribedAccess,
@@ -55,6 +56,8 @@ export interface Operation {
    * something, and does not count: the caller's other reads would wait with it.
    */
   readonly isLargeRead: boolean;
+  /** The headers of every answer that say so; undefined unless the operation is deprecated. */
+  readonly deprecation: Record<string, string> | undefined;
   /** How long a request may take; undefined where the setting REQUEST_DEADLINE applies. */
   readonly timeoutMs: number | undefined;
 }
@@ -124,6 +127,7 @@ function operationOf(
       }),
     ),
     unprocessable: described['x-unprocessable'] ?? [],
+    deprecation: deprecationHeaders(described),
     isLargeRead:
       method === 'get' &&
       described['x-deadline-seconds'] === undefined &&

@@ -43,6 +43,14 @@ export function startOperation(
   };
 }
 
+/** Sets the headers of a deprecated operation. Errors are answered with them, too. */
+export function announceDeprecation(headers: Record<string, string>): OperationMiddleware {
+  return function announceDeprecation(ctx, next) {
+    ctx.set(headers);
+    return next();
+  };
+}
+
 /** Calls the handler and answers with what it returns. */
 export function runOperation(operation: Operation, handler: BoundHandler): OperationMiddleware {
   const [usualStatus = 200] = operation.successes.keys();
