@@ -235,6 +235,8 @@ const POSTGRES = `\
   postgres:
     image: postgres:18
     restart: unless-stopped
+    # A client takes a connection before its password is known, and by default keeps it for a minute.
+    command: [postgres, -c, authentication_timeout=5s]
     environment:
       POSTGRES_USER: creditlane_admin
       POSTGRES_PASSWORD: ${secret('POSTGRES_PASSWORD')}

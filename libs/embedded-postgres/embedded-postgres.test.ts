@@ -122,9 +122,9 @@ describe('the server', () => {
     await expect(query(url.href, 'SELECT')).rejects.toMatchObject({ code: '28P01' });
     const shown = await query(
       adminUrl,
-      "SELECT name, setting FROM pg_settings WHERE name IN ('listen_addresses', 'fsync', 'password_encryption') ORDER BY name",
+      "SELECT name, setting FROM pg_settings WHERE name IN ('authentication_timeout', 'listen_addresses', 'fsync', 'password_encryption') ORDER BY name",
     );
-    expect(shown.map(({ setting }) => setting)).toEqual(['on', '127.0.0.1', 'scram-sha-256']);
+    expect(shown.map(({ setting }) => setting)).toEqual(['5', 'on', '127.0.0.1', 'scram-sha-256']);
   });
 
   test('on a port in use fails with one line', async () => {

@@ -41,6 +41,9 @@ const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   password_encryption: 'scram-sha-256',
+  // A client takes a connection before its password is known, one of "reserved_connections" too; the default
+  // leaves it the connection for a minute.
+  authentication_timeout: '5s',
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_min_messages: 'warning',

@@ -9,9 +9,15 @@ export interface OwnedDatabase {
   password: string;
 }
 
+/** The databases of every server, to which every role may connect unless told otherwise. */
+const COMMON_DATABASES = ['postgres', 'template1'];
+/** Calls for one server wait for each other: PostgreSQL fails where two change access to one database. */
+const LOCK_ID = 7_421_763;
+
 /**
  * Creates the databases and roles that are missing on a server; repeating it changes nothing. Each owner
- * may connect to its own database alone, and a request role to none.
+ * may connect to its own database alone, and a request role to none. The databases "postgres" and
+ * "template1" are closed to roles without a grant.
  *
  * @param adminUrl the URL of any database of the server, with a user who may create both
  */
@@ -23,7 +29,9 @@ export async function ensureDatabases(
   admin.on('error', () => undefined); // The query under way reports it.
   await admin.connect();
   try {
+    await admin.query('SELECT pg_advisory_lock($1::bigint)', [LOCK_ID]);
     for (const database of databases) await ensureDatabase(admin, database);
+    await closeCommonDatabases(admin);
   } finally {
     await admin.end();
   }
@@ -44,4 +52,18 @@ async function ensureDatabase(admin: pg.Client, { name, password }: OwnedDatabas
 async function roleExists(admin: pg.Client, name: string): Promise<boolean> {
   const { rowCount } = await admin.query('SELECT FROM pg_roles WHERE rolname = $1', [name]);
   return rowCount !== 0;
+}
+
+async function closeCommonDatabases(admin: pg.Client): Promise<void> {
+  // Without an access list, PUBLIC has the usual privileges: CONNECT and TEMPORARY.
+  const open = await admin.query(
+    `SELECT datname FROM pg_database
+     WHERE datname = ANY ($1) AND (datacl IS NULL OR EXISTS (
+       SELECT FROM aclexplode(datacl) WHERE grantee = 0 AND privilege_type IN ('CONNECT', 'TEMPORARY')))`,
+    [COMMON_DATABASES],
+  );
+  for (const { datname } of open.rows) {
+    const id = admin.escapeIdentifier(datname);
+    await admin.query(`REVOKE CONNECT, TEMPORARY ON DATABASE ${id} FROM PUBLIC`);
+  }
 }

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { ensureDatabases } from './ensure-databases.ts';
+import { requestRoleOf } from './row-security/request-role.ts';
+
+const adminUrl = inject('postgresUrl');
+const PASSWORD = 'a password';
+const names = ['one', 'another'].map((it) => `${it}_${randomBytes(4).toString('hex')}`);
+const [one = '', another = ''] = names;
+const owned = names.map((name) => ({ name, password: PASSWORD }));
+
+let admin: pg.Client;
+beforeEach(async () => {
+  admin = new pg.Client({ connectionString: adminUrl });
+  await admin.connect();
+});
+afterEach(async () => {
+  for (const name of names) {
+    await admin.query(`DROP DATABASE IF EXISTS ${name}`);
+    for (const role of [requestRoleOf(name), name])
+      await admin.query(`DROP ROLE IF EXISTS ${role}`);
+  }
+  await admin.end();
+});
+
+/** `connected`, or the message with which PostgreSQL refuses the role. */
+async function connectAs(role: string, database: string): Promise<string> {
+  const url = new URL(adminUrl);
+  url.username = role;
+  url.password = encodeURIComponent(PASSWORD);
+  url.pathname = `/${database}`;
+  const client = new pg.Client({ connectionString: url.href });
+  try {
+    await client.connect();
+    await client.end();
+    return 'connected';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+test('a role connects to its own database, and to no other of the server', async () => {
+  await ensureDatabases(adminUrl, owned);
+  expect(await connectAs(one, one)).toBe('connected');
+  for (const database of [another, 'postgres', 'template1']) {
+    expect(await connectAs(one, database)).toMatch(/permission denied for database/);
+  }
+});
+
+test('a server that an earlier version left open to its roles is closed by the next start', async () => {
+  await ensureDatabases(adminUrl, owned);
+  await admin.query('GRANT CONNECT ON DATABASE template1 TO PUBLIC');
+  expect(await connectAs(one, 'template1')).toBe('connected');
+  await ensureDatabases(adminUrl, owned);
+  expect(await connectAs(one, 'template1')).toMatch(/permission denied for database/);
+});
+
+test('several platforms that start at once on one server disturb none', async () => {
+  await admin.query('GRANT CONNECT ON DATABASE template1 TO PUBLIC');
+  await Promise.all(Array.from({ length: 5 }, () => ensureDatabases(adminUrl, owned)));
+  expect(await connectAs(another, 'template1')).toMatch(/permission denied for database/);
+});
