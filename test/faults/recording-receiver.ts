@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { requireDescribedWebhook } from '@creditlane/gateway/document/test-described-webhooks';
 import { Webhook } from 'standardwebhooks';
 import type { WebhookRequest } from './history/history.ts';
 import { markerOf } from './history/marker.ts';
@@ -10,7 +11,10 @@ import { markerOf } from './history/marker.ts';
 /** Answers 204, answers 503, or never answers. */
 export type ReceiverBehaviour = 'accept' | 'fail' | 'hang';
 
-/** A webhook receiver that records every request. */
+/**
+ * A webhook receiver that records every request. A webhook that the OpenAPI document does not describe fails
+ * the test run as an unhandled error.
+ */
 export interface RecordingReceiver {
   url: string;
   /** All requests so far, in the order of their arrival. */
@@ -42,6 +46,7 @@ export async function startRecordingReceiver(): Promise<RecordingReceiver> {
     );
   });
   const receive = (request: SignedRequest, path: string, response: ServerResponse) => {
+    requireDescribedWebhook({ ...request, path });
     const webhook = parseWebhook(request, path);
     webhooks.push(webhook);
     if (secret === undefined) unverified.push({ webhook, request });

@@ -1,3 +1,4 @@
+import { requireDescribedWebhook } from '@creditlane/gateway/document/test-described-webhooks';
 import { eventually } from './eventually.ts';
 
 /** A webhook as the webhook inbox stored it. */
@@ -13,9 +14,11 @@ export interface ReceivedWebhook {
 /** How the webhook inbox answers: 204, 500, never, or 302. Only `accept` stores the webhook. */
 export type InboxBehaviour = 'accept' | 'fail' | 'hang' | 'redirect';
 
-/** Calls the webhook inbox over HTTP. */
+/** Calls the webhook inbox over HTTP. Throws for a webhook that the OpenAPI document does not describe. */
 export class WebhookInboxClient {
   readonly #url: string;
+  /** The webhooks that were compared with the document, by id and time. */
+  readonly #compared = new Set<string>();
 
   constructor(url: string) {
     this.#url = url;
@@ -24,7 +27,13 @@ export class WebhookInboxClient {
   /** Every webhook received since the inbox was last cleared, oldest first. */
   async list(): Promise<ReceivedWebhook[]> {
     const response = await fetch(this.#url, { headers: { accept: 'application/json' } });
-    return (await response.json()) as ReceivedWebhook[];
+    const webhooks = (await response.json()) as ReceivedWebhook[];
+    for (const webhook of webhooks) {
+      const id = `${webhook.headers['webhook-id']} ${webhook.receivedAt}`;
+      if (!this.#compared.has(id)) requireDescribedWebhook(webhook);
+      this.#compared.add(id);
+    }
+    return webhooks;
   }
 
   /** Resolves with all received webhooks as soon as there are at least `count`. */
@@ -46,7 +55,9 @@ export class WebhookInboxClient {
     if (!response.ok) throw new Error(`the inbox refused the secret: ${response.status}`);
   }
 
+  /** Deletes the webhooks, which are compared with the document before. */
   async clear(): Promise<void> {
+    await this.list();
     await fetch(this.#url, { method: 'DELETE' });
   }
 

@@ -1,7 +1,9 @@
-// A webhook receiver that answers with the status that the test says, and keeps every request.
+// A webhook receiver that answers with the status that the test says, and keeps every request. A webhook that the
+// OpenAPI document does not describe fails the test run as an unhandled error.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { requireDescribedWebhook } from '@creditlane/gateway/document/test-described-webhooks';
 import { HOST } from '@creditlane/local/host';
 
 export interface ReceivedRequest {
@@ -25,6 +27,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     const headers = request.headers as Record<string, string>;
     received.push({ path: request.url ?? '', headers, body });
     response.writeHead(status).end();
+    requireDescribedWebhook({ path: request.url ?? '', headers, body });
   });
   server.listen(0, HOST);
   await once(server, 'listening');

@@ -2441,6 +2441,8 @@ export type components = {
         WebhookSignature: string;
         /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
         WebhookSequence: string;
+        /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+        WebhookTest: "true";
     };
     requestBodies: never;
     headers: {
@@ -5389,6 +5391,8 @@ export interface operations {
                 "webhook-signature": components["parameters"]["WebhookSignature"];
                 /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: components["parameters"]["WebhookTest"];
             };
             path?: never;
             cookie?: never;
@@ -5663,6 +5667,8 @@ export interface operations {
                 "webhook-signature": components["parameters"]["WebhookSignature"];
                 /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: components["parameters"]["WebhookTest"];
             };
             path?: never;
             cookie?: never;
@@ -5716,6 +5722,8 @@ export interface operations {
                 "webhook-signature": components["parameters"]["WebhookSignature"];
                 /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: components["parameters"]["WebhookTest"];
             };
             path?: never;
             cookie?: never;
@@ -5767,6 +5775,8 @@ export interface operations {
                 "webhook-signature": components["parameters"]["WebhookSignature"];
                 /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: components["parameters"]["WebhookTest"];
             };
             path?: never;
             cookie?: never;
@@ -5827,6 +5837,8 @@ export interface operations {
                 "webhook-signature": components["parameters"]["WebhookSignature"];
                 /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: components["parameters"]["WebhookTest"];
             };
             path?: never;
             cookie?: never;
@@ -5888,6 +5900,8 @@ export interface operations {
                 "webhook-signature": components["parameters"]["WebhookSignature"];
                 /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: components["parameters"]["WebhookTest"];
             };
             path?: never;
             cookie?: never;
@@ -5949,6 +5963,8 @@ export interface operations {
                 "webhook-signature": components["parameters"]["WebhookSignature"];
                 /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: components["parameters"]["WebhookTest"];
             };
             path?: never;
             cookie?: never;
@@ -6000,6 +6016,8 @@ export interface operations {
                 "webhook-signature": components["parameters"]["WebhookSignature"];
                 /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: components["parameters"]["WebhookTest"];
             };
             path?: never;
             cookie?: never;
@@ -6051,6 +6069,8 @@ export interface operations {
                 "webhook-signature": components["parameters"]["WebhookSignature"];
                 /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
                 "webhook-sequence": components["parameters"]["WebhookSequence"];
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: components["parameters"]["WebhookTest"];
             };
             path?: never;
             cookie?: never;

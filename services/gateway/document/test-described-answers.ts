@@ -1,4 +1,4 @@
-/** For tests: compares every answer of a running gateway, and every webhook, with the OpenAPI document. */
+/** For tests: compares every answer of a running gateway with the OpenAPI document. */
 import { type JsonObject, loadOpenApiDocument } from './openapi-document.ts';
 import { operationsOf } from './operation.ts';
 import { closedSchemas } from './test-closed-schemas.ts';
