@@ -1,5 +1,6 @@
 /** Reports every call, by one count, one duration, one span and one log entry. */
 import type { DescMethod } from '@bufbuild/protobuf';
+import type { LineSample } from '@creditlane/runtime/telemetry/line-sample';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { acceptedTraceparent, traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
@@ -30,8 +31,11 @@ export class CallReporter {
   readonly #name: string;
   readonly #log: Log;
   readonly #metrics: CallMetrics;
+  readonly #warnings: LineSample;
 
-  constructor(method: DescMethod, log: Log, metrics: Metrics) {
+  /** `warnings` is shared by the methods of a server, because a client may call any of them. */
+  constructor(method: DescMethod, log: Log, metrics: Metrics, warnings: LineSample) {
+    this.#warnings = warnings;
     this.#method = method;
     this.#name = `${method.parent.typeName}/${method.name}`;
     this.#log = log.child({ rpc: this.#name });
@@ -63,6 +67,9 @@ export class CallReporter {
 
     const level = logLevelOf(fault, call.identity !== undefined);
     if (!this.#log.isLevelEnabled(level)) return;
+    // Anyone who reaches the port can cause warnings, by calls without a token.
+    const sample = level === 'warn' ? this.#warnings.take(fault?.code ?? code) : undefined;
+    if (sample?.isLogged === false) return;
     this.#log[level](
       {
         requestId: call.requestId,
@@ -71,6 +78,7 @@ export class CallReporter {
         code,
         fault: fault?.code,
         durationMs: Math.round(durationMs * 10) / 10,
+        ...(sample !== undefined && sample.unlogged > 0 && { unlogged: sample.unlogged }),
         ...(fault?.cause !== undefined && { err: fault.cause }),
       },
       fault === undefined ? 'call answered' : `call failed: ${fault.message}`,

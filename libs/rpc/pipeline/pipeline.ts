@@ -5,6 +5,7 @@
  */
 import { create, type Message } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
+import { LineSample } from '@creditlane/runtime/telemetry/line-sample';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { Call, Metadata } from '../call.ts';
@@ -55,7 +56,8 @@ export function createProcedures(
   routes: readonly ServiceRoutes[],
   deps: ProcedureDeps,
 ): Procedure[] {
-  return routes.flatMap((it) => it.routes.map((route) => new Procedure(route, deps)));
+  const warnings = new LineSample();
+  return routes.flatMap((it) => it.routes.map((route) => new Procedure(route, deps, warnings)));
 }
 
 /**
@@ -72,14 +74,18 @@ export class Procedure {
   readonly #verifier: TokenVerifier;
   readonly #reporter: CallReporter;
 
-  constructor({ method, handler }: Route, { verifier, log, metrics }: ProcedureDeps) {
+  constructor(
+    { method, handler }: Route,
+    { verifier, log, metrics }: ProcedureDeps,
+    warnings: LineSample,
+  ) {
     this.method = method;
     this.#name = `${method.parent.typeName}/${method.name}`;
     this.path = `/${this.#name}`;
     this.#handler = handler;
     this.#access = accessOptionOf(method);
     this.#verifier = verifier;
-    this.#reporter = new CallReporter(method, log, metrics);
+    this.#reporter = new CallReporter(method, log, metrics, warnings);
     warmUpRules(method.input);
   }
 
