@@ -7,8 +7,8 @@ import {
 import type { Client } from '@creditlane/rpc/client';
 import { type Fault, forbidden, unauthenticated } from '@creditlane/rpc/fault';
 import type { Identity } from '@creditlane/rpc/identity';
-import type { AccessTarget } from '../document/access-target.ts';
 import type { AccessRule } from '../document/operation.ts';
+import type { AccessTarget } from '../document/operation-parts/access-target.ts';
 import { refusedFields } from '../document/validation-messages.ts';
 import { type CallLimits, sharedCall } from './call-limits.ts';
 import type { Caller } from './callers.ts';

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { type DescribedDeprecation, deprecationHeaders } from './deprecation.ts';
+import { type DescribedDeprecation, deprecationHeaders } from './operation-parts/deprecation.ts';
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export type JsonObject = { [name: string]: JsonValue };

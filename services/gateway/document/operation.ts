@@ -1,8 +1,5 @@
 /** The operations of the OpenAPI document, converted to the form in which the middleware reads them. */
-import { accessTargetReader, type ReadAccessTarget } from './access-target.ts';
-import { type BodyLimits, bodyLimits } from './body-limits.ts';
-import { deprecationHeaders } from './deprecation.ts';
-import { mayHoldList } from './large-answers.ts';
+
 import {
   type DescribedAccess,
   type DescribedOperation,
@@ -14,6 +11,10 @@ import {
   type PathItem,
   resolveReference,
 } from './openapi-document.ts';
+import { accessTargetReader, type ReadAccessTarget } from './operation-parts/access-target.ts';
+import { type BodyLimits, bodyLimits } from './operation-parts/body-limits.ts';
+import { deprecationHeaders } from './operation-parts/deprecation.ts';
+import { mayHoldList } from './operation-parts/large-answers.ts';
 
 /** Who may call an operation: the document's `x-access`. */
 export interface AccessRule {

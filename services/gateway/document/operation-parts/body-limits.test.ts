@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { loadOpenApiDocument } from '../openapi-document.ts';
+import { operationsOf } from '../operation.ts';
 import { bodyLimits } from './body-limits.ts';
-import { loadOpenApiDocument } from './openapi-document.ts';
-import { operationsOf } from './operation.ts';
 
 const KIB = 1024;
 const document = loadOpenApiDocument();

@@ -1,5 +1,5 @@
 /** Which operations may have a large answer, by the schemas of their answers. */
-import { type JsonObject, type OpenApiDocument, resolveReference } from './openapi-document.ts';
+import { type JsonObject, type OpenApiDocument, resolveReference } from '../openapi-document.ts';
 
 type Parts = { properties?: Record<string, JsonObject> } & {
   [Keyword in 'allOf' | 'oneOf' | 'anyOf']?: JsonObject[];

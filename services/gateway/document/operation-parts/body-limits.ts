@@ -1,7 +1,7 @@
 /** How much the body of an operation may hold: derived from its schema, so that no operation lacks a limit. */
-import { MAX_BODY_BYTES } from '../http/json-body.ts';
-import type { JsonLimits, JsonShape } from '../http/json-text.ts';
-import { type JsonObject, type OpenApiDocument, resolveReference } from './openapi-document.ts';
+import { MAX_BODY_BYTES } from '../../http/json-body.ts';
+import type { JsonLimits, JsonShape } from '../../http/json-text.ts';
+import { type JsonObject, type OpenApiDocument, resolveReference } from '../openapi-document.ts';
 
 export interface BodyLimits extends JsonLimits {
   readonly maxBytes: number;

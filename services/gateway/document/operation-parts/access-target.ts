@@ -8,8 +8,8 @@ import {
   type JsonObject,
   type OpenApiDocument,
   resolveReference,
-} from './openapi-document.ts';
-import type { Parameters } from './parameters.ts';
+} from '../openapi-document.ts';
+import type { Parameters } from '../parameters.ts';
 
 /** The records that a request names, all ids in lower case. */
 export interface AccessTarget {
