@@ -62,7 +62,7 @@ export function createKoaApp(deps: KoaAppDeps): Koa<RequestState> {
       middlewareOf(operation, required(validators, operation), required(handlers, operation), deps),
     ),
   );
-  app.use(documentation(document).routes());
+  app.use(documentation(document, operations).routes());
   app.use(refuseUnrouted);
   // Errors of a connection, after its request was answered.
   app.on('error', (error) => log.debug({ err: error }, 'connection failed'));

@@ -63,16 +63,17 @@ const LIBRARIES: Boundary[] = [
   },
 ];
 
-/** Globals of Node. */
+/** Globals of Node. The code samples of the documentation are texts with programs of their readers. */
 const GLOBALS: Boundary[] = [
   {
     pattern: /\bprocess\.env\b|from 'node:process'/,
-    allowedIn: /^(libs\/runtime\/(run|env)\.ts|bootstrap\.mjs|tasks\/|test\/)/,
+    allowedIn:
+      /^(libs\/runtime\/(run|env)\.ts|bootstrap\.mjs|tasks\/|test\/|services\/gateway\/document\/published\/code-samples\.)/,
     instead: 'declare it in service.ts by @creditlane/runtime/setting',
   },
   {
     pattern: /\bconsole\.\w+\(/,
-    allowedIn: /^(tasks|test)\//,
+    allowedIn: /^(tasks\/|test\/|services\/gateway\/document\/published\/code-samples\.)/,
     instead: 'log through @creditlane/runtime/telemetry/log',
   },
 ];

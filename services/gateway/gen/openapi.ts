@@ -748,12 +748,6 @@ export type paths = {
          *     Needs a grant on the application's retailer. The receiving integration needs a webhook destination
          *     and a grant on the application's retailer or on the creditor, now and when the webhook is queued.
          *
-         *     ```sh
-         *     curl "$BASE_URL/applications/$APPLICATION_ID/export" -H "Authorization: Bearer $KEY" \
-         *       -H "Content-Type: application/json" -H "Idempotency-Key: $(uuidgen)" \
-         *       -d '{"integrationId":"'$INTEGRATION_ID'","creditorId":"'$CREDITOR_ID'"}'
-         *     ```
-         *
          *     | status | code | condition |
          *     |---|---|---|
          *     | 404 | `application_not_found` | there is no such application within your grants |

@@ -3,23 +3,26 @@ import { readFileSync } from 'node:fs';
 import { notFound } from '@creditlane/rpc/fault';
 import Router from '@koa/router';
 import type { OpenApiDocument } from '../document/openapi-document.ts';
+import type { Operation } from '../document/operation.ts';
+import { pageDocument } from '../document/published/page-document.ts';
+import { publishedDocument } from '../document/published/published-document.ts';
 import { StaticFile } from '../http/static-file.ts';
 import { requireDecodable, STRICT_ROUTES } from '../routes.ts';
 
 const DOCUMENT_PATH = '/v1/openapi.json';
-/**
- * Swagger UI shows the document, its webhooks among it, under POLICY without a message in the console of
- * Chromium 156. Of two others that also have a search and code samples, Redoc 2.5.4 shows nothing under POLICY,
- * because its style sheets are inline, and Scalar 1.46.4 has 62 refused styles; compressed, their scripts are
- * 0.33 and 0.99 MB to 0.46.
- */
-const LIBRARY = new URL('./', import.meta.resolve('swagger-ui-dist/package.json'));
+/** docs/documentation-page.md compares Scalar with Redoc and Swagger UI. */
+const LIBRARY = new URL('./', import.meta.resolve('@scalar/api-reference/style.css'));
+const LIBRARY_SCRIPT = 'browser/standalone.js';
 
-/** All content comes from this server; `data:` is for the icons in the library's style sheet. */
+/**
+ * All content comes from this server, and requests go to no other; `data:` is for the library's icons. The library
+ * inserts style sheets and `style` attributes. Hashes were tried in the place of 'unsafe-inline': five are enough
+ * to read the page, and others are missed once its client is used. Such a style can load nothing from elsewhere.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "connect-src 'self'",
   "base-uri 'none'",
@@ -27,24 +30,36 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The script of the page. It disables the validator badge, which sends the document's URL to another server. */
-const START = `SwaggerUIBundle({
-  url: '${DOCUMENT_PATH}',
-  dom_id: '#docs',
-  deepLinking: true,
-  docExpansion: 'list',
-  defaultModelsExpandDepth: 0,
-  persistAuthorization: true,
-  validatorUrl: null,
+/** Runs before the library, which would try whether the policy permits eval: browsers report that as a violation. */
+const PREPARE = 'globalThis.__zod_globalConfig = { jitless: true };\n';
+
+/** A webhook has the library's button, too, but cannot be requested of this server. */
+const STYLE = `section[id*='/webhook/'] .show-api-client-button { display: none; }
+`;
+
+/**
+ * Starts the library. It switches off what the library would load from its vendor (fonts, usage counts, an
+ * assistant, a proxy for requests). A key that is typed into the page is in its memory only.
+ */
+const start = (documentUrl: string) => `Scalar.createApiReference('#docs', {
+  url: '${documentUrl}',
+  persistAuth: false,
+  telemetry: false,
+  withDefaultFonts: false,
+  proxyUrl: '',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: 'never',
+  hideClientButton: true,
+  hideModels: true,
+  hiddenClients: true,
+  documentDownloadType: 'none',
+  generateOperationSlug: ({ operationId }) => operationId,
 });
 `;
 
+const JSON_TYPE = 'application/json; charset=utf-8';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
-const FROM_LIBRARY: Record<string, string> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': SCRIPT_TYPE,
-  'favicon-32x32.png': 'image/png',
-};
 
 /** The browser asks each time whether its copy is still the current one. */
 const ASK = 'no-cache';
@@ -52,9 +67,10 @@ const ASK = 'no-cache';
 const KEEP = 'public, max-age=31536000, immutable';
 
 /** Serves the OpenAPI document, and the page that shows it, to GET without a key. */
-export function documentation(document: OpenApiDocument): Router {
-  const json = new StaticFile('application/json; charset=utf-8', JSON.stringify(document));
-  const files = loadFiles();
+export function documentation(document: OpenApiDocument, operations: readonly Operation[]): Router {
+  const published = publishedDocument(document, operations);
+  const json = new StaticFile(JSON_TYPE, JSON.stringify(published));
+  const files = loadFiles(pageDocument(published));
   const page = new StaticFile('text/html; charset=utf-8', pageOf(files));
   return new Router(STRICT_ROUTES)
     .get(DOCUMENT_PATH, (ctx) => json.send(ctx, ASK))
@@ -71,29 +87,39 @@ export function documentation(document: OpenApiDocument): Router {
 }
 
 /** The files that the page loads, by name. */
-function loadFiles(): ReadonlyMap<string, StaticFile> {
-  const ofLibrary = Object.entries(FROM_LIBRARY).map(([name, type]) => {
-    return [name, new StaticFile(type, readFileSync(new URL(name, LIBRARY)))] as const;
-  });
-  return new Map([...ofLibrary, ['start.js', new StaticFile(SCRIPT_TYPE, START)]]);
+function loadFiles(shown: OpenApiDocument): ReadonlyMap<string, StaticFile> {
+  const document = new StaticFile(JSON_TYPE, JSON.stringify(shown));
+  return new Map([
+    ['page.css', new StaticFile('text/css; charset=utf-8', STYLE)],
+    ['prepare.js', new StaticFile(SCRIPT_TYPE, PREPARE)],
+    ['scalar.js', new StaticFile(SCRIPT_TYPE, readFileSync(new URL(LIBRARY_SCRIPT, LIBRARY)))],
+    ['start.js', new StaticFile(SCRIPT_TYPE, start(urlOf('openapi.json', document)))],
+    ['openapi.json', document],
+  ]);
+}
+
+/** The URL of a file, which names the version of its content. */
+function urlOf(name: string, file: StaticFile | undefined): string {
+  return `/docs/${name}?v=${file?.version}`;
 }
 
 /** The page, whose links name the versions of the files that it loads. */
 function pageOf(files: ReadonlyMap<string, StaticFile>): string {
-  const link = (name: string) => `/docs/${name}?v=${files.get(name)?.version}`;
+  const link = (name: string) => urlOf(name, files.get(name));
   return `<!doctype html>
 <html lang="en">
 <head>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <title>Creditlane API</title>
-  <link rel="icon" type="image/png" href="${link('favicon-32x32.png')}">
-  <link rel="stylesheet" href="${link('swagger-ui.css')}">
+  <link rel="icon" href="data:,">
+  <link rel="stylesheet" href="${link('page.css')}">
 </head>
 <body>
   <div id="docs"></div>
   <noscript>This page needs JavaScript; the document itself is at <a href="${DOCUMENT_PATH}">${DOCUMENT_PATH}</a>.</noscript>
-  <script src="${link('swagger-ui-bundle.js')}"></script>
+  <script src="${link('prepare.js')}"></script>
+  <script src="${link('scalar.js')}"></script>
   <script src="${link('start.js')}"></script>
 </body>
 </html>

@@ -1,0 +1,201 @@
+// What a newcomer finds on the documentation page, in Chromium without a window.
+import { examplesOf, type MediaType } from '@creditlane/gateway/document/examples';
+import {
+  type DescribedOperation,
+  HTTP_METHODS,
+  type JsonValue,
+  loadOpenApiDocument,
+  type OpenApiDocument,
+  resolveReference,
+} from '@creditlane/gateway/document/openapi-document';
+import { startTestGateway } from '@creditlane/gateway/test-gateway';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findChromium, launchChromium } from './chromium.ts';
+import { chooseLanguage, readAnswer, readFirstBlocks, showEverySection } from './in-page.mjs';
+
+const document = loadOpenApiDocument();
+const operations = operationsIn('paths');
+const webhooks = operationsIn('webhooks');
+const executable = findChromium();
+/** On a machine that does nothing else, the longest of the tests takes 7 s. */
+const WALK_TIMEOUT_MS = 180_000;
+
+function operationsIn(part: 'paths' | 'webhooks'): DescribedOperation[] {
+  return Object.values(document[part]).flatMap((item) =>
+    HTTP_METHODS.flatMap((method) => item[method] ?? []),
+  );
+}
+
+/** The JSON of an example as the page shows it. */
+const shown = (value: JsonValue) => JSON.stringify(value, null, 2);
+
+interface ShownAnswer {
+  operationId: string;
+  status: string;
+  first: string;
+  /** As the page lists them, where there are several. */
+  names: string[];
+}
+
+/** The answers of all operations; one of those with the same examples. */
+function distinctAnswers(): ShownAnswer[] {
+  const answers = operations.flatMap(({ operationId, responses }) =>
+    Object.entries(responses).flatMap(([status, response]): ShownAnswer[] => {
+      const { content } = resolveReference(document, response) as { content?: Content };
+      const media = content?.['application/json'];
+      const examples = examplesOf(document, media);
+      const [first] = examples;
+      if (first === undefined) return [];
+      const names = examples.map(({ name }) => {
+        const example = media?.examples?.[name];
+        return (example && resolveReference(document, example).summary) ?? name;
+      });
+      return [
+        {
+          operationId,
+          status,
+          first: shown(first.value),
+          names: examples.length > 1 ? names : [],
+        },
+      ];
+    }),
+  );
+  const byContent = new Map(answers.map((it) => [it.first + it.names.join(), it]));
+  return [...byContent.values()];
+}
+type Content = Record<string, MediaType>;
+
+/** The published code samples: by label, such as "Python", those of the operations that have one. */
+function samplesByLabel({ paths }: OpenApiDocument): Map<string, Map<string, string>> {
+  const samples = new Map<string, Map<string, string>>();
+  for (const item of Object.values(paths)) {
+    for (const method of HTTP_METHODS) {
+      const described = item[method] as PublishedOperation | undefined;
+      for (const { label, source } of described?.['x-codeSamples'] ?? []) {
+        const ofLabel = samples.get(label) ?? new Map();
+        samples.set(label, ofLabel.set(described?.operationId, source));
+      }
+    }
+  }
+  return samples;
+}
+type PublishedOperation = DescribedOperation & {
+  'x-codeSamples'?: { label: string; source: string }[];
+};
+
+describe.skipIf(executable === undefined)('the documentation page in Chromium', () => {
+  let gateway: Awaited<ReturnType<typeof startTestGateway>>;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let published: OpenApiDocument;
+  const problems: string[] = [];
+  const otherHosts: string[] = [];
+
+  async function openDocs(fragment = ''): Promise<void> {
+    await page.goto('about:blank');
+    await page.goto(`${gateway.url}/docs${fragment}`);
+    await page.getByRole('heading', { name: 'Creditlane', exact: true }).waitFor();
+  }
+
+  beforeAll(async () => {
+    gateway = await startTestGateway();
+    published = (await gateway.send('GET', '/v1/openapi.json')).json;
+    browser = await launchChromium(executable ?? '');
+    context = await browser.newContext({ viewport: { width: 1400, height: 4000 } });
+    page = await context.newPage();
+    page.setDefaultTimeout(WALK_TIMEOUT_MS);
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) problems.push(message.text());
+    });
+    page.on('pageerror', ({ message }) => problems.push(message));
+    page.on('request', (request) => {
+      const { protocol, origin } = new URL(request.url());
+      if (protocol !== 'data:' && origin !== gateway.url) otherHosts.push(request.url());
+    });
+    await page.exposeFunction('reportViolation', (what: string) => problems.push(what));
+    await page.addInitScript(`document.addEventListener('securitypolicyviolation', (event) => {
+      reportViolation(event.violatedDirective + ' forbids ' + event.blockedURI);
+    })`);
+    await openDocs();
+  }, WALK_TIMEOUT_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.close();
+  });
+
+  test(
+    'a search finds an operation and leads to it',
+    async () => {
+      await page.getByRole('button', { name: 'Open Search' }).click();
+      await page.keyboard.type('income');
+      await page.getByRole('option', { name: 'Set the income status' }).click();
+      await page.getByRole('heading', { name: 'Set the income status' }).waitFor();
+      expect(new URL(page.url()).hash).toBe('#tag/decisions/setIncomeStatus');
+    },
+    WALK_TIMEOUT_MS,
+  );
+
+  test(
+    'every operation and webhook is there, with every example and code sample',
+    async () => {
+      const ids = await page.evaluate(showEverySection, operations.length + webhooks.length);
+      const sectionOf = (name: string) => ids.find((id: string) => id.endsWith(`/${name}`)) ?? '';
+      const names = [
+        ...operations.map(({ operationId }) => operationId),
+        ...webhooks.map(({ operationId }) => operationId.toLowerCase()),
+      ];
+      expect(names.filter((name) => sectionOf(name) === '')).toEqual([]);
+
+      const blocks = new Map(await page.evaluate(readFirstBlocks, ids));
+      for (const { operationId, requestBody } of webhooks) {
+        const example = requestBody?.content['application/json']?.example ?? null;
+        expect(blocks.get(sectionOf(operationId.toLowerCase())), operationId).toBe(shown(example));
+      }
+      for (const [label, samples] of samplesByLabel(published)) {
+        const [first = ''] = samples.keys();
+        await page.evaluate(chooseLanguage, { id: sectionOf(first), label });
+        const sections = [...samples.keys()].map(sectionOf);
+        const read = await page.evaluate(readFirstBlocks, sections);
+        const texts = read.map(([, text]: string[]) => text);
+        expect(texts, label).toEqual([...samples.values()]);
+      }
+      for (const { status, operationId, ...examples } of distinctAnswers()) {
+        const answer = { id: sectionOf(operationId), status };
+        expect(await page.evaluate(readAnswer, answer), `${operationId} ${status}`).toEqual(
+          examples,
+        );
+      }
+    },
+    WALK_TIMEOUT_MS,
+  );
+
+  test(
+    'a request sent from the page is answered, and its key is gone after a reload',
+    async () => {
+      const { key, port } = gateway;
+      await openDocs('#tag/directory/listRetailers');
+      const section = page.locator('section[id$="/listRetailers"]');
+      await section.getByRole('button', { name: 'Test Request' }).click();
+      const client = page.getByRole('dialog');
+      await client.getByPlaceholder('Token').fill(key);
+      const answered = page.waitForResponse(`http://127.0.0.1:${port}/v1/retailers*`);
+      await client.getByRole('button', { name: 'Send' }).first().click();
+      expect((await answered).status()).toBe(200);
+      await client.getByText('Harbour Motors').first().waitFor();
+
+      await page.reload();
+      await section.waitFor();
+      const { cookies, origins } = await context.storageState({ indexedDB: true });
+      expect(JSON.stringify({ cookies, origins })).not.toContain(key);
+      expect(await page.getByPlaceholder('Token').first().inputValue()).toBe('');
+      expect(await page.content()).not.toContain(key);
+    },
+    WALK_TIMEOUT_MS,
+  );
+
+  test('nothing was requested of another host, and the console has no error', () => {
+    expect({ problems, otherHosts }).toEqual({ problems: [], otherHosts: [] });
+  });
+});
