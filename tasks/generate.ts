@@ -13,7 +13,9 @@ if (await runTool('buf', ['generate'], 'proto')) {
   await writeFile('docs/settings.md', settingsPage(SERVICES));
   const { conformancePage } = await import('../test/conformance/conformance-page.ts');
   await writeFile('docs/conformance.md', conformancePage());
-  const types = await runTool(process.execPath, ['services/gateway/document/generate-types.ts']);
+  const types = await runTool(process.execPath, [
+    'services/gateway/document/code-generation/generate-types.ts',
+  ]);
   process.exitCode = types ? 0 : 1;
 } else {
   process.exitCode = 1;

@@ -32,9 +32,10 @@ export function findStaleGeneratedCode(): Finding[] {
 /** Reports the code of the OpenAPI document where it differs from what services/gateway/openapi generates. */
 export function findStaleOpenApiCode(): Finding[] {
   return withTemporaryFolder((folder) => {
-    const script = join(ROOT, 'services/gateway/document/generate-types.ts');
+    const script = join(ROOT, 'services/gateway/document/code-generation/generate-types.ts');
     const { status, stderr } = spawnSync(process.execPath, [script, folder], { encoding: 'utf8' });
-    if (status !== 0) return [`services/gateway/document/generate-types.ts:1 fails: ${stderr}`];
+    if (status !== 0)
+      return [`services/gateway/document/code-generation/generate-types.ts:1 fails: ${stderr}`];
     const generated = [...readFilesBelow(folder)];
     const stale = generated.filter(
       ([file, text]) => !existsSync(join(ROOT, file)) || readText(file) !== text,

@@ -8,7 +8,7 @@ import {
   type PathItem,
   type Reference,
   resolveReference,
-} from './openapi-document.ts';
+} from '../openapi-document.ts';
 
 /** The source text of libs/client/gen/tables.ts. Throws an Error naming what the document lacks. */
 export function clientTables(document: OpenApiDocument): string {

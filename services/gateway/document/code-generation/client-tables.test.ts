@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { OpenApiDocument } from '../openapi-document.ts';
 import { clientTables } from './client-tables.ts';
-import type { OpenApiDocument } from './openapi-document.ts';
 
 const SIGNATURE = { name: 'X-SERVICE-SIGNATURE', in: 'header', schema: {} };
 

@@ -7,11 +7,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
+import { loadOpenApiDocument, type OpenApiDocument } from '../openapi-document.ts';
+import { operationsOf } from '../operation.ts';
 import { clientTables } from './client-tables.ts';
-import { loadOpenApiDocument, type OpenApiDocument } from './openapi-document.ts';
-import { operationsOf } from './operation.ts';
 
-const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
+const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url));
 const [, , folder = REPOSITORY] = process.argv;
 const HEADER = '// Generated from services/gateway/openapi by npm run generate. Do not edit.\n\n';
 
