@@ -119,6 +119,32 @@ describe('posting a webhook', () => {
     expect(await Promise.all(posts)).toEqual([undefined, undefined]);
   });
 
+  it('sends nothing after it is closed', async () => {
+    let requests = 0;
+    const { url } = await receiver((_, response) => {
+      requests += 1;
+      response.end();
+    });
+    const out = egress();
+    await out.close();
+    expect(await out.post({ ...post, destinationUrl: url })).toBeUndefined();
+    expect(requests).toBe(0);
+  });
+
+  it('ends a request to a destination that is no longer cached when it is closed', async () => {
+    const { url } = await receiver(() => {});
+    const { server, url: refusing } = await receiver(() => {});
+    await new Promise((resolve) => server.close(resolve));
+    const out = egress({ deadlineMs: 20_000 });
+    const hanging = out.post({ ...post, destinationUrl: url });
+    const others = Array.from({ length: 1_100 }, (_, n) =>
+      out.post({ ...post, destinationId: `other ${n}`, destinationUrl: refusing }),
+    );
+    await Promise.all(others);
+    await out.close();
+    expect(await hanging).toBeUndefined();
+  }, 10_000);
+
   it('does not follow a redirect', async () => {
     let requests = 0;
     const { url } = await receiver((_, response) => {

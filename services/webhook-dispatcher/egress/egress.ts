@@ -38,7 +38,8 @@ const MAX_POOLS = 1_024;
 export class Egress {
   readonly #options: EgressOptions;
   readonly #pools: LRUCache<string, ConnectionPool>;
-  readonly #retired = new Set<Promise<void>>();
+  /** Pools that left the cache and have a connection. */
+  readonly #retired = new Map<ConnectionPool, Promise<void>>();
   #closed = false;
   readonly #dial: ReturnType<typeof guardedDial>;
 
@@ -53,7 +54,8 @@ export class Egress {
 
   /**
    * Posts one webhook and resolves to its outcome within the deadline. Resolves to `undefined` when
-   * `close` ended the exchange, because its outcome then says nothing about the receiver. Never rejects.
+   * `close` ended the exchange, because its outcome then says nothing about the receiver, and without a
+   * request after `close`. Never rejects.
    */
   async post({
     destinationId,
@@ -71,6 +73,7 @@ export class Egress {
       if (error instanceof EgressDeniedError) return { kind: 'failed', reason: error.code };
       throw error;
     }
+    if (this.#closed) return undefined;
     const exchange = new Exchange({ url, headers, body }, this.#options.deadlineMs, onSent);
     this.#poolOf(destinationId, url).carry(exchange);
     const outcome = await exchange.outcome;
@@ -80,8 +83,9 @@ export class Egress {
   /** Closes all connections. Posts under way resolve to `undefined`. */
   async close(): Promise<void> {
     this.#closed = true;
+    for (const pool of this.#retired.keys()) void pool.destroy();
     this.#pools.clear();
-    await Promise.all(this.#retired);
+    await Promise.all(this.#retired.values());
   }
 
   /** Each destination has its own pool, so that none uses the connections of another at the same host. */
@@ -94,11 +98,12 @@ export class Egress {
     return pool;
   }
 
-  /** Closes a pool that left the cache. An evicted pool finishes its requests; `close` aborts them. */
+  /** Closes a pool that left the cache: once its requests have ended, or at once when the egress is closed. */
   #retire(pool: ConnectionPool): void {
-    const closing = (this.#closed ? pool.destroy() : pool.close()).finally(() => {
-      this.#retired.delete(closing);
-    });
-    this.#retired.add(closing);
+    const closing = this.#closed ? pool.destroy() : pool.close();
+    this.#retired.set(
+      pool,
+      closing.finally(() => this.#retired.delete(pool)),
+    );
   }
 }
