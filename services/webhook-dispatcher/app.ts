@@ -96,7 +96,7 @@ export async function startWebhookDispatcher(
   const deps = { pool, log, queue, egress, destinations, eventTypes, clock: systemClock, newId };
   const testEvents = new TestEvents(deps);
   return {
-    routes: [webhooksRoutes(database), deliveriesRoutes({ ...deps, testEvents })],
+    routes: [webhooksRoutes(database, eventTypes), deliveriesRoutes({ ...deps, testEvents })],
     settled: () => sending.settled(),
     nextAttemptAt: async () => (await findUnsettled(pool)).nextAttemptAt,
   };

@@ -8,10 +8,11 @@ import { itemsThatFit } from '@creditlane/rpc/lists/list-page';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { DELIVERY_STATES, stateNameOf } from './delivery-states.ts';
+import { type EventTypes, recordIdsOf } from './events/record-ids.ts';
 import { listDeliveries } from './store/delivery-list.ts';
 import type { DeliveryRow } from './tables.ts';
 
-export function webhooksRoutes(database: Database): ServiceRoutes {
+export function webhooksRoutes(database: Database, eventTypes: EventTypes): ServiceRoutes {
   return implement(
     WebhooksService,
     translateDatabaseErrors({
@@ -28,7 +29,7 @@ export function webhooksRoutes(database: Database): ServiceRoutes {
           // One delivery more than the page holds shows whether there is a next page.
           limit: limit + 1,
         });
-        const page = itemsThatFit(listed, limit, toMessage);
+        const page = itemsThatFit(listed, limit, (row) => toMessage(row, eventTypes));
         const nextCursor = page.length < listed.length ? (page.at(-1)?.deliveryId ?? '') : '';
         return { deliveries: page, nextCursor };
       },
@@ -36,15 +37,13 @@ export function webhooksRoutes(database: Database): ServiceRoutes {
   );
 }
 
-function toMessage(row: DeliveryRow) {
+function toMessage(row: DeliveryRow, eventTypes: EventTypes) {
   const { id, eventId, destinationId, orderingKey, message, nextAttemptAt } = row;
   return {
     deliveryId: id,
     eventId,
     destinationId,
-    // All webhooks so far are ordered by their application and numbered by their creditor.
-    applicationId: orderingKey,
-    creditorId: message.numberingKey,
+    ...recordIdsOf({ ...message, orderingKey }, eventTypes),
     event: message.event,
     sequence: BigInt(row.sequence ?? 0),
     state: DELIVERY_STATES[row.state],

@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { toMessage } from '@creditlane/events/message';
+import { WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createTestFixture, sequences, type TestFixture } from '../test-fixture.ts';
 import { answer } from '../test-receiver.ts';
@@ -136,8 +137,29 @@ it('a delivery whose enablement was deleted becomes dead, and the next is sent',
     'SELECT state, reason FROM deliveries ORDER BY position',
   );
   expect(rows).toEqual([
-    { state: 'dead', reason: expect.stringContaining('payload_unfit') },
+    { state: 'dead', reason: 'enablement_not_found' },
     { state: 'delivered', reason: null },
+  ]);
+});
+
+it('operators see the retailer of an enabling, and no application or creditor', async () => {
+  const { destinationId: integrationId } = await fixture.addReceiver();
+  const { bus, settled, clients } = await fixture.start();
+  await bus.publish([enabled({ integrationId })]);
+  await settled();
+  const permissions = ['MANAGE_INTEGRATIONS'];
+  const identity = { subject: 'operator', kind: 'platform', permissions } as const;
+  const { deliveries } = await clients(WebhooksService, 'gateway').listDeliveries(
+    { limit: 10 },
+    { identity },
+  );
+  expect(deliveries).toMatchObject([
+    {
+      event: 'integrationEnabled',
+      retailerId: fixture.retailerId,
+      applicationId: '',
+      creditorId: '',
+    },
   ]);
 });
 

@@ -2,10 +2,8 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { notFound } from '@creditlane/rpc/fault';
 import { DELIVERY_STATES } from '../delivery-states.ts';
-import type { WebhookEventType } from '../events/webhook-event-type.ts';
+import { type EventTypes, recordIdsOf } from '../events/record-ids.ts';
 import type { OwnDeliveryRow } from '../store/own-deliveries.ts';
-
-export type EventTypes = ReadonlyMap<string, Pick<WebhookEventType, 'orderedBy'>>;
 
 export function toOwnDelivery(row: OwnDeliveryRow, eventTypes: EventTypes) {
   const { state, createdAt, nextAttemptAt, settledAt, replayedAt } = row;
@@ -24,18 +22,6 @@ export function toOwnDelivery(row: OwnDeliveryRow, eventTypes: EventTypes) {
     ...(replayedAt && { replayedAt: timestampFromDate(replayedAt) }),
     destinationDisabledReason: row.destinationDisabledReason ?? '',
   };
-}
-
-/** The ids of the records that the event is about; none for an event type of a newer version. */
-function recordIdsOf({ event, orderingKey, numberingKey }: OwnDeliveryRow, eventTypes: EventTypes) {
-  switch (eventTypes.get(event)?.orderedBy) {
-    case 'application':
-      return { applicationId: orderingKey, creditorId: numberingKey };
-    case 'retailer':
-      return { retailerId: orderingKey };
-    default:
-      return {};
-  }
 }
 
 /** For a delivery that does not exist, or belongs to another integration or a removed destination. */

@@ -10,6 +10,7 @@ import {
 } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import type { Call } from '@creditlane/rpc/call';
 import { conflict, type Fault } from '@creditlane/rpc/fault';
+import type { EventTypes } from '../events/record-ids.ts';
 import type { Recipient } from '../events/webhook-event-type.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { findOwnDeliveryQuery } from '../store/own-deliveries.ts';
@@ -19,7 +20,7 @@ import {
   lockReplayable,
   type ReplayableRow,
 } from '../store/replays.ts';
-import { deliveryNotFound, type EventTypes, toOwnDelivery } from './own-delivery.ts';
+import { deliveryNotFound, toOwnDelivery } from './own-delivery.ts';
 
 /** Limits the attempts that are kept for a delivery: with the most RETRY_DELAYS, about 5,000. */
 const MAX_REPLAYS = 100;

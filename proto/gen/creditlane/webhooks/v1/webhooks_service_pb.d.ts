@@ -35,6 +35,8 @@ export declare type Delivery = Message<"creditlane.webhooks.v1.Delivery"> & {
   destinationId: string;
 
   /**
+   * The ids of the records that the event is about; empty where it is about none of that kind.
+   *
    * @generated from field: string application_id = 4;
    */
   applicationId: string;
@@ -96,6 +98,13 @@ export declare type Delivery = Message<"creditlane.webhooks.v1.Delivery"> & {
    * @generated from field: string destination_disabled_reason = 13;
    */
   destinationDisabledReason: string;
+
+  /**
+   * As application_id.
+   *
+   * @generated from field: string retailer_id = 14;
+   */
+  retailerId: string;
 };
 
 /**
