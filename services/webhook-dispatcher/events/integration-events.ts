@@ -19,11 +19,11 @@ export interface RetailerEnablement {
   readonly configJson: string;
 }
 
-/** Finds an enablement by its id; undefined when it no longer exists. An id has one content only. */
+/** Finds an enablement by its id; rejects with a `ContentLostError` when it was deleted. An id has one content only. */
 export type FindRetailerEnablement = (
   enablementId: string,
   traceparent: string | undefined,
-) => Promise<RetailerEnablement | undefined>;
+) => Promise<RetailerEnablement>;
 
 /** Webhooks of enablings: in order per retailer, numbered per retailer and integration. */
 export function integrationSource(
@@ -62,10 +62,7 @@ export function integrationSource(
   };
 }
 
-/** Without the enablement the payload does not match the schema, so that the delivery becomes dead. */
-function payloadOf(enablement: RetailerEnablement | undefined): object {
-  if (enablement === undefined) return {};
-  const { retailerId, retailerName, configJson } = enablement;
+function payloadOf({ retailerId, retailerName, configJson }: RetailerEnablement): object {
   return {
     retailerId,
     retailerName,
