@@ -19,11 +19,11 @@ import { type Operation, operationsOf } from './document/operation.ts';
 import { webhookExamples } from './document/webhook-examples.ts';
 import { type Listener, startListener } from './http/listener.ts';
 import { createKoaApp } from './koa-app.ts';
+import { RateLimiter } from './limits/rate-limiter.ts';
 import { answerBytesHeld } from './middleware/answer.ts';
 import { bodyBytesHeld } from './middleware/body.ts';
 import { requestsUnderWay } from './middleware/concurrency-limit.ts';
 import { LargeReads } from './middleware/large-reads.ts';
-import { RateLimiter } from './middleware/rate-limit.ts';
 import { Refusals } from './middleware/refusals.ts';
 import { applicationOperations } from './operations/applications.ts';
 import { conversationOperations } from './operations/conversations.ts';
@@ -95,7 +95,7 @@ export async function startGateway({
     handlers,
     callers: new Callers(clients.access, cache),
     access: new Access(clients, cache),
-    rateLimiter: new RateLimiter(settings.rateLimit),
+    rateLimiter: new RateLimiter(clients.access, settings.rateLimit, process),
     requestsUnderWay: requestsUnderWay(settings.maxUnderWay, metrics),
     largeReads: new LargeReads(),
     bodyBytesHeld: bodyBytesHeld(metrics),

@@ -19,11 +19,11 @@ import {
 } from './document/openapi-document.ts';
 import { operationsOf } from './document/operation.ts';
 import { createKoaApp } from './koa-app.ts';
+import { RateLimiter } from './limits/rate-limiter.ts';
 import { answerBytesHeld } from './middleware/answer.ts';
 import { bodyBytesHeld } from './middleware/body.ts';
 import { requestsUnderWay } from './middleware/concurrency-limit.ts';
 import { LargeReads } from './middleware/large-reads.ts';
-import { RateLimiter } from './middleware/rate-limit.ts';
 import { Refusals } from './middleware/refusals.ts';
 import type { BoundHandler } from './operations/handlers.ts';
 import type { OperationContext } from './request-state.ts';
@@ -101,7 +101,13 @@ const handlers = Object.fromEntries(
 
 const key = generateApiKey(false);
 const access = {
-  authenticate: async () => ({ callerId: newId(), caller: Caller.INTEGRATION, permissions: [] }),
+  authenticate: async () => ({
+    callerId: newId(),
+    keyId: newId(),
+    caller: Caller.INTEGRATION,
+    permissions: [],
+  }),
+  takeRequests: async () => ({ granted: 1, wholeInMs: 0, validMs: 60_000 }),
   checkGrants: async () => ({ retailer: true, creditor: true }),
 };
 const applications = {
@@ -111,19 +117,24 @@ const applications = {
   },
 };
 const metrics = new Metrics();
+const log = createLog('gateway', { level: 'silent' });
 const app = createKoaApp({
   document,
   operations: operationsOf(document),
   handlers,
   callers: new Callers(access as never, { cacheMs: 0 }),
   access: new Access({ access, applications } as never, { cacheMs: 0 }),
-  rateLimiter: new RateLimiter({ requests: 1_000, windowMs: 1_000 }),
+  rateLimiter: new RateLimiter(
+    access as never,
+    { requests: 1_000, windowMs: 1_000 },
+    { log, metrics },
+  ),
   requestsUnderWay: requestsUnderWay(10, metrics),
   largeReads: new LargeReads(),
   bodyBytesHeld: bodyBytesHeld(metrics),
   answerBytesHeld: answerBytesHeld(metrics),
   timeoutMs: TIMEOUT_MS,
-  log: createLog('gateway', { level: 'silent' }),
+  log,
   metrics,
   refusals: new Refusals(metrics),
 });

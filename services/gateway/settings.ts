@@ -8,12 +8,15 @@ export const SETTINGS = {
     requests: setting.integer('RATE_LIMIT_REQUESTS', {
       default: 10_000,
       min: 1,
-      about: 'Requests that each key may make in RATE_LIMIT_WINDOW, on each replica.',
+      max: 1_000_000_000,
+      about:
+        'Requests that each key may make in RATE_LIMIT_WINDOW, over all replicas, unless its integration has a limit of its own.',
     }),
     windowMs: setting.durationMs('RATE_LIMIT_WINDOW', {
       default: '1s',
       min: '1s',
-      about: 'The time to which RATE_LIMIT_REQUESTS applies.',
+      max: '1d',
+      about: 'The time in which a quota of RATE_LIMIT_REQUESTS is regained, continuously.',
     }),
   }),
   deadlineMs: setting.durationMs('REQUEST_DEADLINE', {

@@ -20,21 +20,26 @@ import {
 } from '@creditlane/proto/integrations/v1/enablement_service';
 import {
   AccessService,
+  type AuthenticateResponseSchema,
   GrantSide,
   IntegrationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
-
 import type { Call } from '@creditlane/rpc/call';
 import { notFound, unauthenticated } from '@creditlane/rpc/fault';
 import { fakeService } from '@creditlane/rpc/test-fake-service';
 import { newId } from '@creditlane/runtime/ids';
+import { createTestQuotas } from './limits/test-quotas.ts';
 import { COMPLETE, type StoredApplication, summaryOf, withId } from './test-applications.ts';
 import { fakeDeliveriesService, type TestDelivery } from './test-deliveries-service.ts';
 import { fakeDestinations } from './test-destinations.ts';
 
+type TestKey = { id: string; caller: Caller; permissions: string[] } & Partial<
+  Pick<MessageInitShape<typeof AuthenticateResponseSchema>, 'keyId' | 'rateLimit'>
+>;
+
 /** The state of the services and the calls they got; tests read and change both directly. */
 export class TestServices {
-  readonly keys = new Map<string, { id: string; caller: Caller; permissions: string[] }>();
+  readonly keys = new Map<string, TestKey>();
   readonly grants = new Set<string>();
   /** The grants on creditors for whom the integration is disabled. */
   readonly disabledGrants = new Set<string>();
@@ -64,9 +69,10 @@ export class TestServices {
     getConversation: [] as ((call: Call) => Promise<void>)[],
   };
 
+  readonly #takeRequests = createTestQuotas();
   issue(caller: Caller, id: string = newId(), permissions: string[] = []): string {
     const key = generateApiKey(false);
-    this.keys.set(digestApiKey(key).toString('hex'), { id, caller, permissions });
+    this.keys.set(digestApiKey(key).toString('hex'), { id, caller, permissions, keyId: newId() });
     return key;
   }
 
@@ -87,6 +93,42 @@ export class TestServices {
     if (failure !== undefined) throw failure();
   }
 
+  #access() {
+    return fakeService(AccessService, {
+      authenticate: async (request, call) => {
+        this.#record('authenticate', request, call);
+        await this.gates.authenticate.pop()?.(call);
+        const known = this.keys.get(Buffer.from(request.keyDigest).toString('hex'));
+        if (known === undefined) throw unauthenticated('key_unknown', 'no caller has this key');
+        const { id: callerId, ...owner } = known;
+        return { callerId, ...owner };
+      },
+      takeRequests: async (request, call) => {
+        this.#record('takeRequests', request, call);
+        return this.#takeRequests(request);
+      },
+      checkGrants: async (request, call) => {
+        this.#record('checkGrants', request, call);
+        const { integrationId, retailerId, creditorId } = request;
+        return {
+          retailer: this.grants.has(`${integrationId} ${retailerId}`),
+          creditor: this.grants.has(`${integrationId} ${creditorId}`),
+          disabledCreditor: this.disabledGrants.has(`${integrationId} ${creditorId}`),
+        };
+      },
+      listGrants: async (request, call) => {
+        this.#record('listGrants', request, call);
+        const { integrationId, side, limit } = request;
+        const named = side === GrantSide.RETAILER ? this.retailers : this.creditors;
+        const ids = [...named.keys()].filter((id) => this.grants.has(`${integrationId} ${id}`));
+        const grantedAt = timestampFromDate(new Date('2026-02-01T09:00:00Z'));
+        const disabled = side === GrantSide.CREDITOR;
+        const grants = ids.slice(0, limit).map((id) => ({ id, grantedAt, disabled }));
+        return { grants, nextCursor: ids.length > limit ? 'next' : '' };
+      },
+    });
+  }
+
   integrations() {
     const ok = (method: string) => async (request: object, call: Call) => {
       this.#record(method, request, call);
@@ -100,34 +142,7 @@ export class TestServices {
       if (call.idempotency?.key === 'replayed') call.markReplayed();
     };
     return [
-      fakeService(AccessService, {
-        authenticate: async (request, call) => {
-          this.#record('authenticate', request, call);
-          await this.gates.authenticate.pop()?.(call);
-          const known = this.keys.get(Buffer.from(request.keyDigest).toString('hex'));
-          if (known === undefined) throw unauthenticated('key_unknown', 'no caller has this key');
-          return { callerId: known.id, caller: known.caller, permissions: known.permissions };
-        },
-        checkGrants: async (request, call) => {
-          this.#record('checkGrants', request, call);
-          const { integrationId, retailerId, creditorId } = request;
-          return {
-            retailer: this.grants.has(`${integrationId} ${retailerId}`),
-            creditor: this.grants.has(`${integrationId} ${creditorId}`),
-            disabledCreditor: this.disabledGrants.has(`${integrationId} ${creditorId}`),
-          };
-        },
-        listGrants: async (request, call) => {
-          this.#record('listGrants', request, call);
-          const { integrationId, side, limit } = request;
-          const named = side === GrantSide.RETAILER ? this.retailers : this.creditors;
-          const ids = [...named.keys()].filter((id) => this.grants.has(`${integrationId} ${id}`));
-          const grantedAt = timestampFromDate(new Date('2026-02-01T09:00:00Z'));
-          const disabled = side === GrantSide.CREDITOR;
-          const grants = ids.slice(0, limit).map((id) => ({ id, grantedAt, disabled }));
-          return { grants, nextCursor: ids.length > limit ? 'next' : '' };
-        },
-      }),
+      this.#access(),
       fakeDestinations(this),
       fakeService(EnablementService, {
         enableIntegration: async (request, call) => {

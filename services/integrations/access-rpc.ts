@@ -1,4 +1,4 @@
-/** AccessService: tells the gateway who the caller of a request is, and which grants the caller has. */
+/** AccessService: tells the gateway who the caller of a request is, what it may access, and how many requests it may make. */
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Database } from '@creditlane/postgres/database';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
@@ -9,6 +9,7 @@ import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { isUuid } from '@creditlane/runtime/ids';
 import type { PlatformKeys } from './key.ts';
 import { listGrants } from './list-grants.ts';
+import { takeRequests } from './rate-limit/take-requests.ts';
 import { checkGrants } from './store/grants.ts';
 import { findKeyOwner } from './store/keys.ts';
 
@@ -29,8 +30,12 @@ export function accessRoutes({ database, platformKeys }: AccessDeps): ServiceRou
           (await findKeyOwner(pool, keyDigest));
         if (!owner) throw unauthenticated('key_unknown', 'The key is not known.');
         const caller = owner.kind === 'platform' ? Caller.PLATFORM : Caller.INTEGRATION;
-        return { callerId: owner.callerId, caller, permissions: [...owner.permissions] };
+        const { callerId, keyId, permissions, rateLimit } = owner;
+        const limited = rateLimit && { rateLimit };
+        return { callerId, caller, keyId, permissions: [...permissions], ...limited };
       },
+
+      takeRequests: (request) => takeRequests(database, request),
 
       checkGrants: ({ integrationId, retailerId, creditorId }) =>
         checkGrants(pool, integrationId, uuidOrNull(retailerId), uuidOrNull(creditorId)),

@@ -1,4 +1,4 @@
-/** The integrations service: integrations, their keys, permissions, grants, enablement and webhook destinations. */
+/** The integrations service: integrations, their keys, rate limits, grants, enablement and webhook destinations. */
 import { rewrapTable } from '@creditlane/crypto/rotation';
 import { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
@@ -22,6 +22,7 @@ import { integrationsRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
 import { SealedSecrets } from './store/destinations.ts';
 import { purgePreviousSecrets } from './store/previous-secrets.ts';
+import { purgeRateLimits } from './store/rate-limits.ts';
 import { purgeRetailerEnablements, SealedConfigurations } from './store/retailer-enablements.ts';
 
 /** The source of the service's events. */
@@ -65,7 +66,12 @@ export async function startIntegrations({
     (await rewrapTable(keyRing, answers));
   if (rewrapped > 0) log.info({ rewrapped }, 'secrets and answers wrapped with the current key');
 
-  const purges = [purgeIdempotency, purgePreviousSecrets, purgeRetailerEnablements];
+  const purges = [
+    purgeIdempotency,
+    purgePreviousSecrets,
+    purgeRetailerEnablements,
+    purgeRateLimits,
+  ];
   const retention = startRetention({ pool, log, purges });
   closers.add('integrations retention', () => retention.close());
 

@@ -6,7 +6,10 @@ export interface KeyOwner {
   kind: 'integration' | 'platform';
   /** The integration's id; for a platform key an id that is derived from the key's digest. */
   callerId: string;
+  keyId: string;
   permissions: readonly string[];
+  /** Undefined where the gateway's setting applies. */
+  rateLimit?: { requests: number; windowSeconds: number } | undefined;
 }
 
 /** The owners of the platform's keys, by the lower-case hex of each key's SHA-256. */
@@ -58,5 +61,6 @@ function platformOwner(digest: string, permissions: readonly string[]): KeyOwner
     `8${digest.slice(15, 18)}`,
     digest.slice(18, 30),
   ];
-  return { kind: 'platform', callerId: groups.join('-'), permissions };
+  const keyId = groups.join('-');
+  return { kind: 'platform', callerId: keyId, keyId, permissions };
 }

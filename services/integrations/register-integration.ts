@@ -1,4 +1,4 @@
-/** Registers an integration, or replaces the name and permissions of the one that has its id. */
+/** Registers an integration, or replaces the name, permissions and rate limit of the one that has its id. */
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import {
   type RegisterIntegrationRequest,
@@ -25,7 +25,7 @@ export interface RegisterIntegrationDeps {
  */
 export function registerIntegration(
   { answers, clock, newId }: RegisterIntegrationDeps,
-  { integrationId, name, permissions }: RegisterIntegrationRequest,
+  { integrationId, name, permissions, rateLimit }: RegisterIntegrationRequest,
   call: Call,
 ): Promise<RegisterIntegrationResponse> {
   const faults = new FieldFaults();
@@ -37,6 +37,8 @@ export function registerIntegration(
     name,
     permissions: permissionNames(permissions),
     createdAt: clock(),
+    rateLimitRequests: rateLimit?.requests ?? null,
+    rateLimitWindowS: rateLimit?.windowSeconds ?? null,
   };
   const answer = { integrationId: row.id };
   return answers.answerOnce(call, RegisterIntegrationResponseSchema, answer, (tx) =>

@@ -6,6 +6,7 @@ import { destinationRevision1763800000000 } from './migrations/0002-destination-
 import { previousSecrets1764100000000 } from './migrations/0003-previous-secrets.ts';
 import { enablement1764200000000 } from './migrations/0004-enablement.ts';
 import { retailerEnablements1764300000000 } from './migrations/0005-retailer-enablements.ts';
+import { rateLimits1764400000000 } from './migrations/0006-rate-limits.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -13,7 +14,7 @@ export const integrations = defineService(
   {
     name: 'integrations',
     about:
-      'Integrations with their keys, permissions, grants, enablement and webhook destinations.',
+      'Integrations with their keys, permissions, rate limits, grants, enablement and webhook destinations.',
     serves: 'calls',
     database: {
       name: 'creditlane_integrations',
@@ -24,6 +25,7 @@ export const integrations = defineService(
         previousSecrets1764100000000,
         enablement1764200000000,
         retailerEnablements1764300000000,
+        rateLimits1764400000000,
       ],
       lockTimeout: true,
     },

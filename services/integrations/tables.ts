@@ -1,11 +1,15 @@
 // The tables of the integrations service.
 import { EntitySchema } from 'typeorm';
+import type { Quota } from './rate-limit/quota.ts';
 
 export interface IntegrationRow {
   id: string;
   name: string;
   permissions: string[];
   createdAt: Date;
+  /** The limit of each of its keys; null, like `rateLimitWindowS`, where the gateway's setting applies. */
+  rateLimitRequests: number | null;
+  rateLimitWindowS: number | null;
 }
 
 export interface KeyRow {
@@ -14,6 +18,13 @@ export interface KeyRow {
   digest: Buffer;
   createdAt: Date;
   revokedAt: Date | null;
+}
+
+export interface RateLimitRow {
+  keyId: string;
+  wholeInMs: number;
+  takenAt: Date;
+  blocks: Quota['blocks'];
 }
 
 export interface RetailerGrantRow {
@@ -84,6 +95,8 @@ export const integrations = new EntitySchema<IntegrationRow>({
     name: { type: 'text' },
     permissions: { type: 'text', array: true },
     createdAt: { type: 'timestamptz', name: 'created_at' },
+    rateLimitRequests: { type: 'integer', name: 'rate_limit_requests', nullable: true },
+    rateLimitWindowS: { type: 'integer', name: 'rate_limit_window_s', nullable: true },
   },
 });
 
@@ -101,6 +114,17 @@ export const keys = new EntitySchema<KeyRow>({
     { name: 'keys_digest', columns: ['digest'], unique: true },
     { name: 'keys_integration', columns: ['integrationId'] },
   ],
+});
+
+/** What the keys of integrations and of the platform have used of their quotas, as of `takenAt`. */
+const rateLimits = new EntitySchema<RateLimitRow>({
+  name: 'rate_limits',
+  columns: {
+    keyId: { type: 'uuid', name: 'key_id', primary: true },
+    wholeInMs: { type: 'double precision', name: 'whole_in_ms' },
+    takenAt: { type: 'timestamptz', name: 'taken_at' },
+    blocks: { type: 'jsonb' },
+  },
 });
 
 /** The retailers that integrations may act for. A revoked grant keeps its row. */
@@ -220,6 +244,7 @@ const previousSecrets = new EntitySchema<PreviousSecretRow>({
 export const TABLES = [
   integrations,
   keys,
+  rateLimits,
   retailerGrants,
   retailerEnablements,
   creditorGrants,

@@ -4,6 +4,7 @@ import { Caller as CallerKind } from '@creditlane/proto/common/v1/access';
 import type { AccessService } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Client } from '@creditlane/rpc/client';
 import { type Fault, internal, toFault, unauthenticated } from '@creditlane/rpc/fault';
+import type { RateLimit } from '../limits/request-block.ts';
 import { TurnQueue } from '../limits/turn-queue.ts';
 import { type CallLimits, sharedCall } from './call-limits.ts';
 import { cachedLookup } from './lookup-cache.ts';
@@ -14,6 +15,9 @@ export interface Caller {
   readonly id: string;
   readonly kind: 'integration' | 'platform';
   readonly permissions: readonly string[];
+  readonly keyId: string;
+  /** The limit of each key of the integration; undefined where the setting applies. */
+  readonly rateLimit: RateLimit | undefined;
 }
 
 const BEARER = /^bearer +/i;
@@ -62,11 +66,23 @@ export class Callers {
 
   async #authenticate({ digest, limits }: Key): Promise<Found> {
     try {
-      const { callerId, caller, permissions } = await this.#access.authenticate(
+      const { callerId, caller, permissions, keyId, rateLimit } = await this.#access.authenticate(
         { keyDigest: digest },
         sharedCall(limits),
       );
-      return { caller: { id: callerId, kind: kindOf(caller), permissions } };
+      return {
+        caller: {
+          id: callerId,
+          kind: kindOf(caller),
+          permissions,
+          // The last release names no key: its integrations have one quota for all keys.
+          keyId: keyId || callerId,
+          rateLimit: rateLimit && {
+            requests: rateLimit.requests,
+            windowMs: rateLimit.windowSeconds * 1_000,
+          },
+        },
+      };
     } catch (error) {
       const fault = toFault(error);
       // The caller's key is refused. The code `token_…` means that the gateway's own token is refused.

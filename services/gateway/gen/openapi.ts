@@ -773,7 +773,7 @@ export type paths = {
         put?: never;
         /**
          * Register an integration
-         * @description Takes the id the integration shall have, or makes one. Registering an id again, other than by a repeat under the same Idempotency-Key, replaces the integration's name and permissions.
+         * @description Takes the id the integration shall have, or makes one. Registering an id again, other than by a repeat under the same Idempotency-Key, replaces the integration's name, permissions and rate limit. A change of them takes effect within five seconds.
          */
         post: operations["registerIntegration"];
         delete?: never;
@@ -1907,12 +1907,19 @@ export type components = {
             integrationId?: string;
             name: string;
             permissions?: components["schemas"]["Permissions"];
+            rateLimit?: components["schemas"]["RateLimit"];
         };
         Integration: {
             /** Format: uuid */
             integrationId: string;
             name: string;
             permissions: components["schemas"]["Permissions"];
+            rateLimit?: components["schemas"]["RateLimit"];
+        };
+        /** @description How many requests each key of the integration may make: so many at once, and as many again in each window. Without it, the limit of the installation applies. */
+        RateLimit: {
+            requests: number;
+            windowSeconds: number;
         };
         Permissions: "ENQUEUE_RETAILER_CHAT"[];
         KeyWrite: {
@@ -2247,7 +2254,7 @@ export type components = {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The integration's allowance is used up, or too many of its requests or too many bytes are under way. */
+        /** @description The key's quota is used up, or too many of its requests or too many bytes are under way. */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2446,9 +2453,9 @@ export type components = {
         IdempotentReplayed: "true";
         /** @description Seconds to wait before trying again. */
         RetryAfter: number;
-        /** @description What is left of the allowance, as `"default";r=<requests>;t=<seconds until it is whole again>`. */
+        /** @description What is left of the quota, as `"default";r=<requests>;t=<seconds until it is whole again>`. */
         RateLimit: string;
-        /** @description The allowance, as `"default";q=<requests>;w=<seconds>`. */
+        /** @description The quota, as `"default";q=<requests>;w=<seconds>`. */
         RateLimitPolicy: string;
     };
     pathItems: never;
@@ -4622,7 +4629,11 @@ export interface operations {
                  *       "name": "Maple Lending Bridge",
                  *       "permissions": [
                  *         "ENQUEUE_RETAILER_CHAT"
-                 *       ]
+                 *       ],
+                 *       "rateLimit": {
+                 *         "requests": 600,
+                 *         "windowSeconds": 60
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["IntegrationWrite"];
@@ -4645,7 +4656,11 @@ export interface operations {
                      *       "name": "Maple Lending Bridge",
                      *       "permissions": [
                      *         "ENQUEUE_RETAILER_CHAT"
-                     *       ]
+                     *       ],
+                     *       "rateLimit": {
+                     *         "requests": 600,
+                     *         "windowSeconds": 60
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Integration"];

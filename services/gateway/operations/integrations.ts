@@ -18,7 +18,8 @@ export function integrationOperations(integrations: Client<typeof IntegrationsSe
     async registerIntegration({ body, context }) {
       const request = readRegistration(body);
       const { integrationId } = await integrations.registerIntegration(request, context);
-      return { integrationId, name: body.name, permissions: body.permissions ?? [] };
+      const { name, permissions = [], rateLimit } = body;
+      return { integrationId, name, permissions, rateLimit };
     },
 
     async issueKey({ path, body, context }) {

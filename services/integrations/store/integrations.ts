@@ -5,16 +5,20 @@ import { type IntegrationRow, integrations } from '../tables.ts';
 
 const upsertIntegration = defineStatement(
   'save_integration',
-  `INSERT INTO integrations (id, name, permissions, created_at) VALUES ($1, $2, $3, $4)
-   ON CONFLICT (id) DO UPDATE SET name = excluded.name, permissions = excluded.permissions`,
+  `INSERT INTO integrations (id, name, permissions, created_at, rate_limit_requests, rate_limit_window_s)
+   VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (id) DO UPDATE SET name = excluded.name, permissions = excluded.permissions,
+     rate_limit_requests = excluded.rate_limit_requests,
+     rate_limit_window_s = excluded.rate_limit_window_s`,
 );
 
-/** Inserts an integration, or replaces the name and permissions of the integration that has its id. */
+/** Inserts an integration, or replaces everything but the time of creation of the one that has its id. */
 export async function saveIntegration(
   tx: Queryable,
-  { id, name, permissions, createdAt }: IntegrationRow,
+  { id, name, permissions, createdAt, rateLimitRequests, rateLimitWindowS }: IntegrationRow,
 ): Promise<void> {
-  await upsertIntegration.run(tx, [id, name, permissions, createdAt]);
+  const values = [id, name, permissions, createdAt, rateLimitRequests, rateLimitWindowS];
+  await upsertIntegration.run(tx, values);
 }
 
 export function integrationExists({ dataSource }: Database, id: string): Promise<boolean> {

@@ -3,11 +3,16 @@ import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { IsNull } from 'typeorm';
 import type { KeyOwner } from '../key.ts';
-import { type KeyRow, keys } from '../tables.ts';
+import { type IntegrationRow, type KeyRow, keys } from '../tables.ts';
 
-const selectKeyOwner = defineStatement<{ integration_id: string; permissions: string[] }>(
+type LimitColumns = Pick<IntegrationRow, 'rateLimitRequests' | 'rateLimitWindowS'>;
+
+const selectKeyOwner = defineStatement<
+  { callerId: string; keyId: string; permissions: string[] } & LimitColumns
+>(
   'find_key_owner',
-  `SELECT integrations.id AS integration_id, integrations.permissions
+  `SELECT integrations.id AS "callerId", keys.id AS "keyId", integrations.permissions,
+     rate_limit_requests AS "rateLimitRequests", rate_limit_window_s AS "rateLimitWindowS"
    FROM keys JOIN integrations ON integrations.id = keys.integration_id
    WHERE keys.digest = $1 AND keys.revoked_at IS NULL`,
 );
@@ -19,7 +24,13 @@ export async function findKeyOwner(
 ): Promise<KeyOwner | undefined> {
   const [row] = await selectKeyOwner.run(db, [digest]);
   if (!row) return undefined;
-  return { kind: 'integration', callerId: row.integration_id, permissions: row.permissions };
+  const { rateLimitRequests: requests, rateLimitWindowS: windowSeconds, ...owner } = row;
+  const isLimited = requests !== null && windowSeconds !== null;
+  return {
+    kind: 'integration',
+    ...owner,
+    ...(isLimited && { rateLimit: { requests, windowSeconds } }),
+  };
 }
 
 const insertRow = defineStatement(

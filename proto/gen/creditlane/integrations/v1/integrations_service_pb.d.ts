@@ -13,6 +13,29 @@ import type { Caller } from "../../common/v1/access_pb.js";
 export declare const file_creditlane_integrations_v1_integrations_service: GenFile;
 
 /**
+ * How many requests each key of an integration may make.
+ *
+ * @generated from message creditlane.integrations.v1.RateLimit
+ */
+export declare type RateLimit = Message<"creditlane.integrations.v1.RateLimit"> & {
+  /**
+   * @generated from field: uint32 requests = 1;
+   */
+  requests: number;
+
+  /**
+   * @generated from field: uint32 window_seconds = 2;
+   */
+  windowSeconds: number;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.RateLimit.
+ * Use `create(RateLimitSchema)` to create a new message.
+ */
+export declare const RateLimitSchema: GenMessage<RateLimit>;
+
+/**
  * @generated from message creditlane.integrations.v1.RegisterIntegrationRequest
  */
 export declare type RegisterIntegrationRequest = Message<"creditlane.integrations.v1.RegisterIntegrationRequest"> & {
@@ -32,6 +55,13 @@ export declare type RegisterIntegrationRequest = Message<"creditlane.integration
    * @generated from field: repeated creditlane.integrations.v1.Permission permissions = 3;
    */
   permissions: Permission[];
+
+  /**
+   * Without one, the gateway's setting applies.
+   *
+   * @generated from field: creditlane.integrations.v1.RateLimit rate_limit = 4;
+   */
+  rateLimit?: RateLimit | undefined;
 };
 
 /**
@@ -371,6 +401,18 @@ export declare type AuthenticateResponse = Message<"creditlane.integrations.v1.A
    * @generated from field: repeated string permissions = 3;
    */
   permissions: string[];
+
+  /**
+   * @generated from field: string key_id = 4;
+   */
+  keyId: string;
+
+  /**
+   * The limit of each key of the integration; without one, the gateway's setting applies.
+   *
+   * @generated from field: creditlane.integrations.v1.RateLimit rate_limit = 5;
+   */
+  rateLimit?: RateLimit | undefined;
 };
 
 /**
@@ -378,6 +420,101 @@ export declare type AuthenticateResponse = Message<"creditlane.integrations.v1.A
  * Use `create(AuthenticateResponseSchema)` to create a new message.
  */
 export declare const AuthenticateResponseSchema: GenMessage<AuthenticateResponse>;
+
+/**
+ * @generated from message creditlane.integrations.v1.TakeRequestsRequest
+ */
+export declare type TakeRequestsRequest = Message<"creditlane.integrations.v1.TakeRequestsRequest"> & {
+  /**
+   * @generated from field: string key_id = 1;
+   */
+  keyId: string;
+
+  /**
+   * The process of the gateway, by an id that it makes at its start.
+   *
+   * @generated from field: string replica_id = 2;
+   */
+  replicaId: string;
+
+  /**
+   * The size of the whole quota, and the time in which it is regained.
+   *
+   * @generated from field: uint32 limit = 3;
+   */
+  limit: number;
+
+  /**
+   * @generated from field: uint32 window_ms = 4;
+   */
+  windowMs: number;
+
+  /**
+   * Requests that wait, and that the replica admits as soon as it has the answer.
+   *
+   * @generated from field: uint32 waiting = 5;
+   */
+  waiting: number;
+
+  /**
+   * Requests beyond these that the replica wants to hold for later.
+   *
+   * @generated from field: uint32 ahead = 6;
+   */
+  ahead: number;
+
+  /**
+   * Requests of earlier answers that the replica still holds.
+   *
+   * @generated from field: uint32 held = 7;
+   */
+  held: number;
+
+  /**
+   * Requests of earlier answers that the replica gives back, because their time passed.
+   *
+   * @generated from field: uint32 returned = 8;
+   */
+  returned: number;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.TakeRequestsRequest.
+ * Use `create(TakeRequestsRequestSchema)` to create a new message.
+ */
+export declare const TakeRequestsRequestSchema: GenMessage<TakeRequestsRequest>;
+
+/**
+ * @generated from message creditlane.integrations.v1.TakeRequestsResponse
+ */
+export declare type TakeRequestsResponse = Message<"creditlane.integrations.v1.TakeRequestsResponse"> & {
+  /**
+   * 0 to `waiting` and `ahead` together; those that wait come first.
+   *
+   * @generated from field: uint32 granted = 1;
+   */
+  granted: number;
+
+  /**
+   * After how many milliseconds the whole quota is regained, if nothing more is taken.
+   *
+   * @generated from field: double whole_in_ms = 2;
+   */
+  wholeInMs: number;
+
+  /**
+   * How long the replica may hold requests, counted from the moment it sent the call.
+   *
+   * @generated from field: uint32 valid_ms = 3;
+   */
+  validMs: number;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.TakeRequestsResponse.
+ * Use `create(TakeRequestsResponseSchema)` to create a new message.
+ */
+export declare const TakeRequestsResponseSchema: GenMessage<TakeRequestsResponse>;
 
 /**
  * @generated from message creditlane.integrations.v1.CheckGrantsRequest
@@ -786,8 +923,8 @@ export declare const GrantSideSchema: GenEnum<GrantSide>;
  */
 export declare const IntegrationsService: GenService<{
   /**
-   * Registers an integration under the given or a generated id. The name and permissions of an existing
-   * integration with that id are replaced.
+   * Registers an integration under the given or a generated id. The name, permissions and rate limit of an
+   * existing integration with that id are replaced.
    *
    * @generated from rpc creditlane.integrations.v1.IntegrationsService.RegisterIntegration
    */
@@ -897,6 +1034,17 @@ export declare const AccessService: GenService<{
     methodKind: "unary";
     input: typeof CheckGrantsRequestSchema;
     output: typeof CheckGrantsResponseSchema;
+  },
+  /**
+   * Takes requests from the quota of a key, so that one replica of the gateway may admit them. Not
+   * repeated when the connection breaks: the request may give requests back, which must happen once.
+   *
+   * @generated from rpc creditlane.integrations.v1.AccessService.TakeRequests
+   */
+  takeRequests: {
+    methodKind: "unary";
+    input: typeof TakeRequestsRequestSchema;
+    output: typeof TakeRequestsResponseSchema;
   },
   /**
    * Returns the active grants of an integration on retailers or on creditors, page by page.

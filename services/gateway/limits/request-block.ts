@@ -1,0 +1,196 @@
+/**
+ * The requests of one key that this replica may admit: a block of the key's quota, which the integrations
+ * service keeps for all replicas, taken ahead of time.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** How many requests a key may make: `requests` at once, and as many again in each window. */
+export interface RateLimit {
+  readonly requests: number;
+  readonly windowMs: number;
+}
+
+/** What a replica asks for; see TakeRequestsRequest. */
+export interface Demand {
+  waiting: number;
+  ahead: number;
+  held: number;
+  returned: number;
+}
+
+/** See TakeRequestsResponse. */
+export interface TakenRequests {
+  granted: number;
+  wholeInMs: number;
+  validMs: number;
+}
+
+/** Takes requests from the quota. Rejects when the integrations service cannot be asked. */
+export type TakeRequests = (limit: RateLimit, demand: Demand) => Promise<TakenRequests>;
+
+/** The largest block, as a part of the limit. */
+const MAX_BLOCK = 1 / 20;
+/** The size of a key's first block, unless it is too large a part of the limit. */
+const FIRST_BLOCK = 20;
+/** The next block is taken when a fifth is left: of a block of 50 ms, 10 ms are left for a call of 1 ms. */
+const ASK_AT = 1 / 5;
+/**
+ * A block that is used up sooner is followed by one of twice the size. One that lasts longer is renewed, by
+ * half the size, before the service lets it end.
+ */
+const BLOCK_LASTS_MS = { min: 20_000, max: 40_000 };
+/** A used up quota is asked for again when a block is regained, and at most so much later. */
+const MAX_PAUSE_MS = 1_000;
+/** How often an integrations service that cannot be asked is asked again. */
+const AWAY_PAUSE_MS = 1_000;
+/** The part of the limit that a replica admits on its own while the integrations service is away. */
+const ALONE = 1 / 10;
+/** In requests: what is regained is not exact to the last digit. */
+const TOLERANCE = 1e-6;
+
+export class RequestBlock {
+  readonly #nowMs: () => number;
+  #limit: RateLimit;
+  #held = 0;
+  #heldUntilMs = 0;
+  /** Requests that were held too long, and are given back with the next call. */
+  #returned = 0;
+  /** When the whole quota is regained, if no replica takes more. */
+  #wholeAtMs = 0;
+  #usedUpUntilMs = 0;
+  #size = FIRST_BLOCK;
+  #askAtHeld = -1;
+  #askedMs = Number.NEGATIVE_INFINITY;
+  #asking: Promise<void> | undefined;
+  #waiting = 0;
+  #isAway = false;
+  /** Requests that nobody granted, for use while the integrations service is away. */
+  #alone = 0;
+  #aloneAgainMs = 0;
+
+  constructor(limit: RateLimit, nowMs: () => number) {
+    this.#limit = limit;
+    this.#nowMs = nowMs;
+  }
+
+  /**
+   * Admits one request, or refuses it. Without a promise unless the quota must be asked for first, which
+   * the block avoids by asking ahead.
+   */
+  take(limit: RateLimit, ask: TakeRequests): boolean | Promise<boolean> {
+    this.#limit = limit;
+    const nowMs = this.#nowMs();
+    this.#endBlock(nowMs);
+    if (this.#held === 0) {
+      if (nowMs < this.#usedUpUntilMs) return false;
+      if (!this.#isAway) return this.#wait(ask);
+      if (nowMs - this.#askedMs >= AWAY_PAUSE_MS) void this.#askOnce(ask);
+      return this.#takeAlone(nowMs);
+    }
+    this.#held -= 1;
+    const isLow = this.#held <= this.#askAtHeld || nowMs - this.#askedMs >= BLOCK_LASTS_MS.max;
+    if (isLow && nowMs >= this.#usedUpUntilMs && !this.#isAway) void this.#askOnce(ask);
+    return true;
+  }
+
+  /** The requests that are left, and after how long the whole quota is regained. */
+  left(): { requests: number; wholeInMs: number } {
+    const { requests, windowMs } = this.#limit;
+    const perRequestMs = windowMs / requests;
+    const takenMs = Math.max(0, this.#wholeAtMs - this.#nowMs());
+    const elsewhere = this.#isAway ? this.#alone : Math.max(0, windowMs - takenMs) / perRequestMs;
+    return {
+      requests: Math.min(requests, Math.floor(elsewhere + this.#held + TOLERANCE)),
+      wholeInMs: Math.max(0, takenMs - this.#held * perRequestMs),
+    };
+  }
+
+  /** For a refused request: after how long one may be admitted; undefined where that is not known. */
+  admitsInMs(): number | undefined {
+    const inMs = this.#usedUpUntilMs - this.#nowMs();
+    return this.#isAway && inMs <= 0 ? undefined : Math.max(0, inMs);
+  }
+
+  async #wait(ask: TakeRequests): Promise<boolean> {
+    this.#waiting += 1;
+    await this.#askOnce(ask);
+    this.#waiting -= 1;
+    return this.take(this.#limit, ask);
+  }
+
+  #askOnce(ask: TakeRequests): Promise<void> {
+    this.#asking ??= this.#ask(ask).finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #ask(ask: TakeRequests): Promise<void> {
+    // Requests that arrive in this turn of the event loop wait for this call, and not for the next.
+    await nextTurn();
+    const sentMs = this.#nowMs();
+    this.#endBlock(sentMs);
+    this.#adaptSize(sentMs);
+    const demand = {
+      waiting: this.#waiting,
+      ahead: this.#size,
+      held: this.#held,
+      returned: this.#returned,
+    };
+    // Given back once: after a failed call it is not known whether the service has them.
+    this.#returned = 0;
+    try {
+      this.#receive(await ask(this.#limit, demand), demand, sentMs);
+    } catch {
+      this.#isAway = true;
+    }
+  }
+
+  #receive({ granted, wholeInMs, validMs }: TakenRequests, { waiting }: Demand, sentMs: number) {
+    const { requests, windowMs } = this.#limit;
+    const nowMs = this.#nowMs();
+    this.#isAway = false;
+    this.#held += granted;
+    this.#heldUntilMs = sentMs + validMs;
+    this.#askAtHeld = this.#held > waiting ? Math.floor((this.#held - waiting) * ASK_AT) : -1;
+    this.#wholeAtMs = nowMs + wholeInMs;
+    const oneInMs = wholeInMs - windowMs + windowMs / requests;
+    const isUsedUp = (oneInMs * requests) / windowMs > TOLERANCE;
+    const pauseMs = Math.min(windowMs * MAX_BLOCK, MAX_PAUSE_MS);
+    this.#usedUpUntilMs = isUsedUp ? nowMs + Math.max(oneInMs, pauseMs) : 0;
+  }
+
+  #adaptSize(nowMs: number): void {
+    const lastedMs = nowMs - this.#askedMs;
+    this.#askedMs = nowMs;
+    if (lastedMs < BLOCK_LASTS_MS.min) this.#size *= 2;
+    else if (lastedMs > BLOCK_LASTS_MS.max) this.#size = Math.floor(this.#size / 2);
+    const max = Math.floor(this.#limit.requests * MAX_BLOCK);
+    this.#size = Math.min(Math.max(1, this.#size), max);
+  }
+
+  #endBlock(nowMs: number): void {
+    if (nowMs < this.#heldUntilMs) return;
+    this.#returned += this.#held;
+    this.#held = 0;
+  }
+
+  /**
+   * Admits a twentieth of the limit at once and a tenth in each window, or one request where that is less
+   * than one: ten replicas then admit the limit, and no more.
+   *
+   * Refusing all requests instead would make reads fail when the integrations service can only read, as with
+   * a full disk. When it answers nothing at all, requests are refused in any case as soon as the caches of
+   * keys and grants have expired, after a few seconds.
+   */
+  #takeAlone(nowMs: number): boolean {
+    if (this.#alone === 0 && nowMs >= this.#aloneAgainMs) {
+      const { requests, windowMs } = this.#limit;
+      this.#alone = Math.max(1, Math.floor(requests * MAX_BLOCK));
+      this.#aloneAgainMs = nowMs + (this.#alone * windowMs) / requests / ALONE;
+    }
+    if (this.#alone === 0) return false;
+    this.#alone -= 1;
+    return true;
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * The rule of rate limits: the generic cell rate algorithm (GCRA, ITU-T I.371), extended by requests that the
+ * gateway's replicas take ahead of time.
+ */
+
+export interface RateLimit {
+  /** The size of the whole quota. */
+  readonly requests: number;
+  /** The time in which the whole quota is regained. */
+  readonly windowMs: number;
+}
+
+/** Requests that a replica of the gateway holds for later, or has admitted since it took them. */
+export interface Block {
+  readonly requests: number;
+  /** Less than 0 after the end of the block. */
+  readonly validMs: number;
+}
+
+/** A key's quota at one moment. */
+export interface Quota {
+  /** GCRA's theoretical arrival time less the moment: after so long, the whole quota is regained. */
+  readonly wholeInMs: number;
+  /** By the id of the replica. */
+  readonly blocks: Readonly<Record<string, Block>>;
+}
+
+/** What one replica asks for; see `TakeRequestsRequest`. */
+export interface Demand {
+  readonly replicaId: string;
+  readonly waiting: number;
+  readonly ahead: number;
+  readonly held: number;
+  readonly returned: number;
+}
+
+export const WHOLE: Quota = { wholeInMs: 0, blocks: {} };
+
+/** How long a replica may hold requests. */
+export const BLOCK_VALID_MS = 50_000;
+/**
+ * How long a block counts at least: longer than it is valid, because the clocks of two machines differ in
+ * speed. It counts for the whole window where that is longer, because requests can be given back as long.
+ * Nobody can use what a replica holds when it dies.
+ */
+const BLOCK_COUNTS_MS = 60_000;
+/** The part of the whole quota that all replicas together may hold for later. */
+const MAX_AHEAD = 0.1;
+/** In requests: sums of thirds and sevenths of the window must not lose a request to rounding. */
+const TOLERANCE = 1e-6;
+
+/**
+ * Takes as many requests as wait, and more ahead, from a quota that was `kept` some time ago.
+ *
+ * A request that is held may be used at any time until its block ends, so it counts as used then: what is
+ * left and what all replicas hold are never more than the whole quota. So replicas admit no more in any
+ * time than one GCRA would, which is the whole quota and what is regained in that time.
+ */
+export function takeFromQuota(
+  kept: Quota,
+  elapsedMs: number,
+  { requests, windowMs }: RateLimit,
+  { replicaId, waiting, ahead, held, returned }: Demand,
+): { quota: Quota; granted: number } {
+  const perRequestMs = windowMs / requests;
+  const passedMs = Math.max(0, elapsedMs);
+  const blocks = laterBlocks(kept.blocks, passedMs);
+  const { [replicaId]: own = { requests: 0, validMs: 0 }, ...others } = blocks;
+  // What is given back later has been regained since.
+  const givenBack = own.validMs > 0 ? Math.min(returned, Math.max(0, own.requests - held)) : 0;
+  const used = Math.max(0, own.requests - held - givenBack);
+  blocks[replicaId] = { ...own, requests: used };
+  // More than the window is left of a larger limit.
+  const regainedInMs = Math.min(kept.wholeInMs - passedMs, windowMs) - givenBack * perRequestMs;
+  const wholeInMs = Math.max(regainedInMs, ifUsedLateMs(Object.values(blocks), held, perRequestMs));
+
+  const left = Math.max(0, Math.floor((windowMs - wholeInMs) / perRequestMs + TOLERANCE));
+  const valid = Object.entries(others).filter(([, { validMs }]) => validMs > 0);
+  const heldByOthers = valid.reduce((sum, [, block]) => sum + block.requests, 0);
+  // As much as is then left for others to hold.
+  const mayHold = Math.floor((requests * MAX_AHEAD - heldByOthers) / 2);
+  const granted = Math.min(left, waiting + Math.max(0, Math.min(ahead, mayHold - held)));
+  const heldNow = held + Math.max(0, granted - waiting);
+  const block = { requests: heldNow, validMs: Math.max(BLOCK_COUNTS_MS, windowMs) };
+  return {
+    quota: {
+      wholeInMs: wholeInMs + granted * perRequestMs,
+      blocks: { ...Object.fromEntries(valid), ...(heldNow > 0 && { [replicaId]: block }) },
+    },
+    granted,
+  };
+}
+
+/** After how long the quota is whole if each block is used at its end, or now if it has not ended. */
+function ifUsedLateMs(blocks: readonly Block[], held: number, perRequestMs: number): number {
+  let usedMs = held * perRequestMs;
+  let latestMs = usedMs;
+  for (const { requests, validMs } of blocks.toSorted((a, b) => b.validMs - a.validMs)) {
+    usedMs += requests * perRequestMs;
+    latestMs = Math.max(latestMs, usedMs + Math.min(0, validMs));
+  }
+  return latestMs;
+}
+
+function laterBlocks(blocks: Quota['blocks'], passedMs: number): Record<string, Block> {
+  const later = Object.entries(blocks).map(([id, { requests, validMs }]) => [
+    id,
+    { requests, validMs: validMs - passedMs },
+  ]);
+  return Object.fromEntries(later);
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  asGateway,
+  asPlatform,
+  authenticate,
+  PLATFORM_KEY,
+  registerTestIntegration,
+  useIntegrations,
+} from '../test-integrations.ts';
+
+const fixture = useIntegrations();
+const HOUR_MS = 3_600_000;
+const replicas = [randomUUID(), randomUUID(), randomUUID()] as const;
+
+let keyId: string;
+beforeEach(() => {
+  keyId = randomUUID();
+});
+
+/** Takes from a quota of 100 requests an hour, so that none is regained during a test. */
+const take = (demand: object = {}, replicaId: string = replicas[0]) =>
+  fixture.access.takeRequests(
+    { keyId, replicaId, limit: 100, windowMs: HOUR_MS, waiting: 1, ...demand },
+    asGateway,
+  );
+const passTime = (interval: string) =>
+  fixture.sql.query('UPDATE rate_limits SET taken_at = taken_at - $2::interval WHERE key_id = $1', [
+    keyId,
+    interval,
+  ]);
+
+describe('a quota', () => {
+  test('gives 300 concurrent calls of three replicas exactly its requests', async () => {
+    const calls = Array.from({ length: 300 }, (_, n) => take({}, replicas[n % 3]));
+    const granted = (await Promise.all(calls)).filter((answer) => answer.granted === 1);
+    expect(granted).toHaveLength(100);
+    expect((await take()).granted).toBe(0);
+  });
+
+  test('tells after how long it is whole, and is regained by the clock of the database', async () => {
+    expect((await take({ waiting: 101 })).granted).toBe(100);
+    const used = await take();
+    expect(used.granted).toBe(0);
+    expect(used.wholeInMs).toBeGreaterThan(HOUR_MS - 10_000);
+    expect(used.wholeInMs).toBeLessThanOrEqual(HOUR_MS);
+    await passTime('15 minutes');
+    expect((await take({ waiting: 100 })).granted).toBe(25);
+    await passTime('2 days');
+    expect((await take({ waiting: 200 })).granted).toBe(100);
+  });
+
+  test('of one key is not touched by another key’s', async () => {
+    await take({ waiting: 100 });
+    expect((await take({ keyId: randomUUID() })).granted).toBe(1);
+  });
+
+  test('is regained after a clock that was a day ahead is set right', async () => {
+    await take({ waiting: 100 });
+    await passTime('-1 day');
+    expect((await take()).granted).toBe(0);
+    await passTime('1 hour');
+    expect((await take({ waiting: 100 })).granted).toBe(100);
+  });
+
+  test('is without what a replica died with for an hour, and no longer', async () => {
+    expect(await take({ waiting: 0, ahead: 5 })).toMatchObject({ granted: 5, validMs: 50_000 });
+    await passTime('59 minutes');
+    expect((await take({ waiting: 100 }, replicas[1])).granted).toBe(95);
+    await passTime('1 hour');
+    expect((await take({ waiting: 100 }, replicas[1])).granted).toBe(100);
+  });
+
+  test('is a row until its key has asked for nothing for two days', async () => {
+    const { purgeRateLimits } = await import('../store/rate-limits.ts');
+    const count = async () => {
+      await purgeRateLimits.run(fixture.sql);
+      const { rowCount } = await fixture.sql.query('SELECT FROM rate_limits WHERE key_id = $1', [
+        keyId,
+      ]);
+      return rowCount;
+    };
+    await take();
+    await passTime('47 hours');
+    expect(await count()).toBe(1);
+    await passTime('2 hours');
+    expect(await count()).toBe(0);
+  });
+});
+
+describe('the keys of an integration', () => {
+  test('have an id each and the limit of the integration, until it is registered without one', async () => {
+    const integrationId = await registerTestIntegration(fixture);
+    const register = (rateLimit?: { requests: number; windowSeconds: number }) =>
+      fixture.integrations.registerIntegration(
+        { integrationId, name: 'DealerDesk', ...(rateLimit && { rateLimit }) },
+        asPlatform,
+      );
+    const issue = () => fixture.integrations.issueKey({ integrationId }, asPlatform);
+    const [first, second] = [await issue(), await issue()];
+    await register({ requests: 600, windowSeconds: 60 });
+    for (const { key, keyId } of [first, second]) {
+      const rateLimit = { requests: 600, windowSeconds: 60 };
+      expect(await authenticate(fixture, key)).toMatchObject({ keyId, rateLimit });
+    }
+    await register();
+    expect((await authenticate(fixture, first.key)).rateLimit).toBeUndefined();
+  });
+
+  test.each([
+    { requests: 0, windowSeconds: 60 },
+    { requests: 10_000_001, windowSeconds: 60 },
+    { requests: 10, windowSeconds: 0 },
+    { requests: 10, windowSeconds: 86_401 },
+  ])('cannot have the limit $requests in $windowSeconds s', async (rateLimit) => {
+    const request = { name: 'DealerDesk', rateLimit };
+    await expect(
+      fixture.integrations.registerIntegration(request, asPlatform),
+    ).rejects.toMatchObject({ kind: 'invalid' });
+  });
+});
+
+test('a key of the platform has an id and no limit of its own', async () => {
+  const { callerId, keyId, rateLimit } = await authenticate(fixture, PLATFORM_KEY);
+  expect(keyId).toBe(callerId);
+  expect(rateLimit).toBeUndefined();
+});

@@ -1,0 +1,36 @@
+/** Takes requests from the quota of a key for one replica of the gateway. */
+import type { Database } from '@creditlane/postgres/database';
+import { runReadWriteTransaction } from '@creditlane/postgres/transaction';
+import type { TakeRequestsRequest } from '@creditlane/proto/integrations/v1/integrations_service';
+import { keepQuotaQuery, lockQuotaQueries } from '../store/rate-limits.ts';
+import { BLOCK_VALID_MS, takeFromQuota } from './quota.ts';
+
+/** The fields of a TakeRequestsResponse. */
+export interface TakenRequests {
+  granted: number;
+  wholeInMs: number;
+  validMs: number;
+}
+
+/**
+ * Takes the requests in one transaction under the lock of the key's row, at the time of the database: the
+ * clocks of the gateway's replicas have no influence.
+ */
+export async function takeRequests(
+  { pool }: Pick<Database, 'pool'>,
+  request: TakeRequestsRequest,
+): Promise<TakenRequests> {
+  const { keyId, limit, windowMs } = request;
+  const taken = await runReadWriteTransaction(pool, lockQuotaQueries(keyId), ([, , [kept]]) => {
+    if (kept === undefined) return { writes: [], result: undefined };
+    const rateLimit = { requests: limit, windowMs };
+    const { quota, granted } = takeFromQuota(kept, kept.elapsedMs, rateLimit, request);
+    const { wholeInMs } = quota;
+    return {
+      writes: [keepQuotaQuery(keyId, kept.now, quota)],
+      result: { granted, wholeInMs, validMs: BLOCK_VALID_MS },
+    };
+  });
+  // The purge deleted the row between the insert, which found it, and the lock.
+  return taken ?? takeRequests({ pool }, request);
+}

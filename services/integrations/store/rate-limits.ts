@@ -1,0 +1,54 @@
+/** The SQL of rate limits: a row for each key whose quota is not whole. */
+import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
+import { defineStatement, type Query } from '@creditlane/postgres/statement';
+import type { Quota } from '../rate-limit/quota.ts';
+
+const insertRow = defineStatement(
+  'insert_rate_limit',
+  `INSERT INTO rate_limits (key_id, whole_in_ms, taken_at, blocks) VALUES ($1, 0, now(), '{}')
+   ON CONFLICT DO NOTHING`,
+);
+
+const lockRow = defineStatement(
+  'lock_rate_limit',
+  'SELECT FROM rate_limits WHERE key_id = $1 FOR UPDATE',
+);
+
+/** The quota as it was kept at `taken_at`, how long ago that was, and the present time. */
+export interface KeptQuota extends Quota {
+  elapsedMs: number;
+  now: string;
+}
+
+// A statement of its own, after the lock: the time must be later than that of the row's last writer.
+const selectRow = defineStatement<KeptQuota>(
+  'read_rate_limit',
+  `SELECT whole_in_ms AS "wholeInMs", blocks, now::text,
+     extract(epoch FROM now - taken_at) * 1000 AS "elapsedMs"
+   FROM rate_limits, clock_timestamp() AS now WHERE key_id = $1`,
+);
+
+/** The queries that insert the key's row if there is none, lock the row and read it, in this order. */
+export function lockQuotaQueries(keyId: string) {
+  return [insertRow.query([keyId]), lockRow.query([keyId]), selectRow.query([keyId])] as const;
+}
+
+const updateRow = defineStatement(
+  'update_rate_limit',
+  'UPDATE rate_limits SET whole_in_ms = $2, taken_at = $3, blocks = $4 WHERE key_id = $1',
+);
+
+/** The query that replaces the quota of the key, as of `now`. */
+export function keepQuotaQuery(
+  keyId: string,
+  now: string,
+  { wholeInMs, blocks }: Quota,
+): Query<unknown> {
+  return updateRow.query([keyId, wholeInMs, now, JSON.stringify(blocks)]);
+}
+
+/** Deletes the rows of keys that have asked for nothing for two days: longer than any block of a limit counts. */
+export const purgeRateLimits = definePurge(
+  'rate_limits_purge',
+  deleteOlderThanSql('rate_limits', 'taken_at', '2 days'),
+);
