@@ -8,6 +8,10 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '@bufbuild/protobuf';
 import { type EventType, encodeEvent, type Topic } from '@creditlane/events/topics';
+import {
+  grantToRequestRoleSql,
+  revokeFromRequestRoleSql,
+} from '@creditlane/postgres/row-security/request-role';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 
 /** All events of a key are in one shard, and one relay at a time publishes a shard. */
@@ -37,6 +41,11 @@ export const createOutboxSql: readonly string[] = [
   ) WITH (fillfactor = 50)`,
   `INSERT INTO outbox_lease (shard) SELECT generate_series(0, ${OUTBOX_SHARDS - 1})`,
 ];
+
+/** The SQL of a migration by which requests may add events to the outbox, and read none. */
+export const allowAppendingSql = grantToRequestRoleSql('INSERT', 'outbox');
+
+export const forbidAppendingSql = revokeFromRequestRoleSql('outbox');
 
 export const dropOutboxSql: readonly string[] = ['DROP TABLE outbox_lease', 'DROP TABLE outbox'];
 

@@ -1,4 +1,5 @@
 /** For the tests of services: what PostgreSQL's row security leaves to requests, table by table. */
+import { randomUUID } from 'node:crypto';
 import type { RowScope } from '@creditlane/postgres/row-security/request-pool';
 import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -23,8 +24,32 @@ export async function listUnsecuredTables({
   return Object.fromEntries(rows.map(({ name, privileges }) => [name, privileges]));
 }
 
+/** The parties of a submission. */
+interface Parties {
+  creditorId: string;
+  retailerId: string;
+}
+
+/**
+ * `findBreaches` for the creditors or the retailers of two submissions.
+ *
+ * @param submit makes a submission that has rows in every table under row security, some for this caller
+ */
+export async function findBreachesBetween(
+  side: 'creditors' | 'retailers',
+  database: TestDatabase,
+  submit: (callerId: string) => Promise<Parties>,
+): Promise<string[]> {
+  const scopeOfNew = async (): Promise<RowScope> => {
+    const callerId = randomUUID();
+    const { creditorId, retailerId } = await submit(callerId);
+    return { [side]: [side === 'creditors' ? creditorId : retailerId], callers: [callerId] };
+  };
+  return findBreaches(database, { own: await scopeOfNew(), foreign: await scopeOfNew() });
+}
+
 /** Two tenants, each with rows in every table under row security. */
-export interface TwoTenants {
+interface TwoTenants {
   own: RowScope;
   foreign: RowScope;
 }
@@ -34,7 +59,7 @@ export interface TwoTenants {
  * requests had every privilege. A finding is a breach of the isolation, or a table in which a tenant has no
  * row, so that the table shows nothing.
  */
-export async function findBreaches(database: TestDatabase, tenants: TwoTenants): Promise<string[]> {
+async function findBreaches(database: TestDatabase, tenants: TwoTenants): Promise<string[]> {
   const { rows } = await database.sql.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class
      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relrowsecurity`,

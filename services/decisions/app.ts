@@ -43,7 +43,7 @@ export async function startDecisions({
   clock = systemClock,
 }: DecisionsContext & { clock?: Clock }): Promise<Decisions> {
   const { log, metrics, closers, health } = process;
-  const { pool } = database;
+  const { pool, requests } = database;
   const relay = startRelay({ pool, bus, source: SERVICE, log, metrics });
   closers.add('decisions relay', () => relay.close());
   const retention = startRetention({ pool, log, purges: [purgeInbox, purgeIdempotency] });
@@ -79,12 +79,13 @@ export async function startDecisions({
     metrics,
   });
   const wakeRelay = () => relay.wake();
+  // As the owner, as when the event arrives: the caller may be the retailer, who cannot write decisions.
   const insertSubmission = async (received: ReceivedSubmission) => {
     await runQuery(pool, insertSubmissionsQuery([received]));
     wakeRelay();
   };
-  const insertDecision = createBatchedInsert(pool, log);
-  const deps = { db: pool, insertDecision, clock, applications, insertSubmission, wakeRelay };
+  const insertDecision = createBatchedInsert(requests, log);
+  const deps = { requests, insertDecision, clock, applications, insertSubmission, wakeRelay };
   const routes = [decisionsRoutes(deps)];
   return { routes, relay, settled: () => relay.settled() };
 }

@@ -2,7 +2,7 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { writeFirst } from '@creditlane/idempotency/stored-answers';
-import type { Queryable } from '@creditlane/postgres/statement';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import {
   type GetIncomeStatusResponseSchema,
   IncomeStatus,
@@ -15,7 +15,7 @@ import { runOnSubmission, type SubmissionDeps, submissionNotFound } from './run-
 import { findIncomeStatus, updateIncomeStatus } from './store/income-status.ts';
 
 export interface IncomeStatusDeps extends SubmissionDeps {
-  db: Queryable;
+  requests: RequestPool;
   clock: Clock;
 }
 
@@ -35,6 +35,7 @@ export async function setIncomeStatus(
   if (scope.creditorId !== submission.creditorId) throw submissionNotFound();
 
   const { idempotency } = call;
+  const db = deps.requests.of(call);
   const answer = create(SetIncomeStatusResponseSchema, { incomeStatus });
   const row = {
     submission,
@@ -47,7 +48,7 @@ export async function setIncomeStatus(
     },
   };
   const outcome = await runOnSubmission(deps, submissionCall, () =>
-    writeFirst(deps.db, idempotency, () => updateIncomeStatus(deps.db, row)),
+    writeFirst(db, idempotency, () => updateIncomeStatus(db, row)),
   );
   if (!outcome.replayed) return answer;
   call.markReplayed();
@@ -59,9 +60,9 @@ export async function getIncomeStatus(
   deps: IncomeStatusDeps,
   submissionCall: SubmissionCall,
 ): Promise<MessageInitShape<typeof GetIncomeStatusResponseSchema>> {
-  const { submission, scope } = submissionCall;
+  const { submission, scope, call } = submissionCall;
   const { incomeStatus, setAt } = await runOnSubmission(deps, submissionCall, () =>
-    findIncomeStatus(deps.db, submission, scope),
+    findIncomeStatus(deps.requests.of(call), submission, scope),
   );
   if (incomeStatus === null || setAt === null) return {};
   return { incomeStatus: IncomeStatus[incomeStatus], setAt: timestampFromDate(setAt) };

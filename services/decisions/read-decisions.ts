@@ -1,5 +1,5 @@
 /** Reads the latest decision of a submission, and the history of its decisions page by page. */
-import type { Queryable } from '@creditlane/postgres/statement';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { type ListKey, sequenceBefore } from '@creditlane/rpc/lists/list-cursor';
 import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
@@ -8,7 +8,7 @@ import { runOnSubmission, type SubmissionDeps } from './run-on-submission.ts';
 import { type DecisionRecord, findDecisions, findLatestDecision } from './store/decisions.ts';
 
 export interface ReadDecisionsDeps extends SubmissionDeps {
-  db: Queryable;
+  requests: RequestPool;
 }
 
 /** The latest decision. Throws as `runOnSubmission` does. */
@@ -16,9 +16,9 @@ export function getDecision(
   deps: ReadDecisionsDeps,
   submissionCall: SubmissionCall,
 ): Promise<Decision> {
-  const { submission, scope } = submissionCall;
+  const { submission, scope, call } = submissionCall;
   return runOnSubmission(deps, submissionCall, () =>
-    findLatestDecision(deps.db, submission, scope),
+    findLatestDecision(deps.requests.of(call), submission, scope),
   );
 }
 
@@ -31,12 +31,12 @@ export async function listDecisions(
   submissionCall: SubmissionCall,
   { limit, cursor }: { limit: number; cursor: string },
 ): Promise<Page<DecisionRecord>> {
-  const { submission, scope } = submissionCall;
+  const { submission, scope, call } = submissionCall;
   const list: ListKey = ['decisions', submission.applicationId, submission.creditorId];
   // One record more than the page holds shows whether there is a next page.
   const page = { before: sequenceBefore(cursor, list), limit: limit + 1 };
   const found = await runOnSubmission(deps, submissionCall, () =>
-    findDecisions(deps.db, submission, scope, page),
+    findDecisions(deps.requests.of(call), submission, scope, page),
   );
   return pageOf(list, found, limit, ({ seq }) => [String(seq)]);
 }

@@ -4,6 +4,7 @@ import { startDecisions } from './app.ts';
 import { submissionsAndDecisions1763700000000 } from './migrations/0001-submissions-and-decisions.ts';
 import { decisionCalls1763900000000 } from './migrations/0002-decision-calls.ts';
 import { incomeStatus1764100000000 } from './migrations/0003-income-status.ts';
+import { rowSecurity1764600000000 } from './migrations/0004-row-security.ts';
 import { decisions as decisionsTable, submissions } from './tables.ts';
 
 export const decisions = defineService(
@@ -18,6 +19,7 @@ export const decisions = defineService(
         submissionsAndDecisions1763700000000,
         decisionCalls1763900000000,
         incomeStatus1764100000000,
+        rowSecurity1764600000000,
       ],
       lockTimeout: true,
     },

@@ -40,6 +40,7 @@ export interface TestDecisions {
   applications: FakeApplications;
   /** Every published DecisionRecorded, in the order of publication. */
   events: DecisionRecorded[];
+  database: TestDatabase;
   sql: TestDatabase['sql'];
   /** Runs the work while another transaction holds the lock on the submission's row. */
   whileLocked(submission: TestSubmission, work: () => Promise<unknown>): Promise<void>;
@@ -97,7 +98,8 @@ export function useSubmission(settings: Record<string, string> = {}): DecisionsF
 export async function startTestDecisions(
   settings: Record<string, string> = {},
 ): Promise<TestDecisions> {
-  const { url: databaseUrl, sql, drop } = await createTestDatabase('decisions');
+  const database = await createTestDatabase('decisions');
+  const { url: databaseUrl, sql, drop } = database;
   const process = createTestProcess('decisions');
   const { closers } = process;
   closers.add('test database', drop);
@@ -121,6 +123,7 @@ export async function startTestDecisions(
     clientThrough: (wrapper) => mount(DecisionsService, 'gateway', wrapper),
     applications,
     events,
+    database,
     sql,
     async whileLocked({ applicationId }, work) {
       const holder = await sql.connect();

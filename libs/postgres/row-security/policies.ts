@@ -1,6 +1,8 @@
 /**
  * Row security: PostgreSQL itself shows a request only the rows within the scope of its call, also when a
  * query has lost its own filter. A request without a scope finds nothing and can write nothing.
+ *
+ * A scope consists of settings of the transaction, one for each kind of ids.
  */
 import { grantToRequestRoleSql, revokeFromRequestRoleSql } from './request-role.ts';
 
@@ -16,15 +18,32 @@ export const SCOPE_TYPES = {
 
 export type ScopeKind = keyof typeof SCOPE_TYPES;
 
-/** The setting of a transaction that holds the ids of a kind as a PostgreSQL array. */
-export const settingOf = (kind: ScopeKind): string => `creditlane.${kind}`;
+/** Stands before, between and after the ids of a setting, so that an id is found as a whole; no id has it. */
+export const ID_SEPARATOR = '\n';
+const SEPARATOR_SQL = `E'\\n'`;
 
-/** SQL condition of a policy: `column` holds one of the scope's ids of the kind. */
+/** SQL that sets the ids of a kind until the transaction ends, from a parameter that is an array or null. */
+export function setScopeIdsSql(kind: ScopeKind, parameter: string): string {
+  const ids = `array_to_string(${parameter}::${SCOPE_TYPES[kind]}[], ${SEPARATOR_SQL})`;
+  const value = `${SEPARATOR_SQL} || ${ids} || ${SEPARATOR_SQL}`;
+  return `set_config('${settingOf(kind)}', ${value}, true)`;
+}
+
+/**
+ * SQL condition of a policy: `column` holds one of the scope's ids of the kind.
+ *
+ * The id is searched for in the text of the setting. Converting the setting to an array for every row instead
+ * made a round of 64 decisions of as many creditors cost PostgreSQL three times as much; converting it once,
+ * in a sub-select, cost the read of one row 16 µs more (of 72).
+ */
 export function isInScopeSql(column: string, kind: ScopeKind): string {
-  // After a transaction that set it, a setting is empty, not null. As a sub-select, which PostgreSQL runs
-  // once for each statement, the expression costs a read of one row 16 µs more (of 72).
-  const ids = `nullif(current_setting('${settingOf(kind)}', true), '')::${SCOPE_TYPES[kind]}[]`;
-  return `${column} = ANY (${ids})`;
+  const id = `${SEPARATOR_SQL} || ${column} || ${SEPARATOR_SQL}`;
+  // Without ids the setting is null, or empty after a transaction that set it.
+  return `strpos(current_setting('${settingOf(kind)}', true), ${id}) > 0`;
+}
+
+function settingOf(kind: ScopeKind): string {
+  return `creditlane.${kind}`;
 }
 
 /**

@@ -112,6 +112,7 @@ test('a parameter that holds SQL stays a value, and a statement with a second co
   await expect(textsIn({ creditors: [`${maple},${birch}`] })).rejects.toMatchObject({
     code: '22P02',
   });
+  expect(() => requests.within({ callers: ['a\nb'] })).toThrow('line break');
   const two = defineStatement('two_commands', 'RESET ROLE; SELECT text FROM notes');
   await expect(two.run(requests.within(ofMaple))).rejects.toMatchObject({ code: '42601' });
 });

@@ -1,13 +1,22 @@
 /** Inserts decisions in rounds: decisions that arrive while a round is being written share the next statement. */
 import { isDatabaseUnavailable } from '@creditlane/postgres/error-classes';
-import type { Queryable } from '@creditlane/postgres/statement';
+import {
+  type RequestPool,
+  type RowScope,
+  unionOfScopes,
+} from '@creditlane/postgres/row-security/request-pool';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { insertDecision, type NewDecision } from './insert-decision.ts';
 import { insertDecisions } from './insert-decisions.ts';
 
-/** Inserts a decision; resolves and rejects as `insertDecision` does. */
-export type InsertDecision = (row: NewDecision) => Promise<number | undefined>;
+/** Inserts a decision in the scope of its call; resolves and rejects as `insertDecision` does. */
+export type InsertDecision = (row: NewDecision, scope: RowScope) => Promise<number | undefined>;
+
+interface ScopedDecision {
+  row: NewDecision;
+  scope: RowScope;
+}
 
 /** More than one, so that a round is executed while the commits of other rounds wait for the disk. */
 const ROUNDS_AT_ONCE = 3;
@@ -17,11 +26,14 @@ const MAX_ROUND_ROWS = 64;
  * One statement for many decisions costs a fraction of one statement for each, but writes only the
  * decisions that need not wait for a lock. The others of the round are inserted one by one. When the
  * database refuses a round, all its decisions are inserted one by one, so that only the bad one fails.
+ * The statement of a round may write the rows of all its calls.
  */
-export function createBatchedInsert(db: Queryable, log: Log): InsertDecision {
-  const insertRound = async (rows: readonly NewDecision[]) => {
+export function createBatchedInsert(requests: RequestPool, log: Log): InsertDecision {
+  const insertRound = async (round: readonly ScopedDecision[]) => {
+    const rows = round.map(({ row }) => row);
+    const scope = unionOfScopes(round.map(({ scope }) => scope));
     try {
-      return await insertDecisions(db, rows);
+      return await insertDecisions(requests.within(scope), rows);
     } catch (err) {
       // The round's outcome is unknown: the connection was lost before the answer.
       if (isDatabaseUnavailable(err)) throw err;
@@ -36,5 +48,6 @@ export function createBatchedInsert(db: Queryable, log: Log): InsertDecision {
     maxConcurrent: ROUNDS_AT_ONCE,
     maxItems: MAX_ROUND_ROWS,
   });
-  return async (row) => (await batcher.add(row)) ?? insertDecision(db, row);
+  return async (row, scope) =>
+    (await batcher.add({ row, scope })) ?? insertDecision(requests.within(scope), row);
 }

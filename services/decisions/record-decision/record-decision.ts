@@ -1,7 +1,7 @@
 /** Records a decision: checks it, finds its submission, writes it once, and answers a repetition. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { writeFirst } from '@creditlane/idempotency/stored-answers';
-import type { Queryable } from '@creditlane/postgres/statement';
+import { type RequestPool, scopeOf } from '@creditlane/postgres/row-security/request-pool';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import {
   type RecordDecisionResponse,
@@ -16,7 +16,7 @@ import type { InsertDecision } from './batched-insert.ts';
 import { isRecorded, isRepeatedCall, type NewDecision } from './insert-decision.ts';
 
 export interface RecordDecisionDeps extends SubmissionDeps {
-  db: Queryable;
+  requests: RequestPool;
   insertDecision: InsertDecision;
   clock: Clock;
   /** Makes the relay publish the event without waiting for its next poll. */
@@ -40,6 +40,7 @@ export async function recordDecision(
   if (scope.creditorId !== submission.creditorId) throw submissionNotFound();
 
   const { idempotency } = call;
+  const db = deps.requests.of(call);
   const answer = create(RecordDecisionResponseSchema, { decision });
   const row: NewDecision = {
     submission,
@@ -55,14 +56,14 @@ export async function recordDecision(
   };
   try {
     const outcome = await runOnSubmission(deps, submissionCall, () =>
-      writeFirst(deps.db, idempotency, () => deps.insertDecision(row)),
+      writeFirst(db, idempotency, () => deps.insertDecision(row, scopeOf(call))),
     );
     if (outcome.replayed) {
       call.markReplayed();
       return fromBinary(RecordDecisionResponseSchema, outcome.answer);
     }
   } catch (error) {
-    if (!isRepeatedCall(error) || !(await isRecorded(deps.db, row))) throw error;
+    if (!isRepeatedCall(error) || !(await isRecorded(db, row))) throw error;
     // An earlier attempt at this call recorded the decision, and its process may have stopped before
     // it woke the relay.
   }

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { create } from '@bufbuild/protobuf';
+import { toColumnArrays } from '@creditlane/postgres/array-rows';
+import type { RowScope } from '@creditlane/postgres/row-security/request-pool';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import { DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
+import { findBreachesBetween, listUnsecuredTables } from '@creditlane/service/test-row-security';
+import { expect, test } from 'vitest';
+import { insertDecision, parametersOf } from './record-decision/insert-decision.ts';
+import { insertDecisions, insertDecisionsStatement } from './record-decision/insert-decisions.ts';
+import { findDecisions, findLatestDecision } from './store/decisions.ts';
+import type { TestSubmission } from './test-applications.ts';
+import { asIntegration, newSubmission, useSubmission } from './test-decisions.ts';
+
+const fixture = useSubmission();
+
+/** A new submission with a decision, whose answer is stored for `caller`. */
+async function decideOnNew(caller: string): Promise<TestSubmission> {
+  const { service } = fixture;
+  const submission = newSubmission();
+  await service.submit(submission);
+  const { applicationId, creditorId } = submission;
+  const decision = { decision: DecisionValue.APPROVED };
+  const as = asIntegration({ creditorId }, { subject: caller, idempotencyKey: 'key' });
+  await service.client.recordDecision({ applicationId, creditorId, decision }, as);
+  return submission;
+}
+
+test('every table is under row security, or out of the reach of requests', async () => {
+  expect(await listUnsecuredTables(fixture.service.database)).toEqual({
+    // TypeORM's list of the migrations that were run.
+    migrations: [],
+    // Of libs/messaging: only the service itself reads events, and requests can do no more than add some.
+    outbox: ['INSERT'],
+    outbox_lease: [],
+    inbox: [],
+    dead_letters: [],
+  });
+});
+
+test.each(['creditors', 'retailers'] as const)(
+  'without their filter, statements of %s reach no row of another',
+  async (side) => {
+    expect(await findBreachesBetween(side, fixture.service.database, decideOnNew)).toEqual([]);
+  },
+);
+
+test('a query whose own filter admits every tenant finds only the decisions of the scope', async () => {
+  const { requests } = fixture.service.database;
+  const submission = await decideOnNew(randomUUID());
+  const { creditorId, retailerId } = submission;
+  const everyone = { creditorId, retailerId };
+  const findIn = async (scope: RowScope) => {
+    const db = requests.within(scope);
+    const page = await findDecisions(db, submission, everyone, { before: 100, limit: 10 });
+    return [page?.length, (await findLatestDecision(db, submission, everyone))?.decision];
+  };
+  const found = [2, DecisionValue.APPROVED];
+  expect(await findIn({ creditors: [creditorId] })).toEqual(found);
+  expect(await findIn({ retailers: [retailerId] })).toEqual(found);
+  const nothing = [undefined, undefined];
+  expect(await findIn({ creditors: [retailerId], retailers: [creditorId] })).toEqual(nothing);
+  expect(await findIn({})).toEqual(nothing);
+});
+
+const newDecision = (submission: TestSubmission) => ({
+  submission,
+  decision: create(DecisionSchema, { decision: DecisionValue.DECLINED }),
+  recordedAt: new Date(),
+  integrationId: randomUUID(),
+  retryToken: randomUUID(),
+});
+
+test('decisions outside the scope of their statement are not recorded', async () => {
+  const { requests } = fixture.service.database;
+  const own = await decideOnNew(randomUUID());
+  const foreign = await decideOnNew(randomUUID());
+  const asOwn = requests.within({ creditors: [own.creditorId] });
+  expect(await insertDecisions(asOwn, [newDecision(own), newDecision(foreign)])).toEqual([
+    3,
+    undefined,
+  ]);
+  expect(await insertDecision(asOwn, newDecision(foreign))).toBeUndefined();
+  expect(await insertDecision(asOwn, newDecision(own))).toBe(4);
+  expect(await insertDecision(requests.within({}), newDecision(own))).toBeUndefined();
+  const latest = await findLatestDecision(
+    requests.within({ retailers: [foreign.retailerId] }),
+    foreign,
+    foreign,
+  );
+  expect(latest?.decision).toBe(DecisionValue.APPROVED);
+});
+
+test('in a scope, the statement for many decisions finds each stored answer by its key', async () => {
+  const { requests } = fixture.service.database;
+  const parameters = parametersOf(newDecision(fixture.submission));
+  const values = toColumnArrays([parameters], parameters.length);
+  const plan = await inTransaction(requests.within({}), async (tx) => {
+    await tx.query('SET LOCAL enable_seqscan = off');
+    const text = `EXPLAIN (COSTS OFF) ${insertDecisionsStatement.text}`;
+    return (await tx.query({ text, values })).rows.map((row) => row['QUERY PLAN']);
+  });
+  const condition = ['caller_id', 'operation', 'key'].map((it) => `(${it} = request.${it})`);
+  expect(plan.join('\n')).toContain(`Index Cond: (${condition.join(' AND ')})`);
+});
