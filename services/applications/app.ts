@@ -48,7 +48,7 @@ export async function startApplications({
     (await rewrapTable(keyRing, new SealedRows(database, exportedApplications, exportContext)));
   if (rewrapped > 0) log.info({ rewrapped }, 'applicants and exports wrapped with the current key');
 
-  const { pool } = database;
+  const { pool, requests } = database;
   const retention = startRetention({ pool, log, purges: [purgeIdempotency, purgeExports] });
   closers.add('applications retention', () => retention.close());
   const relay = startRelay({ pool, bus, source: SERVICE, log, metrics });
@@ -56,7 +56,7 @@ export async function startApplications({
 
   const wakeRelay = () => relay.wake();
   const routes = [
-    applicationsRoutes({ database, keyRing, digestKey, clock, newId, wakeRelay, log }),
+    applicationsRoutes({ requests, owner: pool, keyRing, digestKey, clock, newId, wakeRelay, log }),
     directoryRoutes(database),
   ];
   return { routes, relay, settled: () => relay.settled() };

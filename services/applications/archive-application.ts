@@ -1,7 +1,7 @@
 /** Archives an application: sets its status once, and answers a repetition. */
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { storeAnswer } from '@creditlane/idempotency/stored-answers';
-import type { Database } from '@creditlane/postgres/database';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { type Application, ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import type { Call } from '@creditlane/rpc/call';
 import { applicationNotFound, retailerOf } from './scope.ts';
@@ -12,7 +12,7 @@ import { changeOnce } from './stored-application.ts';
 const STORED_ANSWER = new Uint8Array();
 
 export interface ArchiveApplicationDeps {
-  database: Database;
+  requests: RequestPool;
   /** Opens the sealed applicants of the answer. */
   keyRing: KeyRing;
 }
@@ -25,20 +25,21 @@ export interface ArchiveApplicationDeps {
  * @throws Fault `application_not_found`, or a fault of the idempotency key
  */
 export async function archiveApplication(
-  { database, keyRing }: ArchiveApplicationDeps,
+  { requests, keyRing }: ArchiveApplicationDeps,
   applicationId: string,
   call: Call,
 ): Promise<Application> {
   const { idempotency } = call;
+  const db = requests.of(call);
   const retailerId = retailerOf(call.identity);
   const target = { applicationId, retailerId };
-  const outcome = await changeOnce(database, idempotency, target, async (tx, { archived }) => {
+  const outcome = await changeOnce(db, idempotency, target, async (tx, { archived }) => {
     if (idempotency) await storeAnswer(tx, idempotency, STORED_ANSWER);
     if (!archived) await setApplicationStatus(tx, applicationId, ApplicationStatus.ARCHIVED);
     return STORED_ANSWER;
   });
   if (outcome.replayed) call.markReplayed();
-  const application = await findApplication(database, keyRing, applicationId, retailerId);
+  const application = await findApplication(db, keyRing, applicationId, retailerId);
   if (!application) throw applicationNotFound();
   return application;
 }

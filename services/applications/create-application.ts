@@ -2,7 +2,7 @@
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
 import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
-import type { Database } from '@creditlane/postgres/database';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Application } from '@creditlane/proto/applications/v1/application';
 import type { CreateApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
@@ -16,7 +16,7 @@ import { retailerExists } from './store/directory.ts';
 import { encodeStoredAnswer, loadStoredAnswer } from './stored-application.ts';
 
 export interface CreateApplicationDeps {
-  database: Database;
+  requests: RequestPool;
   /** Seals the applicants. */
   keyRing: KeyRing;
   /** The HMAC key for the digests of requests that have an idempotency key. */
@@ -39,14 +39,14 @@ export async function createApplication(
   call: Call,
 ): Promise<Application> {
   const { keyRing } = deps;
-  const { pool } = deps.database;
+  const db = deps.requests.of(call);
   const retailerId = retailerOf(call.identity);
   if (request.retailerId !== retailerId) throw retailerNotFound();
   const application = newApplication(request, deps.clock(), deps.newId);
 
   const idempotency = withKeyedDigest(call.idempotency, deps.digestKey);
-  const outcome = await answerOnce(pool, idempotency, () =>
-    inTransaction(pool, async (tx) => {
+  const outcome = await answerOnce(db, idempotency, () =>
+    inTransaction(db, async (tx) => {
       const answer = encodeStoredAnswer(application);
       // The answer is stored first, so that a duplicate request waits here for the stored answer. Later
       // it would be refused because its reference number is taken.
@@ -58,7 +58,7 @@ export async function createApplication(
     }),
   );
   if (outcome.replayed) call.markReplayed();
-  return loadStoredAnswer(deps, retailerId, outcome.answer);
+  return loadStoredAnswer(db, keyRing, retailerId, outcome.answer);
 }
 
 function referenceNumberTaken(applicationId: string): Fault {

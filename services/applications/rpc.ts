@@ -2,6 +2,7 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
+import type { Queryable } from '@creditlane/postgres/statement';
 import {
   ApplicationsService,
   CreateApplicationRequestSchema,
@@ -27,14 +28,17 @@ import { type SubmitApplicationDeps, submitApplication } from './submit-applicat
 export type RpcDeps = CreateApplicationDeps &
   SubmitApplicationDeps &
   ExportApplicationDeps &
-  ReadExportDeps;
+  ReadExportDeps & {
+    /** For other services, which ask on behalf of no tenant; the tenants' own requests run in `requests`. */
+    owner: Queryable;
+  };
 
 /**
  * The routes of ApplicationsService to mount. Ids may arrive in either case; tables and comparisons
  * have them in lower case.
  */
 export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
-  const { database, keyRing } = deps;
+  const { requests, owner, keyRing } = deps;
   return implement(
     ApplicationsService,
     translateDatabaseErrors({
@@ -45,16 +49,17 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
         return { application: maskedApplication(application) };
       },
 
-      async getApplication({ applicationId }, { identity }) {
+      async getApplication({ applicationId }, call) {
         const id = applicationId.toLowerCase();
-        const application = await findApplication(database, keyRing, id, retailerOf(identity));
+        const retailerId = retailerOf(call.identity);
+        const application = await findApplication(requests.of(call), keyRing, id, retailerId);
         if (!application) throw applicationNotFound();
         return { application: maskedApplication(application) };
       },
 
-      async listApplications({ status, referenceNumber, ...page }, { identity }) {
-        const filter = { retailerId: retailerOf(identity), status, referenceNumber };
-        const { items, nextCursor } = await listApplications(database.pool, filter, page);
+      async listApplications({ status, referenceNumber, ...page }, call) {
+        const filter = { retailerId: retailerOf(call.identity), status, referenceNumber };
+        const { items, nextCursor } = await listApplications(requests.of(call), filter, page);
         return { applications: items.map(summaryMessage), nextCursor };
       },
 
@@ -76,17 +81,13 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
 
       async locateApplication({ applicationId, contextRetailerId }) {
         const context = contextRetailerId.toLowerCase() || null;
-        const location = await locateApplication(
-          database.pool,
-          applicationId.toLowerCase(),
-          context,
-        );
+        const location = await locateApplication(owner, applicationId.toLowerCase(), context);
         return location ?? {};
       },
 
       async getSubmission({ applicationId, creditorId }) {
         const submission = await findSubmission(
-          database.pool,
+          owner,
           applicationId.toLowerCase(),
           creditorId.toLowerCase(),
         );
@@ -97,7 +98,7 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
 
       async getSubmissionState({ applicationId, creditorId, userId }) {
         const state = await findSubmissionState(
-          database.pool,
+          owner,
           applicationId.toLowerCase(),
           creditorId.toLowerCase(),
           userId.toLowerCase() || null,

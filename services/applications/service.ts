@@ -4,6 +4,7 @@ import { startApplications } from './app.ts';
 import { applications1763700000000 } from './migrations/0001-applications.ts';
 import { applicationsByRetailer1764200000000 } from './migrations/0002-applications-by-retailer.ts';
 import { exports1764500000000 } from './migrations/0003-exports.ts';
+import { rowSecurity1764600000000 } from './migrations/0004-row-security.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -19,6 +20,7 @@ export const applications = defineService(
         applications1763700000000,
         applicationsByRetailer1764200000000,
         exports1764500000000,
+        rowSecurity1764600000000,
       ],
       lockTimeout: true,
     },

@@ -3,7 +3,7 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { markInProgress } from '@creditlane/idempotency/duplicate-requests';
 import { answerOnce, type Outcome } from '@creditlane/idempotency/stored-answers';
-import type { Database } from '@creditlane/postgres/database';
+import type { ScopedPool } from '@creditlane/postgres/query';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { type Application, ApplicationSchema } from '@creditlane/proto/applications/v1/application';
@@ -31,12 +31,13 @@ export function encodeStoredAnswer(
  * answer was stored. Throws the fault `application_not_found` for another retailer's application.
  */
 export async function loadStoredAnswer(
-  { database, keyRing }: { database: Database; keyRing: KeyRing },
+  db: Queryable,
+  keyRing: KeyRing,
   retailerId: string,
   storedAnswer: Uint8Array,
 ): Promise<Application> {
   const { applicationId, status, submissions } = fromBinary(ApplicationSchema, storedAnswer);
-  const application = await findApplication(database, keyRing, applicationId, retailerId);
+  const application = await findApplication(db, keyRing, applicationId, retailerId);
   if (!application) throw applicationNotFound();
   const creditorIds = new Set(submissions.map(({ creditorId }) => creditorId));
   return create(ApplicationSchema, {
@@ -54,13 +55,13 @@ export async function loadStoredAnswer(
  * @throws Fault `application_not_found`, a fault of the idempotency key, or what `change` throws
  */
 export function changeOnce(
-  { pool }: Database,
+  db: ScopedPool,
   idempotency: CallIdempotency | undefined,
   { applicationId, retailerId }: { applicationId: string; retailerId: string },
   change: (tx: Queryable, locked: { archived: boolean }) => Promise<Uint8Array>,
 ): Promise<Outcome<Uint8Array>> {
-  return answerOnce(pool, idempotency, () =>
-    inTransaction(pool, async (tx) => {
+  return answerOnce(db, idempotency, () =>
+    inTransaction(db, async (tx) => {
       // The request is marked before it waits for the application's lock, so that a duplicate request
       // whose own wait times out recognises this one.
       await markInProgress(tx, idempotency);

@@ -4,7 +4,7 @@ import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
 import { storeAnswer } from '@creditlane/idempotency/stored-answers';
 import { appendToOutbox } from '@creditlane/messaging/outbox';
-import type { Database } from '@creditlane/postgres/database';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import {
   type Application,
   ApplicationStatus,
@@ -20,7 +20,7 @@ import { changeOnce, encodeStoredAnswer, loadStoredAnswer } from './stored-appli
 import { checkSubmission } from './submission.ts';
 
 export interface SubmitApplicationDeps {
-  database: Database;
+  requests: RequestPool;
   /** Opens the sealed applicants of the answer. */
   keyRing: KeyRing;
   /** The HMAC key for the digests of requests that have an idempotency key. */
@@ -46,10 +46,11 @@ export async function submitApplication(
   const { worksheet = create(WorksheetSchema) } = request;
   const retailerId = retailerOf(call.identity);
   const submittedAt = deps.clock();
+  const db = deps.requests.of(call);
 
   const idempotency = withKeyedDigest(call.idempotency, deps.digestKey);
   const target = { applicationId, retailerId };
-  const outcome = await changeOnce(deps.database, idempotency, target, async (tx, locked) => {
+  const outcome = await changeOnce(db, idempotency, target, async (tx, locked) => {
     const facts = await readSubmissionFacts(tx, applicationId, userId, creditorIds);
     const submitted = { applicationId, status: ApplicationStatus.SUBMITTED };
     const allCreditorIds = [...facts.submittedCreditorIds, ...creditorIds];
@@ -72,5 +73,5 @@ export async function submitApplication(
   });
   if (outcome.replayed) call.markReplayed();
   deps.wakeRelay();
-  return loadStoredAnswer(deps, retailerId, outcome.answer);
+  return loadStoredAnswer(db, deps.keyRing, retailerId, outcome.answer);
 }

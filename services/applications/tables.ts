@@ -117,7 +117,7 @@ export const creditors = new EntitySchema<CreditorRow>({
   },
 });
 
-export const applications = new EntitySchema<ApplicationRow>({
+const applications = new EntitySchema<ApplicationRow>({
   name: 'applications',
   columns: {
     id: { type: 'uuid', primary: true },

@@ -91,6 +91,7 @@ export async function startTestApplications() {
   };
   let running = await start(KEYS);
   return {
+    database,
     sql,
     log,
     get service() {
@@ -152,10 +153,14 @@ export function aUser(userId: string) {
 }
 
 /** The context of an integration's call for a retailer. */
-export function asIntegration(retailerId: string, idempotencyKey?: string): CallContext {
+export function asIntegration(
+  retailerId: string,
+  idempotencyKey?: string,
+  subject = '0198c0de-0000-7000-8000-00000000d001',
+): CallContext {
   const identity: Identity = {
     kind: 'integration',
-    subject: '0198c0de-0000-7000-8000-00000000d001',
+    subject,
     permissions: [],
     retailerId,
   };

@@ -42,6 +42,12 @@ export function isInScopeSql(column: string, kind: ScopeKind): string {
   return `strpos(current_setting('${settingOf(kind)}', true), ${id}) > 0`;
 }
 
+/** SQL expression of a policy that needs an index: the array of the scope's UUIDs of the kind. */
+export function scopeIdsSql(kind: ScopeKind): string {
+  const text = `btrim(current_setting('${settingOf(kind)}', true), ${SEPARATOR_SQL})`;
+  return `string_to_array(${text}, ${SEPARATOR_SQL})::${SCOPE_TYPES[kind]}[]`;
+}
+
 function settingOf(kind: ScopeKind): string {
   return `creditlane.${kind}`;
 }

@@ -66,9 +66,9 @@ export function directoryRoutes(database: Database): ServiceRoutes {
         return {};
       },
 
-      async listUsers({ active, ...page }, { identity }) {
-        const filter = { retailerId: retailerOf(identity), active };
-        const { items, nextCursor } = await listUsers(database.pool, filter, page);
+      async listUsers({ active, ...page }, call) {
+        const filter = { retailerId: retailerOf(call.identity), active };
+        const { items, nextCursor } = await listUsers(database.requests.of(call), filter, page);
         return { users: items.map(({ id, ...user }) => ({ userId: id, ...user })), nextCursor };
       },
 

@@ -4,7 +4,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { storeAnswer } from '@creditlane/idempotency/stored-answers';
 import { appendToOutbox } from '@creditlane/messaging/outbox';
-import type { Database } from '@creditlane/postgres/database';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Application } from '@creditlane/proto/applications/v1/application';
 import {
   type ExportApplicationRequest,
@@ -23,7 +23,7 @@ import { exportPayload } from './payload.ts';
 import { sealPayload } from './sealed-payload.ts';
 
 export interface ExportApplicationDeps {
-  database: Database;
+  requests: RequestPool;
   /** Opens the sealed applicants, and seals the payload. */
   keyRing: KeyRing;
   clock: Clock;
@@ -44,19 +44,20 @@ export async function exportApplication(
   request: ExportApplicationRequest,
   call: Call,
 ): Promise<ExportApplicationResponse> {
-  const { database, keyRing } = deps;
+  const { requests, keyRing } = deps;
   const { applicationId, creditorId, integrationId } = request;
   const { idempotency } = call;
   const retailerId = retailerOf(call.identity);
+  const db = requests.of(call);
 
   // Read before the transaction, which must not wait for a second connection of the pool. What is exported
   // never changes, except that submissions to other creditors are added.
-  const application = await findApplication(database, keyRing, applicationId, retailerId);
+  const application = await findApplication(db, keyRing, applicationId, retailerId);
   if (!application) throw applicationNotFound();
   const payload = exportPayload(application, creditorId, worksheetFor(application, creditorId));
 
   const target = { applicationId, retailerId };
-  const outcome = await changeOnce(database, idempotency, target, async (tx, { archived }) => {
+  const outcome = await changeOnce(db, idempotency, target, async (tx, { archived }) => {
     const [exportId, exportedAt] = [deps.newId(), deps.clock()];
     const exported = { exportId, applicationId, creditorId, integrationId, exportedAt };
     const answer = toBinary(

@@ -1,14 +1,15 @@
 /** Reads the payload of an export, for the webhook that carries it. */
 import { SealError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
-import type { Database } from '@creditlane/postgres/database';
+import type { Queryable } from '@creditlane/postgres/statement';
 import { notFound } from '@creditlane/rpc/fault';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findExport } from '../store/exports.ts';
 import { openPayload } from './sealed-payload.ts';
 
 export interface ReadExportDeps {
-  database: Database;
+  /** Acts for no tenant: the dispatcher asks, for an event that it got. */
+  owner: Queryable;
   /** Opens the payload. */
   keyRing: KeyRing;
   log: Log;
@@ -21,10 +22,10 @@ export interface ReadExportDeps {
  * decrypted, because its bytes or the key ring are wrong
  */
 export async function readExport(
-  { database, keyRing, log }: ReadExportDeps,
+  { owner, keyRing, log }: ReadExportDeps,
   exportId: string,
 ): Promise<string> {
-  const row = await findExport(database.pool, exportId);
+  const row = await findExport(owner, exportId);
   if (!row) throw notFound('export_deleted', 'The export was deleted after 30 days.');
   try {
     return openPayload(keyRing, row.sealed, exportId, row.retailerId);

@@ -12,11 +12,21 @@ import {
   WorksheetSchema,
 } from '@creditlane/proto/applications/v1/application';
 import { openApplicant } from '../applicant/sealed-applicant.ts';
-import type { ApplicantRole, ApplicationRow } from '../tables.ts';
+import type { ApplicantRole, ApplicantRow, ApplicationRow, SubmissionRow } from '../tables.ts';
 import { withRecordIds, withVehicleIds } from './record-ids.ts';
 
+export type ApplicationColumns = Omit<ApplicationRow, 'applicants' | 'submissions'>;
+export type ApplicantColumns = Pick<ApplicantRow, 'id' | 'role' | 'sealed'>;
+export type SubmissionColumns = Pick<SubmissionRow, 'creditorId' | 'worksheet' | 'submittedAt'>;
+
+/** The rows of an application. */
+interface ApplicationRows extends ApplicationColumns {
+  applicants: ApplicantColumns[];
+  submissions: SubmissionColumns[];
+}
+
 /** An application with its applicants' data in the clear. */
-export function applicationFromRow(row: ApplicationRow, keyRing: KeyRing): Application {
+export function applicationFromRows(row: ApplicationRows, keyRing: KeyRing): Application {
   const applicant = (role: ApplicantRole) => {
     const found = row.applicants.find((applicant) => applicant.role === role);
     return found && withRecordIds(openApplicant(keyRing, found.sealed, found.id, row.retailerId));

@@ -1,7 +1,7 @@
 /** Reads and writes applications, each with its applicants. */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
-import type { Database } from '@creditlane/postgres/database';
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import {
   type Application,
@@ -9,27 +9,54 @@ import {
   ApplicationType,
   Relationship,
 } from '@creditlane/proto/applications/v1/application';
-import { applications } from '../tables.ts';
 import { insertApplicant } from './applicants.ts';
-import { applicationFromRow } from './application-row.ts';
+import {
+  type ApplicantColumns,
+  type ApplicationColumns,
+  applicationFromRows,
+  type SubmissionColumns,
+} from './application-row.ts';
+
+const selectApplication = defineStatement<ApplicationColumns>(
+  'application_find',
+  `SELECT id, retailer_id AS "retailerId", type, status, reference_number AS "referenceNumber",
+     relationship, created_at AS "createdAt"
+   FROM applications WHERE id = $1 AND retailer_id = $2`,
+);
+
+const selectApplicants = defineStatement<ApplicantColumns>(
+  'application_applicants',
+  `SELECT applicants.id, applicants.role, applicants.sealed
+   FROM applicants JOIN applications ON applications.id = applicants.application_id
+   WHERE applications.id = $1 AND applications.retailer_id = $2`,
+);
+
+const selectSubmissions = defineStatement<SubmissionColumns>(
+  'application_submissions',
+  `SELECT submissions.creditor_id AS "creditorId", submissions.worksheet,
+     submissions.submitted_at AS "submittedAt"
+   FROM submissions JOIN applications ON applications.id = submissions.application_id
+   WHERE applications.id = $1 AND applications.retailer_id = $2`,
+);
 
 /**
  * A retailer's application with the applicants' data in the clear. Answers show it masked, by
  * `maskedApplication`; no log may contain it.
  */
 export async function findApplication(
-  { dataSource }: Database,
+  db: Queryable,
   keyRing: KeyRing,
   applicationId: string,
   retailerId: string,
 ): Promise<Application | undefined> {
-  const row = await dataSource.getRepository(applications).findOne({
-    where: { id: applicationId, retailerId },
-    relations: { applicants: true, submissions: true },
-    // Three queries: one join would return every pair of a submission and an applicant.
-    relationLoadStrategy: 'query',
-  });
-  return row ? applicationFromRow(row, keyRing) : undefined;
+  const key = [applicationId, retailerId];
+  // Three queries: one join would return every pair of a submission and an applicant.
+  const [[row], applicants, submissions] = await runPipeline(db, [
+    selectApplication.query(key),
+    selectApplicants.query(key),
+    selectSubmissions.query(key),
+  ]);
+  return row && applicationFromRows({ ...row, applicants, submissions }, keyRing);
 }
 
 const selectLocation = defineStatement<{ retailer_id: string; in_context: boolean | null }>(

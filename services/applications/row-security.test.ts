@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { KeyRing } from '@creditlane/crypto/key-ring';
+import type { RowScope } from '@creditlane/postgres/row-security/request-pool';
+import { findBreachesBetween, listUnsecuredTables } from '@creditlane/service/test-row-security';
+import { expect, test } from 'vitest';
+import { findApplicationSummaries } from './store/application-summaries.ts';
+import { findApplication } from './store/applications.ts';
+import { findUsers } from './store/users.ts';
+import {
+  aSubmission,
+  asIntegration,
+  createTestApplication,
+  KEYS,
+  registerTenant,
+  useTenant,
+} from './test-applications.ts';
+
+const fixture = useTenant();
+
+/** A new tenant with an exported application, and a stored answer of `caller`. */
+async function exportAsNewTenant(caller: string) {
+  const { applications } = fixture;
+  const tenant = await registerTenant(applications);
+  const { retailerId, creditorId } = tenant;
+  const application = await createTestApplication(applications, retailerId);
+  const { applicationId } = application;
+  const { service } = applications;
+  const as = asIntegration(retailerId, 'key', caller);
+  const submission = aSubmission(application, tenant, [creditorId]);
+  await service.applications.submitApplication(submission, as);
+  const exported = { applicationId, creditorId, integrationId: caller };
+  await service.applications.exportApplication(exported, as);
+  return { ...tenant, applicationId };
+}
+
+test('every table is under row security, or holds nothing of a tenant for requests', async () => {
+  expect(await listUnsecuredTables(fixture.applications.database)).toEqual({
+    // TypeORM's list of the migrations that were run.
+    migrations: [],
+    // The names of creditors: every retailer may submit an application to every creditor.
+    creditors: ['SELECT'],
+    // The names of groups, which only the platform's administration uses.
+    retailer_groups: [],
+    // Of libs/messaging: only the service itself reads events, and requests can do no more than add some.
+    outbox: ['INSERT'],
+    outbox_lease: [],
+  });
+});
+
+test('without its filter, a statement of a retailer reaches no row of another', async () => {
+  const { database } = fixture.applications;
+  expect(await findBreachesBetween('retailers', database, exportAsNewTenant)).toEqual([]);
+});
+
+test('a query whose own filter admits every tenant finds only what belongs to the scope', async () => {
+  const { requests } = fixture.applications.database;
+  const { applicationId, retailerId, userId } = await exportAsNewTenant(randomUUID());
+  const keyRing = KeyRing.parse(KEYS);
+  const page = { retailerId, limit: 10 };
+  const any = { status: undefined, referenceNumber: '', active: undefined, after: undefined };
+  const before = { createdAt: undefined, applicationId: undefined };
+  const findIn = async (scope: RowScope) => {
+    const db = requests.within(scope);
+    const application = await findApplication(db, keyRing, applicationId, retailerId);
+    const summaries = await findApplicationSummaries(db, { ...page, ...any, before });
+    const users = await findUsers(db, { ...page, ...any });
+    return [application?.applicationId, summaries?.length, users?.map(({ id }) => id)];
+  };
+  expect(await findIn({ retailers: [retailerId] })).toEqual([applicationId, 1, [userId]]);
+  const { retailerId: foreign } = fixture.tenant;
+  for (const scope of [{ retailers: [foreign] }, { creditors: [retailerId] }, {}]) {
+    expect(await findIn(scope)).toEqual([undefined, undefined, undefined]);
+  }
+});
