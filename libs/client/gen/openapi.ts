@@ -1438,8 +1438,11 @@ export type components = {
         Frequency: "MONTHLY" | "SEMI_MONTHLY" | "WEEKLY" | "BI_WEEKLY";
         /** @enum {string} */
         Province: "AB" | "BC" | "MB" | "NB" | "NL" | "NS" | "NT" | "NU" | "ON" | "PE" | "QC" | "SK" | "YT";
-        /** @description Give it as `cursor` to get the next page; null on the last one. */
-        NextCursor: string | null;
+        /** @description A page of a list. `data` has its records, in the order of the list: at most `limit`, and fewer or none also where a next page follows. */
+        Page: {
+            /** @description Give it as `cursor` to get the next page; null on the last one. */
+            nextCursor: string | null;
+        };
         /** @description Nonblank text, stored and shown as given. */
         CommentText: string;
         CreditorComment: {
@@ -2528,8 +2531,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["ApplicationSummary"][];
-                        nextCursor: components["schemas"]["NextCursor"];
-                    };
+                    } & components["schemas"]["Page"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3187,8 +3189,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Comment"][];
-                        nextCursor: components["schemas"]["NextCursor"];
-                    };
+                    } & components["schemas"]["Page"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3531,8 +3532,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["RecordedDecision"][];
-                        nextCursor: components["schemas"]["NextCursor"];
-                    };
+                    } & components["schemas"]["Page"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3616,8 +3616,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["WebhookDelivery"][];
-                        nextCursor: components["schemas"]["NextCursor"];
-                    };
+                    } & components["schemas"]["Page"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3967,8 +3966,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["RetailerUser"][];
-                        nextCursor: components["schemas"]["NextCursor"];
-                    };
+                    } & components["schemas"]["Page"];
                 };
             };
             /** @description A parameter is not valid, or there is no such retailer within your grants. */
@@ -4041,8 +4039,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["GrantedRetailer"][];
-                        nextCursor: components["schemas"]["NextCursor"];
-                    };
+                    } & components["schemas"]["Page"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -4103,8 +4100,7 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["GrantedCreditor"][];
-                        nextCursor: components["schemas"]["NextCursor"];
-                    };
+                    } & components["schemas"]["Page"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -54,6 +54,34 @@ describe('the OpenAPI document', () => {
   });
 });
 
+describe('a list', () => {
+  const lists = operations.filter(({ parameters }) =>
+    parameters.some((it) => it.name === 'cursor'),
+  );
+  const { Limit, Cursor } = document.components.parameters ?? {};
+
+  test.each(lists)('$id has the parameters and the page of all lists', (operation) => {
+    const described = document.paths[operation.route.slice('/v1'.length)]?.get;
+    const response = described?.responses['200'] as { content: Record<string, JsonObject> };
+    const schema = response.content['application/json']?.schema;
+    expect(schema).toMatchObject({
+      allOf: [{ $ref: '#/components/schemas/Page' }],
+      required: ['data'],
+      properties: { data: { type: 'array', items: { $ref: expect.any(String) } } },
+    });
+    expect(operation.parameters).toEqual(expect.arrayContaining([Limit, Cursor]));
+  });
+
+  test('is every operation whose answer has a nextCursor', () => {
+    const pages = JSON.stringify(document.paths).match(/"#\/components\/schemas\/Page"/g) ?? [];
+    expect(pages).toHaveLength(lists.length);
+    const { components } = document;
+    expect(
+      JSON.stringify([components.schemas, document.paths]).match(/"nextCursor":\{/g),
+    ).toHaveLength(1);
+  });
+});
+
 describe('operations and handlers', () => {
   const handlers = Object.fromEntries(operations.map(({ id }) => [id, async () => undefined]));
 

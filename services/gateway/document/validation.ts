@@ -7,7 +7,7 @@ import formats from 'ajv-formats';
 import type { DescribedParameter, JsonObject, OpenApiDocument } from './openapi-document.ts';
 import type { Operation } from './operation.ts';
 import type { Parameters, RawParameters } from './parameters.ts';
-import { fieldErrors, refusedFields } from './validation-messages.ts';
+import { type FieldError, fieldErrors, refusedFields } from './validation-messages.ts';
 
 /** Checks the requests of one operation. */
 export interface Validator {
@@ -95,11 +95,13 @@ function parameterCheck(
 ): Validator['parameters'] {
   const headers = declared.filter((parameter) => parameter.in === 'header');
   const names = new Map(headers.map(({ name }) => [name.toLowerCase(), name]));
+  const queries = declared.filter((parameter) => parameter.in === 'query');
+  const unknownIn = unknownParameters(queries.map(({ name }) => name));
   const validate: ValidateFunction = ajv.compile({
     type: 'object',
     properties: {
       path: objectOf(declared.filter((parameter) => parameter.in === 'path')),
-      query: objectOf(declared.filter((parameter) => parameter.in === 'query')),
+      query: objectOf(queries),
       header: objectOf(headers.map((header) => ({ ...header, name: header.name.toLowerCase() }))),
     },
   });
@@ -107,16 +109,39 @@ function parameterCheck(
     const header: RawParameters['header'] = {};
     for (const name of names.keys()) header[name] = all[name];
     const parameters = { path, query, header };
-    if (!validate(parameters)) {
-      throw refusedFields(
-        fieldErrors(validate.errors ?? []).map(({ pointer, message }) => {
-          const [, kind = '', name = ''] = pointer.split('/');
-          return { in: kind, pointer: `/${names.get(name) ?? name}`, message };
-        }),
-      );
-    }
-    return parameters as Parameters;
+    const unknown = unknownIn(query);
+    const isValid = validate(parameters);
+    if (isValid && unknown.length === 0) return parameters as Parameters;
+    const wrong = fieldErrors(isValid ? [] : (validate.errors ?? []));
+    throw refusedFields([
+      ...unknown,
+      ...wrong.map(({ pointer, message }) => {
+        const [, kind = '', name = ''] = pointer.split('/');
+        return { in: kind, pointer: `/${names.get(name) ?? name}`, message };
+      }),
+    ]);
   };
+}
+
+/** A longer name is cut off in the error that refuses it. */
+const MAX_NAME_CHARACTERS = 50;
+
+/** Makes the function that finds the query parameters with other names than these. */
+function unknownParameters(known: readonly string[]) {
+  const message =
+    known.length === 0
+      ? 'is unknown: this operation has no query parameters'
+      : `is unknown: the query parameters of this operation are ${known.join(', ')}`;
+  return (query: RawParameters['query']): FieldError[] =>
+    Object.keys(query)
+      .filter((name) => !known.includes(name))
+      .map((name) => {
+        const escaped = name
+          .slice(0, MAX_NAME_CHARACTERS)
+          .replaceAll('~', '~0')
+          .replaceAll('/', '~1');
+        return { in: 'query', pointer: `/${escaped}`, message };
+      });
 }
 
 function objectOf(parameters: readonly DescribedParameter[]): JsonObject {

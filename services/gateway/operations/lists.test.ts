@@ -47,6 +47,16 @@ describe('a list', () => {
     }
   });
 
+  test.each(LISTS)('%s refuses a parameter that it does not have', async (path) => {
+    const answer = await get(`${path}?curser=abc&limit=2`);
+    expect(answer.status).toBe(400);
+    expect(answer.json.code).toBe('invalid_request');
+    expect(answer.json.message).toMatch(
+      /^curser: is unknown: the query parameters of this operation are .*limit, cursor$/,
+    );
+    expect(answer.json.errors).toMatchObject([{ in: 'query', pointer: '/curser' }]);
+  });
+
   test.each([
     ['/users', 'listUsers'],
     ['/applications', 'listApplications'],
@@ -62,6 +72,36 @@ describe('a list', () => {
       code: 'invalid_cursor',
       errors: [{ in: 'query', pointer: '/cursor', message: 'must be a nextCursor' }],
     });
+  });
+});
+
+describe('a query parameter that no list has', () => {
+  test('is refused by operations that have none, whatever their method', async () => {
+    for (const [method, body] of [
+      ['GET', undefined],
+      ['HEAD', undefined],
+      ['POST', gateway.decision()],
+    ] as const) {
+      const answer = await send(method, `${gateway.decisionPath}?verbose=1`, { body });
+      expect(answer.status, method).toBe(400);
+      if (method === 'HEAD') continue;
+      expect(answer.json.message).toBe(
+        'verbose: is unknown: this operation has no query parameters',
+      );
+    }
+    expect(requests('recordDecision')).toEqual([]);
+  });
+
+  test('is named beside those with wrong values, and a long name is cut off', async () => {
+    const name = 'x'.repeat(5_000);
+    const answer = await get(`/users?limit=0&__proto__=1&a/b=1&${name}=1`);
+    expect(answer.status).toBe(400);
+    expect(answer.json.errors).toMatchObject([
+      { in: 'query', pointer: '/__proto__' },
+      { in: 'query', pointer: '/a~1b' },
+      { in: 'query', pointer: `/${'x'.repeat(50)}` },
+      { in: 'query', pointer: '/limit', message: 'must be at least 1' },
+    ]);
   });
 });
 
