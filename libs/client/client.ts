@@ -13,7 +13,7 @@ import {
 } from './request.ts';
 
 export { CreditlaneError, type FieldError } from './creditlane-error.ts';
-export type { components, operations } from './gen/openapi.ts';
+export type { components, operations, webhooks } from './gen/openapi.ts';
 export type {
   Answer,
   AnswerOf,

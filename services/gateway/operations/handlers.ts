@@ -3,11 +3,12 @@
  * or answers with one, that the document does not describe.
  */
 import type { Readable } from 'node:stream';
+import type { operations as DescribedOperations, webhooks } from '@creditlane/client';
 import type { CallContext } from '@creditlane/rpc/client';
 import { internal, toFault } from '@creditlane/rpc/fault';
 import type { Operation } from '../document/operation.ts';
 import { refusedFields } from '../document/validation-messages.ts';
-import type { operations as DescribedOperations, webhooks } from '../gen/openapi.ts';
+import type { QueryDefaults } from '../gen/query-defaults.ts';
 import type { OperationContext } from '../request-state.ts';
 import type { Answerable, MismatchedFields } from './mismatched-fields.ts';
 
@@ -23,6 +24,13 @@ type WithLowerCaseNames<Headers> = {
   [Name in keyof Headers as Lowercase<Name & string>]: Headers[Name];
 };
 
+type WithDefaults<Query, Name> = Query & Required<Pick<Query, Extract<keyof Query, Name>>>;
+/** The query of a request, in which the validator has filled in the parameters that have a default. */
+type QueryOf<Id extends OperationId> = WithDefaults<
+  NonNullable<ParametersOf<Id>['query']>,
+  Id extends keyof QueryDefaults ? QueryDefaults[Id] : never
+>;
+
 type BodyOf<Id extends OperationId> = Served[Id] extends {
   requestBody: { content: Record<JsonType, infer Body> };
 }
@@ -34,7 +42,7 @@ type BodyOf<Id extends OperationId> = Served[Id] extends {
 /** A request that is authentic, valid and within its limits. */
 export interface OperationCall<Id extends OperationId> {
   readonly path: NonNullable<ParametersOf<Id>['path']>;
-  readonly query: NonNullable<ParametersOf<Id>['query']>;
+  readonly query: QueryOf<Id>;
   /** By lower-case name. */
   readonly header: WithLowerCaseNames<NonNullable<ParametersOf<Id>['header']>>;
   /** UUIDs are in lower case. Undefined where the operation takes no body, or the request has none. */

@@ -1,0 +1,12 @@
+// Generated from services/gateway/openapi by npm run generate. Do not edit.
+
+/** The query parameters with a default, by operationId. */
+export interface QueryDefaults {
+  listApplications: 'limit';
+  getConversation: 'limit';
+  listDecisions: 'limit';
+  listDeliveries: 'limit';
+  listUsers: 'limit';
+  listRetailers: 'limit';
+  listCreditors: 'limit';
+}
