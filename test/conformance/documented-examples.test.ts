@@ -1,12 +1,21 @@
-// On a running platform, the examples of requests in the documentation work, with its ids in place of theirs, and
+// On a running platform, the examples, code samples and guides of the documentation work, with its ids in place of theirs, and
 // requests that are generated from the descriptions are answered as described.
 import { randomUUID } from 'node:crypto';
 import { examplesOf } from '@creditlane/gateway/document/examples';
 import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { type Operation, operationsOf } from '@creditlane/gateway/document/operation';
 import { RequestGenerator } from '@creditlane/gateway/document/test-requests';
+import { findFreePorts } from '@creditlane/supervision/free-ports';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, type TestContext, test } from 'vitest';
+import {
+  codeSamples,
+  guidePrograms,
+  hasPython,
+  type Program,
+  ProgramFolder,
+} from '../documentation/sample-programs.ts';
+import { eventually } from '../platform/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
 
 /** The operations that others need before them, and those that end what others need. */
@@ -32,11 +41,114 @@ const requests = operations.flatMap((operation) => {
 });
 
 let platform: TestPlatform;
+let folder: ProgramFolder;
 beforeAll(async () => {
   const everywhere = { RATE_LIMIT_REQUESTS: '1000000', RATE_LIMIT_WINDOW: '1s' };
   platform = await startTestPlatform({ everywhere });
+  folder = new ProgramFolder();
 });
-afterAll(() => platform.close());
+afterAll(async () => {
+  folder.close();
+  await platform.close();
+});
+
+/** Operations of each kind: a read, a write with two examples, a list of one retailer, a PUT of the platform. */
+const RUN_OPERATIONS = ['getDecision', 'recordDecision', 'listUsers', 'registerRetailer'];
+const samples = codeSamples().filter(({ name }) =>
+  RUN_OPERATIONS.includes(name.split('-')[0] ?? ''),
+);
+const programs = guidePrograms();
+
+function guideProgram(heading: string, language: string, index = 0): Program {
+  const found = programs.filter((it) => it.name === heading && it.language === language)[index];
+  if (found === undefined) throw new Error(`the guide "${heading}" has no such program`);
+  return found;
+}
+
+async function skipWithoutPython(language: string, context: TestContext): Promise<void> {
+  if (language !== 'python' || (await hasPython())) return;
+  context.skip('python3 is not installed on this machine');
+}
+
+/** Runs a program with the ids, the address and the keys of the demo; resolves to what it prints. */
+async function runProgram(program: Program): Promise<string> {
+  const { baseUrl, keys } = platform.demo;
+  const replace = await idReplacer('');
+  const env = { BASE_URL: baseUrl, KEY: keys.integration, PLATFORM_KEY: keys.platform };
+  return folder.run({ ...program, source: replace(program.source) }, env);
+}
+
+describe('the code sample of', () => {
+  test.for(samples)(
+    '$name in $language succeeds with the ids of the demo',
+    async (sample, context) => {
+      await skipWithoutPython(sample.language, context);
+      const printed = await runProgram(sample);
+      const { creditorId, users } = platform.demo;
+      if (sample.name.startsWith('getDecision')) expect(printed).toContain(creditorId);
+      if (sample.name.startsWith('listUsers')) expect(printed).toContain(users.active);
+      if (sample.name.startsWith('recordDecision-1')) expect(printed).toContain('DECLINED');
+    },
+  );
+});
+
+describe('a guide', () => {
+  test('to the first request shows a request that is answered', async () => {
+    const printed = await runProgram(guideProgram('the-first-request', 'shell', 1));
+    expect(printed).toContain(platform.demo.creditorId);
+  });
+
+  test.for(['typescript', 'python'])(
+    'to errors shows in %s how to read one',
+    async (language, context) => {
+      await skipWithoutPython(language, context);
+      const program = guideProgram('errors', language);
+      const source = program.source.replace('-00000000b001', '-00000000b009');
+      expect(await runProgram({ ...program, source })).toMatch(
+        /^400 (submission_not_found|invalid_request) .+ [\w-]{36}\n$/,
+      );
+    },
+  );
+
+  test.for(['typescript', 'python'])(
+    'to webhooks has a receiver in %s that takes what the platform sends, once, and nothing else',
+    async (language, context) => {
+      await skipWithoutPython(language, context);
+      await platform.resetInbox();
+      await platform.recordDecision(platform.demo, { decision: 'BOOKED' });
+      const [{ path, body, headers } = { path: '', body: '', headers: {} }] =
+        await platform.inbox.waitFor(1);
+      const signed = Object.entries(headers).filter(([name]) => /^(webhook|x)-/.test(name));
+      const [port = 0] = await findFreePorts(1);
+      const unknown = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=';
+      const secrets = `${unknown} ${platform.demo.webhookSecret}`;
+      const program = guideProgram(`verify-a-webhook-in-${language}`, language);
+      const receiver = folder.start(program, { WEBHOOK_SECRET: secrets, PORT: `${port}` });
+      let printed = '';
+      receiver.stdout.on('data', (data) => {
+        printed += data;
+      });
+      const post = async (sent: string, changed: Record<string, string> = {}) => {
+        const request = { ...Object.fromEntries(signed), ...changed };
+        const url = `http://127.0.0.1:${port}${path}`;
+        return (await fetch(url, { method: 'POST', headers: request, body: sent })).status;
+      };
+      try {
+        await eventually('receiver', () => post('').catch(() => undefined));
+        expect(await post(body)).toBe(204);
+        expect(await post(body)).toBe(204);
+        expect(await post(body.replace('BOOKED', 'DECLINED'))).toBe(400);
+        expect(await post(body, { 'webhook-id': 'another' })).toBe(400);
+        expect(await post(body, { 'webhook-timestamp': '1700000000' })).toBe(400);
+        expect(await post(body, { 'webhook-signature': 'v1,AAAA' })).toBe(400);
+        await eventually('line', async () => printed.includes('\n') || undefined);
+        expect(printed.match(/BOOKED/g)).toHaveLength(1);
+      } finally {
+        receiver.kill();
+      }
+    },
+  );
+});
 
 describe('generated requests', () => {
   /** Records that the requests may change: none of those that the examples need. */

@@ -86,7 +86,8 @@ export function loadOpenApiDocument(folder = FOLDER): OpenApiDocument {
     'x-every-post': everyPost,
     ...root
   } = read(ROOT) as RootFile;
-  const document: OpenApiDocument = { ...root, paths: {}, webhooks: {}, components: {} };
+  const info = { ...root.info, description: `${root.info.description}\n${readGuides(folder)}` };
+  const document: OpenApiDocument = { ...root, info, paths: {}, webhooks: {}, components: {} };
 
   for (const file of readdirSync(folder).sort()) {
     if (file === ROOT || !file.endsWith('.yaml')) continue;
@@ -138,6 +139,16 @@ function operationsIn({ paths }: OpenApiDocument): DescribedOperation[] {
   return Object.values(paths).flatMap((item) =>
     HTTP_METHODS.flatMap((method) => item[method] ?? []),
   );
+}
+
+/** The Markdown of the guides, in the order of their names. */
+function readGuides(folder: string): string {
+  const guides = `${folder}/guides`;
+  const names = readdirSync(guides).filter((name) => name.endsWith('.md'));
+  return names
+    .sort()
+    .map((name) => readFileSync(`${guides}/${name}`, 'utf8'))
+    .join('\n');
 }
 
 /** Resolves a local reference ("#/components/…"). Throws an Error when it leads nowhere. */
