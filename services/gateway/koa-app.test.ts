@@ -53,7 +53,15 @@ const document = documentOf({
   '/reports/latest': { get: operation('getLatestReport', {}) },
   '/reports/{reportId}': {
     get: operation('getReportById', {
-      parameters: [{ name: 'reportId', in: 'path', required: true, schema: { type: 'string' } }],
+      parameters: [
+        {
+          name: 'reportId',
+          in: 'path',
+          required: true,
+          schema: { type: 'string' },
+          example: 'R-7',
+        },
+      ],
     }),
   },
   '/scores': {

@@ -17,6 +17,7 @@ export interface DescribedParameter {
   in: 'path' | 'query' | 'header';
   required?: boolean;
   schema: JsonObject;
+  example?: JsonValue;
 }
 
 /** Who may call an operation, and where a request names the records that it is about. */

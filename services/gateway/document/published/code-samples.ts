@@ -89,7 +89,7 @@ function isNeeded({ name }: DescribedParameter, { access }: Operation): boolean 
 }
 
 function exampleOf({ id }: Operation, parameter: DescribedParameter): JsonValue {
-  const { example } = parameter as { example?: JsonValue };
+  const { example } = parameter;
   if (example === undefined) throw new Error(`${id} needs an example of its ${parameter.name}`);
   return example;
 }

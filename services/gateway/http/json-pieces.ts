@@ -1,0 +1,37 @@
+/** Encodes large answers as JSON in pieces, between which the event loop does other work. */
+import { setImmediate } from 'node:timers/promises';
+
+/** Takes the event loop 0.2 ms, unless a single item is longer. */
+const MAX_PIECE_CHARACTERS = 64 * 1024;
+
+/**
+ * The text that `JSON.stringify` gives for an object, or its bytes where it is long. The object's lists are
+ * encoded item by item: an application in front of twenty creditors may have 5 MB, which otherwise takes 12 ms.
+ */
+export async function encodeInPieces(object: object): Promise<string | Buffer> {
+  if (Array.isArray(object)) return JSON.stringify(object);
+  const pieces: Buffer[] = [];
+  let text = '';
+  let separator = '{';
+  for (const [name, member] of Object.entries(object)) {
+    if (member === undefined) continue;
+    text += `${separator}${JSON.stringify(name)}:`;
+    separator = ',';
+    if (!Array.isArray(member)) {
+      text += JSON.stringify(member);
+      continue;
+    }
+    let start = '[';
+    for (const item of member) {
+      text += start + JSON.stringify(item ?? null);
+      start = ',';
+      if (text.length <= MAX_PIECE_CHARACTERS) continue;
+      pieces.push(Buffer.from(text));
+      text = '';
+      await setImmediate();
+    }
+    text += member.length === 0 ? '[]' : ']';
+  }
+  text += separator === '{' ? '{}' : '}';
+  return pieces.length === 0 ? text : Buffer.concat([...pieces, Buffer.from(text)]);
+}
