@@ -10,6 +10,7 @@ import {
 import { type SealContext, seal, sealedPrefix, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
+import type { ScopedPool } from '@creditlane/postgres/query';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Call, CallIdempotency } from '@creditlane/rpc/call';
@@ -51,10 +52,11 @@ export class SealedAnswers implements SealedTable<SealedAnswer> {
   }
 
   /**
-   * Runs `write`, stores the sealed answer in the same transaction, and resolves to the answer. A call
+   * Runs `write` in the scope of `db`, stores the sealed answer in the same transaction, and resolves to the answer. A call
    * repeated with its idempotency key writes nothing and resolves to the stored answer.
    */
   async answerOnce<D extends DescMessage>(
+    db: ScopedPool,
     call: Call,
     schema: D,
     given: MessageInitShape<D>,
@@ -63,13 +65,13 @@ export class SealedAnswers implements SealedTable<SealedAnswer> {
     const { idempotency } = call;
     const answer = create(schema, given);
     if (!idempotency) {
-      await inTransaction(this.#pool, write);
+      await inTransaction(db, write);
       return answer;
     }
     const context = sealContext(idempotency);
     const sealed = seal(this.#keyRing, toBinary(schema, answer), context);
-    const outcome = await answerOnce(this.#pool, idempotency, () =>
-      inTransaction(this.#pool, async (tx) => {
+    const outcome = await answerOnce(db, idempotency, () =>
+      inTransaction(db, async (tx) => {
         await storeAnswer(tx, idempotency, sealed);
         await write(tx);
         return answer;

@@ -59,7 +59,7 @@ interface TwoTenants {
  * requests had every privilege. A finding is a breach of the isolation, or a table in which a tenant has no
  * row, so that the table shows nothing.
  */
-async function findBreaches(database: TestDatabase, tenants: TwoTenants): Promise<string[]> {
+export async function findBreaches(database: TestDatabase, tenants: TwoTenants): Promise<string[]> {
   const { rows } = await database.sql.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class
      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relrowsecurity`,

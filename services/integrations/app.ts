@@ -57,7 +57,7 @@ export async function startIntegrations({
   const { log, metrics, closers, health } = process;
   const { platformKeys, keyRing, digestKey, destinations } = settings;
 
-  const { pool } = database;
+  const { pool, requests } = database;
   const answers = new SealedAnswers(pool, keyRing);
   const rewrapped =
     (await rewrapTable(keyRing, new SealedSecrets(database, 'destinations'))) +
@@ -88,12 +88,12 @@ export async function startIntegrations({
 
   const wakeRelay = () => relay.wake();
   const keys = { keyRing, digestKey, platformKeys };
-  const deps = { database, answers, ...keys, destinations, directory, clock, newId, wakeRelay };
+  const deps = { requests, answers, ...keys, destinations, directory, clock, newId, wakeRelay };
   const routes = [
     integrationsRoutes(deps),
-    accessRoutes(deps),
-    enablementRoutes(deps),
-    destinationsRoutes(deps),
+    accessRoutes({ ...deps, database }),
+    enablementRoutes({ ...deps, owner: pool }),
+    destinationsRoutes({ ...deps, database }),
   ];
   return { routes, relay, settled: () => relay.settled() };
 }

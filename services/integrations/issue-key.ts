@@ -1,7 +1,7 @@
 /** Issues an API key to an integration. */
 import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
-import type { Database } from '@creditlane/postgres/database';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import {
   type IssueKeyRequest,
   type IssueKeyResponse,
@@ -13,7 +13,7 @@ import { requireIntegration } from './integration.ts';
 import { insertKey } from './store/keys.ts';
 
 export interface IssueKeyDeps {
-  database: Database;
+  requests: RequestPool;
   answers: SealedAnswers;
   clock: Clock;
   newId: () => string;
@@ -26,11 +26,12 @@ export interface IssueKeyDeps {
  * @throws Fault `integration_not_found`, or a fault of the idempotency key
  */
 export async function issueKey(
-  { database, answers, clock, newId }: IssueKeyDeps,
+  { requests, answers, clock, newId }: IssueKeyDeps,
   { integrationId, live }: IssueKeyRequest,
   call: Call,
 ): Promise<IssueKeyResponse> {
-  await requireIntegration(database, integrationId);
+  const db = requests.of(call, { integrations: [integrationId] });
+  await requireIntegration(db, integrationId);
   const answer = { keyId: newId(), key: generateApiKey(live) };
   const row = {
     id: answer.keyId,
@@ -39,5 +40,5 @@ export async function issueKey(
     createdAt: clock(),
     revokedAt: null,
   };
-  return answers.answerOnce(call, IssueKeyResponseSchema, answer, (tx) => insertKey(tx, row));
+  return answers.answerOnce(db, call, IssueKeyResponseSchema, answer, (tx) => insertKey(tx, row));
 }

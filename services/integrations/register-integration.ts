@@ -1,5 +1,6 @@
 /** Registers an integration, or replaces the name, permissions and rate limit of the one that has its id. */
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import {
   type RegisterIntegrationRequest,
   type RegisterIntegrationResponse,
@@ -12,6 +13,7 @@ import { permissionNames } from './permission.ts';
 import { saveIntegration } from './store/integrations.ts';
 
 export interface RegisterIntegrationDeps {
+  requests: RequestPool;
   answers: SealedAnswers;
   clock: Clock;
   newId: () => string;
@@ -24,7 +26,7 @@ export interface RegisterIntegrationDeps {
  * @throws Fault `invalid_integration`, or a fault of the idempotency key
  */
 export function registerIntegration(
-  { answers, clock, newId }: RegisterIntegrationDeps,
+  { requests, answers, clock, newId }: RegisterIntegrationDeps,
   { integrationId, name, permissions, rateLimit }: RegisterIntegrationRequest,
   call: Call,
 ): Promise<RegisterIntegrationResponse> {
@@ -41,7 +43,8 @@ export function registerIntegration(
     rateLimitWindowS: rateLimit?.windowSeconds ?? null,
   };
   const answer = { integrationId: row.id };
-  return answers.answerOnce(call, RegisterIntegrationResponseSchema, answer, (tx) =>
+  const db = requests.of(call, { integrations: [row.id] });
+  return answers.answerOnce(db, call, RegisterIntegrationResponseSchema, answer, (tx) =>
     saveIntegration(tx, row),
   );
 }

@@ -1,6 +1,8 @@
 /** IntegrationsService: how the platform's administration manages integrations, keys, grants and destinations. */
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
+import type { Queryable } from '@creditlane/postgres/statement';
 import { IntegrationsService } from '@creditlane/proto/integrations/v1/integrations_service';
+import type { Call } from '@creditlane/rpc/call';
 import { notFound } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { type RotateSecretDeps, rotateSecret } from './destinations/rotate-secret.ts';
@@ -22,15 +24,22 @@ export type RpcDeps = RegisterIntegrationDeps &
  * have them in lower case.
  */
 export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
-  const { database, clock } = deps;
+  const { requests, clock } = deps;
+  /** For the records of an integration. Throws the Fault `integration_not_found`. */
+  const findIntegration = async (integrationId: string, call: Call): Promise<Queryable> => {
+    const db = requests.of(call, { integrations: [integrationId] });
+    await requireIntegration(db, integrationId);
+    return db;
+  };
   const setGrant = async (
     side: GrantSide,
     { integrationId, granted }: { integrationId: string; granted: boolean },
     id: string,
+    call: Call,
   ): Promise<object> => {
-    await requireIntegration(database, integrationId);
+    const db = await findIntegration(integrationId, call);
     const change = granted ? saveGrant : revokeGrant;
-    await change(database, side, integrationId, id.toLowerCase(), clock());
+    await change(db, side, integrationId, id.toLowerCase(), clock());
     return {};
   };
 
@@ -42,26 +51,27 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
 
       issueKey: (request, call) => issueKey(deps, lowerCaseIntegrationId(request), call),
 
-      async revokeKey(request) {
+      async revokeKey(request, call) {
         const { integrationId, keyId } = lowerCaseIntegrationId(request);
-        await requireIntegration(database, integrationId);
-        const exists = await revokeKey(database, integrationId, keyId.toLowerCase(), clock());
+        const db = await findIntegration(integrationId, call);
+        const exists = await revokeKey(db, integrationId, keyId.toLowerCase(), clock());
         if (!exists) throw notFound('key_not_found', 'The integration has no such key.');
         return {};
       },
 
-      grantRetailer: (request) =>
-        setGrant('retailer', lowerCaseIntegrationId(request), request.retailerId),
+      grantRetailer: (request, call) =>
+        setGrant('retailer', lowerCaseIntegrationId(request), request.retailerId, call),
 
-      grantCreditor: (request) =>
-        setGrant('creditor', lowerCaseIntegrationId(request), request.creditorId),
+      grantCreditor: (request, call) =>
+        setGrant('creditor', lowerCaseIntegrationId(request), request.creditorId, call),
 
-      setDestination: (request) => setDestination(deps, lowerCaseIntegrationId(request)),
+      setDestination: (request, call) =>
+        setDestination(deps, lowerCaseIntegrationId(request), call),
 
-      async removeDestination(request) {
+      async removeDestination(request, call) {
         const { integrationId } = lowerCaseIntegrationId(request);
-        await requireIntegration(database, integrationId);
-        await deleteDestination(database, integrationId);
+        const db = await findIntegration(integrationId, call);
+        await deleteDestination(db, integrationId);
         return {};
       },
 

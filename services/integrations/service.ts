@@ -7,6 +7,7 @@ import { previousSecrets1764100000000 } from './migrations/0003-previous-secrets
 import { enablement1764200000000 } from './migrations/0004-enablement.ts';
 import { retailerEnablements1764300000000 } from './migrations/0005-retailer-enablements.ts';
 import { rateLimits1764400000000 } from './migrations/0006-rate-limits.ts';
+import { rowSecurity1764600000000 } from './migrations/0007-row-security.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -26,6 +27,7 @@ export const integrations = defineService(
         enablement1764200000000,
         retailerEnablements1764300000000,
         rateLimits1764400000000,
+        rowSecurity1764600000000,
       ],
       lockTimeout: true,
     },

@@ -88,7 +88,7 @@ const integrationId = {
 } as const;
 
 /** Programs of third parties that act for retailers and creditors. */
-export const integrations = new EntitySchema<IntegrationRow>({
+const integrations = new EntitySchema<IntegrationRow>({
   name: 'integrations',
   columns: {
     id: { type: 'uuid', primary: true },
@@ -101,7 +101,7 @@ export const integrations = new EntitySchema<IntegrationRow>({
 });
 
 /** API keys of integrations, of which only the SHA-256 digest is stored. */
-export const keys = new EntitySchema<KeyRow>({
+const keys = new EntitySchema<KeyRow>({
   name: 'keys',
   columns: {
     id: { type: 'uuid', primary: true },
@@ -128,7 +128,7 @@ const rateLimits = new EntitySchema<RateLimitRow>({
 });
 
 /** The retailers that integrations may act for. A revoked grant keeps its row. */
-export const retailerGrants = new EntitySchema<RetailerGrantRow>({
+const retailerGrants = new EntitySchema<RetailerGrantRow>({
   name: 'retailer_grants',
   columns: {
     integrationId: { ...integrationId, primary: true },
@@ -171,7 +171,7 @@ export const retailerEnablements = new EntitySchema<RetailerEnablementRow>({
  * While the enablement is in status DISABLED (`disabledAt`), the grant is not live; `enablement` is every
  * other status, and null until one is set. Revoking a grant and granting it again leaves its enablement.
  */
-export const creditorGrants = new EntitySchema<CreditorGrantRow>({
+const creditorGrants = new EntitySchema<CreditorGrantRow>({
   name: 'creditor_grants',
   columns: {
     integrationId: { ...integrationId, primary: true },

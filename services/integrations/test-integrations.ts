@@ -38,6 +38,7 @@ export const OLD_KEY_RING = `old:${randomBytes(32).toString('base64')}`;
 const DIGEST_KEY = randomBytes(32).toString('base64');
 
 export interface IntegrationsFixture {
+  database: TestDatabase;
   sql: TestDatabase['sql'];
   integrations: Client<typeof IntegrationsService>;
   access: Client<typeof AccessService>;
@@ -76,6 +77,7 @@ export function useIntegrations(
   };
   beforeAll(async () => {
     database = await createTestDatabase('integrations');
+    fixture.database = database;
     fixture.sql = database.sql;
     await prepare(database);
     fixture.restart = async (keyRing) => {

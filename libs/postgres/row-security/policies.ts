@@ -12,6 +12,8 @@ export const SCOPE_TYPES = {
   creditors: 'uuid',
   /** Retailers for which the call may act. */
   retailers: 'uuid',
+  /** Integrations whose own records the call may use. */
+  integrations: 'uuid',
   /** Callers whose stored answers the call may read. */
   callers: 'text',
 } as const;

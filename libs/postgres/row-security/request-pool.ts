@@ -12,7 +12,7 @@ const KINDS = Object.keys(SCOPE_TYPES) as ScopeKind[];
 
 /**
  * Sets the role as a setting: one SELECT then sets the role and the scope, with bound parameters, which
- * SET LOCAL ROLE does not take. num_nulls makes one column of them, which costs less to read than four.
+ * SET LOCAL ROLE does not take. num_nulls makes one column of them, which costs less to read than five.
  */
 const enterScope = defineStatement(
   'scope_enter',
@@ -30,9 +30,9 @@ export class RequestPool {
     this.#role = role;
   }
 
-  /** For the queries of this call: its scope is that of the verified identity token. */
-  of(call: Pick<Call, 'identity' | 'idempotency'>): ScopedPool {
-    return this.within(scopeOf(call));
+  /** For the queries of this call: its scope is that of the verified identity token, and `also`. */
+  of(call: Pick<Call, 'identity' | 'idempotency'>, also: RowScope = {}): ScopedPool {
+    return this.within({ ...scopeOf(call), ...also });
   }
 
   /** For queries in this scope. Throws an Error for an id that could be read as two. */

@@ -3,7 +3,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { seal, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
-import type { Database } from '@creditlane/postgres/database';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
 import {
   type RotateSecretRequest,
@@ -27,7 +27,7 @@ const MAX_PREVIOUS_SECRETS = 3;
 const HOUR_MS = 3_600_000;
 
 export interface RotateSecretDeps {
-  database: Database;
+  requests: RequestPool;
   answers: SealedAnswers;
   /** Opens the secret that is replaced, and seals both. */
   keyRing: KeyRing;
@@ -43,11 +43,12 @@ export interface RotateSecretDeps {
  *   idempotency key
  */
 export async function rotateSecret(
-  { database, answers, keyRing, clock, newId }: RotateSecretDeps,
+  { requests, answers, keyRing, clock, newId }: RotateSecretDeps,
   { integrationId, overlapHours }: RotateSecretRequest,
   call: Call,
 ): Promise<RotateSecretResponse> {
-  await requireIntegration(database, integrationId);
+  const db = requests.of(call, { integrations: [integrationId] });
+  await requireIntegration(db, integrationId);
   const secret = makeSigningSecret();
   const now = clock();
   const signsUntil = new Date(now.getTime() + overlapHours * HOUR_MS);
@@ -83,5 +84,5 @@ export async function rotateSecret(
     });
   };
   const answer = { secret: secret.text, overlapEndsAt: timestampFromDate(signsUntil) };
-  return answers.answerOnce(call, RotateSecretResponseSchema, answer, write);
+  return answers.answerOnce(db, call, RotateSecretResponseSchema, answer, write);
 }

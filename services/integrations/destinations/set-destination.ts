@@ -2,15 +2,16 @@
 import { seal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { EgressPolicy } from '@creditlane/egress-rules/destination-url';
-import type { Database } from '@creditlane/postgres/database';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { SetDestinationRequest } from '@creditlane/proto/integrations/v1/integrations_service';
+import type { Call } from '@creditlane/rpc/call';
 import type { Clock } from '@creditlane/runtime/clock';
 import { requireIntegration } from '../integration.ts';
 import { saveDestination } from '../store/destinations.ts';
 import { checkDestinationUrl, makeSigningSecret, secretContext } from './destination.ts';
 
 export interface SetDestinationDeps {
-  database: Database;
+  requests: RequestPool;
   /** Seals the signing secret. */
   keyRing: KeyRing;
   /** The URLs that a destination may have. */
@@ -26,15 +27,17 @@ export interface SetDestinationDeps {
  * @throws Fault `invalid_destination` or `integration_not_found`
  */
 export async function setDestination(
-  { database, keyRing, destinations, clock, newId }: SetDestinationDeps,
+  { requests, keyRing, destinations, clock, newId }: SetDestinationDeps,
   { integrationId, url }: SetDestinationRequest,
+  call: Call,
 ): Promise<{ destinationId: string; secret: string }> {
   checkDestinationUrl(url, destinations);
-  await requireIntegration(database, integrationId);
+  const db = requests.of(call, { integrations: [integrationId] });
+  await requireIntegration(db, integrationId);
 
   const secret = makeSigningSecret();
   const id = newId();
-  const saved = await saveDestination(database, {
+  const saved = await saveDestination(db, {
     id,
     integrationId,
     url,

@@ -3,7 +3,7 @@ import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import { appendToOutbox } from '@creditlane/messaging/outbox';
-import type { Database } from '@creditlane/postgres/database';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
 import {
@@ -32,7 +32,7 @@ import {
 const INTEGRATIONS = serviceIdentity('integrations');
 
 export interface EnableForRetailerDeps {
-  database: Database;
+  requests: RequestPool;
   answers: SealedAnswers;
   /** Knows the retailers and their names. */
   directory: Client<typeof DirectoryService>;
@@ -60,9 +60,10 @@ export async function enableForRetailer(
   { integrationId, retailerId, configJson }: EnableForRetailerRequest,
   call: Call,
 ): Promise<object> {
-  const { database, answers, keyRing, digestKey, clock, newId } = deps;
+  const { requests, answers, keyRing, digestKey, clock, newId } = deps;
   checkConfiguration(configJson);
-  await requireIntegration(database, integrationId);
+  const db = requests.of(call, { integrations: [integrationId] });
+  await requireIntegration(db, integrationId);
   // The name is stored with the enabling: every attempt at the webhook must have the same body.
   const retailerName = await findRetailerName(deps, retailerId, call);
 
@@ -86,7 +87,7 @@ export async function enableForRetailer(
     await appendToOutbox(tx, [integrationEnabled(enablement, call.traceparent)]);
   };
   const keyed = { ...call, idempotency: withKeyedDigest(call.idempotency, digestKey) };
-  await answers.answerOnce(keyed, EnableForRetailerResponseSchema, {}, write);
+  await answers.answerOnce(db, keyed, EnableForRetailerResponseSchema, {}, write);
   deps.wakeRelay();
   return {};
 }

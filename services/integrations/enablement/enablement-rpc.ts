@@ -1,5 +1,6 @@
 /** EnablementService: how integrations are enabled, for creditors and by retailers. */
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
+import type { Queryable } from '@creditlane/postgres/statement';
 import {
   EnablementService,
   EnablementStatus,
@@ -12,8 +13,14 @@ import { type EnableForRetailerDeps, enableForRetailer } from './enable-for-reta
 import type { EnablementStatusName } from './enablement.ts';
 import { getEnablement, type SetEnablementDeps, setEnablement } from './set-enablement.ts';
 
+export type EnablementDeps = SetEnablementDeps &
+  EnableForRetailerDeps & {
+    /** For the webhook dispatcher, which acts for no integration. */
+    owner: Queryable;
+  };
+
 /** The routes of EnablementService to mount. Ids may arrive in either case; tables have them in lower case. */
-export function enablementRoutes(deps: SetEnablementDeps & EnableForRetailerDeps): ServiceRoutes {
+export function enablementRoutes(deps: EnablementDeps): ServiceRoutes {
   return implement(
     EnablementService,
     translateDatabaseErrors({
@@ -41,8 +48,8 @@ export function enablementRoutes(deps: SetEnablementDeps & EnableForRetailerDeps
       },
 
       async getRetailerEnablement({ enablementId }) {
-        const { database, keyRing } = deps;
-        const found = await findRetailerEnablement(database.pool, enablementId);
+        const { owner, keyRing } = deps;
+        const found = await findRetailerEnablement(owner, enablementId);
         if (found === undefined) {
           throw notFound('enablement_not_found', 'There is no such enablement.');
         }

@@ -2,7 +2,8 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
-import type { Database } from '@creditlane/postgres/database';
+import type { ScopedPool } from '@creditlane/postgres/query';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
 import {
   EnablementStatus,
@@ -16,7 +17,7 @@ import { findEnablement, lockEnablement, updateEnablement } from '../store/enabl
 import { changeEnablement, type EnablementChange } from './enablement.ts';
 
 export interface SetEnablementDeps {
-  database: Database;
+  requests: RequestPool;
   answers: SealedAnswers;
   clock: Clock;
 }
@@ -28,7 +29,7 @@ export interface SetEnablementDeps {
  * @throws Fault `creditor_not_found`, `integration_not_requested`, or a fault of the idempotency key
  */
 export async function setEnablement(
-  { answers, clock }: SetEnablementDeps,
+  { requests, answers, clock }: SetEnablementDeps,
   creditorId: string,
   change: EnablementChange,
   call: Call,
@@ -43,18 +44,24 @@ export async function setEnablement(
   };
   // The three answers have the same fields.
   const schema = SetIntegrationStatusResponseSchema;
-  const { status } = await answers.answerOnce(call, schema, answer, write);
+  const { status } = await answers.answerOnce(
+    ownRecords(requests, call),
+    call,
+    schema,
+    answer,
+    write,
+  );
   return { status };
 }
 
 /** @throws Fault `creditor_not_found` */
 export async function getEnablement(
-  { database }: Pick<SetEnablementDeps, 'database'>,
+  { requests }: Pick<SetEnablementDeps, 'requests'>,
   creditorId: string,
   call: Call,
 ): Promise<MessageInitShape<typeof GetIntegrationEnablementResponseSchema>> {
   const integrationId = grantedIntegration(creditorId, call);
-  const found = await findEnablement(database.pool, integrationId, creditorId);
+  const found = await findEnablement(ownRecords(requests, call), integrationId, creditorId);
   if (found === undefined) throw creditorNotFound();
   const { status, reason = '', setAt } = found;
   return {
@@ -68,6 +75,11 @@ export async function getEnablement(
 function grantedIntegration(creditorId: string, { identity }: Call): string {
   if (identity.creditorId !== creditorId) throw creditorNotFound();
   return identity.subject;
+}
+
+/** For the records of the calling integration. */
+function ownRecords(requests: RequestPool, call: Call): ScopedPool {
+  return requests.of(call, { integrations: [call.identity.subject] });
 }
 
 function creditorNotFound(): Fault {

@@ -97,22 +97,25 @@ const upsertDestination = defineStatement<{ id: string }>(
  * increments its revision. Resolves to the id of the integration's destination.
  */
 export async function saveDestination(
-  { pool }: Database,
+  db: Queryable,
   row: Omit<DestinationRow, 'revision' | 'previousSecrets'>,
 ): Promise<{ id: string; isNew: boolean }> {
   const { id, integrationId, url, sealedSecret, sealedWith, createdAt } = row;
   const values = [id, integrationId, url, sealedSecret, sealedWith, createdAt];
-  const [saved] = await upsertDestination.run(pool, values);
+  const [saved] = await upsertDestination.run(db, values);
   if (saved === undefined) throw new Error('an upsert returns its row');
   return { id: saved.id, isNew: saved.id === id };
 }
 
+// The foreign key of previous_secrets deletes the earlier secrets.
+const deleteRow = defineStatement(
+  'delete_destination',
+  'DELETE FROM destinations WHERE integration_id = $1',
+);
+
 /** Deletes the integration's destination and all its secrets; where there is none, changes nothing. */
-export async function deleteDestination(
-  { dataSource }: Database,
-  integrationId: string,
-): Promise<void> {
-  await dataSource.getRepository(destinations).delete({ integrationId });
+export async function deleteDestination(db: Queryable, integrationId: string): Promise<void> {
+  await deleteRow.run(db, [integrationId]);
 }
 
 type SecretRow = Pick<DestinationRow, 'id' | 'integrationId' | 'sealedSecret' | 'sealedWith'>;

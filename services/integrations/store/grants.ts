@@ -1,8 +1,5 @@
 /** Reads and writes grants: which retailers and creditors an integration may act for. */
-import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import { IsNull } from 'typeorm';
-import { creditorGrants, retailerGrants } from '../tables.ts';
 
 /** The side for which an integration may act by a grant. */
 export type GrantSide = 'retailer' | 'creditor';
@@ -79,51 +76,55 @@ export async function findGrants(
   return rows.map(({ id, granted_at, disabled }) => ({ id, grantedAt: granted_at, disabled }));
 }
 
-const GRANTS = {
-  retailer: {
-    table: retailerGrants,
-    column: 'retailer_id',
-    row: (retailerId: string) => ({ retailerId }),
-    // A withdrawal ends the retailer's enabling, so that enabling again is reported again.
-    revoked: { enablementId: null },
-  },
-  creditor: {
-    table: creditorGrants,
-    column: 'creditor_id',
-    row: (creditorId: string) => ({ creditorId }),
-    revoked: {},
-  },
-} as const;
+const saveStatements = {
+  retailer: defineStatement(
+    'save_retailer_grant',
+    `INSERT INTO retailer_grants (integration_id, retailer_id, granted_at) VALUES ($1, $2, $3)
+     ON CONFLICT (integration_id, retailer_id) DO UPDATE
+       SET granted_at = excluded.granted_at, revoked_at = NULL
+       WHERE retailer_grants.revoked_at IS NOT NULL`,
+  ),
+  creditor: defineStatement(
+    'save_creditor_grant',
+    `INSERT INTO creditor_grants (integration_id, creditor_id, granted_at) VALUES ($1, $2, $3)
+     ON CONFLICT (integration_id, creditor_id) DO UPDATE
+       SET granted_at = excluded.granted_at, revoked_at = NULL
+       WHERE creditor_grants.revoked_at IS NOT NULL`,
+  ),
+};
 
 /** Grants an integration to act for a retailer or a creditor. A grant that is live already keeps its time. */
 export async function saveGrant(
-  { dataSource }: Database,
+  db: Queryable,
   side: GrantSide,
   integrationId: string,
   id: string,
   at: Date,
 ): Promise<void> {
-  const { table, column, row } = GRANTS[side];
-  await dataSource
-    .createQueryBuilder()
-    .insert()
-    .into(table)
-    .values({ integrationId, ...row(id), grantedAt: at, revokedAt: null })
-    .orUpdate(['granted_at', 'revoked_at'], ['integration_id', column], {
-      overwriteCondition: { where: `${table.options.name}.revoked_at IS NOT NULL` },
-    })
-    .execute();
+  await saveStatements[side].run(db, [integrationId, id, at]);
 }
+
+const revokeStatements = {
+  // A withdrawal ends the retailer's enabling, so that enabling again is reported again.
+  retailer: defineStatement(
+    'revoke_retailer_grant',
+    `UPDATE retailer_grants SET revoked_at = $3, enablement_id = NULL
+     WHERE integration_id = $1 AND retailer_id = $2 AND revoked_at IS NULL`,
+  ),
+  creditor: defineStatement(
+    'revoke_creditor_grant',
+    `UPDATE creditor_grants SET revoked_at = $3
+     WHERE integration_id = $1 AND creditor_id = $2 AND revoked_at IS NULL`,
+  ),
+};
 
 /** Revokes a live grant; where there is none, changes nothing. */
 export async function revokeGrant(
-  { dataSource }: Database,
+  db: Queryable,
   side: GrantSide,
   integrationId: string,
   id: string,
   at: Date,
 ): Promise<void> {
-  const { table, row, revoked } = GRANTS[side];
-  const liveGrant = { integrationId, ...row(id), revokedAt: IsNull() };
-  await dataSource.getRepository(table).update(liveGrant, { revokedAt: at, ...revoked });
+  await revokeStatements[side].run(db, [integrationId, id, at]);
 }

@@ -1,7 +1,6 @@
 /** Reads and writes integrations. */
-import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import { type IntegrationRow, integrations } from '../tables.ts';
+import type { IntegrationRow } from '../tables.ts';
 
 const upsertIntegration = defineStatement(
   'save_integration',
@@ -21,6 +20,11 @@ export async function saveIntegration(
   await upsertIntegration.run(tx, values);
 }
 
-export function integrationExists({ dataSource }: Database, id: string): Promise<boolean> {
-  return dataSource.getRepository(integrations).existsBy({ id });
+const selectIntegration = defineStatement(
+  'find_integration',
+  'SELECT FROM integrations WHERE id = $1',
+);
+
+export async function integrationExists(db: Queryable, id: string): Promise<boolean> {
+  return (await selectIntegration.run(db, [id])).length > 0;
 }

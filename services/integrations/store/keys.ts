@@ -1,9 +1,7 @@
 /** Reads and writes the API keys of integrations. */
-import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import { IsNull } from 'typeorm';
 import type { KeyOwner } from '../key.ts';
-import { type IntegrationRow, type KeyRow, keys } from '../tables.ts';
+import type { IntegrationRow, KeyRow } from '../tables.ts';
 
 type LimitColumns = Pick<IntegrationRow, 'rateLimitRequests' | 'rateLimitWindowS'>;
 
@@ -45,17 +43,21 @@ export async function insertKey(
   await insertRow.run(tx, [id, integrationId, digest, createdAt]);
 }
 
+const updateRevoked = defineStatement(
+  'revoke_key',
+  `UPDATE keys SET revoked_at = coalesce(revoked_at, $3)
+   WHERE id = $1 AND integration_id = $2 RETURNING id`,
+);
+
 /**
  * Revokes an integration's key; a key that is revoked already keeps its time of revocation. False where
  * the integration has no such key.
  */
 export async function revokeKey(
-  { dataSource }: Database,
+  db: Queryable,
   integrationId: string,
   id: string,
   at: Date,
 ): Promise<boolean> {
-  const repository = dataSource.getRepository(keys);
-  await repository.update({ id, integrationId, revokedAt: IsNull() }, { revokedAt: at });
-  return await repository.existsBy({ id, integrationId });
+  return (await updateRevoked.run(db, [id, integrationId, at])).length > 0;
 }
