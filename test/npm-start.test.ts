@@ -172,6 +172,8 @@ describe('npm start on its data directory', { timeout: 120_000 }, () => {
     });
     expect(answer.status).toBe(200);
     await first.stop('SIGKILL');
+    // PostgreSQL too ends with a platform that was killed.
+    await expect.poll(() => listProcessesUsing(dataDir), { timeout: 20_000 }).toEqual([]);
     // A killed platform leaves its demo.json behind, which `ready` takes for the next one's.
     await rm(join(dataDir, 'demo.json'));
 

@@ -150,8 +150,9 @@ describeWithKafka(kafka, 'npm run up on the data of another run', () => {
     await new WebhookInboxClient(before.inboxUrl).setBehaviour('hang');
     await recordDemoDecision(before, 'DECLINED');
     await first.stop('SIGKILL');
-    await eventually('end of the services', async () => {
-      return (await listLiving(before)).length === 0 ? true : undefined;
+    await eventually('end of the services, Kafka and PostgreSQL', async () => {
+      const living = [...(await listLiving(before)), ...(await listProcessesUsing(dataDir))];
+      return living.length === 0 ? true : undefined;
     });
     await rm(join(dataDir, 'demo.json'));
 

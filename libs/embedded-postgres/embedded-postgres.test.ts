@@ -30,6 +30,7 @@ import {
 } from './embedded-postgres.ts';
 import { errorFromOutput } from './error.ts';
 
+const run = promisify(execFile);
 const password = 'a secret, of course';
 
 let dataDir: string;
@@ -167,7 +168,7 @@ describe('the server', () => {
   });
 });
 
-describe('an owner that is killed with its process group', () => {
+describe('an owner that is killed with the watchdog', () => {
   test('leaves a server that the next start replaces, and no data is lost', async () => {
     const orphan = await orphaned();
     const postgres = await start();
@@ -210,11 +211,18 @@ function owner(user: { uid?: number; gid?: number } = {}) {
   });
 }
 
-/** Starts PostgreSQL from another process, kills that process's group, and returns the server. */
+/** Kills the process that would end the server with its owner, as the system does when memory runs out. */
+async function killWatchdogOf(server: number): Promise<void> {
+  const { stdout } = await run('pgrep', ['-f', `parent-death-watchdog INT ${server}$`]);
+  process.kill(Number(stdout), 'SIGKILL');
+}
+
+/** Starts PostgreSQL from another process, kills all but the server, and returns the server. */
 async function orphaned(): Promise<ProcessIdentity> {
   const child = owner();
   const [line] = await once(createInterface(child.stdout), 'line');
   const server = await identifyProcess(Number(line));
+  await killWatchdogOf(server.pid);
   process.kill(-(child.pid as number), 'SIGKILL');
   await once(child, 'exit');
   expect(await isRunning(server)).toBe(true);
@@ -235,14 +243,14 @@ describe.runIf(process.getuid?.() === 0)('started by root', () => {
   });
 
   test('a full disk is reported in one line', async () => {
-    await promisify(execFile)('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', dataDir]);
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', dataDir]);
     try {
       await expect(start()).rejects.toMatchObject({
         reason: 'disk_full',
         message: 'PostgreSQL could not be set up: the disk is full.',
       });
     } finally {
-      await promisify(execFile)('umount', [dataDir]);
+      await run('umount', [dataDir]);
     }
   });
 

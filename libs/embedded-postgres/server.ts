@@ -88,7 +88,6 @@ export function superviseServer(options: ServerOptions): SupervisedProcess {
     },
     restart: RESTART,
     stopSignals: STOP_SIGNALS,
-    // A kill -9 of this process leaves the server running; the next start stops it.
     exitSignal: 'SIGINT',
     log,
   });

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -98,6 +99,36 @@ test('a process that ignores the signals is killed after the last deadline', asy
   await supervisor.ready();
   await supervisor.stop();
   expect(() => process.kill(supervisor.pid, 0)).toThrow('ESRCH');
+});
+
+const OWNER = `
+  import { spawn } from 'node:child_process';
+  import { SupervisedProcess } from './supervised-process.ts';
+  const script = 'trap "touch ended; exit 0" INT; touch ready; while true; do sleep 0.05; done';
+  const supervised = new SupervisedProcess({
+    name: 'a test process',
+    spawn: () => spawn('sh', ['-c', script], { cwd: process.argv[1], detached: true }),
+    probe: async () => true,
+    readyWithinMs: 10_000,
+    startError: () => new Error('not started'),
+    restart: { baseMs: 10, capMs: 50 },
+    stopSignals: [],
+    exitSignal: 'SIGINT',
+  });
+  await supervised.ready();
+  process.stdout.write('supervising');`;
+
+test('a process whose supervisor is killed with its process group gets the exit signal', async () => {
+  const flags = ['--input-type=module', '--eval', OWNER, folder];
+  const owner = spawn(process.execPath, flags, {
+    cwd: import.meta.dirname,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(owner.stdout, 'data');
+  await expect.poll(() => existsSync(join(folder, 'ready')), { timeout: 10_000 }).toBe(true);
+  process.kill(-(owner.pid as number), 'SIGKILL');
+  await expect.poll(() => existsSync(join(folder, 'ended')), { timeout: 10_000 }).toBe(true);
 });
 
 test('a process that is stopped while it waits for its restart does not start', async () => {

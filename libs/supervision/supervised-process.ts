@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { type BackoffBounds, backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { signalAtOwnEnd } from './parent-death-watchdog.ts';
 import { writePidFile } from './pid-file.ts';
 
 export interface SupervisedProcessOptions {
@@ -27,7 +28,7 @@ export interface SupervisedProcessOptions {
   restart: BackoffBounds;
   /** Sent in this order to stop the process, each with the time it has before the next; then SIGKILL. */
   stopSignals: readonly StopSignal[];
-  /** Sent when this process exits without having called `stop`, as it does after an uncaught error. */
+  /** Sent when this process ends without having called `stop`: after an uncaught error, and by SIGKILL. */
   exitSignal?: NodeJS.Signals;
   /** Written for each start; see `killFromPidFile`. */
   pidFile?: string;
@@ -123,12 +124,14 @@ export class SupervisedProcess {
     const { spawn, pidFile, exitSignal } = this.#options;
     const ended = new AbortController();
     let ending = '';
-    const sendExitSignal = () => this.#child?.kill(exitSignal);
+    let endWatch = () => {};
     try {
       const child = await spawn();
       const exit = once(child, 'exit');
       this.#child = child;
-      if (exitSignal !== undefined) process.once('exit', sendExitSignal);
+      if (exitSignal !== undefined && child.pid !== undefined) {
+        endWatch = signalAtOwnEnd(child.pid, exitSignal);
+      }
       // Stopped during `spawn`: there was no process yet that `stop` could have signalled.
       if (this.#stopping.signal.aborted) child.kill('SIGKILL');
       if (pidFile !== undefined && child.pid !== undefined) await writePidFile(pidFile, child.pid);
@@ -140,7 +143,7 @@ export class SupervisedProcess {
       // The program could not be started: there is no process to wait for.
       ending = `before it ran (${(error as NodeJS.ErrnoException).code ?? error})`;
     }
-    process.off('exit', sendExitSignal);
+    endWatch();
     ended.abort();
     await this.#failFirstStart(undefined);
     return ending;

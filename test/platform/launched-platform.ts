@@ -8,6 +8,7 @@ import { readJson } from '@creditlane/local/json-file';
 import { eventually } from './eventually.ts';
 
 const DEPLOY = new URL('../../deploy/', import.meta.url);
+const WATCHDOG = new URL('../../tasks/parent-death-watchdog.mjs', import.meta.url).href;
 
 /** The programs of `npm start` and `npm run up`, below deploy/. */
 export type Program = 'local/main.ts' | 'processes/up.ts';
@@ -30,11 +31,13 @@ export class LaunchedPlatform {
   constructor({ dataDir, program, args = ['--port', '0'], env = {} }: LaunchOptions) {
     this.#dataDir = dataDir;
     const main = fileURLToPath(new URL(program, DEPLOY));
-    this.#child = spawn(process.execPath, [main, '--data-dir', dataDir, ...args], {
+    const flags = ['--disable-warning=ExperimentalWarning', '--import', WATCHDOG];
+    this.#child = spawn(process.execPath, [...flags, main, '--data-dir', dataDir, ...args], {
       // A process group of its own, so that `stop` can signal the program and all its children.
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...env },
+      // The channel is for the watchdog, which ends the program when the test run is killed.
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      env: { ...process.env, CREDITLANE_LAUNCHER: String(process.pid), ...env },
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
