@@ -106,6 +106,7 @@ describe('npm start on its data directory', { timeout: 120_000 }, () => {
       decision: 'BOOKED',
     });
     expect(await first.stop('SIGINT')).toBe(0);
+    expect(first.output).toMatch(/\nStopping;[\s\S]*\nCreditlane has stopped\.\n$/);
     expect(await listProcessesUsing(dataDir)).toEqual([]);
 
     const after = await start().ready();

@@ -47,6 +47,10 @@ export async function runInstallation(
   process: Process,
   startPlatform: (installation: Installation) => Promise<Platform>,
 ): Promise<void> {
+  let hasBegunToStop = false;
+  process.closers.add('farewell', async () => {
+    if (hasBegunToStop) print('Creditlane has stopped.');
+  });
   try {
     const installation = await openInstallation(options, morePorts, process);
     const seedDemoData = await openDemoData(installation, process);
@@ -62,10 +66,19 @@ export async function runInstallation(
         process.log.error({ err }, 'demo.json could not be written');
       });
     });
-    globalThis.process.stdout.write(`${announce(demo, platform.services?.())}\n`);
+    print(announce(demo, platform.services?.()));
+    // Closers run in the reverse order, so this one is the first and that of the installation the last.
+    process.closers.add('announcement', async () => {
+      print('Stopping; a second Ctrl-C ends everything at once …');
+      hasBegunToStop = true;
+    });
   } catch (error) {
     throw explain(error);
   }
+}
+
+function print(text: string): void {
+  globalThis.process.stdout.write(`${text}\n`);
 }
 
 async function openInstallation(
