@@ -50,6 +50,11 @@ export class Health implements HealthCheckRegistry {
     this.#draining = true;
   }
 
+  /** Whether `drain` was called. */
+  get isDraining(): boolean {
+    return this.#draining;
+  }
+
   /**
    * A process that can answer is alive. A failed dependency affects `ready` only, because a restart of
    * the process would not repair the dependency.

@@ -112,6 +112,7 @@ export async function startGateway({
       ...settings,
       // `limitRate` sets the header once the caller is known.
       isAuthenticated: (res) => res.hasHeader('RateLimit'),
+      isDraining: () => health.isDraining,
       onRefusal: (code) => refusals.record(code),
     },
     (req, res) => void answer(req, res),

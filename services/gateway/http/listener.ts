@@ -11,7 +11,10 @@ export interface Listener {
   port: number;
   /** True from the moment `close` is called. */
   readonly closing: boolean;
-  /** Accepts no new connection, lets requests under way finish within the grace period, cuts the rest. */
+  /**
+   * Accepts no new connection, ends each connection with its next answer, lets requests under way finish
+   * within the grace period, and cuts the rest.
+   */
   close(): Promise<void>;
 }
 
@@ -23,12 +26,19 @@ export interface ListenerOptions {
   maxConnections?: number;
   /** Connections without such an answer are closed first when there are too many. */
   isAuthenticated?: (res: ServerResponse) => boolean;
+  /** Whether the process is about to close: each answer then ends its connection. */
+  isDraining?: () => boolean;
   /** Called with the code of the error for each request that no handler gets, and each connection that is cut. */
   onRefusal?: (code: string) => void;
 }
 
 /** Longer than load balancers keep an idle connection (60 s as a rule), so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
+/**
+ * How long an idle connection stays open once the gateway closes. A client that sends one request after the
+ * other would else send into a connection that is being closed, and cannot know whether that had an effect.
+ */
+const CLOSE_IDLE_MS = 250;
 /**
  * Each connection handles one request at a time and holds about 10 KB while it is idle. A replica behind a
  * load balancer has some hundreds.
@@ -59,6 +69,7 @@ export async function startListener(
     timeouts,
     maxConnections = MAX_CONNECTIONS,
     isAuthenticated = () => false,
+    isDraining = () => false,
     onRefusal = () => {},
   }: ListenerOptions,
   handle: Handle,
@@ -68,9 +79,12 @@ export async function startListener(
     { keepAliveTimeout: KEEP_ALIVE_MS },
   );
   let closing = false;
+  const underWay = new Set<ServerResponse>();
   const onRequest = handleInTurn(
     (req, res) => {
-      if (closing) res.setHeader('Connection', 'close');
+      if (closing || isDraining()) res.setHeader('Connection', 'close');
+      underWay.add(res);
+      res.once('close', () => underWay.delete(res));
       handle(req, res);
     },
     () => onRefusal('too_many_pipelined'),
@@ -97,7 +111,8 @@ export async function startListener(
     },
     close() {
       closing = true;
-      return closeHttpServer(server, graceMs);
+      for (const res of underWay) if (!res.headersSent) res.setHeader('Connection', 'close');
+      return closeHttpServer(server, graceMs, CLOSE_IDLE_MS);
     },
   };
 }

@@ -1,0 +1,81 @@
+// What clients with persistent connections see of a gateway that closes while they send.
+import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pickOne, seededRandom } from '@creditlane/runtime/test-seeded-random';
+import { afterEach, expect, test } from 'vitest';
+import { type Listener, startListener } from './listener.ts';
+
+const CLIENTS = 30;
+
+let listener: Listener;
+let isDraining: boolean;
+afterEach(async () => {
+  if (!listener.closing) await listener.close();
+});
+
+/** Answers after 0 to 40 ms. */
+async function start(): Promise<void> {
+  const random = seededRandom(7);
+  isDraining = false;
+  listener = await startListener(
+    { host: '127.0.0.1', port: 0, graceMs: 5_000, isDraining: () => isDraining },
+    (req, res) => {
+      const answer = () => res.end('answered');
+      req.resume().on('end', () => setTimeout(answer, pickOne(random, [0, 0, 1, 5, 40])));
+    },
+  );
+}
+
+/** The last answer's `Connection` header, or the error of a request on a connection that was open before. */
+type End = { connection?: string | undefined } | { failure: Error };
+
+/**
+ * Sends POSTs one after the other on one connection, with pauses of up to 20 ms. A client that finds no
+ * connection any more goes to another replica: that is not a failure.
+ */
+async function sendUntilClosed(seed: number): Promise<End> {
+  const random = seededRandom(seed);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  try {
+    for (let last: End = {}; ; ) {
+      const end = await sendOne(agent);
+      if (end === undefined) return last;
+      last = end;
+      if ('failure' in end || end.connection === 'close') return end;
+      await delay(pickOne(random, [0, 0, 1, 3, 20]));
+    }
+  } finally {
+    agent.destroy();
+  }
+}
+
+/** Undefined when no connection could be opened. */
+function sendOne(agent: Agent): Promise<End | undefined> {
+  return new Promise((resolve) => {
+    const sending = request({ agent, method: 'POST', host: '127.0.0.1', port: listener.port });
+    sending.on('response', (response) => {
+      response.resume().on('end', () => resolve({ connection: response.headers.connection }));
+      response.on('error', (failure) => resolve({ failure }));
+    });
+    sending.on('error', (failure) => resolve(sending.reusedSocket ? { failure } : undefined));
+    sending.end('{}');
+  });
+}
+
+test('no request fails, and the last answer of each connection says that it closes', async () => {
+  await start();
+  const clients = Array.from({ length: CLIENTS }, (_, seed) => sendUntilClosed(seed));
+  await delay(200);
+  const closed = listener.close();
+  expect(await Promise.all(clients)).toEqual(Array(CLIENTS).fill({ connection: 'close' }));
+  await closed;
+});
+
+test('before it closes, a gateway that becomes unready answers, and lets each connection end', async () => {
+  await start();
+  const clients = Array.from({ length: CLIENTS }, (_, seed) => sendUntilClosed(seed));
+  await delay(50);
+  isDraining = true;
+  expect(await Promise.all(clients)).toEqual(Array(CLIENTS).fill({ connection: 'close' }));
+  expect(await sendOne(new Agent())).toEqual({ connection: 'close' });
+});
