@@ -87,6 +87,7 @@ describe('invalid input is refused and changes nothing', () => {
   test('a body over 1 MiB is 413', async () => {
     const answer = await post({ decision: 'APPROVED', conditions: 'x'.repeat(1024 * 1024) });
     expect(answer.status).toBe(413);
+    expect(answer.body).toMatchObject({ status: 413, code: 'body_too_large' });
   });
 
   test('a content type other than JSON is 415', async () => {
@@ -94,6 +95,7 @@ describe('invalid input is refused and changes nothing', () => {
       'content-type': 'application/x-www-form-urlencoded',
     });
     expect(answer.status).toBe(415);
+    expect(answer.body).toMatchObject({ status: 415, code: 'not_json' });
   });
 
   test.each([
@@ -207,6 +209,7 @@ describe('requests that the API does not offer', () => {
   test('a method that a route does not have is 405 and Allow lists those it has', async () => {
     const answer = await platform.api.call('DELETE', decisionPath(platform.demo));
     expect(answer.status).toBe(405);
+    expect(answer.body).toMatchObject({ status: 405, code: 'method_not_allowed' });
     expect(answer.headers.get('allow')).toMatch(/GET.*POST/);
   });
 

@@ -1,3 +1,4 @@
+import { generateApiKey } from '@creditlane/crypto/api-key';
 import { HOST } from '@creditlane/local/host';
 import { choosePorts } from '@creditlane/local/ports';
 import type { DatabaseUrls } from '@creditlane/platform/databases';
@@ -23,6 +24,14 @@ const UNREACHABLE_DATABASE = `postgres://nobody:secret@${HOST}:1/nothing`;
 const DATABASE_URLS = Object.fromEntries(
   Object.keys(DATABASES).map((owner) => [owner, UNREACHABLE_DATABASE]),
 ) as DatabaseUrls;
+
+/** The REST interface tells its callers that a part of the platform is away, and when to try again. */
+async function expectUnavailable(port: number): Promise<void> {
+  const headers = { authorization: generateApiKey(false) };
+  const answer = await fetch(`http://${HOST}:${port}/v1/users`, { headers });
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(await answer.json()).toMatchObject({ status: 503, code: 'unavailable' });
+}
 
 test.each(FAILING_CHECKS)(
   '$name, started before everything it depends on, stays alive and not ready, and stops when asked',
@@ -54,6 +63,7 @@ test.each(FAILING_CHECKS)(
       expect(readiness.checks[check]).toMatch(/^(starting|out of reach)$/);
     }
     expect((await fetch(`${opsUrl}/livez`)).status).toBe(200);
+    if (name === 'gateway') await expectUnavailable(instance.ports.http);
     await service.stop();
     expect(restarts).toEqual([]);
   },
