@@ -20,11 +20,12 @@ import { webhookSources } from './events/webhook-sources.ts';
 import { createIntake } from './intake/intake.ts';
 import { deliveriesRoutes } from './own-deliveries/deliveries-rpc.ts';
 import { TestEvents } from './own-deliveries/send-test-event.ts';
+import { ReplayWorker } from './replays/replay-worker.ts';
 import { webhooksRoutes } from './rpc.ts';
 import { startSending } from './sending/start-sending.ts';
 import type { SETTINGS } from './settings.ts';
 import { findUnsettled } from './store/deliveries.ts';
-import { purgeDeliveries, purgeMessages } from './store/retention.ts';
+import { purgeDeliveries, purgeMessages, purgeReplayJobs } from './store/retention.ts';
 
 /** The running service, which the process's closers stop. */
 export interface WebhookDispatcher {
@@ -68,7 +69,7 @@ export async function startWebhookDispatcher(
     sources.flatMap((source) => source.eventTypes.map((eventType) => [eventType.name, eventType])),
   );
 
-  const purges = [purgeInbox, purgeDeliveries, purgeMessages, purgeIdempotency];
+  const purges = [purgeInbox, purgeDeliveries, purgeMessages, purgeReplayJobs, purgeIdempotency];
   const retention = startRetention({ pool, log, purges });
   closers.add(`${SERVICE} retention`, () => retention.close());
 
@@ -86,6 +87,16 @@ export async function startWebhookDispatcher(
   const removals = startEndingRemovedDestinations({ pool, log, destinations, queue });
   closers.add(`${SERVICE} removed destinations`, () => removals.close());
 
+  const replays = new ReplayWorker({
+    pool,
+    log,
+    metrics: dispatcherMetrics,
+    queue,
+    destinations,
+    limits: { replaysPerSecond: settings.replaysPerSecond, leaseMs },
+  });
+  closers.add(`${SERVICE} replays`, () => replays.close());
+
   const subscription = await bus.subscribe({
     group: SERVICE,
     topics: [...new Set(sources.map(({ topic }) => topic))],
@@ -93,7 +104,8 @@ export async function startWebhookDispatcher(
   });
   closers.add(`${SERVICE} subscription`, () => subscription.close());
 
-  const deps = { pool, log, queue, egress, destinations, eventTypes, clock: systemClock, newId };
+  const sends = { egress, destinations, eventTypes, clock: systemClock, newId };
+  const deps = { pool, log, queue, replays, ...sends };
   const testEvents = new TestEvents(deps);
   return {
     routes: [webhooksRoutes(database, eventTypes), deliveriesRoutes({ ...deps, testEvents })],

@@ -7,11 +7,14 @@ import {
   countBacklog,
   countDeadLetters,
   countDisabledDestinations,
+  countUnfinishedReplays,
   findOldestUndelivered,
 } from './store/gauges.ts';
 
 export class DispatcherMetrics {
   readonly attempts;
+  readonly replayedDeliveries;
+  readonly endedReplays;
   readonly #latency;
   readonly #metrics: Metrics;
 
@@ -21,6 +24,15 @@ export class DispatcherMetrics {
       'webhook_attempts_total',
       'Attempts at webhooks, by the state of the delivery after them.',
       ['outcome'],
+    );
+    this.replayedDeliveries = metrics.counter(
+      'webhook_replayed_deliveries_total',
+      'Deliveries that replays of many have put back into the queue.',
+    );
+    this.endedReplays = metrics.counter(
+      'webhook_ended_replays_total',
+      'Replays of many deliveries that have ended, by their last state.',
+      ['state'],
     );
     this.#latency = metrics.histogram(
       'webhook_latency_seconds',
@@ -59,6 +71,11 @@ export class DispatcherMetrics {
       'webhook_disabled_destinations',
       'Destinations that nothing is sent to until they are enabled again.',
       countDisabledDestinations,
+    );
+    count(
+      'webhook_unfinished_replays',
+      'Replays of many deliveries that have not ended.',
+      countUnfinishedReplays,
     );
     this.#metrics.gauge(
       'webhook_breakers',

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID, type UUID } from 'node:crypto';
 import { generateIdentityKeys } from '@creditlane/rpc/identity';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { deliveriesClient, ownerOf } from './own-deliveries/test-owner.ts';
+import { addEndedDeliveries } from './replays/test-ended-deliveries.ts';
 import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
 import { accept, answer, type Received } from './test-receiver.ts';
 
@@ -87,6 +89,29 @@ describe('a dispatcher that is killed', () => {
     children.push(child);
     return child;
   }
+
+  it('in the middle of a replay of many deliveries neither loses nor doubles any', async () => {
+    const receiver = await fixture.addReceiver();
+    const first = await fixture.start({ REPLAYS_PER_SECOND: '1' });
+    await addEndedDeliveries(fixture, { ...receiver, count: 60, applications: 20 });
+    const client = deliveriesClient(first);
+    const { replay } = await client.replayDeliveries({ filter: {} }, ownerOf(receiver));
+    await first.close();
+    const child = await spawnDispatcher();
+    const received = () => expect(receiver.received.length).toBeGreaterThan(5);
+    await vi.waitFor(received, { timeout: 40_000, interval: 10 });
+    child.kill('SIGKILL');
+    const second = await fixture.start({ REPLAYS_PER_SECOND: '1000' });
+    await second.settled();
+    const { rows } = await fixture.sql.query(
+      `SELECT job.state, matched, replayed, skipped, min(replays), max(replays), count(*)::int
+       FROM replay_jobs AS job JOIN deliveries ON deliveries.state = 'delivered'
+       WHERE job.id = $1 GROUP BY job.id`,
+      [replay?.replayId],
+    );
+    const counts = { matched: 60, replayed: 60, skipped: 0, min: 1, max: 1, count: 60 };
+    expect(rows).toEqual([{ state: 'completed', ...counts }]);
+  }, 60_000);
 
   it('loses no delivery, and the next dispatcher repeats only the requests that were under way', async () => {
     const { received, respondWith } = await fixture.addReceiver();

@@ -7,6 +7,7 @@ import { messageTraces1763900000000 } from './migrations/0003-message-traces.ts'
 import { messageReferences1764000000000 } from './migrations/0004-message-references.ts';
 import { replays1764300000000 } from './migrations/0005-replays.ts';
 import { deliveriesByDestination1764300000001 } from './migrations/0006-deliveries-by-destination.ts';
+import { replayJobs1764400000000 } from './migrations/0007-replay-jobs.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -25,6 +26,7 @@ export const webhookDispatcher = defineService(
         messageReferences1764000000000,
         replays1764300000000,
         deliveriesByDestination1764300000001,
+        replayJobs1764400000000,
       ],
       poolSize: { default: 8, min: 3 },
     },

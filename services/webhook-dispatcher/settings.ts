@@ -41,6 +41,13 @@ export const SETTINGS = {
     max: 1_000,
     about: 'Requests under way at once to one destination.',
   }),
+  replaysPerSecond: setting.integer('REPLAYS_PER_SECOND', {
+    default: 100,
+    min: 1,
+    max: 1_000,
+    about:
+      'How many deliveries to one destination a replay of many puts back into the queue, at most.',
+  }),
   leaseMs: setting.durationMs('LEASE', {
     default: '6s',
     min: '1s',

@@ -2,6 +2,7 @@
 import { type Timestamp, timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { DeliveriesService } from '@creditlane/proto/webhooks/v1/deliveries_service';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { stateNameOf } from '../delivery-states.ts';
 import type { Destinations } from '../destinations/destinations.ts';
@@ -10,10 +11,16 @@ import { findAttemptsQuery, findOwnDeliveryQuery } from '../store/own-deliveries
 import { listOwnDeliveries } from './list-own-deliveries.ts';
 import { deliveryNotFound, toOwnDelivery } from './own-delivery.ts';
 import { findOwnDestination } from './own-destination.ts';
+import {
+  cancelReplay,
+  getReplay,
+  type ReplaysDeps,
+  replayDeliveries,
+} from './replay-deliveries.ts';
 import { type ReplayDeps, replayDelivery } from './replay-delivery.ts';
 import type { TestEvents } from './send-test-event.ts';
 
-export interface OwnDeliveriesDeps extends ReplayDeps {
+export interface OwnDeliveriesDeps extends ReplayDeps, ReplaysDeps {
   readonly destinations: Pick<Destinations, 'ofIntegration'>;
   readonly testEvents: TestEvents;
 }
@@ -64,6 +71,22 @@ export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
         const destination = await findOwnDestination(destinations, call);
         return replayDelivery(deps, destination, deliveryId.toLowerCase(), call);
       },
+
+      async replayDeliveries({ filter }, call) {
+        const destination = await findOwnDestination(destinations, call);
+        const { state, event = '', createdFrom, createdBefore } = filter ?? {};
+        const read = {
+          deliveryState: state === DeliveryState.DELIVERED ? 'delivered' : 'dead',
+          event: event || null,
+          createdFrom: createdFrom ? readTime(createdFrom) : null,
+          createdBefore: createdBefore ? readTime(createdBefore) : null,
+        } as const;
+        return replayDeliveries(deps, destination, read, call);
+      },
+
+      getReplay: async ({ replayId }, call) => getReplay(deps, replayId, call),
+
+      cancelReplay: async ({ replayId }, call) => cancelReplay(deps, replayId, call),
 
       async sendTestEvent(request, call) {
         return testEvents.send(await findOwnDestination(destinations, call), request, call);

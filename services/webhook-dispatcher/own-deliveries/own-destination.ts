@@ -1,5 +1,6 @@
 /** The destination of a calling integration, which decides whose deliveries the integration sees. */
 import type { Call } from '@creditlane/rpc/call';
+import { conflict, notFound } from '@creditlane/rpc/fault';
 import type { Destinations } from '../destinations/destinations.ts';
 import type { Recipient } from '../events/webhook-event-type.ts';
 
@@ -14,3 +15,14 @@ export async function findOwnDestination(
   const [recipients] = await ofIntegration.find([identity.subject], traceparent);
   return recipients?.[0];
 }
+
+/** For an integration without a destination. */
+export const destinationNotFound = () =>
+  notFound('destination_not_found', 'The integration has no webhook destination.');
+
+/** For a destination that nothing is sent to. */
+export const destinationIsDisabled = () =>
+  conflict(
+    'destination_disabled',
+    'The destination is disabled: a successful test event enables it.',
+  );

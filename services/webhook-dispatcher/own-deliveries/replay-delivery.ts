@@ -15,15 +15,14 @@ import type { Recipient } from '../events/webhook-event-type.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { findOwnDeliveryQuery } from '../store/own-deliveries.ts';
 import {
-  beginReplay,
+  beginReplays,
   lockEarlierPending,
   lockReplayable,
+  MAX_REPLAYS,
   type ReplayableRow,
 } from '../store/replays.ts';
 import { deliveryNotFound, toOwnDelivery } from './own-delivery.ts';
-
-/** Limits the attempts that are kept for a delivery: with the most RETRY_DELAYS, about 5,000. */
-const MAX_REPLAYS = 100;
+import { destinationIsDisabled } from './own-destination.ts';
 
 export interface ReplayDeps {
   readonly pool: Database['pool'];
@@ -56,7 +55,7 @@ export async function replayDelivery(
       if (found === undefined) throw deliveryNotFound();
       const refusal = refusalOf(found);
       if (refusal !== undefined) throw refusal;
-      await beginReplay(tx, deliveryId, waits);
+      await beginReplays(tx, [{ id: deliveryId, waits }]);
       const replayed = await runQuery(tx, findOwnDeliveryQuery(deliveryId, destinationId));
       if (replayed === undefined) throw deliveryNotFound();
       const delivery = toOwnDelivery(replayed, eventTypes);
@@ -85,10 +84,7 @@ function refusalOf(found: ReplayableRow): Fault | undefined {
     return conflict('delivery_unsendable', 'The event has no body that could be sent.');
   }
   if (destinationDisabled) {
-    return conflict(
-      'destination_disabled',
-      'The destination is disabled: a successful test event enables it.',
-    );
+    return destinationIsDisabled();
   }
   if (replays >= MAX_REPLAYS) {
     return conflict('too_many_replays', `The delivery was replayed ${MAX_REPLAYS} times already.`);

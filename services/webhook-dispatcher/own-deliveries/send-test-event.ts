@@ -9,14 +9,7 @@ import {
   SendTestEventResponseSchema,
 } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import type { Call } from '@creditlane/rpc/call';
-import {
-  conflict,
-  internal,
-  invalid,
-  notFound,
-  resourceExhausted,
-  unavailable,
-} from '@creditlane/rpc/fault';
+import { conflict, internal, invalid, resourceExhausted, unavailable } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Destinations } from '../destinations/destinations.ts';
@@ -25,6 +18,7 @@ import type { Outcome } from '../egress/exchange.ts';
 import type { Recipient, WebhookEventType } from '../events/webhook-event-type.ts';
 import { requestHeaders } from '../sending/request-headers.ts';
 import { storeTestSuccess } from '../store/destinations.ts';
+import { destinationNotFound } from './own-destination.ts';
 
 /** Test events under way in this process, to all destinations together; each may take the whole deadline. */
 const MAX_UNDER_WAY = 64;
@@ -166,6 +160,3 @@ async function record(
   }
   return answer;
 }
-
-const destinationNotFound = () =>
-  notFound('destination_not_found', 'The integration has no webhook destination.');

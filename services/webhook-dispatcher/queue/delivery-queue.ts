@@ -164,6 +164,13 @@ export class DeliveryQueue {
     return new Capacity(total, byDestination, capacityOf(initial, 0, nowMs));
   }
 
+  /** How many requests to a destination may be under way now; 0 while its circuit breaker is open. */
+  requestLimit(destinationId: string): number {
+    const limit =
+      this.#limits.get(destinationId) ?? new AdaptiveLimit(this.#options.maxInFlightPerDestination);
+    return limit.limit(performance.now());
+  }
+
   /** The entries whose leases end before `timeMs` (by performance.now()). */
   expiringBefore(timeMs: number): QueueEntry[] {
     return [...this.#entries.values()].filter(({ leasedUntilMs }) => leasedUntilMs < timeMs);

@@ -159,11 +159,15 @@ export function endExpiredHoldsQuery(limit: number): Query<Lane[]> {
 const unsettled = defineStatement<{ due: boolean; next_attempt_at: Date | null }>(
   'deliveries_unsettled',
   `SELECT EXISTS (SELECT FROM deliveries
-       WHERE state = 'due' AND (leased OR next_attempt_at <= now())) AS due,
+       WHERE state = 'due' AND (leased OR next_attempt_at <= now()))
+       OR EXISTS (SELECT FROM replay_jobs WHERE finished_at IS NULL) AS due,
      (SELECT min(next_attempt_at) FROM deliveries WHERE state = 'due') AS next_attempt_at`,
 );
 
-/** Whether any delivery is due or leased, by whichever process, and when the next attempt is planned. */
+/**
+ * Whether any delivery is due, leased or to be replayed, by whichever process, and when the next attempt is
+ * planned.
+ */
 export async function findUnsettled(
   db: Queryable,
 ): Promise<{ due: boolean; nextAttemptAt?: Date }> {

@@ -143,3 +143,18 @@ export async function storeTestSuccess(
   const [row] = await recordTestSuccess.run(tx, [destinationId, revision]);
   return row?.was_disabled ?? false;
 }
+
+const selectDisabled = defineStatement<{ disabled: boolean }>(
+  'destinations_disabled',
+  `SELECT EXISTS (SELECT FROM destination_states
+     WHERE destination_id = $1 AND disabled_at IS NOT NULL AND revision >= $2) AS disabled`,
+);
+
+/** Whether nothing is sent to the destination at this revision. */
+export async function isDestinationDisabled(
+  db: Queryable,
+  { destinationId, revision }: { destinationId: string; revision: number },
+): Promise<boolean> {
+  const [row] = await selectDisabled.run(db, [destinationId, revision]);
+  return row?.disabled ?? false;
+}

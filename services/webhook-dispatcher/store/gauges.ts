@@ -28,3 +28,8 @@ export const countDisabledDestinations = defineStatement<{ count: number }>(
   'measure_disabled_destinations',
   'SELECT count(*) FROM destination_states WHERE disabled_at IS NOT NULL',
 );
+
+export const countUnfinishedReplays = defineStatement<{ count: number }>(
+  'measure_unfinished_replays',
+  'SELECT count(*) FROM replay_jobs WHERE finished_at IS NULL',
+);

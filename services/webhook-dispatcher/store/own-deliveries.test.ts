@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Queryable } from '@creditlane/postgres/statement';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DELIVERY_STATE_NAMES } from '../delivery-states.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { findOwnDeliveries, type ListQuery } from './own-deliveries.ts';
+import { countReplaySlice, lockLanes, searchReplaySlice } from './replay-slices.ts';
 
 const OWN = randomUUID();
 const APPLICATION = randomUUID();
@@ -21,12 +23,12 @@ beforeAll(async () => {
   // Half of the deliveries are to the destination. One in a hundred is dead.
   await fixture.sql.query(
     `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased, fence,
-       created_at)
+       created_at, settled_at)
      SELECT md5('d' || n)::uuid, md5(n::text)::uuid,
        CASE n % 2 WHEN 0 THEN '${OWN}'::uuid ELSE md5((n % 100)::text)::uuid END,
        CASE n % 10000 WHEN 0 THEN '${APPLICATION}'::uuid ELSE md5((n / 5)::text)::uuid END,
        1, CASE n % 100 WHEN 0 THEN 'dead' ELSE 'delivered' END, false, 0,
-       now() - n * interval '1 second'
+       now() - n * interval '1 second', now() - n * interval '1 second'
      FROM generate_series(1, ${DELIVERIES}) AS n`,
   );
   await fixture.sql.query('ANALYZE');
@@ -48,8 +50,10 @@ const LATER = {
   id: FIRST_PAGE.after.id,
 };
 
-/** Runs a query with the plan for its own values or for any, and returns the plan as text. */
-async function planOf(query: ListQuery, planFor: 'own' | 'any'): Promise<string> {
+type PlanFor = 'own' | 'any';
+
+/** Runs a statement with the plan for its own values or for any, and returns the plan as text. */
+async function planOf(run: (db: Queryable) => Promise<unknown>, planFor: PlanFor): Promise<string> {
   let plan = '';
   const client = await fixture.sql.connect();
   const explaining = {
@@ -66,7 +70,7 @@ async function planOf(query: ListQuery, planFor: 'own' | 'any'): Promise<string>
       return { rows: [] };
     },
   };
-  await findOwnDeliveries(explaining as never, query).finally(() => client.release());
+  await run(explaining as never).finally(() => client.release());
   return plan;
 }
 
@@ -93,9 +97,52 @@ it.each<[string, Partial<ListQuery>]>([
   ['an event that no delivery has', { event: 'applicationDeclined', maxSearched: 500 }],
 ])('%s of a long list is read through an index, without a sequential scan', async (_, change) => {
   for (const planFor of ['own', 'any'] as const) {
-    const plan = await planOf({ ...FIRST_PAGE, ...change }, planFor);
+    const query = { ...FIRST_PAGE, ...change };
+    const plan = await planOf((db) => findOwnDeliveries(db, query), planFor);
     expect(plan).toMatch(/Index Scan (Backward )?(using|on) deliveries_(by_destination|lane)/);
     expect(plan).not.toMatch(/Seq Scan on (deliveries|messages)/);
     expect(rowsFilteredOut(plan), plan).toBeLessThanOrEqual(500);
   }
+});
+
+describe('a slice of a replay of many deliveries', () => {
+  /** A job whose cursor is in the middle of the destination's deliveries. */
+  async function addJob(deliveryState: 'dead' | 'delivered', event: string | null) {
+    const { rows } = await fixture.sql.query(
+      `INSERT INTO replay_jobs (id, integration_id, destination_id, delivery_state, event,
+         cursor_created_at, cursor_id, finished_at)
+       SELECT gen_random_uuid(), $1, $1, $2, $3, now() - interval '${DELIVERIES / 2} seconds', $1, now()
+       RETURNING id`,
+      [OWN, deliveryState, event],
+    );
+    return rows[0].id as string;
+  }
+
+  it.each([
+    ['delivered', null],
+    ['delivered', 'applicationDeclined'],
+    ['dead', null],
+  ] as const)('of %s ones with event %s is read in the order of an index', async (state, event) => {
+    const id = await addJob(state, event);
+    for (const read of [searchReplaySlice, countReplaySlice]) {
+      // The service plans for any values. With the job's, PostgreSQL may sort all that is after the cursor.
+      const plan = await planOf((db) => read(db, id, 100), 'any');
+      // The scan ends with the slice, though half of the deliveries are after the cursor.
+      expect(plan).toMatch(/Index Scan using deliveries_by_destination .*actual.* rows=\d{1,3}\b/);
+      expect(plan).not.toMatch(/Seq Scan on (deliveries|messages)/);
+      expect(rowsFilteredOut(plan), plan).toBeLessThanOrEqual(3);
+    }
+  });
+
+  it('is locked through indexes', async () => {
+    const { rows } = await fixture.sql.query(
+      'SELECT id FROM deliveries WHERE destination_id = $1 LIMIT 25',
+      [OWN],
+    );
+    const ids = rows.map(({ id }) => id);
+    for (const planFor of ['own', 'any'] as const) {
+      const plan = await planOf((db) => lockLanes(db, OWN, ids), planFor);
+      expect(plan).not.toMatch(/Seq Scan on deliveries/);
+    }
+  });
 });

@@ -2,6 +2,9 @@
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { DeliveryStateName } from '../tables.ts';
 
+/** Limits the attempts that are kept for a delivery: with the most RETRY_DELAYS, about 5,000. */
+export const MAX_REPLAYS = 100;
+
 /** The state that decides whether a delivery can be replayed. */
 export interface ReplayableRow {
   state: DeliveryStateName;
@@ -57,15 +60,21 @@ export async function lockReplayable(
 
 const beginSeries = defineStatement(
   'replay_begin',
-  `UPDATE deliveries
-   SET state = CASE WHEN $2 THEN 'waiting' ELSE 'due' END, leased = false, fence = fence + 1,
+  `UPDATE deliveries AS d
+   SET state = CASE WHEN r.waits THEN 'waiting' ELSE 'due' END, leased = false, fence = fence + 1,
      replays = replays + 1, earlier_attempts = attempts, replayed_at = now(),
-     next_attempt_at = CASE WHEN NOT $2 THEN now() END,
+     next_attempt_at = CASE WHEN NOT r.waits THEN now() END,
      holding = true, hold_until = NULL, reason = NULL, settled_at = NULL
-   WHERE id = $1`,
+   FROM unnest($1::uuid[], $2::boolean[]) AS r (id, waits) WHERE d.id = r.id`,
 );
 
-/** Begins a new series of attempts: at once, or when the lane is free. */
-export async function beginReplay(tx: Queryable, id: string, waits: boolean): Promise<void> {
-  await beginSeries.run(tx, [id, waits]);
+/** A delivery to replay, and whether it waits for an earlier one of its lane. */
+export interface Replay {
+  readonly id: string;
+  readonly waits: boolean;
+}
+
+/** Begins a new series of attempts for each delivery: at once, or when its lane is free. */
+export async function beginReplays(tx: Queryable, replays: readonly Replay[]): Promise<void> {
+  await beginSeries.run(tx, [replays.map(({ id }) => id), replays.map(({ waits }) => waits)]);
 }

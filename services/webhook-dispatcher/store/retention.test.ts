@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { runPurge } from '@creditlane/postgres/retention';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
-import { purgeDeliveries, purgeMessages } from './retention.ts';
+import { purgeDeliveries, purgeMessages, purgeReplayJobs } from './retention.ts';
 
 let fixture: TestFixture;
 beforeEach(async () => {
@@ -50,4 +50,15 @@ it('a delivery is deleted thirty days after its final state, with its attempts a
     'SELECT (SELECT count(*)::int FROM attempts) + (SELECT count(*)::int FROM messages) AS count',
   );
   expect(left).toEqual([{ count: 6 }]);
+});
+
+it('a replay of many deliveries is deleted thirty days after its end', async () => {
+  await fixture.sql.query(
+    `INSERT INTO replay_jobs (id, integration_id, destination_id, delivery_state, cursor_created_at,
+       cursor_id, requested_at, finished_at)
+     SELECT id, id, id, 'dead', now(), id, now() - asked * interval '1 day', now() - ended * interval '1 day'
+     FROM (VALUES (gen_random_uuid(), 45, 31), (gen_random_uuid(), 45, 29),
+       (gen_random_uuid(), 45, NULL)) AS job (id, asked, ended)`,
+  );
+  expect(await runPurge(fixture.sql, purgeReplayJobs)).toBe(1);
 });

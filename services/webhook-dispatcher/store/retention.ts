@@ -1,5 +1,5 @@
-/** The SQL of retention: deliveries are kept for 30 days after they were delivered or became dead. */
-import type { Purge } from '@creditlane/postgres/retention';
+/** The SQL of retention: deliveries and replays are kept for 30 days after their end. */
+import { definePurge, type Purge } from '@creditlane/postgres/retention';
 import { defineStatement } from '@creditlane/postgres/statement';
 
 export const purgeDeliveries: Purge = defineStatement(
@@ -30,4 +30,13 @@ export const purgeMessages: Purge = defineStatement(
      DELETE FROM messages USING old WHERE messages.event_id = old.event_id RETURNING 1
    )
    SELECT count(*) AS deleted FROM deleted_message`,
+);
+
+export const purgeReplayJobs: Purge = definePurge(
+  'replay_jobs_purge',
+  `DELETE FROM replay_jobs WHERE ctid = ANY (ARRAY(
+     SELECT ctid FROM replay_jobs
+     -- The condition on requested_at, which is never after finished_at, makes use of its index.
+     WHERE requested_at < now() - interval '30 days' AND finished_at < now() - interval '30 days'
+     LIMIT 1000))`,
 );

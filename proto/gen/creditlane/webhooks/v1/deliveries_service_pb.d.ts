@@ -2,7 +2,7 @@
 // @generated from file creditlane/webhooks/v1/deliveries_service.proto (package creditlane.webhooks.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Attempt, DeliveryState } from "./webhooks_service_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
@@ -272,6 +272,216 @@ export declare type ReplayDeliveryResponse = Message<"creditlane.webhooks.v1.Rep
 export declare const ReplayDeliveryResponseSchema: GenMessage<ReplayDeliveryResponse>;
 
 /**
+ * Which deliveries of the integration's destination are replayed.
+ *
+ * @generated from message creditlane.webhooks.v1.ReplayFilter
+ */
+export declare type ReplayFilter = Message<"creditlane.webhooks.v1.ReplayFilter"> & {
+  /**
+   * Unspecified: DEAD.
+   *
+   * @generated from field: creditlane.webhooks.v1.DeliveryState state = 1;
+   */
+  state: DeliveryState;
+
+  /**
+   * The name of the event type. Empty: any.
+   *
+   * @generated from field: string event = 2;
+   */
+  event: string;
+
+  /**
+   * Created then or later.
+   *
+   * @generated from field: google.protobuf.Timestamp created_from = 3;
+   */
+  createdFrom?: Timestamp | undefined;
+
+  /**
+   * Created before.
+   *
+   * @generated from field: google.protobuf.Timestamp created_before = 4;
+   */
+  createdBefore?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message creditlane.webhooks.v1.ReplayFilter.
+ * Use `create(ReplayFilterSchema)` to create a new message.
+ */
+export declare const ReplayFilterSchema: GenMessage<ReplayFilter>;
+
+/**
+ * A replay of many deliveries.
+ *
+ * @generated from message creditlane.webhooks.v1.Replay
+ */
+export declare type Replay = Message<"creditlane.webhooks.v1.Replay"> & {
+  /**
+   * @generated from field: string replay_id = 1;
+   */
+  replayId: string;
+
+  /**
+   * @generated from field: creditlane.webhooks.v1.ReplayState state = 2;
+   */
+  state: ReplayState;
+
+  /**
+   * Why the replay is STOPPED: a stable word.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: creditlane.webhooks.v1.ReplayFilter filter = 4;
+   */
+  filter?: ReplayFilter | undefined;
+
+  /**
+   * The deliveries that match; so far, while they are being counted.
+   *
+   * @generated from field: uint32 matched = 5;
+   */
+  matched: number;
+
+  /**
+   * Put back into the queue.
+   *
+   * @generated from field: uint32 replayed = 6;
+   */
+  replayed: number;
+
+  /**
+   * Passed over: never sendable, replayed too often, or replayed alone or deleted meanwhile.
+   *
+   * @generated from field: uint32 skipped = 7;
+   */
+  skipped: number;
+
+  /**
+   * Not reached yet; of an ended replay, not reached at all.
+   *
+   * @generated from field: uint32 remaining = 8;
+   */
+  remaining: number;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp requested_at = 9;
+   */
+  requestedAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp finished_at = 10;
+   */
+  finishedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message creditlane.webhooks.v1.Replay.
+ * Use `create(ReplaySchema)` to create a new message.
+ */
+export declare const ReplaySchema: GenMessage<Replay>;
+
+/**
+ * @generated from message creditlane.webhooks.v1.ReplayDeliveriesRequest
+ */
+export declare type ReplayDeliveriesRequest = Message<"creditlane.webhooks.v1.ReplayDeliveriesRequest"> & {
+  /**
+   * @generated from field: creditlane.webhooks.v1.ReplayFilter filter = 1;
+   */
+  filter?: ReplayFilter | undefined;
+};
+
+/**
+ * Describes the message creditlane.webhooks.v1.ReplayDeliveriesRequest.
+ * Use `create(ReplayDeliveriesRequestSchema)` to create a new message.
+ */
+export declare const ReplayDeliveriesRequestSchema: GenMessage<ReplayDeliveriesRequest>;
+
+/**
+ * @generated from message creditlane.webhooks.v1.ReplayDeliveriesResponse
+ */
+export declare type ReplayDeliveriesResponse = Message<"creditlane.webhooks.v1.ReplayDeliveriesResponse"> & {
+  /**
+   * @generated from field: creditlane.webhooks.v1.Replay replay = 1;
+   */
+  replay?: Replay | undefined;
+};
+
+/**
+ * Describes the message creditlane.webhooks.v1.ReplayDeliveriesResponse.
+ * Use `create(ReplayDeliveriesResponseSchema)` to create a new message.
+ */
+export declare const ReplayDeliveriesResponseSchema: GenMessage<ReplayDeliveriesResponse>;
+
+/**
+ * @generated from message creditlane.webhooks.v1.GetReplayRequest
+ */
+export declare type GetReplayRequest = Message<"creditlane.webhooks.v1.GetReplayRequest"> & {
+  /**
+   * @generated from field: string replay_id = 1;
+   */
+  replayId: string;
+};
+
+/**
+ * Describes the message creditlane.webhooks.v1.GetReplayRequest.
+ * Use `create(GetReplayRequestSchema)` to create a new message.
+ */
+export declare const GetReplayRequestSchema: GenMessage<GetReplayRequest>;
+
+/**
+ * @generated from message creditlane.webhooks.v1.GetReplayResponse
+ */
+export declare type GetReplayResponse = Message<"creditlane.webhooks.v1.GetReplayResponse"> & {
+  /**
+   * @generated from field: creditlane.webhooks.v1.Replay replay = 1;
+   */
+  replay?: Replay | undefined;
+};
+
+/**
+ * Describes the message creditlane.webhooks.v1.GetReplayResponse.
+ * Use `create(GetReplayResponseSchema)` to create a new message.
+ */
+export declare const GetReplayResponseSchema: GenMessage<GetReplayResponse>;
+
+/**
+ * @generated from message creditlane.webhooks.v1.CancelReplayRequest
+ */
+export declare type CancelReplayRequest = Message<"creditlane.webhooks.v1.CancelReplayRequest"> & {
+  /**
+   * @generated from field: string replay_id = 1;
+   */
+  replayId: string;
+};
+
+/**
+ * Describes the message creditlane.webhooks.v1.CancelReplayRequest.
+ * Use `create(CancelReplayRequestSchema)` to create a new message.
+ */
+export declare const CancelReplayRequestSchema: GenMessage<CancelReplayRequest>;
+
+/**
+ * @generated from message creditlane.webhooks.v1.CancelReplayResponse
+ */
+export declare type CancelReplayResponse = Message<"creditlane.webhooks.v1.CancelReplayResponse"> & {
+  /**
+   * @generated from field: creditlane.webhooks.v1.Replay replay = 1;
+   */
+  replay?: Replay | undefined;
+};
+
+/**
+ * Describes the message creditlane.webhooks.v1.CancelReplayResponse.
+ * Use `create(CancelReplayResponseSchema)` to create a new message.
+ */
+export declare const CancelReplayResponseSchema: GenMessage<CancelReplayResponse>;
+
+/**
  * @generated from message creditlane.webhooks.v1.SendTestEventRequest
  */
 export declare type SendTestEventRequest = Message<"creditlane.webhooks.v1.SendTestEventRequest"> & {
@@ -348,6 +558,52 @@ export declare type SendTestEventResponse = Message<"creditlane.webhooks.v1.Send
 export declare const SendTestEventResponseSchema: GenMessage<SendTestEventResponse>;
 
 /**
+ * @generated from enum creditlane.webhooks.v1.ReplayState
+ */
+export enum ReplayState {
+  /**
+   * @generated from enum value: REPLAY_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The deliveries that match are being counted.
+   *
+   * @generated from enum value: REPLAY_STATE_COUNTING = 1;
+   */
+  COUNTING = 1,
+
+  /**
+   * @generated from enum value: REPLAY_STATE_RUNNING = 2;
+   */
+  RUNNING = 2,
+
+  /**
+   * Every delivery that matched is back in the queue, or skipped.
+   *
+   * @generated from enum value: REPLAY_STATE_COMPLETED = 3;
+   */
+  COMPLETED = 3,
+
+  /**
+   * Ended by the state of the destination, which the reason tells.
+   *
+   * @generated from enum value: REPLAY_STATE_STOPPED = 4;
+   */
+  STOPPED = 4,
+
+  /**
+   * @generated from enum value: REPLAY_STATE_CANCELLED = 5;
+   */
+  CANCELLED = 5,
+}
+
+/**
+ * Describes the enum creditlane.webhooks.v1.ReplayState.
+ */
+export declare const ReplayStateSchema: GenEnum<ReplayState>;
+
+/**
  * The deliveries to an integration's own destination. The integration is the subject of the identity token.
  * Without a destination it has no deliveries; those to a destination that was removed are not its own.
  *
@@ -387,6 +643,42 @@ export declare const DeliveriesService: GenService<{
     methodKind: "unary";
     input: typeof ReplayDeliveryRequestSchema;
     output: typeof ReplayDeliveryResponseSchema;
+  },
+  /**
+   * Begins a replay of all deliveries that match a filter and are in its state now, oldest first, and answers
+   * at once. The deliveries are put back into the queue in small numbers, while few others are to be sent; each
+   * then goes as with ReplayDelivery. The error is NOT_FOUND with code "destination_not_found",
+   * INVALID_ARGUMENT with code "invalid_range", or FAILED_PRECONDITION with code "destination_disabled" or,
+   * while an earlier replay is not finished, "replay_under_way".
+   *
+   * @generated from rpc creditlane.webhooks.v1.DeliveriesService.ReplayDeliveries
+   */
+  replayDeliveries: {
+    methodKind: "unary";
+    input: typeof ReplayDeliveriesRequestSchema;
+    output: typeof ReplayDeliveriesResponseSchema;
+  },
+  /**
+   * Returns a replay that the integration has asked for. For any other, the error is NOT_FOUND with code
+   * "replay_not_found".
+   *
+   * @generated from rpc creditlane.webhooks.v1.DeliveriesService.GetReplay
+   */
+  getReplay: {
+    methodKind: "unary";
+    input: typeof GetReplayRequestSchema;
+    output: typeof GetReplayResponseSchema;
+  },
+  /**
+   * Ends a replay. Deliveries that it has put back into the queue are sent. A replay that has ended stays as it
+   * is. The error is NOT_FOUND with code "replay_not_found".
+   *
+   * @generated from rpc creditlane.webhooks.v1.DeliveriesService.CancelReplay
+   */
+  cancelReplay: {
+    methodKind: "unary";
+    input: typeof CancelReplayRequestSchema;
+    output: typeof CancelReplayResponseSchema;
   },
   /**
    * Posts a payload to the integration's destination as an event of a type, marked by the header

@@ -1,0 +1,179 @@
+/** Replays of many deliveries: an integration asks for one, reads how far it is, and may cancel it. */
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import {
+  answerOnce,
+  findStoredAnswer,
+  storeAnswer,
+  writeFirst,
+} from '@creditlane/idempotency/stored-answers';
+import type { Database } from '@creditlane/postgres/database';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import {
+  type CancelReplayResponse,
+  CancelReplayResponseSchema,
+  type ReplayDeliveriesResponse,
+  ReplayDeliveriesResponseSchema,
+  ReplayState,
+} from '@creditlane/proto/webhooks/v1/deliveries_service';
+import type { Call } from '@creditlane/rpc/call';
+import { conflict, invalid, notFound } from '@creditlane/rpc/fault';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import { DELIVERY_STATES } from '../delivery-states.ts';
+import type { Recipient } from '../events/webhook-event-type.ts';
+import type { ReplayWorker } from '../replays/replay-worker.ts';
+import { isDestinationDisabled } from '../store/destinations.ts';
+import {
+  endReplayJob,
+  findReplayJob,
+  findUnfinishedReplay,
+  insertReplayJob,
+  type ReplayFilter,
+  type ReplayJobRow,
+  type ReplayJobState,
+} from '../store/replay-jobs.ts';
+import { destinationIsDisabled, destinationNotFound } from './own-destination.ts';
+
+export interface ReplaysDeps {
+  readonly pool: Database['pool'];
+  readonly log: Log;
+  readonly replays: Pick<ReplayWorker, 'wake' | 'reportEnd'>;
+  readonly newId: () => string;
+}
+
+const STATES: Readonly<Record<ReplayJobState, ReplayState>> = {
+  counting: ReplayState.COUNTING,
+  running: ReplayState.RUNNING,
+  completed: ReplayState.COMPLETED,
+  stopped: ReplayState.STOPPED,
+  cancelled: ReplayState.CANCELLED,
+};
+
+/**
+ * Stores a replay of the deliveries to `destination` that match the filter, which the worker then runs.
+ *
+ * @throws Fault `destination_not_found`, `invalid_range`, `destination_disabled`, `replay_under_way`, or a
+ *   fault of the idempotency key
+ */
+export async function replayDeliveries(
+  { pool, log, replays, newId }: ReplaysDeps,
+  destination: Recipient | undefined,
+  filter: ReplayFilter,
+  call: Call,
+): Promise<ReplayDeliveriesResponse> {
+  if (destination === undefined) throw destinationNotFound();
+  checkRange(filter);
+  const { destinationId } = destination;
+  const { identity, idempotency, requestId } = call;
+  const job = { id: newId(), integrationId: identity.subject, destinationId, ...filter };
+
+  let underWay: string | undefined;
+  const write = () =>
+    inTransaction(pool, async (tx) => {
+      if (await isDestinationDisabled(tx, destination)) throw destinationIsDisabled();
+      const inserted = await insertReplayJob(tx, job);
+      if (inserted === undefined) {
+        underWay = await findUnfinishedReplay(tx, destinationId);
+        return undefined;
+      }
+      const answer = create(ReplayDeliveriesResponseSchema, { replay: toReplay(inserted) });
+      if (idempotency) {
+        await storeAnswer(tx, idempotency, toBinary(ReplayDeliveriesResponseSchema, answer));
+      }
+      return answer;
+    });
+  const stored = idempotency && (await findStoredAnswer(pool, idempotency));
+  // Of two duplicate requests, the second meets the job of the first: `writeFirst` then finds the answer.
+  const outcome = stored
+    ? ({ replayed: true, answer: stored } as const)
+    : await writeFirst(pool, idempotency, write);
+  if (outcome === undefined) {
+    const which = underWay === undefined ? '' : ` ${underWay}`;
+    throw conflict(
+      'replay_under_way',
+      `The replay${which} of your deliveries is not finished yet.`,
+    );
+  }
+  if (outcome.replayed) {
+    call.markReplayed();
+    return fromBinary(ReplayDeliveriesResponseSchema, outcome.answer);
+  }
+  const { id: replayId, integrationId } = job;
+  log.info(
+    { replayId, integrationId, destinationId, requestId, ...filter },
+    'a replay of deliveries is requested',
+  );
+  replays.wake();
+  return outcome.answer;
+}
+
+/** @throws Fault `replay_not_found` */
+export async function getReplay({ pool }: Pick<ReplaysDeps, 'pool'>, id: string, call: Call) {
+  const job = await findReplayJob(pool, id, call.identity.subject);
+  if (job === undefined) throw replayNotFound();
+  return { replay: toReplay(job) };
+}
+
+/**
+ * Ends a replay that has not ended yet.
+ *
+ * @throws Fault `replay_not_found`, or a fault of the idempotency key
+ */
+export async function cancelReplay(
+  { pool, replays }: ReplaysDeps,
+  id: string,
+  call: Call,
+): Promise<CancelReplayResponse> {
+  const { identity, idempotency } = call;
+  let cancelled: ReplayJobRow | undefined;
+  const outcome = await answerOnce(pool, idempotency, () =>
+    inTransaction(pool, async (tx) => {
+      const job = await findReplayJob(tx, id, identity.subject);
+      if (job === undefined) throw replayNotFound();
+      cancelled = await endReplayJob(tx, id, 'cancelled');
+      const last = cancelled ?? (await findReplayJob(tx, id, identity.subject)) ?? job;
+      const answer = create(CancelReplayResponseSchema, { replay: toReplay(last) });
+      if (idempotency) {
+        await storeAnswer(tx, idempotency, toBinary(CancelReplayResponseSchema, answer));
+      }
+      return answer;
+    }),
+  );
+  if (outcome.replayed) {
+    call.markReplayed();
+    return fromBinary(CancelReplayResponseSchema, outcome.answer);
+  }
+  if (cancelled !== undefined) replays.reportEnd(cancelled);
+  return outcome.answer;
+}
+
+function checkRange({ createdFrom, createdBefore }: ReplayFilter): void {
+  if (createdFrom === null || createdBefore === null || createdFrom < createdBefore) return;
+  const message = 'must be later than createdFrom';
+  throw invalid('invalid_range', `createdBefore ${message}`, [
+    { pointer: '/filter/createdBefore', message },
+  ]);
+}
+
+function toReplay(job: ReplayJobRow) {
+  const { createdFrom, createdBefore, matched, replayed, skipped, finishedAt } = job;
+  return {
+    replayId: job.id,
+    state: STATES[job.state],
+    reason: job.reason ?? '',
+    filter: {
+      state: DELIVERY_STATES[job.deliveryState],
+      event: job.event ?? '',
+      ...(createdFrom && { createdFrom: timestampFromDate(createdFrom) }),
+      ...(createdBefore && { createdBefore: timestampFromDate(createdBefore) }),
+    },
+    matched,
+    replayed,
+    skipped,
+    remaining: Math.max(0, matched - replayed - skipped),
+    requestedAt: timestampFromDate(job.requestedAt),
+    ...(finishedAt && { finishedAt: timestampFromDate(finishedAt) }),
+  };
+}
+
+const replayNotFound = () => notFound('replay_not_found', 'There is no such replay.');

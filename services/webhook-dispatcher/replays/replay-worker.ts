@@ -1,0 +1,113 @@
+/** Runs the replays of many deliveries that integrations have asked for, slice by slice. */
+import type { Database } from '@creditlane/postgres/database';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Destinations } from '../destinations/destinations.ts';
+import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
+import type { DeliveryQueue } from '../queue/delivery-queue.ts';
+import { findNextReplays, type NextReplay, type ReplayJobRow } from '../store/replay-jobs.ts';
+import { countReplaySlice, postponeReplay } from '../store/replay-slices.ts';
+import { replaySlice, type SliceLimits } from './replay-slice.ts';
+
+export interface ReplayWorkerOptions {
+  readonly pool: Database['pool'];
+  readonly log: Log;
+  readonly metrics: DispatcherMetrics;
+  readonly queue: Pick<DeliveryQueue, 'backlog' | 'requestLimit'>;
+  readonly destinations: Pick<Destinations, 'get'>;
+  readonly limits: SliceLimits;
+}
+
+/** How late a replay is noticed, at most, that another process has stored or left unfinished. */
+const POLL_MS = 1_000;
+/** Between two looks at slices that are due and in the hands of another process. */
+const MIN_PAUSE_MS = 50;
+const POSTPONED_MS = 1_000;
+/** The most slices of a round, so that a replay is never behind the slices of many others for long. */
+const MAX_JOBS_PER_ROUND = 8;
+/** Counting reads so many deliveries with a statement. */
+const MAX_COUNTED = 1_000;
+
+export class ReplayWorker {
+  readonly #options: ReplayWorkerOptions;
+  readonly #stop = new AbortController();
+  readonly #requested = new WakeSignal();
+  readonly #running: Promise<void>;
+
+  constructor(options: ReplayWorkerOptions) {
+    this.#options = options;
+    this.#running = this.#run();
+  }
+
+  /** Begins a replay that has just been stored. */
+  wake(): void {
+    this.#requested.signal();
+  }
+
+  /** Counts and logs the end of a replay. */
+  reportEnd(job: ReplayJobRow): void {
+    const { log, metrics } = this.#options;
+    const { id: replayId, integrationId, destinationId, state, reason } = job;
+    const { matched, replayed, skipped, requestedAt, finishedAt } = job;
+    metrics.endedReplays.inc({ state });
+    const durationMs = (finishedAt ?? requestedAt).getTime() - requestedAt.getTime();
+    const counts = { matched, replayed, skipped, durationMs };
+    log.info(
+      { replayId, integrationId, destinationId, state, ...(reason && { reason }), ...counts },
+      'a replay of deliveries has ended',
+    );
+  }
+
+  /** Resolves once no more slices are written. Another process, or the next one, goes on. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { pool, log } = this.#options;
+    while (!this.#stop.signal.aborted) {
+      let pauseMs = POLL_MS;
+      try {
+        const jobs = await findNextReplays(pool, MAX_JOBS_PER_ROUND);
+        const due = jobs.filter(({ dueInMs }) => dueInMs === 0);
+        let advanced = 0;
+        for (const job of due) if (await this.#advance(job)) advanced += 1;
+        if (advanced > 0) continue;
+        pauseMs = Math.max(MIN_PAUSE_MS, Math.min(POLL_MS, jobs[0]?.dueInMs ?? POLL_MS));
+      } catch (err) {
+        log.warn({ err }, 'replays of deliveries cannot be read');
+      }
+      await this.#requested.wait(pauseMs, this.#stop.signal);
+    }
+  }
+
+  /**
+   * Writes one slice of a job; false when there was none to write. A job that fails is postponed, so that it
+   * does not delay the others.
+   */
+  async #advance({ id, destinationId, state }: NextReplay): Promise<boolean> {
+    const { pool, log, metrics, queue, destinations, limits } = this.#options;
+    if (this.#stop.signal.aborted) return false;
+    try {
+      if (state === 'counting') {
+        return (await countReplaySlice(pool, id, MAX_COUNTED)) !== undefined;
+      }
+      const destination = await destinations.get(destinationId, undefined);
+      // Half of the requests that the destination may have are left to other deliveries than replayed ones.
+      // After failures the destination may have one request, without which it could never have more.
+      const requests = queue.requestLimit(destinationId);
+      const maxDue = requests === 0 ? 0 : Math.max(1, Math.floor(requests / 2));
+      const slice = await replaySlice(pool, id, destination && { ...destination, maxDue }, limits);
+      if (slice === undefined) return false;
+      metrics.replayedDeliveries.inc(slice.replayed);
+      if (slice.replayed > 0) queue.backlog.add([destinationId]);
+      if (slice.ended !== undefined) this.reportEnd(slice.ended);
+      return true;
+    } catch (err) {
+      log.warn({ err, replayId: id, destinationId }, 'a replay of deliveries is postponed');
+      await postponeReplay(pool, id, POSTPONED_MS);
+      return false;
+    }
+  }
+}
