@@ -4,7 +4,9 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {
   DeliveriesService,
   type OwnDeliverySchema,
+  ReplayState,
 } from '@creditlane/proto/webhooks/v1/deliveries_service';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import type { Call } from '@creditlane/rpc/call';
 import { notFound } from '@creditlane/rpc/fault';
 import { fakeService } from '@creditlane/rpc/test-fake-service';
@@ -29,6 +31,12 @@ export function fakeDeliveriesService(
     if (delivery === undefined) throw notFound('delivery_not_found', 'there is no such delivery');
     return delivery;
   };
+  const replay = {
+    state: ReplayState.COUNTING,
+    filter: { state: DeliveryState.DEAD },
+    matched: 7,
+    requestedAt: timestampFromDate(new Date('2026-03-02T15:04:05.678Z')),
+  };
   return fakeService(DeliveriesService, {
     listOwnDeliveries: async (request, call) => {
       record('listOwnDeliveries', request, call);
@@ -47,6 +55,21 @@ export function fakeDeliveriesService(
       record('replayDelivery', request, call);
       if (call.idempotency?.key === 'replayed') call.markReplayed();
       return { delivery: own(request.deliveryId) };
+    },
+    replayDeliveries: async (request, call) => {
+      record('replayDeliveries', request, call);
+      if (call.idempotency?.key === 'replayed') call.markReplayed();
+      return { replay: { ...replay, replayId: newId(), filter: request.filter } };
+    },
+    getReplay: async (request, call) => {
+      record('getReplay', request, call);
+      const stopped = { state: ReplayState.STOPPED, reason: 'destination_disabled' };
+      return { replay: { ...replay, replayId: request.replayId, ...stopped } };
+    },
+    cancelReplay: async (request, call) => {
+      record('cancelReplay', request, call);
+      const { replayId } = request;
+      return { replay: { ...replay, replayId, state: ReplayState.CANCELLED } };
     },
     sendTestEvent: async (request, call) => {
       record('sendTestEvent', request, call);

@@ -238,6 +238,12 @@ async function idReplacer(operationId: string): Promise<(text: string) => string
     const { body } = await api.get('/webhook-deliveries?state=DELIVERED');
     ids.set('5001', body.data[0].deliveryId);
   }
+  if (['replayDeliveries', 'getReplay', 'cancelReplay'].includes(operationId)) {
+    await platform.settle();
+    if (operationId !== 'replayDeliveries') {
+      ids.set('6001', (await api.post('/webhook-replays', {})).body.replayId);
+    }
+  }
   return (text) =>
     text.replaceAll(/0198c0de-0000-7000-8000-0{8}(\w{4})/g, (id, end) => ids.get(end) ?? id);
 }

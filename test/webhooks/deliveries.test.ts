@@ -107,6 +107,55 @@ describe('with the operations on deliveries', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
+  test('deliveries given up during an outage of the receiver come by one replay, once each and in order', async () => {
+    const createdFrom = new Date().toISOString();
+    receiver.answerWith(500);
+    const applicationIds = [];
+    for (let n = 0; n < 3; n += 1) {
+      const { applicationId } = await submitUntil('DEAD');
+      applicationIds.push(applicationId);
+    }
+    const decided = { applicationId: applicationIds[0], creditorId: platform.demo.creditorId };
+    await platform.recordDecision(decided, { decision: 'DECLINED' });
+    const { applicationId = '' } = decided;
+    const isDead = { applicationId, event: 'applicationDeclined', state: 'DEAD' };
+    await eventually(
+      'second delivery of the first application',
+      async () => (await list(isDead))[0],
+    );
+    receiver.answerWith(204);
+    receiver.received.length = 0;
+
+    const headers = { 'idempotency-key': randomUUID() };
+    const begin = () => platform.api.post('/webhook-replays', { createdFrom }, { headers });
+    const begun = await begin();
+    expect([begun.status, begun.body.state]).toEqual([202, 'COUNTING']);
+    const { replayId } = begun.body;
+    const path = `/webhook-replays/${replayId}`;
+    await eventually('end of the replay', async () => {
+      const { body } = await platform.api.get(path);
+      return body.state === 'COMPLETED' || undefined;
+    });
+    await platform.settle();
+    const { body } = await platform.api.get(path);
+    expect(body).toMatchObject({ matched: 4, replayed: 4, skipped: 0, remaining: 0 });
+    expect((await begin()).body).toEqual(begun.body);
+    await platform.settle();
+    const ofApplication = Map.groupBy(receiver.received, (it) => JSON.parse(it.body).applicationId);
+    expect([...ofApplication.keys()].sort()).toEqual(applicationIds.sort());
+    const [first = []] = applicationIds.map((id) => ofApplication.get(id)).filter((it) => it?.[1]);
+    expect(first.map((it) => it.headers['webhook-sequence'])).toEqual(['1', '2']);
+    expect(receiver.received).toHaveLength(4);
+    for (const request of receiver.received) expectSigned(request);
+
+    const { key } = platform.demo.otherTenant;
+    const foreign = await platform.api.get(path, { key });
+    const unknown = await platform.api.get(`/webhook-replays/${randomUUID()}`, { key });
+    const { requestId, ...missing } = foreign.body;
+    expect([foreign.status, missing.code]).toEqual([404, 'replay_not_found']);
+    expect({ ...unknown.body, requestId }).toEqual(foreign.body);
+  });
+
   test('every webhook of the document can be sent as a test event, signed and marked', async () => {
     const { body: document } = await platform.api.get('/openapi.json');
     const events = Object.keys(document.webhooks);

@@ -1030,6 +1030,101 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/webhook-replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay many deliveries
+         * @description Sends all deliveries to your destination again that match the body and are in its `state` now, as
+         *     *Replay a delivery* does: with the same `webhook-id`, body and `webhook-sequence`, and in the order of
+         *     each application. An empty object matches every delivery that is `DEAD`.
+         *
+         *     The answer comes at once, and *Read a replay* tells how far it is. The deliveries go back into the
+         *     queue from the oldest on, a few at a time and normally at most 100 in a second, as long as at least half of the
+         *     requests that your receiver gets at once are left for other deliveries: new events do not wait for a
+         *     replay, unless they are of the same application. A receiver that fails slows the replay down. A restart
+         *     of the platform neither loses nor repeats any of it.
+         *
+         *     A delivery is skipped if it never had a body that could be sent, or was replayed 100 times, or was
+         *     replayed alone or deleted since it was counted. Your destination has one replay at a time.
+         *
+         *     | code | condition |
+         *     |---|---|
+         *     | `invalid_range` | `createdBefore` is not later than `createdFrom` |
+         *     | `destination_not_found` | your integration has no webhook destination |
+         *     | `destination_disabled` | nothing is sent to the destination; *Send a test event* enables it |
+         *     | `replay_under_way` | an earlier replay has not ended; `message` names it |
+         */
+        post: operations["replayDeliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-replays/{replayId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-000000006001 */
+                replayId: components["parameters"]["ReplayId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a replay
+         * @description How far a replay is. It can be read for 30 days after its end.
+         *
+         *     | state | meaning |
+         *     |---|---|
+         *     | `COUNTING` | The deliveries that match are being counted. |
+         *     | `RUNNING` | Deliveries go back into the queue. |
+         *     | `COMPLETED` | Each delivery that matched is back in the queue or skipped. *List the deliveries to your destination* shows what became of them. |
+         *     | `STOPPED` | Your destination was disabled or removed meanwhile; `reason` says which. |
+         *     | `CANCELLED` | Ended by *Cancel a replay*. |
+         *
+         *     After `STOPPED` or `CANCELLED`, a new replay with the same body takes what remained.
+         */
+        get: operations["getReplay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-replays/{replayId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-000000006001 */
+                replayId: components["parameters"]["ReplayId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a replay
+         * @description Ends a replay. What it has put back into the queue is sent; what remained stays as it is. A replay that
+         *     has ended is not changed.
+         */
+        post: operations["cancelReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 };
 export type webhooks = {
     applicationExported: {
@@ -1984,6 +2079,51 @@ export type components = {
             retailerGroupIds?: components["schemas"]["Ids"];
         };
         Ids: string[];
+        /** @description Which deliveries to your destination are replayed. */
+        ReplayFilter: {
+            /**
+             * @description The state that a delivery must be in when the replay begins.
+             * @default DEAD
+             * @enum {string}
+             */
+            state?: "DEAD" | "DELIVERED";
+            event?: components["schemas"]["WebhookEvent"];
+            /**
+             * Format: date-time
+             * @description Only deliveries created at this time or later.
+             */
+            createdFrom?: string;
+            /**
+             * Format: date-time
+             * @description Only deliveries created before this time.
+             */
+            createdBefore?: string;
+        };
+        Replay: {
+            /** Format: uuid */
+            replayId: string;
+            /** @enum {string} */
+            state: "COUNTING" | "RUNNING" | "COMPLETED" | "STOPPED" | "CANCELLED";
+            /** @description Why the replay is `STOPPED`: `destination_disabled` or `destination_removed`. */
+            reason?: string;
+            /** @description The body of the request, as it was understood. */
+            filter: components["schemas"]["ReplayFilter"];
+            /** @description How many deliveries match; so far, while `COUNTING`. */
+            matched: number;
+            /** @description How many are back in the queue or sent. */
+            replayed: number;
+            /** @description How many were passed over. */
+            skipped: number;
+            /** @description How many are left; of an ended replay, left as they were. */
+            remaining: number;
+            /** Format: date-time */
+            requestedAt: string;
+            /**
+             * Format: date-time
+             * @description When the replay ended.
+             */
+            finishedAt?: string;
+        };
         IntegrationEnabledEvent: {
             /** Format: uuid */
             retailerId: string;
@@ -2433,6 +2573,8 @@ export type components = {
          * @example 0198c0de-0000-7000-8000-00000000a001
          */
         RetailerOfList: string;
+        /** @example 0198c0de-0000-7000-8000-000000006001 */
+        ReplayId: string;
         /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
         ServiceSignature: string;
         /** @description Of integrationEnabled, in place of X-SERVICE-SIGNATURE, and made like it. */
@@ -5377,6 +5519,249 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayDeliveries: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayFilter"];
+            };
+        };
+        responses: {
+            /** @description The replay has begun. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "replayId": "0198c0de-0000-7000-8000-000000006001",
+                     *       "state": "COUNTING",
+                     *       "filter": {
+                     *         "state": "DEAD",
+                     *         "createdFrom": "2026-03-02T00:00:00.000Z",
+                     *         "createdBefore": "2026-03-03T00:00:00.000Z"
+                     *       },
+                     *       "matched": 0,
+                     *       "replayed": 0,
+                     *       "skipped": 0,
+                     *       "remaining": 0,
+                     *       "requestedAt": "2026-03-03T09:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            /** @description The body is not acceptable, or no delivery can be in its time range. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description Your integration has no webhook destination. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Your destination is disabled or has a replay already, or a request with the same Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-000000006001 */
+                replayId: components["parameters"]["ReplayId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description You have asked for no such replay. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-000000006001 */
+                replayId: components["parameters"]["ReplayId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay, which has ended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "replayId": "0198c0de-0000-7000-8000-000000006001",
+                     *       "state": "CANCELLED",
+                     *       "filter": {
+                     *         "state": "DEAD"
+                     *       },
+                     *       "matched": 4200,
+                     *       "replayed": 1250,
+                     *       "skipped": 3,
+                     *       "remaining": 2947,
+                     *       "requestedAt": "2026-03-03T09:00:00.000Z",
+                     *       "finishedAt": "2026-03-03T09:00:13.106Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description You have asked for no such replay. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

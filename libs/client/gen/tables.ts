@@ -42,6 +42,9 @@ export const OPERATIONS = {
   registerRetailerGroup: {"method":"PUT","path":"/platform/retailer-groups/{retailerGroupId}"},
   registerUser: {"method":"PUT","path":"/platform/users/{userId}"},
   registerCreditor: {"method":"PUT","path":"/platform/creditors/{creditorId}"},
+  replayDeliveries: {"method":"POST","path":"/webhook-replays"},
+  getReplay: {"method":"GET","path":"/webhook-replays/{replayId}"},
+  cancelReplay: {"method":"POST","path":"/webhook-replays/{replayId}/cancel"},
 } as const;
 
 /** By event: the header of its hex signature, and what tells its payload from the others. */

@@ -1,6 +1,6 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
-import { conflict, unavailable } from '@creditlane/rpc/fault';
+import { conflict, invalid, unavailable } from '@creditlane/rpc/fault';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadOpenApiDocument } from '../document/openapi-document.ts';
@@ -11,6 +11,7 @@ const gateway = await startTestGateway();
 afterAll(gateway.close);
 const LIST = '/v1/webhook-deliveries';
 const TEST_EVENTS = '/v1/webhook-test-events';
+const REPLAYS = '/v1/webhook-replays';
 const TIME = '2026-03-02T15:04:05.678Z';
 const deliveryId = newId();
 const { application: applicationId, creditor: creditorId } = gateway.ids;
@@ -131,6 +132,77 @@ describe('POST /webhook-deliveries/{deliveryId}/replay', () => {
   });
 });
 
+describe('POST /webhook-replays', () => {
+  const begin = (body: object, headers: Record<string, string> = {}) =>
+    gateway.send('POST', REPLAYS, { body, headers });
+  const REPLAY = {
+    replayId: expect.any(String),
+    matched: 7,
+    replayed: 0,
+    skipped: 0,
+    remaining: 0,
+  };
+
+  test('is 202 with the replay, and passes on every filter', async () => {
+    const times = { createdFrom: TIME, createdBefore: '2026-03-03T00:00:00.000Z' };
+    const filter = { state: 'DELIVERED', event: 'applicationBooked', ...times };
+    const answer = await begin(filter, { 'Idempotency-Key': 'replayed' });
+    const expected = { ...REPLAY, state: 'COUNTING', filter, requestedAt: TIME };
+    expect([answer.status, answer.json]).toEqual([202, expected]);
+    expect(answer.headers.get('idempotent-replayed')).toBe('true');
+    expect(gateway.services.called('replayDeliveries')[0]?.request).toMatchObject({
+      filter: {
+        state: DeliveryState.DELIVERED,
+        event: 'applicationBooked',
+        createdFrom: timestamp,
+        createdBefore: timestampFromDate(new Date(times.createdBefore)),
+      },
+    });
+  });
+
+  test('with an empty object is of what is dead, and without a body 400', async () => {
+    expect((await begin({})).status).toBe(202);
+    const [called] = gateway.services.called('replayDeliveries');
+    expect(called?.request).toMatchObject({ filter: { event: '' } });
+    const answer = await gateway.send('POST', REPLAYS);
+    expect([answer.status, answer.json.code]).toEqual([400, 'body_missing']);
+  });
+
+  test.each([
+    ['state', 'DUE'],
+    ['event', 'applicationLost'],
+    ['createdFrom', '2026-03-02'],
+    ['createdBefore', '2026-12-31T23:59:60Z'],
+    ['createdBefore', 7],
+  ])('with %s %s is 400 and names the field', async (name, value) => {
+    const answer = await begin({ [name]: value });
+    expect(answer.status).toBe(400);
+    expect(answer.json.errors).toMatchObject([{ pointer: `/${name}` }]);
+    expect(answer.json.errors[0].in).toBeUndefined();
+    expect(gateway.services.called('replayDeliveries')).toEqual([]);
+  });
+
+  test('with a range that the dispatcher refuses is 400 and names the field of the body', async () => {
+    const fields = [{ pointer: '/filter/createdBefore', message: 'must be later' }];
+    const refusal = () => invalid('invalid_range', 'createdBefore must be later', fields);
+    gateway.services.failures.set('replayDeliveries', refusal);
+    const answer = await begin({ createdFrom: TIME, createdBefore: TIME });
+    expect([answer.status, answer.json.code]).toEqual([400, 'invalid_range']);
+    expect(answer.json.errors).toEqual([{ pointer: '/createdBefore', message: 'must be later' }]);
+  });
+
+  test('is read and cancelled by its id', async () => {
+    const replayId = newId();
+    const path = `${REPLAYS}/${replayId.toUpperCase()}`;
+    const common = { ...REPLAY, replayId, filter: { state: 'DEAD' }, requestedAt: TIME };
+    const read = await gateway.send('GET', path);
+    const reason = 'destination_disabled';
+    expect([read.status, read.json]).toEqual([200, { ...common, state: 'STOPPED', reason }]);
+    const cancelled = await gateway.send('POST', `${path}/cancel`);
+    expect([cancelled.status, cancelled.json]).toEqual([200, { ...common, state: 'CANCELLED' }]);
+  });
+});
+
 describe('POST /webhook-test-events', () => {
   const document = loadOpenApiDocument();
   const examples = webhookExamples(document);
@@ -168,6 +240,9 @@ test('with a platform key every operation on deliveries is 401', async () => {
     ['GET', LIST],
     ['GET', `${LIST}/${deliveryId}`],
     ['POST', `${LIST}/${deliveryId}/replay`],
+    ['POST', REPLAYS],
+    ['GET', `${REPLAYS}/${deliveryId}`],
+    ['POST', `${REPLAYS}/${deliveryId}/cancel`],
     ['POST', TEST_EVENTS],
   ] as const) {
     const body = path === TEST_EVENTS ? { body: { event: 'applicationBooked' } } : {};

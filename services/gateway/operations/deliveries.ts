@@ -4,6 +4,8 @@ import {
   type DeliveriesService,
   ListOwnDeliveriesRequestSchema,
   OwnDeliverySchema,
+  ReplayFilterSchema,
+  ReplaySchema,
   SendTestEventResponseSchema,
 } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import { AttemptSchema } from '@creditlane/proto/webhooks/v1/webhooks_service';
@@ -13,11 +15,12 @@ import { refusedFields } from '../document/validation-messages.ts';
 import { CURSOR, defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
-const readFilter = messageReader(ListOwnDeliveriesRequestSchema, {
-  except: ['createdFrom', 'createdBefore'],
-});
+const TIMES = ['createdFrom', 'createdBefore'] as const;
+const readFilter = messageReader(ListOwnDeliveriesRequestSchema, { except: TIMES });
+const readReplayFilter = messageReader(ReplayFilterSchema, { except: TIMES });
 const writeDelivery = messageWriter(OwnDeliverySchema);
 const writeAttempt = messageWriter(AttemptSchema, { except: ['status'] });
+const writeReplay = messageWriter(ReplaySchema);
 const writeSentTestEvent = messageWriter(SendTestEventResponseSchema);
 
 /** `examples` has the payload of each test event, by the name of the webhook. */
@@ -27,14 +30,7 @@ export function deliveryOperations(
 ) {
   return defineHandlers({
     async listDeliveries({ query, context }) {
-      const { createdFrom, createdBefore } = query;
-      const request = {
-        ...readFilter(query),
-        ...(createdFrom !== undefined && { createdFrom: readTime('createdFrom', createdFrom) }),
-        ...(createdBefore !== undefined && {
-          createdBefore: readTime('createdBefore', createdBefore),
-        }),
-      };
+      const request = { ...readFilter(query), ...readTimes(query, { in: 'query' }) };
       const call = deliveries.listOwnDeliveries(request, context);
       const page = await renameRefusedFields(call, [CURSOR]);
       return { data: page.deliveries.map(writeDelivery), nextCursor: page.nextCursor || null };
@@ -56,6 +52,23 @@ export function deliveryOperations(
       return writeDelivery(requireRecord(delivery));
     },
 
+    async replayDeliveries({ body, context }) {
+      const filter = { ...readReplayFilter(body), ...readTimes(body) };
+      const call = deliveries.replayDeliveries({ filter }, context);
+      const { replay } = await renameRefusedFields(call, [{ from: '/filter', to: '' }]);
+      return writeReplay(requireRecord(replay));
+    },
+
+    async getReplay({ path, context }) {
+      const { replay } = await deliveries.getReplay(path, context);
+      return writeReplay(requireRecord(replay));
+    },
+
+    async cancelReplay({ path, context }) {
+      const { replay } = await deliveries.cancelReplay(path, context);
+      return writeReplay(requireRecord(replay));
+    },
+
     async sendTestEvent({ body: { event }, context }) {
       const payload = examples.get(event);
       if (payload === undefined) throw internal(new Error(`the webhook ${event} has no example`));
@@ -65,11 +78,24 @@ export function deliveryOperations(
   });
 }
 
-/** Throws an `invalid` Fault for a time in the form of RFC 3339 that no calendar has, such as 23:59:60. */
-function readTime(name: string, text: string): Timestamp {
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime())) {
-    throw refusedFields([{ in: 'query', pointer: `/${name}`, message: 'must be a date and time' }]);
+/**
+ * The times that a filter has.
+ *
+ * @throws Fault `invalid_request` for a time in the form of RFC 3339 that no calendar has, such as 23:59:60
+ */
+function readTimes(
+  filter: { readonly [Name in (typeof TIMES)[number]]?: string | undefined },
+  place: { in?: 'query' } = {},
+): { [Name in (typeof TIMES)[number]]?: Timestamp } {
+  const times: ReturnType<typeof readTimes> = {};
+  for (const name of TIMES) {
+    const text = filter[name];
+    if (text === undefined) continue;
+    const time = new Date(text);
+    if (Number.isNaN(time.getTime())) {
+      throw refusedFields([{ ...place, pointer: `/${name}`, message: 'must be a date and time' }]);
+    }
+    times[name] = timestampFromDate(time);
   }
-  return timestampFromDate(time);
+  return times;
 }

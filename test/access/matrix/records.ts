@@ -36,8 +36,9 @@ export const PREPARATIONS: Readonly<Record<string, Preparation>> = {
     stateCode: 'integration_not_requested',
     makeIds: (records, caller) => records.requestEnabling(caller),
   },
-  // A delivery can be replayed once it is delivered again.
+  // A delivery can be replayed once it is delivered again, and deliveries once no other replay is running.
   replayDelivery: { makeIds: (records) => records.settle() },
+  replayDeliveries: { makeIds: (records) => records.settle() },
   disableIntegration: { changesCaller: true },
   setIntegrationStatus: { changesCaller: true },
 };
@@ -118,6 +119,8 @@ export class Records {
       await administration.call('PUT', path, { name: 'Matrix' });
       return retailerGroupId;
     };
+    const makeReplay = async (key: string) =>
+      required(await platform.api.post('/webhook-replays', {}, { key })).replayId;
     const idsOf = async (tenant: typeof otherTenant, userId: string): Promise<Ids> => ({
       ...Object.fromEntries(namesInBodies.map((name) => [name, randomUUID()])),
       ...(await findInLists(platform, operations, tenant.key)),
@@ -129,6 +132,7 @@ export class Records {
       integrationId: tenant.integrationId,
       userId,
       submittedByUserId: userId,
+      replayId: await makeReplay(tenant.key),
       keyId: (await administration.call('POST', `/integrations/${tenant.integrationId}/keys`, {}))
         .keyId,
     });
