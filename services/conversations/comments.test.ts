@@ -4,6 +4,7 @@ import { ApplicationStatus } from '@creditlane/proto/applications/v1/application
 import { Side } from '@creditlane/proto/conversations/v1/comment';
 import { unavailable } from '@creditlane/rpc/fault';
 import { serviceIdentity } from '@creditlane/rpc/identity';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { submittedTo } from './test-applications.ts';
 import {
@@ -290,6 +291,41 @@ describe('a conversation', () => {
     expect(pages.flat()).toEqual(texts.map((text) => text.repeat(10_000)).reverse());
     // A page has room for 256 KiB: in JSON these comments have 10, 40 and 60 KB.
     expect(pages.map(({ length }) => length)).toEqual([6, 6, 2]);
+  });
+
+  test('is walked with any limits, each comment once and in order, while comments are added', async () => {
+    const { service, submission } = fixture;
+    const add = (text: string) => commentAsCreditor(service, submission, text);
+    const text = fc
+      .tuple(fc.constantFrom('x', '\u0001', '😀'), fc.integer({ min: 1, max: 10_000 }))
+      .map(([character, length]) => character.repeat(length));
+    const expected = fc.sample(text, { seed: 20_260_331, numRuns: 30 });
+    for (const it of expected) await add(it);
+    const limits = fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 5 });
+    const added: string[] = [];
+    await fc.assert(
+      fc.asyncProperty(limits, async (given) => {
+        const walked: string[] = [];
+        const addedMeanwhile: string[] = [];
+        let cursor = '';
+        for (let step = 0; step === 0 || cursor !== ''; step += 1) {
+          const limit = given[step % given.length] ?? 1;
+          const page = await readAs(service, 'RETAILER', submission, { limit, cursor });
+          expect(page.comments.length).toBeGreaterThan(0);
+          walked.push(...page.comments.map(({ comment }) => comment));
+          cursor = page.nextCursor;
+          if (step >= 3) continue;
+          addedMeanwhile.push(`later ${added.length} ${step}`);
+          await add(addedMeanwhile.at(-1) ?? '');
+        }
+        const [later, first] = [walked.slice(0, -expected.length), walked.slice(-expected.length)];
+        expect(first).toEqual(expected.toReversed());
+        expect(new Set(later)).toEqual(new Set(added));
+        expect(later).toHaveLength(new Set(later).size);
+        added.push(...addedMeanwhile);
+      }),
+      { seed: 20_260_331, numRuns: 5 },
+    );
   });
 
   test('delivers the comments of the page alone, when the page ends early', async () => {

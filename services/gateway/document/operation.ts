@@ -52,6 +52,8 @@ export interface Operation {
   readonly closedErrors: ReadonlyMap<number, readonly string[]>;
   /** JSON Pointers to the fields of the body whose wrong values are 422 instead of 400. */
   readonly unprocessable: readonly string[];
+  /** Whether a success may hold a list, so that it may be large. */
+  readonly answersList: boolean;
   /**
    * Whether the operation is a read whose answer may be large. One with a deadline of its own waits for
    * something, and does not count: the caller's other reads would wait with it.
@@ -105,6 +107,7 @@ function operationOf(
     responses.filter(([status]) => status < 300).map(([status, it]) => [status, contentType(it)]),
   );
   if (successes.size === 0) throw new Error('must have a success response');
+  const answersList = successSchemas(responses).some((schema) => mayHoldList(document, schema));
   return {
     id: described.operationId,
     method,
@@ -129,10 +132,8 @@ function operationOf(
     ),
     unprocessable: described['x-unprocessable'] ?? [],
     deprecation: deprecationHeaders(described),
-    isLargeRead:
-      method === 'get' &&
-      described['x-deadline-seconds'] === undefined &&
-      successSchemas(responses).some((schema) => mayHoldList(document, schema)),
+    answersList,
+    isLargeRead: answersList && method === 'get' && described['x-deadline-seconds'] === undefined,
     timeoutMs: timeoutMs(described['x-deadline-seconds']),
   };
 }

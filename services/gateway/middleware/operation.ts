@@ -4,6 +4,7 @@ import { internal } from '@creditlane/rpc/fault';
 import { newTraceparent } from '@creditlane/runtime/telemetry/traceparent';
 import { startSpan } from '@creditlane/runtime/telemetry/tracing';
 import type { Operation } from '../document/operation.ts';
+import { encodeInPieces } from '../http/json-pieces.ts';
 import type { BoundHandler } from '../operations/handlers.ts';
 import type { OperationContext, OperationMiddleware } from '../request-state.ts';
 
@@ -71,7 +72,9 @@ export function runOperation(operation: Operation, handler: BoundHandler): Opera
       ctx.body = answer;
     } else {
       ctx.res.setHeader('Content-Type', JSON_TYPE);
-      ctx.body = JSON.stringify(answer);
+      ctx.body = operation.answersList
+        ? await encodeInPieces(answer as object)
+        : JSON.stringify(answer);
     }
   };
 }
