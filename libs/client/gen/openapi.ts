@@ -741,8 +741,8 @@ export type paths = {
          *     addresses and employments, and the worksheet and vehicle of its submission to one creditor. The
          *     integration receives the webhook `applicationExported`.
          *
-         *     The export holds what the application holds now. It is kept encrypted for 30 days, every attempt to
-         *     deliver it has the same bytes, and after the 30 days nothing of it can be sent any more. Each request
+         *     The export holds what the application holds now. It is kept encrypted for 45 days, every attempt to
+         *     deliver it has the same bytes, and after the 45 days nothing of it can be sent any more. Each request
          *     makes an export of its own; repeat one with its `Idempotency-Key`.
          *
          *     Needs a grant on the application's retailer. The receiving integration needs a webhook destination

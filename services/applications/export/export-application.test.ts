@@ -160,7 +160,7 @@ test('only the webhook dispatcher may read an export', async () => {
   }
 });
 
-test('an export is deleted 30 days later', async () => {
+test('an export is deleted 45 days later', async () => {
   const { sql } = fixture.applications;
   const { exportId } = await exportIt((await submitNew()).applicationId);
   const { exportId: kept } = await exportIt((await submitNew()).applicationId);
@@ -169,8 +169,8 @@ test('an export is deleted 30 days later', async () => {
       id,
       days,
     ]);
-  await age(exportId, 30.01);
-  await age(kept, 29.9);
+  await age(exportId, 45.01);
+  await age(kept, 44.9);
   await runPurge(sql as never, purgeExports);
   await expect(payloadOf(exportId)).rejects.toMatchObject({ code: 'export_deleted' });
   expect(await payloadOf(kept)).toBeDefined();

@@ -26,7 +26,7 @@ export async function readExport(
   exportId: string,
 ): Promise<string> {
   const row = await findExport(owner, exportId);
-  if (!row) throw notFound('export_deleted', 'The export was deleted after 30 days.');
+  if (!row) throw notFound('export_deleted', 'The export was deleted after 45 days.');
   try {
     return openPayload(keyRing, row.sealed, exportId, row.retailerId);
   } catch (err) {

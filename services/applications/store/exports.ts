@@ -38,8 +38,11 @@ export async function findExport(
   return row;
 }
 
-/** An export is kept for as long as the dispatcher keeps a delivery that ended. */
+/**
+ * The dispatcher keeps a delivery for 30 days after its last attempt, which comes 75 hours after the first, or
+ * 11 days after it when the receiver asks for a day before each; until then the delivery can be replayed.
+ */
 export const purgeExports = definePurge(
   'exports_purge',
-  deleteOlderThanSql('exports', 'exported_at', '30 days'),
+  deleteOlderThanSql('exports', 'exported_at', '45 days'),
 );

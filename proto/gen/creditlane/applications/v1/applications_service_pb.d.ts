@@ -630,7 +630,7 @@ export declare const ApplicationsService: GenService<{
     output: typeof ExportApplicationResponseSchema;
   },
   /**
-   * Returns the payload of an export: for one id always the same. 30 days after the export the error is
+   * Returns the payload of an export: for one id always the same. 45 days after the export the error is
    * NOT_FOUND with code "export_deleted", and for an export that cannot be decrypted "export_unreadable".
    *
    * @generated from rpc creditlane.applications.v1.ApplicationsService.GetExport
