@@ -47,7 +47,7 @@ export function standardSignature(header: ReadHeader): Signed {
   return {
     header: 'webhook-signature',
     signatures,
-    content: (body) => new Uint8Array([...prefix, ...body]),
+    content: (body) => joined(prefix, body),
     id,
     timestampMs: Number(timestamp) * 1000,
   };
@@ -93,6 +93,13 @@ export async function isSignedBy(
     signed.signatures.map((signature) => crypto.subtle.verify('HMAC', key, signature, content)),
   );
   return (await Promise.all(checks)).includes(true);
+}
+
+function joined(one: Uint8Array, other: Uint8Array): Bytes {
+  const bytes = new Uint8Array(one.length + other.length);
+  bytes.set(one);
+  bytes.set(other, one.length);
+  return bytes;
 }
 
 export function decodeBase64(text: string): Bytes | undefined {
