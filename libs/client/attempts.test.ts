@@ -143,6 +143,18 @@ describe('a call without an answer', () => {
     await expect(aborted).rejects.toThrow('before');
     expect(requests).toHaveLength(2);
   });
+
+  test('sends no request when its signal aborts while the key is fetched', async () => {
+    const controller = new AbortController();
+    const apiKey = async () => {
+      controller.abort(new Error('closed'));
+      return 'k';
+    };
+    const { client, requests } = await start([SUCCESS], { apiKey });
+    const call = client.recordDecision(INPUT, { signal: controller.signal });
+    await expect(call).rejects.toThrow('closed');
+    expect(requests).toHaveLength(0);
+  });
 });
 
 describe('an operation that answers with other content than JSON', () => {

@@ -43,9 +43,10 @@ async function sendOnce(
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<Answer> {
-  signal?.throwIfAborted();
   const headers = new Headers(request.headers);
   headers.set('authorization', await transport.authorization());
+  // The signal may have aborted meanwhile, and a listener that is added after that is never called.
+  signal?.throwIfAborted();
   const { response, bytes } = await withDeadline(timeoutMs, signal, request, async (abort) => {
     const { url, method, body } = request;
     // A redirected POST may become a GET without its body, so redirects are errors.
