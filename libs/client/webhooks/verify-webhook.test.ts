@@ -65,7 +65,13 @@ describe('a webhook that Creditlane signed', () => {
       id: 'msg-1',
       sentAt: new Date(NOW),
       sequence: 3,
+      isTest: false,
     });
+  });
+
+  test('says whether it is a test event', async () => {
+    const headers = { ...signedHeaders(), 'webhook-test': 'true' };
+    expect(await verify({ headers })).toMatchObject({ type: 'applicationBooked', isTest: true });
   });
 
   test('has a payload of the type of its event', async () => {
@@ -350,4 +356,14 @@ describe('any other input', () => {
       { numRuns: 500, seed: 20_262 },
     );
   });
+});
+
+test('ten bodies of 512 KiB that nobody signed cost less than 200 ms of CPU', async () => {
+  const body = new Uint8Array(512 * 1024);
+  const before = process.cpuUsage();
+  for (let n = 0; n < 10; n += 1) {
+    expect((await refusal({ body })).reason).toBe('signature_mismatch');
+  }
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(200);
 });

@@ -65,6 +65,7 @@ export async function verifyWebhook(received: ReceivedWebhook): Promise<WebhookE
     id: signed.id,
     sentAt: signed.timestampMs === undefined ? undefined : new Date(signed.timestampMs),
     sequence: sequence === undefined ? undefined : Number(sequence),
+    isTest: header('webhook-test') === 'true',
   } as WebhookEvent;
 }
 

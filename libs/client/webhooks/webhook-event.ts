@@ -19,6 +19,11 @@ interface EventOf<Type extends string, Body> {
    * events but not authorise anything.
    */
   sequence: number | undefined;
+  /**
+   * Whether this is a test event, whose payload is the documentation's example: record nothing of it. No signature
+   * covers the header that says so.
+   */
+  isTest: boolean;
 }
 
 /** A verified webhook. `unknown` is an event that Creditlane has introduced after this version of the client. */
