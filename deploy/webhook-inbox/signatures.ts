@@ -27,7 +27,8 @@ export function checkSignatures(webhook: ReceivedWebhook, secrets: string[]): Ve
 export function readSecret(json: string | undefined): string | undefined {
   try {
     const { secret } = JSON.parse(json ?? '') ?? {};
-    return /^whsec_[A-Za-z0-9+/]{43}=$/.test(secret) ? secret : undefined;
+    const isSecret = typeof secret === 'string' && /^whsec_[A-Za-z0-9+/]{43}=$/.test(secret);
+    return isSecret ? secret : undefined;
   } catch {
     // Not JSON: the caller answers with what is expected.
     return undefined;

@@ -152,13 +152,17 @@ describe('the signatures', () => {
     expect(await verdicts()).toEqual({ service: 'valid', standard: 'valid' });
   });
 
-  test.each(['', '{}', 'null', '{"secret":7}', '{"secret":"whsec_c2hvcnQ="}'])(
-    'are checked with the same secrets after a refused new one: %s',
-    async (body) => {
-      expect((await fetch(`${inbox.url}/secret`, { method: 'PUT', body })).status).toBe(400);
-      expect(secrets).toEqual([SECRET]);
-    },
-  );
+  test.each([
+    '',
+    '{}',
+    'null',
+    '{"secret":7}',
+    '{"secret":"whsec_c2hvcnQ="}',
+    JSON.stringify({ secret: [SECRET.replace(/.=$/, 'A=')] }),
+  ])('are checked with the same secrets after a refused new one: %s', async (body) => {
+    expect((await fetch(`${inbox.url}/secret`, { method: 'PUT', body })).status).toBe(400);
+    expect(secrets).toEqual([SECRET]);
+  });
 
   test('of another secret or another body are invalid', async () => {
     await deliver('/application-approved', signed(`whsec_${randomBytes(32).toString('base64')}`));
