@@ -49,8 +49,7 @@ export function findStaleOpenApiCode(): Finding[] {
 
 /**
  * Reports what Redocly's recommended rules find in the OpenAPI document, warnings included. Redocly is one
- * package of 15 MB without dependencies, where Spectral 6.16
- * asks for twenty packages directly.
+ * package of 15 MB without dependencies; Spectral 6.16 depends on twenty packages directly.
  */
 export function findOpenApiProblems(): Finding[] {
   return withTemporaryFolder((folder) => {

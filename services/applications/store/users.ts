@@ -19,9 +19,8 @@ type Row = {
 /**
  * The users are found in a step of their own (MATERIALIZED). Otherwise PostgreSQL reads the users of all
  * tenants in the order of the primary key until it has enough of this retailer's: of 50,000 users, 10 ms
- * instead of 0.3. A retailer without
- * a group is compared with a null, which no array contains. The outer join distinguishes an empty page,
- * which is one row of nulls, from a missing retailer, which is no row.
+ * instead of 0.3. A retailer without a group is compared with a null, which no array contains. The outer join
+ * distinguishes an empty page, which is one row of nulls, from a missing retailer, which is no row.
  */
 const selectUsers = defineStatement<Row>(
   'retailer_users',

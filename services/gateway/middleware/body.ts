@@ -15,9 +15,9 @@ const MAX_BYTES_HELD = 32 * 1024 * 1024;
  * Throws an `invalid` Fault that says why the body cannot be read, or names every field at fault. A body
  * sent to an operation that takes none is read within the same limits, and ignored.
  *
- * The body counts as held until the request is answered, because its value stays in memory as long; a large
- * one until the answer, which may repeat it, is sent. Throws an `overloaded` Fault when the bodies of all callers take too much memory, and a `resource_exhausted`
- * Fault when those of the caller do.
+ * The body counts as held until the request is answered, because its value stays in memory as long. A large
+ * body counts until the answer is sent, which may repeat the body. Throws an `overloaded` Fault when the
+ * bodies of all callers take too much memory, and a `resource_exhausted` Fault when those of the caller do.
  */
 export function readBody(
   { bodyLimits }: Operation,
