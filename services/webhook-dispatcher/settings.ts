@@ -45,8 +45,7 @@ export const SETTINGS = {
     default: 100,
     min: 1,
     max: 1_000,
-    about:
-      'How many deliveries to one destination a replay of many puts back into the queue, at most.',
+    about: 'How many deliveries a replay of many puts back into the queue in a second, at most.',
   }),
   leaseMs: setting.durationMs('LEASE', {
     default: '6s',

@@ -1090,7 +1090,8 @@ export type paths = {
          *     | `STOPPED` | Your destination was disabled or removed meanwhile; `reason` says which. |
          *     | `CANCELLED` | Ended by *Cancel a replay*. |
          *
-         *     After `STOPPED` or `CANCELLED`, a new replay with the same body takes what remained.
+         *     After `STOPPED` or `CANCELLED`, a new replay of `DEAD` deliveries takes those that remained, and those
+         *     that are `DEAD` again. One of `DELIVERED` deliveries begins anew: set its `createdFrom`.
          */
         get: operations["getReplay"];
         put?: never;
