@@ -102,7 +102,8 @@ function verdictOf(
   const left = block.left();
   return {
     policy: `"default";q=${requests};w=${Math.ceil(windowMs / 1_000)}`,
-    left: `"default";r=${left.requests};t=${Math.ceil(left.wholeInMs / 1_000)}`,
+    // A replica does not ask again for every single request that is regained.
+    left: `"default";r=${isAdmitted ? left.requests : 0};t=${Math.ceil(left.wholeInMs / 1_000)}`,
     requireAdmitted() {
       if (isAdmitted) return;
       const waitMs = block.admitsInMs();
