@@ -16,7 +16,11 @@ export async function showEverySection(count) {
       .filter((it) => it.querySelector('button, ul') === null)
       .map((it) => it.dataset.sidebarId);
     const isShown = (id) => document.querySelector(`section[id="${id}"] .scalar-card pre`) !== null;
-    if (ids.length >= count && ids.every(isShown)) return ids;
+    if (ids.length >= count && ids.every(isShown)) {
+      // What was filled in stays; from here on, less of the page has to be painted.
+      document.documentElement.style.zoom = '';
+      return ids;
+    }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
