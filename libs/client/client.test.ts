@@ -106,10 +106,33 @@ describe('a client', () => {
     },
   );
 
-  test('refuses a baseUrl that is no http URL', () => {
-    expect(() => createClient({ baseUrl: '/v1', apiKey: 'k' })).toThrow(TypeError);
-    expect(() => createClient({ baseUrl: 'ftp://x/v1', apiKey: 'k' })).toThrow(TypeError);
-  });
+  const baseUrl = 'http://127.0.0.1/v1';
+  test.each<[string, unknown, RegExp]>([
+    [
+      'no options',
+      undefined,
+      /^baseUrl is missing: give the URL .*https:\/\/api\.example\.com\/v1/,
+    ],
+    ['a path as baseUrl', { baseUrl: '/v1', apiKey: 'k' }, /^baseUrl is "\/v1": give the URL/],
+    ['a baseUrl of another scheme', { baseUrl: 'ftp://x', apiKey: 'k' }, /^baseUrl is "ftp:\/\/x"/],
+    ['no apiKey', { baseUrl }, /^apiKey is missing: give your API key/],
+    ['an empty apiKey', { baseUrl, apiKey: '' }, /^apiKey is not a string or function, or empty/],
+    ['a number as apiKey', { baseUrl, apiKey: 1 }, /^apiKey is not a string/],
+    ['a retailerId of no string', { baseUrl, apiKey: 'k', retailerId: 1 }, /^retailerId is not/],
+    ['a fetch of no function', { baseUrl, apiKey: 'k', fetch: {} }, /^fetch is not a function/],
+    [
+      'a timeout of no number',
+      { baseUrl, apiKey: 'k', timeoutMs: '5s' },
+      /^timeoutMs is "5s": give/,
+    ],
+    ['no attempts', { baseUrl, apiKey: 'k', maxAttempts: 0 }, /^maxAttempts is 0: give .* 1/],
+  ])(
+    'with %s is refused by a message that names the option and how to give it',
+    (_, options, says) => {
+      expect(() => createClient(options as ClientOptions)).toThrow(TypeError);
+      expect(() => createClient(options as ClientOptions)).toThrow(says);
+    },
+  );
 
   test('answers with status, body, headers, request id and whether the answer was replayed', async () => {
     const headers = { 'x-request-id': 'id-9', 'idempotent-replayed': 'true', 'x-other': '1' };

@@ -41,12 +41,12 @@ export interface ClientOptions {
 }
 
 /**
- * Throws a TypeError when `baseUrl` is not an absolute http(s) URL. The functions reject with a CreditlaneError
+ * Throws a TypeError that names the option and how to give it when one is missing or wrong. The functions reject with a CreditlaneError
  * unless the answer is a success, and with a TypeError when a path parameter is missing.
  */
 export function createClient(options: ClientOptions): Client {
+  checkOptions(options);
   const { baseUrl, apiKey, retailerId } = options;
-  if (!/^https?:$/.test(new URL(baseUrl).protocol)) throw new TypeError(`baseUrl is "${baseUrl}"`);
   const defaults = { baseUrl: baseUrl.replace(/\/+$/, ''), retailerId };
   const transport: Transport = {
     // A browser's fetch must be called as a function of its window, not of another object.
@@ -61,6 +61,43 @@ export function createClient(options: ClientOptions): Client {
     makeOperation(entry, defaults, transport),
   ]);
   return Object.fromEntries(functions) as Client;
+}
+
+/** For callers in JavaScript, too, whose options no compiler has checked. */
+function checkOptions(options: ClientOptions | undefined): void {
+  const { baseUrl, apiKey, retailerId, fetch, ...numbers } = (options ?? {}) as ClientOptions;
+  if (!isHttpUrl(baseUrl)) {
+    const found = baseUrl === undefined ? 'is missing' : `is ${JSON.stringify(baseUrl)}`;
+    throw new TypeError(
+      `baseUrl ${found}: give the URL of the interface, as in { baseUrl: 'https://api.example.com/v1' }`,
+    );
+  }
+  // The value may be a key, so no message repeats it.
+  if (typeof apiKey !== 'function' && (typeof apiKey !== 'string' || apiKey === '')) {
+    const found = apiKey === undefined ? 'missing' : 'not a string or function, or empty';
+    throw new TypeError(
+      `apiKey is ${found}: give your API key, as in { apiKey: 'cl_live_…' }, or a ` +
+        'function that returns it',
+    );
+  }
+  if (retailerId !== undefined && typeof retailerId !== 'string') {
+    throw new TypeError('retailerId is not a string: give the id of a retailer, or leave it out');
+  }
+  if (fetch !== undefined && typeof fetch !== 'function') {
+    throw new TypeError('fetch is not a function: give one like the global fetch, or leave it out');
+  }
+  for (const name of ['timeoutMs', 'maxAttempts', 'maxRetryWaitMs'] as const) {
+    const value = numbers[name];
+    const least = name === 'maxRetryWaitMs' ? 0 : 1;
+    if (value === undefined || (typeof value === 'number' && value >= least)) continue;
+    throw new TypeError(
+      `${name} is ${JSON.stringify(value)}: give a number of at least ${least}, or leave it out`,
+    );
+  }
+}
+
+function isHttpUrl(text: unknown): boolean {
+  return typeof text === 'string' && URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
 interface Page {

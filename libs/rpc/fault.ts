@@ -15,7 +15,10 @@ export type FaultKind =
   | 'unimplemented'
   | 'internal';
 
-/** A field that is not valid; `pointer` is a JSON Pointer (RFC 6901) such as "/interestRate". */
+/**
+ * A field that is not valid: `pointer` is a JSON Pointer (RFC 6901) such as "/interestRate", and `message` what
+ * follows it in a sentence, such as "must be a number".
+ */
 export type FieldFault = { pointer: string; message: string };
 
 /** Limits the size of the answer to a request with hundreds of wrong fields. */
@@ -58,13 +61,24 @@ export function invalid(code: string, message: string, fields: FieldFault[] = []
   return new Fault('invalid', code, message, { fields });
 }
 
-/** As many fields as a fault names, and a sentence about the number of the others if there are any. */
-export function firstFields<F>(fields: readonly F[]): { named: F[]; others: string[] } {
-  const others = fields.length - MAX_NAMED_FIELDS;
-  return {
-    named: fields.slice(0, MAX_NAMED_FIELDS),
-    others: others > 0 ? [`and ${others} more field${others === 1 ? '' : 's'}`] : [],
-  };
+/**
+ * The request is not valid because of these fields. The message names each by its pointer: "/term must be at
+ * least 1". Fields and message name as many as a fault may, and the message the number of the others.
+ *
+ * @param fields with `in` where the pointer is the name of a parameter: path, query or header
+ */
+export function invalidFields(
+  code: string,
+  fields: readonly (FieldFault & { in?: string })[],
+): Fault {
+  const named = fields.slice(0, MAX_NAMED_FIELDS);
+  const sentences = named.map((field) => {
+    const place = field.in === undefined ? field.pointer : `${field.pointer} in the ${field.in}`;
+    return `${place || 'the body'} ${field.message}`;
+  });
+  const others = fields.length - named.length;
+  if (others > 0) sentences.push(`and ${others} more field${others === 1 ? '' : 's'}`);
+  return invalid(code, sentences.join('; '), named);
 }
 
 /** The caller's identity is not proven. */
@@ -78,13 +92,13 @@ export function forbidden(code: string, message: string): Fault {
 }
 
 /** The record does not exist, or the caller may not learn that it exists. */
-export function notFound(code: string, message: string): Fault {
-  return new Fault('not_found', code, message);
+export function notFound(code: string, message: string, fields: FieldFault[] = []): Fault {
+  return new Fault('not_found', code, message, { fields });
 }
 
 /** The request is valid and the present state of the record forbids it. */
-export function conflict(code: string, message: string): Fault {
-  return new Fault('conflict', code, message);
+export function conflict(code: string, message: string, fields: FieldFault[] = []): Fault {
+  return new Fault('conflict', code, message, { fields });
 }
 
 /** A limit is exceeded; a retry may succeed after `retryAfterS` seconds, or never when that is 0. */

@@ -1,5 +1,5 @@
 import { isCalendarDate } from '@creditlane/runtime/calendar-date';
-import { type FieldFault, invalid } from './fault.ts';
+import { type FieldFault, invalidFields } from './fault.ts';
 
 /**
  * Collects what is wrong with the fields of a request, so that one Fault names all of it. Every
@@ -16,7 +16,7 @@ export class FieldFaults {
   /** Requires a calendar date such as "2026-02-28". Returns whether the value is one. */
   checkDate(pointer: string, value: string): boolean {
     if (isCalendarDate(value)) return true;
-    this.add(pointer, 'must be a calendar date written yyyy-MM-dd');
+    this.add(pointer, 'must be a calendar date such as 2026-03-31');
     return false;
   }
 
@@ -39,7 +39,6 @@ export class FieldFaults {
   /** Throws an `invalid` Fault that names every field with a fault; does nothing when there is none. */
   throwIfAny(code: string): void {
     if (this.#faults.length === 0) return;
-    const named = this.#faults.map(({ pointer, message }) => `${pointer.slice(1)} ${message}`);
-    throw invalid(code, named.join('; '), this.#faults);
+    throw invalidFields(code, this.#faults);
   }
 }

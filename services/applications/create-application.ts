@@ -62,8 +62,7 @@ export async function createApplication(
 }
 
 function referenceNumberTaken(applicationId: string): Fault {
-  return conflict(
-    'reference_number_taken',
-    `The retailer has used this referenceNumber for application ${applicationId}.`,
-  );
+  const pointer = '/referenceNumber';
+  const message = `is that of the retailer's application ${applicationId}`;
+  return conflict('reference_number_taken', `${pointer} ${message}`, [{ pointer, message }]);
 }

@@ -29,18 +29,21 @@ export function checkSubmission(request: SubmitApplicationRequest, facts: Submis
   checkWorksheet(request.worksheet ?? create(WorksheetSchema), '/worksheet', faults);
   checkConsents(request, facts.applicantIds, faults);
   if (!facts.user || !mayActFor(facts.user, facts.retailer)) {
-    faults.add('/submittedByUserId', "must name an active user of the application's retailer");
+    const message = "must name an active user of the application's retailer or of its group";
+    faults.add('/submittedByUserId', message);
   }
   faults.throwIfAny('invalid_submission');
 
   if (facts.archived) throw conflict('application_archived', 'The application is archived.');
   for (const [index, creditorId] of request.creditorIds.entries()) {
+    const pointer = `/creditorIds/${index}`;
     if (!facts.knownCreditorIds.has(creditorId)) {
-      throw notFound('creditor_not_found', `/creditorIds/${index} names no creditor.`);
+      const message = 'names no creditor';
+      throw notFound('creditor_not_found', `${pointer} ${message}`, [{ pointer, message }]);
     }
     if (facts.submittedCreditorIds.has(creditorId)) {
-      const message = `/creditorIds/${index} names a creditor that has the application already.`;
-      throw conflict('already_submitted', message);
+      const message = 'names a creditor that has the application already';
+      throw conflict('already_submitted', `${pointer} ${message}`, [{ pointer, message }]);
     }
   }
 }
@@ -54,10 +57,13 @@ function checkConsents(
   const missing = new Set(applicantIds);
   for (const [index, consent] of request.consents.entries()) {
     if (!missing.delete(consent.applicantId)) {
-      faults.add(`/consents/${index}/applicantId`, 'must name each applicant of it once');
+      const message = 'must name an applicant of the application that no other consent names';
+      faults.add(`/consents/${index}/applicantId`, message);
     } else if (!consent.creditConsent) {
-      faults.add(`/consents/${index}/creditConsent`, 'must be true');
+      const message = 'must be true: without the consent the application cannot be submitted';
+      faults.add(`/consents/${index}/creditConsent`, message);
     }
   }
-  if (missing.size > 0) faults.add('/consents', 'must hold one for each applicant');
+  if (missing.size > 0)
+    faults.add('/consents', 'must have one consent for each applicant of the application');
 }

@@ -1,6 +1,6 @@
 /** The rules for comments: which submission takes a comment, of which author, with which text. */
 import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
-import { type Fault, invalid, notFound } from '@creditlane/rpc/fault';
+import { type Fault, invalid, invalidFields, notFound } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 import type { Scope, SubmissionKey } from '@creditlane/rpc/submission-call';
 
@@ -83,7 +83,7 @@ export function checkRetailerComment(
   if (!submitted) throw conversationNotFound();
   if (authorName === undefined) {
     const message = "must name an active user of the application's retailer or of its group";
-    throw invalid('ineligible_user', `userId ${message}`, [{ pointer: '/userId', message }]);
+    throw invalidFields('ineligible_user', [{ pointer: '/userId', message }]);
   }
   return { retailerId, authorName };
 }

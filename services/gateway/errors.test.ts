@@ -92,7 +92,7 @@ describe('errors of the services', () => {
     const answer = await postDecision(decision());
     expect(answer.json).toMatchObject({
       status: 400,
-      message: 'term: must not be negative',
+      message: '/term must not be negative',
       code: 'invalid_decision',
       errors: [{ pointer: '/term', message: 'must not be negative' }],
     });
@@ -108,7 +108,7 @@ describe('errors of the services', () => {
       type: 'about:blank',
       title: 'Bad Request',
       status: 400,
-      detail: 'term: must be a whole number',
+      detail: '/term must be a whole number',
       code: 'invalid_request',
       requestId: answer.headers.get('x-request-id'),
       errors: [{ pointer: '/term', message: 'must be a whole number' }],

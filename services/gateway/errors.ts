@@ -1,7 +1,7 @@
 /** The answer to a request that failed: the one place that maps faults to HTTP statuses. */
-import { STATUS_CODES } from 'node:http';
 import { type Fault, type FaultKind, internal, toFault } from '@creditlane/rpc/fault';
 import type { Operation } from './document/operation.ts';
+import { problemOf } from './document/problem-examples.ts';
 
 /** An error as it goes over the wire. */
 export interface ErrorAnswer {
@@ -80,7 +80,7 @@ export function errorAnswer(
   const closed = request.operation?.closedErrors.get(status);
   const isProblem = closed === undefined && request.asProblem;
   const body = isProblem
-    ? { type: 'about:blank', title: STATUS_CODES[status], status, detail: message, ...more }
+    ? problemOf({ status, message, ...more })
     : only(closed, { status, message, ...more });
   return {
     status,

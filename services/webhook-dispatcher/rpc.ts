@@ -3,7 +3,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Database } from '@creditlane/postgres/database';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
-import { invalid } from '@creditlane/rpc/fault';
+import { invalidFields } from '@creditlane/rpc/fault';
 import { itemsThatFit } from '@creditlane/rpc/lists/list-page';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { isCanonicalUuid } from '@creditlane/runtime/ids';
@@ -18,9 +18,8 @@ export function webhooksRoutes(database: Database, eventTypes: EventTypes): Serv
     translateDatabaseErrors({
       async listDeliveries({ applicationId, state, limit, cursor }) {
         if (cursor !== '' && !isCanonicalUuid(cursor)) {
-          throw invalid('invalid_cursor', 'the cursor is not from an earlier answer', [
-            { pointer: '/cursor', message: 'is not from an earlier answer' },
-          ]);
+          const message = 'must be the nextCursor of an earlier page of the same list';
+          throw invalidFields('invalid_cursor', [{ pointer: '/cursor', message }]);
         }
         const listed = await listDeliveries(database, {
           applicationId: applicationId || undefined,

@@ -1,6 +1,6 @@
 /** The cursor of a list: where a page ends, as an opaque text that only the same list accepts. */
 import { createHash } from 'node:crypto';
-import { invalid } from '../fault.ts';
+import { invalidFields } from '../fault.ts';
 
 /** The name of a list, then whatever selects its records: its owner and its filters. */
 export type ListKey = readonly [name: string, ...selectedBy: (string | boolean | undefined)[]];
@@ -33,7 +33,7 @@ export function positionOf<const Columns extends readonly IsValue[]>(
     columns.every((isValue, column) => isValue(position[column] ?? ''));
   if (!isPosition || digest !== digestOf(list, position)) {
     const message = 'must be the nextCursor of an earlier page of the same list';
-    throw invalid('invalid_cursor', `cursor ${message}`, [{ pointer: '/cursor', message }]);
+    throw invalidFields('invalid_cursor', [{ pointer: '/cursor', message }]);
   }
   return position as { [Column in keyof Columns]: string };
 }

@@ -40,7 +40,10 @@ const applicant = { firstName: 'Maya', lastName: 'Tremblay', dateOfBirth: '1988-
 describe('a list that is too long is the only field named', () => {
   test('at the top of a request', () => {
     const refusal = refusalOf(SubmitApplicationRequestSchema, { creditorIds: many('x') });
-    expect(refusal).toMatchObject({ code: 'invalid_request', message: 'the request is not valid' });
+    expect(refusal).toMatchObject({
+      code: 'invalid_request',
+      message: '/creditorIds must contain no more than 20 item(s)',
+    });
     expect(refusal.fields).toEqual([
       { pointer: '/creditorIds', message: 'must contain no more than 20 item(s)' },
     ]);
@@ -64,7 +67,7 @@ describe('a list that is too long is the only field named', () => {
 test('of many wrong fields the first twenty are named, and the message tells how many others there are', () => {
   const refusal = refusalOf(RegisterUserRequestSchema, { user: { retailerIds: many('x', 1_000) } });
   expect(refusal.fields).toHaveLength(20);
-  expect(refusal.message).toBe('the request is not valid; and 984 more fields');
+  expect(refusal.message).toMatch(/^\/user\/userId is empty, .*; and 984 more fields$/);
 });
 
 test('a list without a limit is refused at start, with its name', () => {
@@ -110,7 +113,7 @@ describe('a request of the largest size is decoded and refused within 50 ms', ()
     // The first rounds run code that is not compiled yet.
     const costsMs = Array.from({ length: 12 }, () => {
       const before = process.threadCpuUsage();
-      expect(() => checkRules(schema, fromBinary(schema, bytes))).toThrow('is not valid');
+      expect(() => checkRules(schema, fromBinary(schema, bytes))).toThrow(/^\/\w+/);
       const { user, system } = process.threadCpuUsage(before);
       return (user + system) / 1_000;
     });

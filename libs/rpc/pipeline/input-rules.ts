@@ -2,7 +2,7 @@
 import { create, type DescMessage, type MessageShape } from '@bufbuild/protobuf';
 import type { Path } from '@bufbuild/protobuf/reflect';
 import { createValidator } from '@bufbuild/protovalidate';
-import { type Fault, type FieldFault, firstFields, invalid } from '../fault.ts';
+import { invalidFields } from '../fault.ts';
 import { findLongList, type ListLimits, listLimitsOf } from './list-limits.ts';
 
 /** One validator for the process, because it caches the compiled rules of each message. */
@@ -25,12 +25,17 @@ export function warmUpRules(schema: DescMessage): void {
  */
 export function checkRules<D extends DescMessage>(schema: D, message: MessageShape<D>): void {
   const longList = findLongList(limitsOf(schema), message);
-  if (longList !== undefined) throw invalidFields([longList]);
+  if (longList !== undefined) throw invalidFields('invalid_request', [longList]);
   const result = validator.validate(schema, message);
   if (result.kind === 'valid') return;
   if (result.kind === 'error') throw result.error;
   throw invalidFields(
-    result.violations.map(({ field, message }) => ({ pointer: pointerTo(field), message })),
+    'invalid_request',
+    result.violations.map(({ field, message }) => ({
+      pointer: pointerTo(field),
+      // The library writes about "the value", and the pointer is there in its place.
+      message: message.replace(/^value /, ""),
+    })),
   );
 }
 
@@ -38,11 +43,6 @@ function limitsOf(schema: DescMessage): ListLimits {
   const limits = listLimits.get(schema) ?? listLimitsOf(schema);
   listLimits.set(schema, limits);
   return limits;
-}
-
-function invalidFields(fields: FieldFault[]): Fault {
-  const { named, others } = firstFields(fields);
-  return invalid('invalid_request', ['the request is not valid', ...others].join('; '), named);
 }
 
 /** A JSON Pointer (RFC 6901) that uses the proto3 JSON names of the fields. */

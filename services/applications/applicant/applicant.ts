@@ -48,7 +48,7 @@ export function newApplicant(
   faults: FieldFaults,
 ): Applicant {
   const sin = input.sin === '' ? '' : parseSin(input.sin);
-  if (sin === undefined) faults.add(`${at}/sin`, 'must be a valid social insurance number');
+  if (sin === undefined) faults.add(`${at}/sin`, 'must be nine digits with a valid check digit');
   for (const name of ['firstName', 'lastName'] as const) {
     if (input[name].trim() === '') faults.add(`${at}/${name}`, 'must not be blank');
   }

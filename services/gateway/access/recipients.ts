@@ -24,9 +24,9 @@ export async function requireRecipient(
   const pairs = [{ retailerId, creditorId, integrationId }];
   const { byPair } = await destinations.findRecipients({ pairs }, sharedCall(context));
   if (byPair[0]?.recipients.length) return;
-  throw notFound(
-    'integration_not_found',
-    "integrationId names no integration with a webhook destination and a grant on the application's " +
-      'retailer or on the creditor.',
-  );
+  const pointer = '/integrationId';
+  const message =
+    "names no integration with a webhook destination and a grant on the application's retailer or on " +
+    'the creditor';
+  throw notFound('integration_not_found', `${pointer} ${message}`, [{ pointer, message }]);
 }

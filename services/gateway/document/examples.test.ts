@@ -1,17 +1,15 @@
 // The examples of the OpenAPI document: every request, answer and webhook has one, and its own schema accepts it.
+import { type FieldFault, invalidFields } from '@creditlane/rpc/fault';
 import { describe, expect, test } from 'vitest';
 import { examplesOf, type MediaType } from './examples.ts';
-import {
-  HTTP_METHODS,
-  type JsonObject,
-  loadOpenApiDocument,
-  resolveReference,
-} from './openapi-document.ts';
+import { loadOpenApiDocument } from './load-document.ts';
+import { HTTP_METHODS, type JsonObject, resolveReference } from './openapi-document.ts';
 import { operationsOf } from './operation.ts';
 import { closedSchemas } from './test-closed-schemas.ts';
 import { compileValidators } from './validation.ts';
 
 const JSON_TYPE = 'application/json';
+const PROBLEM_TYPE = 'application/problem+json';
 /** Words in descriptions that look like the code of an error and are none. */
 const NOT_CODES = new Set(['destination_removed']);
 
@@ -61,6 +59,12 @@ const examples = parts.flatMap(({ what, at, content }) =>
   ),
 );
 
+/** The errors in the JSON blocks of a text in Markdown. */
+function errorsIn(text: string): JsonObject[] {
+  const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json = '']) => json);
+  return blocks.flatMap((json) => [JSON.parse(json)].flat() as JsonObject[]);
+}
+
 describe('the examples of the OpenAPI document', () => {
   test('exist for every request, every answer with a JSON body, and every webhook', () => {
     const missing = parts
@@ -92,6 +96,53 @@ describe('the examples of the OpenAPI document', () => {
       return status !== '' && (value as JsonObject).status !== Number(status);
     });
     expect(wrong.map(({ what }) => what)).toEqual([]);
+  });
+
+  test('of errors say in their message, by the pointers, what is wrong with the fields', () => {
+    const wrong = examples.filter(({ value }) => {
+      const { errors, message, detail } = value as JsonObject;
+      if (!Array.isArray(errors)) return false;
+      const fields = errors as (FieldFault & { in?: string })[];
+      return invalidFields('x', fields).message !== (message ?? detail);
+    });
+    expect(wrong.map(({ what }) => what)).toEqual([]);
+  });
+
+  test('of errors exist in both forms that a client may ask for', () => {
+    const missing = parts.flatMap(({ what, content }) => {
+      const [plain, problems] = [content[JSON_TYPE], content[PROBLEM_TYPE]].map((media) =>
+        examplesOf(document, media),
+      );
+      if (problems === undefined || content[PROBLEM_TYPE] === undefined) return [];
+      const titles = problems.map(({ value }) => (value as JsonObject).code);
+      return (plain ?? [])
+        .filter(({ value }) => !titles.includes((value as JsonObject).code as string))
+        .map(({ name }) => `${what}, ${name}`);
+    });
+    expect(missing).toEqual([]);
+  });
+
+  test('exist for every error code that the description of the document lists', () => {
+    const { description } = document.info as { description: string };
+    const rows = description.matchAll(/^\| \d[^|]*\|([^|]*)\|/gm);
+    const codes = [...rows].flatMap(([, cell = '']) =>
+      [...cell.matchAll(/`([a-z0-9_]+)`/g)].map(([, code]) => code),
+    );
+    const shared = Object.values(document.components.responses ?? {});
+    const all = JSON.stringify([examples, shared, errorsIn(description)]);
+    expect(codes.length).toBeGreaterThan(40);
+    expect(codes.filter((code) => !all.includes(`"code":"${code}"`))).toEqual([]);
+  });
+
+  test('of errors in the description of the document have the form that they show', () => {
+    const { description } = document.info as { description: string };
+    const errors = errorsIn(description);
+    const faults = errors.flatMap((error) => {
+      const schema = 'detail' in error ? 'Problem' : 'Error';
+      return check(['components', 'schemas', schema], error);
+    });
+    expect(errors.length).toBeGreaterThan(4);
+    expect(faults).toEqual([]);
   });
 
   test('exist for every parameter that a path has', () => {

@@ -1,5 +1,5 @@
 /** Turns the errors of a validator into messages that name the field as the request spells it. */
-import { type Fault, type FieldFault, firstFields, invalid } from '@creditlane/rpc/fault';
+import { type Fault, type FieldFault, invalidFields } from '@creditlane/rpc/fault';
 import type { ErrorObject } from 'ajv';
 
 /** A refused field; `in` tells the kind of parameter, and is absent where `pointer` leads into the body. */
@@ -21,8 +21,11 @@ const FORMATS: Record<string, string> = {
   uuid: 'a UUID',
 };
 
-const PATTERNS: Record<string, string> = {
+/** Words for each pattern that a request must match: a test compares the list with the document. */
+export const PATTERNS: Readonly<Record<string, string>> = {
   '\\S': 'must not be blank',
+  '^[0-9]{3}[- ]?[0-9]{3}[- ]?[0-9]{3}$': 'must be nine digits with a valid check digit',
+  '^[\\x20-\\x7E]*$': 'must have visible ASCII characters and spaces only',
 };
 
 /** One error for each wrong field: the list of accepted values if it has one, otherwise the first error. */
@@ -35,30 +38,14 @@ export function fieldErrors(errors: readonly ErrorObject[]): FieldFault[] {
   return [...byPointer].map(([pointer, error]) => ({ pointer, message: messageOf(error) }));
 }
 
-/**
- * The refusal of a request for these fields. The message names as many as a fault may name, and says how many
- * others there are.
- */
+/** The refusal of a request for these fields. */
 export function refusedFields(fields: readonly FieldError[], code = 'invalid_request'): Fault {
-  const { named, others } = firstFields(fields);
-  const sentences = named.map(({ pointer, message }) => `${fieldName(pointer)}: ${message}`);
-  return invalid(code, [...sentences, ...others].join('; '), named);
+  return invalidFields(code, fields);
 }
 
 /** The message for an array with more items than it may have. */
 export function tooManyItems(maxItems: number): string {
   return `must have at most ${maxItems} items`;
-}
-
-/** The name of a field for people, from its JSON Pointer: "consents[0].applicantId". */
-function fieldName(pointer: string): string {
-  const steps = pointer.split('/').slice(1);
-  const name = steps.map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${unescaped(step)}`));
-  return name.join('').replace(/^\./, '') || 'body';
-}
-
-function unescaped(step: string): string {
-  return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 function pointerOf({ keyword, instancePath, params }: ErrorObject): string {

@@ -26,8 +26,8 @@ describe('bodies', () => {
     ['with a lone surrogate', '{"conditions":"\\ud83d"}', 'malformed_json', /surrogate/],
     ['not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), 'not_utf8', /UTF-8/],
     ['empty', '', 'body_missing', /needs a JSON body/],
-    ['a list', '[]', 'invalid_request', /body: must be an object/],
-    ['null', 'null', 'invalid_request', /body: must be an object/],
+    ['a list', '[]', 'invalid_request', /^the body must be an object$/],
+    ['null', 'null', 'invalid_request', /^the body must be an object$/],
   ])('a body %s is 400 and says what is wrong', async (_, body, code, message) => {
     const answer = await gateway.send('POST', gateway.decisionPath, { body });
     expect(answer.status).toBe(400);

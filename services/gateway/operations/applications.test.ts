@@ -165,7 +165,7 @@ describe('submitting an application', () => {
     const answer = await submit();
     expect(answer.json).toMatchObject({
       status: 400,
-      message: 'worksheet.term: must not be negative',
+      message: '/worksheet/term must not be negative',
       errors: [{ pointer: '/worksheet/term' }],
     });
   });

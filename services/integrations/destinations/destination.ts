@@ -7,7 +7,7 @@ import {
   type EgressPolicy,
   readDestinationUrl,
 } from '@creditlane/egress-rules/destination-url';
-import { invalid } from '@creditlane/rpc/fault';
+import { invalidFields } from '@creditlane/rpc/fault';
 
 /** Bytes of a signing secret, which are its HMAC key. */
 const SECRET_BYTES = 32;
@@ -41,7 +41,7 @@ export function secretContext(table: SecretTable, id: string, integrationId: str
 export function checkDestinationUrl(text: string, policy: EgressPolicy): void {
   const message = urlFault(text, policy);
   if (message === undefined) return;
-  throw invalid('invalid_destination', `url ${message}`, [{ pointer: '/url', message }]);
+  throw invalidFields('invalid_destination', [{ pointer: '/url', message }]);
 }
 
 function urlFault(text: string, policy: EgressPolicy): string | undefined {
