@@ -173,7 +173,7 @@ describe('generated requests', () => {
       });
       await fc.assert(property, { seed, numRuns });
     },
-    Math.max(20_000, 100 * runs),
+    Math.max(20_000, 200 * runs),
   );
 });
 

@@ -1380,7 +1380,7 @@ export type components = {
         ApplicantWrite: {
             firstName: string;
             lastName: string;
-            /** @description Social insurance number, nine digits. Sealed at rest and never shown in full. */
+            /** @description Social insurance number, nine digits of which the last is the check digit. Sealed at rest and never shown in full. */
             sin?: string;
             /** Format: date */
             dateOfBirth: string;
@@ -1424,7 +1424,7 @@ export type components = {
             /** @description The address in one line, as it was searched for. */
             searchAddress?: string;
             residenceType?: components["schemas"]["ResidenceType"];
-            monthlyRentOrMortgage?: components["schemas"]["Amount"];
+            monthlyRentOrMortgage?: components["schemas"]["AmountFromZero"];
             yearsAtAddress?: number;
             monthsAtAddress?: number;
         };
@@ -1440,7 +1440,7 @@ export type components = {
             type?: components["schemas"]["EmploymentType"];
             employmentPhone?: string;
             /** @description Per pay period of incomeFrequency. */
-            grossIncome?: components["schemas"]["Amount"];
+            grossIncome?: components["schemas"]["AmountFromZero"];
             incomeFrequency?: components["schemas"]["Frequency"];
             yearsWorked?: number;
             monthsWorked?: number;
@@ -1526,6 +1526,8 @@ export type components = {
         };
         /** @description Canadian dollars. */
         Amount: number;
+        /** @description Canadian dollars. */
+        AmountFromZero: number;
         /** @description Per cent per year. */
         Rate: number;
         /** @description Months. */
@@ -2180,37 +2182,39 @@ export type components = {
             /** Format: date */
             firstPaymentDate?: string;
             frequency?: components["schemas"]["Frequency"];
-            interestRate?: components["schemas"]["Rate"];
-            term?: components["schemas"]["Months"];
+            /** @description Per cent per year. */
+            interestRate?: number;
+            /** @description Months. */
+            term?: number;
             /** Format: date */
             deliveryDate?: string;
             vehicle?: components["schemas"]["Vehicle"];
             /** @description What the vehicle is worth in the trade, in this condition and those below. */
-            extraCleanWholesaleValue?: components["schemas"]["Amount"];
-            cleanWholesaleValue?: components["schemas"]["Amount"];
-            averageWholesaleValue?: components["schemas"]["Amount"];
-            roughWholesaleValue?: components["schemas"]["Amount"];
+            extraCleanWholesaleValue?: components["schemas"]["AmountFromZero"];
+            cleanWholesaleValue?: components["schemas"]["AmountFromZero"];
+            averageWholesaleValue?: components["schemas"]["AmountFromZero"];
+            roughWholesaleValue?: components["schemas"]["AmountFromZero"];
             /** @description Kilometres. */
             drivingDistancePerYear?: number;
             isZeroEmissionVehicle?: boolean;
             taxExempt?: boolean;
             gstPercent?: components["schemas"]["Percentage"];
-            gst?: components["schemas"]["Amount"];
+            gst?: components["schemas"]["AmountFromZero"];
             /** @description Whether a person changed the computed amount of `gst`. */
             gstAdjusted?: boolean;
             pstHstPercent?: components["schemas"]["Percentage"];
-            pstHst?: components["schemas"]["Amount"];
+            pstHst?: components["schemas"]["AmountFromZero"];
             /** @description Whether a person changed the computed amount of `pstHst`. */
             pstHstAdjusted?: boolean;
-            salePrice?: components["schemas"]["Amount"];
-            cashDown?: components["schemas"]["Amount"];
-            rebate?: components["schemas"]["Amount"];
-            registrationFee?: components["schemas"]["Amount"];
-            creditorFee?: components["schemas"]["Amount"];
-            dealerReserve?: components["schemas"]["Amount"];
-            totalFinancedAmount?: components["schemas"]["Amount"];
+            salePrice?: components["schemas"]["AmountFromZero"];
+            cashDown?: components["schemas"]["AmountFromZero"];
+            rebate?: components["schemas"]["AmountFromZero"];
+            registrationFee?: components["schemas"]["AmountFromZero"];
+            creditorFee?: components["schemas"]["AmountFromZero"];
+            dealerReserve?: components["schemas"]["AmountFromZero"];
+            totalFinancedAmount?: components["schemas"]["AmountFromZero"];
             /** @description The payment of each period. */
-            worksheetPayment?: components["schemas"]["Amount"];
+            worksheetPayment?: components["schemas"]["AmountFromZero"];
             tradeIn?: components["schemas"]["WorksheetText"];
             dealerAdminFee?: components["schemas"]["WorksheetText"];
             gpsFee?: components["schemas"]["WorksheetText"];
@@ -2239,8 +2243,8 @@ export type components = {
             colour?: string;
             /** @description Universal Vehicle Code of the valuation guide. */
             uvc?: string;
-            msrp?: components["schemas"]["Amount"];
-            adjustedMsrp?: components["schemas"]["Amount"];
+            msrp?: components["schemas"]["AmountFromZero"];
+            adjustedMsrp?: components["schemas"]["AmountFromZero"];
             odometer?: components["schemas"]["Odometer"];
             /** @description In place of `odometer`, for a mileage in kilometres. */
             odometerKm?: number;
@@ -2269,10 +2273,10 @@ export type components = {
             name?: string;
             /** @description Whether the valuation guide added the option by itself. */
             auto?: boolean;
-            extraCleanValue?: components["schemas"]["Amount"];
-            cleanValue?: components["schemas"]["Amount"];
-            averageValue?: components["schemas"]["Amount"];
-            roughValue?: components["schemas"]["Amount"];
+            extraCleanValue?: components["schemas"]["AmountFromZero"];
+            cleanValue?: components["schemas"]["AmountFromZero"];
+            averageValue?: components["schemas"]["AmountFromZero"];
+            roughValue?: components["schemas"]["AmountFromZero"];
         };
     };
     responses: {
@@ -2286,22 +2290,6 @@ export type components = {
             };
             content: {
                 "application/json": components["schemas"]["Error"];
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Bad Request",
-                 *       "status": 400,
-                 *       "detail": "decision: must be one of BOOKED, DOCUMENTS_INCOMPLETE, APPROVED",
-                 *       "code": "invalid_request",
-                 *       "requestId": "0198c0de-7f5a-7c3e-9d61-3f3f0f2a9b11",
-                 *       "errors": [
-                 *         {
-                 *           "pointer": "/decision",
-                 *           "message": "must be one of BOOKED, DOCUMENTS_INCOMPLETE, APPROVED"
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };

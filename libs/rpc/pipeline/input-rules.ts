@@ -34,7 +34,7 @@ export function checkRules<D extends DescMessage>(schema: D, message: MessageSha
     result.violations.map(({ field, message }) => ({
       pointer: pointerTo(field),
       // The library writes about "the value", and the pointer is there in its place.
-      message: message.replace(/^value /, ""),
+      message: message.replace(/^value /, ''),
     })),
   );
 }

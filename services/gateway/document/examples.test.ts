@@ -2,9 +2,14 @@
 import { type FieldFault, invalidFields } from '@creditlane/rpc/fault';
 import { describe, expect, test } from 'vitest';
 import { examplesOf, type MediaType } from './examples.ts';
-import { loadOpenApiDocument } from './load-document.ts';
-import { HTTP_METHODS, type JsonObject, resolveReference } from './openapi-document.ts';
+import {
+  HTTP_METHODS,
+  type JsonObject,
+  loadOpenApiDocument,
+  resolveReference,
+} from './openapi-document.ts';
 import { operationsOf } from './operation.ts';
+import { publishedDocument } from './published/published-document.ts';
 import { closedSchemas } from './test-closed-schemas.ts';
 import { compileValidators } from './validation.ts';
 
@@ -13,8 +18,9 @@ const PROBLEM_TYPE = 'application/problem+json';
 /** Words in descriptions that look like the code of an error and are none. */
 const NOT_CODES = new Set(['destination_removed']);
 
-const document = loadOpenApiDocument();
-const operations = operationsOf(document);
+const loaded = loadOpenApiDocument();
+const operations = operationsOf(loaded);
+const document = publishedDocument(loaded, operations);
 const validators = compileValidators(document, operations);
 const check = closedSchemas(document);
 
@@ -62,7 +68,8 @@ const examples = parts.flatMap(({ what, at, content }) =>
 /** The errors in the JSON blocks of a text in Markdown. */
 function errorsIn(text: string): JsonObject[] {
   const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json = '']) => json);
-  return blocks.flatMap((json) => [JSON.parse(json)].flat() as JsonObject[]);
+  const values = blocks.flatMap((json) => [JSON.parse(json)].flat() as JsonObject[]);
+  return values.filter((value) => 'code' in value);
 }
 
 describe('the examples of the OpenAPI document', () => {

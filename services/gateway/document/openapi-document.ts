@@ -47,6 +47,7 @@ export interface DescribedOperation extends DescribedDeprecation {
   'x-unprocessable'?: string[];
   parameters?: (DescribedParameter | Reference)[];
   requestBody?: {
+    description?: string;
     required?: boolean;
     content: Record<string, { schema: JsonObject; example?: JsonValue }>;
   };

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadOpenApiDocument } from './load-document.ts';
-import type { JsonValue } from './openapi-document.ts';
+import { type JsonValue, loadOpenApiDocument } from './openapi-document.ts';
 import { operationsOf } from './operation.ts';
 import { PATTERNS, refusedFields } from './validation-messages.ts';
 

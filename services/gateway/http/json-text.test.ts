@@ -120,11 +120,7 @@ describe('an array of limited length', () => {
 
   test.each([
     ['{"people":[1,2,3,4]}', '/people', '/people must have at most 3 items'],
-    [
-      '{"people":[{},{"ids":[1,2,3]}]}',
-      '/people/1/ids',
-      '/people/1/ids must have at most 2 items',
-    ],
+    ['{"people":[{},{"ids":[1,2,3]}]}', '/people/1/ids', '/people/1/ids must have at most 2 items'],
     ['{"\\u0070eople":[1,2,3,x', '/people', '/people must have at most 3 items'],
   ])('%s is refused by its pointer', (text, pointer, message) => {
     expect(() => parse(text, 100, shape)).toThrow(

@@ -235,7 +235,10 @@ describe('reading decisions', () => {
     const answer = await gateway.send('GET', `${path}s?cursor=abc`);
     gateway.services.failures.clear();
     expect(answer.status).toBe(400);
-    expect(answer.json).toMatchObject({ code: 'invalid_cursor', message: `/cursor in the query ${message}` });
+    expect(answer.json).toMatchObject({
+      code: 'invalid_cursor',
+      message: `/cursor in the query ${message}`,
+    });
     expect(answer.json.errors).toEqual([{ in: 'query', pointer: '/cursor', message }]);
   });
 

@@ -52,7 +52,7 @@ describe('a list', () => {
     expect(answer.status).toBe(400);
     expect(answer.json.code).toBe('invalid_request');
     expect(answer.json.message).toMatch(
-      /^curser: is unknown: the query parameters of this operation are .*limit, cursor$/,
+      /^\/curser in the query is unknown: the query parameters of this operation are .*limit, cursor$/,
     );
     expect(answer.json.errors).toMatchObject([{ in: 'query', pointer: '/curser' }]);
   });
@@ -86,7 +86,7 @@ describe('a query parameter that no list has', () => {
       expect(answer.status, method).toBe(400);
       if (method === 'HEAD') continue;
       expect(answer.json.message).toBe(
-        'verbose: is unknown: this operation has no query parameters',
+        '/verbose in the query is unknown: this operation has no query parameters',
       );
     }
     expect(requests('recordDecision')).toEqual([]);

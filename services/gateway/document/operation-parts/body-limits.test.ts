@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadOpenApiDocument } from '../openapi-document.ts';
 import { operationsOf } from '../operation.ts';
+import { publishedDocument } from '../published/published-document.ts';
 import { bodyLimits } from './body-limits.ts';
 
 const KIB = 1024;
@@ -21,6 +22,17 @@ test('an operation takes what the longest values of its properties need, and 64 
     getDecision: 64,
     revokeKey: 64,
   });
+});
+
+test('the limit of each body is in the published description of the request', () => {
+  const operations = operationsOf(document);
+  const { paths } = publishedDocument(document, operations);
+  const unstated = operations.flatMap(({ id, method, route, bodyLimits, body }) => {
+    const { requestBody } = paths[route.replace('/v1', '')]?.[method] ?? {};
+    const limit = `At most ${bodyLimits.maxBytes / KIB} KiB.`;
+    return body && !requestBody?.description?.endsWith(limit) ? [id] : [];
+  });
+  expect(unstated).toEqual([]);
 });
 
 describe('the limit of a body', () => {
