@@ -52,7 +52,7 @@ export async function startWebhookDispatcher(
 ): Promise<WebhookDispatcher> {
   const { log, metrics, closers, health } = process;
   const { leaseMs } = settings;
-  const { pool } = database;
+  const { pool, requests } = database;
 
   // The health of other services is optional: while they are unavailable, webhooks wait, but ListDeliveries
   // answers.
@@ -105,7 +105,7 @@ export async function startWebhookDispatcher(
   closers.add(`${SERVICE} subscription`, () => subscription.close());
 
   const sends = { egress, destinations, eventTypes, clock: systemClock, newId };
-  const deps = { pool, log, queue, replays, ...sends };
+  const deps = { requests, log, queue, replays, ...sends };
   const testEvents = new TestEvents(deps);
   return {
     routes: [webhooksRoutes(database, eventTypes), deliveriesRoutes({ ...deps, testEvents })],

@@ -97,6 +97,7 @@ export async function createTestFixture() {
     identityKey: identity.privateKey,
     integrations,
     applications,
+    database,
     sql: database.sql,
     connect: database.connect,
     start,

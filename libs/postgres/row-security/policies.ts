@@ -14,6 +14,8 @@ export const SCOPE_TYPES = {
   retailers: 'uuid',
   /** Integrations whose own records the call may use. */
   integrations: 'uuid',
+  /** Webhook destinations whose deliveries the call may read and send again. */
+  destinations: 'uuid',
   /** Callers whose stored answers the call may read. */
   callers: 'text',
 } as const;

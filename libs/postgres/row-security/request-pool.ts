@@ -12,7 +12,7 @@ const KINDS = Object.keys(SCOPE_TYPES) as ScopeKind[];
 
 /**
  * Sets the role as a setting: one SELECT then sets the role and the scope, with bound parameters, which
- * SET LOCAL ROLE does not take. num_nulls makes one column of them, which costs less to read than five.
+ * SET LOCAL ROLE does not take. num_nulls makes one column of them, which costs less to read than six.
  */
 const enterScope = defineStatement(
   'scope_enter',

@@ -10,7 +10,7 @@ import { runNamedPipeline } from '../store/named-pipeline.ts';
 import { findAttemptsQuery, findOwnDeliveryQuery } from '../store/own-deliveries.ts';
 import { listOwnDeliveries } from './list-own-deliveries.ts';
 import { deliveryNotFound, toOwnDelivery } from './own-delivery.ts';
-import { findOwnDestination } from './own-destination.ts';
+import { deliveriesOf, findOwnDestination } from './own-destination.ts';
 import {
   cancelReplay,
   getReplay,
@@ -28,13 +28,14 @@ export interface OwnDeliveriesDeps extends ReplayDeps, ReplaysDeps {
 const MAX_ATTEMPTS = 1_000;
 
 export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
-  const { pool, destinations, eventTypes, testEvents } = deps;
+  const { requests, destinations, eventTypes, testEvents } = deps;
   return implement(
     DeliveriesService,
     translateDatabaseErrors({
       async listOwnDeliveries(request, call) {
         const destination = await findOwnDestination(destinations, call);
         if (destination === undefined) return { deliveries: [], nextCursor: '' };
+        const db = deliveriesOf(requests, call, destination);
         const { createdFrom, createdBefore } = request;
         const filter = {
           destinationId: destination.destinationId,
@@ -44,17 +45,20 @@ export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
           createdFrom: createdFrom && readTime(createdFrom),
           createdBefore: createdBefore && readTime(createdBefore),
         };
-        const { items, nextCursor } = await listOwnDeliveries(pool, filter, request);
+        const { items, nextCursor } = await listOwnDeliveries(db, filter, request);
         return { deliveries: items.map((row) => toOwnDelivery(row, eventTypes)), nextCursor };
       },
 
       async getOwnDelivery({ deliveryId }, call) {
         const destination = await findOwnDestination(destinations, call);
         if (destination === undefined) throw deliveryNotFound();
-        const { row, attempts } = await runNamedPipeline(pool, {
-          row: findOwnDeliveryQuery(deliveryId, destination.destinationId),
-          attempts: findAttemptsQuery(deliveryId, MAX_ATTEMPTS),
-        });
+        const { row, attempts } = await runNamedPipeline(
+          deliveriesOf(requests, call, destination),
+          {
+            row: findOwnDeliveryQuery(deliveryId, destination.destinationId),
+            attempts: findAttemptsQuery(deliveryId, MAX_ATTEMPTS),
+          },
+        );
         if (row === undefined) throw deliveryNotFound();
         return {
           delivery: toOwnDelivery(row, eventTypes),

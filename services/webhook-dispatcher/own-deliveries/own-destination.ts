@@ -1,4 +1,6 @@
 /** The destination of a calling integration, which decides whose deliveries the integration sees. */
+import type { ScopedPool } from '@creditlane/postgres/query';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Call } from '@creditlane/rpc/call';
 import { conflict, notFound } from '@creditlane/rpc/fault';
 import type { Destinations } from '../destinations/destinations.ts';
@@ -26,3 +28,13 @@ export const destinationIsDisabled = () =>
     'destination_disabled',
     'The destination is disabled: a successful test event enables it.',
   );
+
+/** For the deliveries to the caller's destination, its own replays, and its stored answers. */
+export function deliveriesOf(
+  requests: RequestPool,
+  call: Call,
+  { destinationId }: Recipient,
+): ScopedPool {
+  const { subject } = call.identity;
+  return requests.of(call, { destinations: [destinationId], integrations: [subject] });
+}

@@ -7,7 +7,7 @@ import {
   storeAnswer,
   writeFirst,
 } from '@creditlane/idempotency/stored-answers';
-import type { Database } from '@creditlane/postgres/database';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import {
   type CancelReplayResponse,
@@ -32,10 +32,10 @@ import {
   type ReplayJobRow,
   type ReplayJobState,
 } from '../store/replay-jobs.ts';
-import { destinationIsDisabled, destinationNotFound } from './own-destination.ts';
+import { deliveriesOf, destinationIsDisabled, destinationNotFound } from './own-destination.ts';
 
 export interface ReplaysDeps {
-  readonly pool: Database['pool'];
+  readonly requests: RequestPool;
   readonly log: Log;
   readonly replays: Pick<ReplayWorker, 'wake' | 'reportEnd'>;
   readonly newId: () => string;
@@ -56,7 +56,7 @@ const STATES: Readonly<Record<ReplayJobState, ReplayState>> = {
  *   fault of the idempotency key
  */
 export async function replayDeliveries(
-  { pool, log, replays, newId }: ReplaysDeps,
+  { requests, log, replays, newId }: ReplaysDeps,
   destination: Recipient | undefined,
   filter: ReplayFilter,
   call: Call,
@@ -65,11 +65,12 @@ export async function replayDeliveries(
   checkRange(filter);
   const { destinationId } = destination;
   const { identity, idempotency, requestId } = call;
+  const db = deliveriesOf(requests, call, destination);
   const job = { id: newId(), integrationId: identity.subject, destinationId, ...filter };
 
   let underWay: string | undefined;
   const write = () =>
-    inTransaction(pool, async (tx) => {
+    inTransaction(db, async (tx) => {
       if (await isDestinationDisabled(tx, destination)) throw destinationIsDisabled();
       const inserted = await insertReplayJob(tx, job);
       if (inserted === undefined) {
@@ -82,11 +83,11 @@ export async function replayDeliveries(
       }
       return answer;
     });
-  const stored = idempotency && (await findStoredAnswer(pool, idempotency));
+  const stored = idempotency && (await findStoredAnswer(db, idempotency));
   // Of two duplicate requests, the second meets the job of the first: `writeFirst` then finds the answer.
   const outcome = stored
     ? ({ replayed: true, answer: stored } as const)
-    : await writeFirst(pool, idempotency, write);
+    : await writeFirst(db, idempotency, write);
   if (outcome === undefined) {
     const which = underWay === undefined ? '' : ` ${underWay}`;
     throw conflict(
@@ -108,8 +109,12 @@ export async function replayDeliveries(
 }
 
 /** @throws Fault `replay_not_found` */
-export async function getReplay({ pool }: Pick<ReplaysDeps, 'pool'>, id: string, call: Call) {
-  const job = await findReplayJob(pool, id, call.identity.subject);
+export async function getReplay(
+  { requests }: Pick<ReplaysDeps, 'requests'>,
+  id: string,
+  call: Call,
+) {
+  const job = await findReplayJob(replaysOf(requests, call), id, call.identity.subject);
   if (job === undefined) throw replayNotFound();
   return { replay: toReplay(job) };
 }
@@ -120,14 +125,15 @@ export async function getReplay({ pool }: Pick<ReplaysDeps, 'pool'>, id: string,
  * @throws Fault `replay_not_found`, or a fault of the idempotency key
  */
 export async function cancelReplay(
-  { pool, replays }: ReplaysDeps,
+  { requests, replays }: ReplaysDeps,
   id: string,
   call: Call,
 ): Promise<CancelReplayResponse> {
   const { identity, idempotency } = call;
+  const db = replaysOf(requests, call);
   let cancelled: ReplayJobRow | undefined;
-  const outcome = await answerOnce(pool, idempotency, () =>
-    inTransaction(pool, async (tx) => {
+  const outcome = await answerOnce(db, idempotency, () =>
+    inTransaction(db, async (tx) => {
       const job = await findReplayJob(tx, id, identity.subject);
       if (job === undefined) throw replayNotFound();
       cancelled = await endReplayJob(tx, id, 'cancelled');
@@ -145,6 +151,11 @@ export async function cancelReplay(
   }
   if (cancelled !== undefined) replays.reportEnd(cancelled);
   return outcome.answer;
+}
+
+/** For the replays that the caller has asked for, whether or not it still has a destination. */
+function replaysOf(requests: RequestPool, call: Call) {
+  return requests.of(call, { integrations: [call.identity.subject] });
 }
 
 function checkRange({ createdFrom, createdBefore }: ReplayFilter): void {

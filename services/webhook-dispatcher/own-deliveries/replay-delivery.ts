@@ -1,7 +1,7 @@
 /** Replays a delivery: sends it again with the same id and body, and a new series of attempts. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
-import type { Database } from '@creditlane/postgres/database';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import {
@@ -22,10 +22,10 @@ import {
   type ReplayableRow,
 } from '../store/replays.ts';
 import { deliveryNotFound, toOwnDelivery } from './own-delivery.ts';
-import { destinationIsDisabled } from './own-destination.ts';
+import { deliveriesOf, destinationIsDisabled } from './own-destination.ts';
 
 export interface ReplayDeps {
-  readonly pool: Database['pool'];
+  readonly requests: RequestPool;
   readonly queue: Pick<DeliveryQueue, 'backlog'>;
   readonly eventTypes: EventTypes;
 }
@@ -39,7 +39,7 @@ export interface ReplayDeps {
  *   `too_many_replays`, or a fault of the idempotency key
  */
 export async function replayDelivery(
-  { pool, queue, eventTypes }: ReplayDeps,
+  { requests, queue, eventTypes }: ReplayDeps,
   destination: Recipient | undefined,
   deliveryId: string,
   call: Call,
@@ -47,9 +47,10 @@ export async function replayDelivery(
   if (destination === undefined) throw deliveryNotFound();
   const { destinationId } = destination;
   const { idempotency } = call;
+  const db = deliveriesOf(requests, call, destination);
 
-  const outcome = await answerOnce(pool, idempotency, () =>
-    inTransaction(pool, async (tx) => {
+  const outcome = await answerOnce(db, idempotency, () =>
+    inTransaction(db, async (tx) => {
       const waits = await lockEarlierPending(tx, deliveryId, destinationId);
       const found = await lockReplayable(tx, deliveryId, destination);
       if (found === undefined) throw deliveryNotFound();

@@ -1,7 +1,8 @@
 /** Sends a test event to an integration's destination, and enables the destination when it succeeds. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
-import type { Database } from '@creditlane/postgres/database';
+import type { ScopedPool } from '@creditlane/postgres/query';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import {
   type SendTestEventRequest,
@@ -18,13 +19,13 @@ import type { Outcome } from '../egress/exchange.ts';
 import type { Recipient, WebhookEventType } from '../events/webhook-event-type.ts';
 import { requestHeaders } from '../sending/request-headers.ts';
 import { storeTestSuccess } from '../store/destinations.ts';
-import { destinationNotFound } from './own-destination.ts';
+import { deliveriesOf, destinationNotFound } from './own-destination.ts';
 
 /** Test events under way in this process, to all destinations together; each may take the whole deadline. */
 const MAX_UNDER_WAY = 64;
 
 export interface TestEventDeps {
-  readonly pool: Database['pool'];
+  readonly requests: RequestPool;
   readonly log: Log;
   readonly destinations: Pick<Destinations, 'getUncached'>;
   /** By the name of the webhook event type. */
@@ -64,12 +65,12 @@ export class TestEvents {
     call: Call,
   ): Promise<SendTestEventResponse> {
     if (recipient === undefined) throw destinationNotFound();
-    const { pool } = this.#deps;
     const { destinationId } = recipient;
-    const outcome = await answerOnce(pool, call.idempotency, () =>
+    const db = deliveriesOf(this.#deps.requests, call, recipient);
+    const outcome = await answerOnce(db, call.idempotency, () =>
       this.#alone(destinationId, async () => {
         const sent = await post(this.#deps, destinationId, request, call);
-        return record(this.#deps, destinationId, sent, call);
+        return record(db, this.#deps.log, destinationId, sent, call);
       }),
     );
     if (!outcome.replayed) return outcome.answer;
@@ -133,14 +134,15 @@ async function post(
 
 /** Stores the answer, and in the same transaction the success at the destination. */
 async function record(
-  { pool, log }: TestEventDeps,
+  db: ScopedPool,
+  log: Log,
   destinationId: string,
   { webhookId, revision, outcome, durationMs }: SentTestEvent,
   { idempotency }: Call,
 ): Promise<SendTestEventResponse> {
   const isAnswered = outcome.kind === 'answered';
   const succeeded = isAnswered && outcome.status >= 200 && outcome.status < 300;
-  const answer = await inTransaction(pool, async (tx) => {
+  const answer = await inTransaction(db, async (tx) => {
     const enabled = succeeded && (await storeTestSuccess(tx, { destinationId, revision }));
     const made = create(SendTestEventResponseSchema, {
       webhookId,

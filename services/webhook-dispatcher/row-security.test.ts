@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import type { RowScope } from '@creditlane/postgres/row-security/request-pool';
+import { runQuery } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import { findBreaches, listUnsecuredTables } from '@creditlane/service/test-row-security';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { storeTestSuccess } from './store/destinations.ts';
+import {
+  findAttemptsQuery,
+  findOwnDeliveries,
+  findOwnDeliveryQuery,
+} from './store/own-deliveries.ts';
+import { lockReplayable } from './store/replays.ts';
+import { createTestFixture, type TestFixture } from './test-fixture.ts';
+
+let fixture: TestFixture;
+beforeAll(async () => {
+  fixture = await createTestFixture();
+  const { close } = await fixture.start();
+  await close();
+});
+afterAll(() => fixture?.close());
+
+/** A new destination with a dead delivery, an attempt and a state, and a replay and a stored answer of `callerId`. */
+async function insertDelivery() {
+  const [deliveryId, destinationId, callerId] = [randomUUID(), randomUUID(), randomUUID()];
+  const eventId = randomUUID();
+  const insert = (text: string, ...values: unknown[]) => fixture.sql.query(text, values);
+  await insert(
+    `INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
+     VALUES ($1, 'applicationBooked', gen_random_uuid(), '{}', now())`,
+    eventId,
+  );
+  await insert(
+    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased, fence)
+     VALUES ($1, $2, $3, gen_random_uuid(), 1, 'dead', false, 1)`,
+    deliveryId,
+    eventId,
+    destinationId,
+  );
+  await insert(
+    `INSERT INTO attempts (delivery_id, number, started_at, duration_ms) VALUES ($1, 1, now(), 1)`,
+    deliveryId,
+  );
+  await insert('INSERT INTO destination_states (destination_id) VALUES ($1)', destinationId);
+  await insert(
+    `INSERT INTO replay_jobs (id, integration_id, destination_id, delivery_state, cursor_created_at, cursor_id)
+     VALUES (gen_random_uuid(), $1, $2, 'dead', now(), gen_random_uuid())`,
+    callerId,
+    destinationId,
+  );
+  await insert(
+    `INSERT INTO idempotency (caller_id, operation, key, request_digest, response)
+     VALUES ($1, 'operation', 'key', '', '')`,
+    callerId,
+  );
+  return { deliveryId, destinationId, callerId };
+}
+
+test('every table is under row security, or out of the reach of requests', async () => {
+  expect(await listUnsecuredTables(fixture.database)).toEqual({
+    // TypeORM's list of the migrations that were run.
+    migrations: [],
+    // The order of webhooks, which only the service itself reads.
+    submissions: [],
+    sequences: [],
+    // Of libs/messaging: only the service itself reads events.
+    inbox: [],
+    dead_letters: [],
+  });
+});
+
+test('without their filter, statements for one destination reach no row of another', async () => {
+  const scopeOfNew = async (): Promise<RowScope> => {
+    const { destinationId, callerId } = await insertDelivery();
+    return { destinations: [destinationId], integrations: [callerId], callers: [callerId] };
+  };
+  const tenants = { own: await scopeOfNew(), foreign: await scopeOfNew() };
+  expect(await findBreaches(fixture.database, tenants)).toEqual([]);
+});
+
+test('a statement that names a destination outside the scope finds and changes nothing', async () => {
+  const { deliveryId, destinationId } = await insertDelivery();
+  const list = {
+    destinationId,
+    states: ['dead'],
+    event: undefined,
+    applicationId: undefined,
+    createdFrom: undefined,
+    after: { createdAtMicros: 'infinity', id: randomUUID() },
+    limit: 10,
+    maxSearched: 10,
+  } as const;
+  const foundIn = async (scope: RowScope) => {
+    const db = fixture.database.requests.within(scope);
+    const { rows } = await findOwnDeliveries(db, list);
+    const delivery = await runQuery(db, findOwnDeliveryQuery(deliveryId, destinationId));
+    const attempts = await runQuery(db, findAttemptsQuery(deliveryId, 10));
+    const revision = 1;
+    const replayable = await inTransaction(db, async (tx) => {
+      await storeTestSuccess(tx, { destinationId, revision });
+      return lockReplayable(tx, deliveryId, { destinationId, revision });
+    });
+    const { rows: states } = await fixture.sql.query(
+      'SELECT last_success_at FROM destination_states WHERE destination_id = $1',
+      [destinationId],
+    );
+    const found = [rows[0], delivery, attempts[0], replayable, states[0].last_success_at];
+    return found.map((it) => (it ?? null) !== null);
+  };
+  const { destinationId: foreign } = await insertDelivery();
+  expect(await foundIn({ destinations: [foreign] })).toEqual(Array(5).fill(false));
+  expect(await foundIn({})).toEqual(Array(5).fill(false));
+  expect(await foundIn({ destinations: [destinationId] })).toEqual(Array(5).fill(true));
+});
