@@ -69,13 +69,13 @@ test('large answers that are not read are limited to the caller’s share, and o
 
   for (const { socket } of sockets) socket.resume();
   const statuses = () => sockets.flatMap((one) => one.statuses());
-  await expect.poll(() => statuses().length).toBe(CONNECTIONS);
+  await expect.poll(() => statuses().length, { timeout: 10_000 }).toBe(CONNECTIONS);
   expect(statuses().filter((status) => status === 429)).toHaveLength(CONNECTIONS - SHARE);
   const received = sockets.map((one) => one.received());
   const example = received.find((text) => text.startsWith('HTTP/1.1 429'));
   expect(example).toContain('"code":"too_many_bytes_unread"');
   expect(example).toMatch(/^Retry-After: 1\r$/m);
-  await expect.poll(bytesHeld).toBe(0);
+  await expect.poll(bytesHeld, { timeout: 10_000 }).toBe(0);
 }, 40_000);
 
 test('the share of answers that are not read is free again when their connections close', async () => {
@@ -83,7 +83,7 @@ test('the share of answers that are not read is free again when their connection
   await askWithoutReading();
   await expect.poll(refused, { timeout: 20_000 }).toBe(CONNECTIONS - SHARE);
   for (const { socket } of sockets) socket.destroy();
-  await expect.poll(bytesHeld).toBe(0);
+  await expect.poll(bytesHeld, { timeout: 10_000 }).toBe(0);
   const answer = await gateway.send('GET', path);
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
