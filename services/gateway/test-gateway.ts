@@ -14,9 +14,14 @@ import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { localSettings } from '@creditlane/service/settings';
 import { startGateway } from './app.ts';
 import { requireDescribedAnswer } from './document/test-described-answers.ts';
+import { fakeApplicationsService } from './fake-services/test-applications-service.ts';
+import { fakeConversationsService } from './fake-services/test-conversations-service.ts';
+import { fakeDecisionsService } from './fake-services/test-decisions-service.ts';
+import { fakeDeliveriesService } from './fake-services/test-deliveries-service.ts';
+import { fakeIntegrationsService } from './fake-services/test-integrations-service.ts';
+import { TestServices } from './fake-services/test-services.ts';
 import { gateway as manifest } from './service.ts';
 import type { GatewaySettings } from './settings.ts';
-import { TestServices } from './test-services.ts';
 
 /** An answer with its body read; `json` is undefined where the body is not JSON. */
 export interface Answer {
@@ -118,11 +123,11 @@ async function mountServices(services: TestServices, calls: 'memory' | 'grpc', c
   return {
     signer: new TokenSigner({ issuer: 'gateway', privateKey: keys.privateKey }),
     endpoints: {
-      integrations: await mount('integrations', services.integrations()),
-      applications: await mount('applications', services.applicationServices()),
-      conversations: await mount('conversations', services.conversations()),
-      'webhook-dispatcher': await mount('webhook-dispatcher', services.dispatcher()),
-      decisions: await mount('decisions', services.decisions()),
+      integrations: await mount('integrations', fakeIntegrationsService(services)),
+      applications: await mount('applications', fakeApplicationsService(services)),
+      conversations: await mount('conversations', fakeConversationsService(services)),
+      'webhook-dispatcher': await mount('webhook-dispatcher', fakeDeliveriesService(services)),
+      decisions: await mount('decisions', fakeDecisionsService(services)),
     },
   };
 }

@@ -1,0 +1,65 @@
+/** For tests: the deliveries of the webhook dispatcher, as the gateway calls them. */
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { DeliveriesService, ReplayState } from '@creditlane/proto/webhooks/v1/deliveries_service';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { notFound } from '@creditlane/rpc/fault';
+import type { ServiceRoutes } from '@creditlane/rpc/service';
+import { fakeService } from '@creditlane/rpc/test-fake-service';
+import { newId } from '@creditlane/runtime/ids';
+import type { TestServices } from './test-services.ts';
+
+/** Every integration owns all deliveries. */
+export function fakeDeliveriesService(services: TestServices): ServiceRoutes[] {
+  const own = (id: string) => {
+    const delivery = services.deliveries.find(({ deliveryId }) => deliveryId === id);
+    if (delivery === undefined) throw notFound('delivery_not_found', 'there is no such delivery');
+    return delivery;
+  };
+  const replay = {
+    state: ReplayState.COUNTING,
+    filter: { state: DeliveryState.DEAD },
+    matched: 7,
+    requestedAt: timestampFromDate(new Date('2026-03-02T15:04:05.678Z')),
+  };
+  return [
+    fakeService(DeliveriesService, {
+      listOwnDeliveries: async (request, call) => {
+        services.record('listOwnDeliveries', request, call);
+        return { deliveries: services.deliveries, nextCursor: 'next' };
+      },
+      getOwnDelivery: async (request, call) => {
+        services.record('getOwnDelivery', request, call);
+        const startedAt = timestampFromDate(new Date('2026-03-02T15:04:05.678Z'));
+        const attempts = [
+          { startedAt, durationMs: 15_000, status: 0, failure: 'deadline' },
+          { startedAt, durationMs: 41, status: 500, failure: '' },
+        ];
+        return { delivery: own(request.deliveryId), attempts };
+      },
+      replayDelivery: async (request, call) => {
+        services.record('replayDelivery', request, call);
+        if (call.idempotency?.key === 'replayed') call.markReplayed();
+        return { delivery: own(request.deliveryId) };
+      },
+      replayDeliveries: async (request, call) => {
+        services.record('replayDeliveries', request, call);
+        if (call.idempotency?.key === 'replayed') call.markReplayed();
+        return { replay: { ...replay, replayId: newId(), filter: request.filter } };
+      },
+      getReplay: async (request, call) => {
+        services.record('getReplay', request, call);
+        const stopped = { state: ReplayState.STOPPED, reason: 'destination_disabled' };
+        return { replay: { ...replay, replayId: request.replayId, ...stopped } };
+      },
+      cancelReplay: async (request, call) => {
+        services.record('cancelReplay', request, call);
+        const { replayId } = request;
+        return { replay: { ...replay, replayId, state: ReplayState.CANCELLED } };
+      },
+      sendTestEvent: async (request, call) => {
+        services.record('sendTestEvent', request, call);
+        return { webhookId: newId(), succeeded: true, status: 204, durationMs: 41 };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,79 @@
+/** For tests: the state of the services that the gateway calls, which the fakes in this folder read and change. */
+import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
+import type { UserSchema } from '@creditlane/proto/applications/v1/directory_service';
+import { Caller } from '@creditlane/proto/common/v1/access';
+import type { CommentSchema } from '@creditlane/proto/conversations/v1/comment';
+import type { Decision } from '@creditlane/proto/decisions/v1/decision';
+import type { GetIntegrationEnablementResponseSchema } from '@creditlane/proto/integrations/v1/enablement_service';
+import type { AuthenticateResponseSchema } from '@creditlane/proto/integrations/v1/integrations_service';
+import type { OwnDeliverySchema } from '@creditlane/proto/webhooks/v1/deliveries_service';
+import type { Call } from '@creditlane/rpc/call';
+import { newId } from '@creditlane/runtime/ids';
+import type { StoredApplication } from './test-application-records.ts';
+
+type TestDelivery = Exclude<
+  MessageInitShape<typeof OwnDeliverySchema>,
+  MessageShape<typeof OwnDeliverySchema>
+>;
+
+type TestKey = { id: string; caller: Caller; permissions: string[] } & Partial<
+  Pick<MessageInitShape<typeof AuthenticateResponseSchema>, 'keyId' | 'rateLimit'>
+>;
+
+/** The state of the services and the calls they got; tests read and change both directly. */
+export class TestServices {
+  readonly keys = new Map<string, TestKey>();
+  readonly grants = new Set<string>();
+  /** The grants on creditors for whom the integration is disabled. */
+  readonly disabledGrants = new Set<string>();
+  /** What getIntegrationEnablement answers. */
+  enablement: MessageInitShape<typeof GetIntegrationEnablementResponseSchema> = {};
+  /** The deliveries to the destination of every integration. */
+  deliveries: TestDelivery[] = [];
+  /** Groups of retailers, each by its members. */
+  readonly groups: string[][] = [];
+  /** The names of the retailers and creditors that may be granted, by id. */
+  readonly retailers = new Map<string, string>();
+  readonly creditors = new Map<string, string>();
+  readonly users: MessageInitShape<typeof UserSchema>[] = [];
+  readonly applications = new Map<string, StoredApplication>();
+  /** Decisions by "application creditor", oldest first. */
+  readonly submissions = new Map<string, Decision[]>();
+  /** The comments of every conversation, newest first. */
+  readonly comments: MessageInitShape<typeof CommentSchema>[] = [];
+  /** Every call, with the name of its method. */
+  readonly calls: { method: string; call: Call; request: object }[] = [];
+  /** By method: makes the error that every call of the method throws. */
+  readonly failures = new Map<string, () => Error>();
+  /** By method: functions that each run before one call is answered, and delay it until they resolve. */
+  readonly gates = {
+    authenticate: [] as ((call: Call) => Promise<void>)[],
+    getDecision: [] as ((call: Call) => Promise<void>)[],
+    getConversation: [] as ((call: Call) => Promise<void>)[],
+  };
+
+  issue(caller: Caller, id: string = newId(), permissions: string[] = []): string {
+    const key = generateApiKey(false);
+    this.keys.set(digestApiKey(key).toString('hex'), { id, caller, permissions, keyId: newId() });
+    return key;
+  }
+
+  /** The key of a new integration with a grant on the creditor. */
+  issueGranted(creditorId: string): string {
+    const id = newId();
+    this.grants.add(`${id} ${creditorId}`);
+    return this.issue(Caller.INTEGRATION, id);
+  }
+
+  called(method: string) {
+    return this.calls.filter((it) => it.method === method);
+  }
+
+  /** Each fake calls it first. Throws the error that `failures` has for the method. */
+  record(method: string, request: object, call: Call): void {
+    this.calls.push({ method, request, call });
+    const failure = this.failures.get(method);
+    if (failure !== undefined) throw failure();
+  }
+}
