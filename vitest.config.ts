@@ -4,7 +4,12 @@ import { defineConfig } from 'vitest/config';
 
 const UNIT = ['libs/**/*.test.ts', 'services/**/*.test.ts', 'deploy/**/*.test.ts'];
 const PROMISES = ['test/**/*.test.ts'];
-/** These promises are also tested with each service as a process of its own, and real Kafka. */
+/**
+ * These promises are also tested with each service as a process of its own, and real Kafka. Each run mode has the
+ * same code above the transports, so these cover every way by which services meet: calls, events in order,
+ * replays, caches of keys and grants, traces and metrics. Conversations, the secrets of destinations and exports pass
+ * in processes, too, and meet in no other way; they would add 177 s on a machine at six times its capacity.
+ */
 const TESTED_IN_PROCESSES = [
   'webhooks/decision-webhooks',
   'trace',

@@ -15,7 +15,7 @@ export const PURGE_BATCH_ROWS = 1_000;
 /** Deletes one batch and returns the number of its rows. */
 export type Purge = Statement<{ deleted: number }>;
 
-/** Defines a purge by a DELETE of at most PURGE_BATCH_ROWS rows. */
+/** Defines a purge by a DELETE of at most PURGE_BATCH_ROWS rows, or by an UPDATE that empties as many. */
 export function definePurge(name: string, deletion: string): Purge {
   return defineStatement(
     name,

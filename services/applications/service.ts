@@ -5,6 +5,8 @@ import { applications1763700000000 } from './migrations/0001-applications.ts';
 import { applicationsByRetailer1764200000000 } from './migrations/0002-applications-by-retailer.ts';
 import { exports1764500000000 } from './migrations/0003-exports.ts';
 import { rowSecurity1764600000000 } from './migrations/0004-row-security.ts';
+import { exportRecords1764700000000 } from './migrations/0005-export-records.ts';
+import { exportsWithPayload1764800000000 } from './migrations/0006-exports-with-payload.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -21,6 +23,8 @@ export const applications = defineService(
         applicationsByRetailer1764200000000,
         exports1764500000000,
         rowSecurity1764600000000,
+        exportRecords1764700000000,
+        exportsWithPayload1764800000000,
       ],
       lockTimeout: true,
     },

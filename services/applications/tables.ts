@@ -156,7 +156,10 @@ const submissions = new EntitySchema<SubmissionRow>({
   relations: ofApplication,
 });
 
-/** Exports. The payload of the webhook is in `sealed`, encrypted. */
+/**
+ * Exports. The payload of the webhook is in `sealed`, encrypted, and null once it was purged. A search for rows
+ * that are sealed with a key finds no purged row.
+ */
 export const exportedApplications = new EntitySchema<SealedRow>({
   name: 'exports',
   columns: sealedColumns,

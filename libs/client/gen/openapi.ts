@@ -742,7 +742,8 @@ export type paths = {
          *     integration receives the webhook `applicationExported`.
          *
          *     The export holds what the application holds now. It is kept encrypted for 45 days, every attempt to
-         *     deliver it has the same bytes, and after the 45 days nothing of it can be sent any more. Each request
+         *     deliver it has the same bytes, and after the 45 days nothing of it can be sent any more; who exported
+         *     which application to whom, and when, stays recorded. Each request
          *     makes an export of its own; repeat one with its `Idempotency-Key`.
          *
          *     Needs a grant on the application's retailer. The receiving integration needs a webhook destination

@@ -160,9 +160,10 @@ test('only the webhook dispatcher may read an export', async () => {
   }
 });
 
-test('an export is deleted 45 days later', async () => {
+test('the payload of an export is deleted 45 days later, and the record of the export stays', async () => {
   const { sql } = fixture.applications;
-  const { exportId } = await exportIt((await submitNew()).applicationId);
+  const { applicationId: purged } = await submitNew();
+  const { exportId } = await exportIt(purged);
   const { exportId: kept } = await exportIt((await submitNew()).applicationId);
   const age = (id: string, days: number) =>
     sql.query(`UPDATE exports SET exported_at = now() - $2 * interval '1 day' WHERE id = $1`, [
@@ -173,6 +174,18 @@ test('an export is deleted 45 days later', async () => {
   await age(kept, 44.9);
   await runPurge(sql as never, purgeExports);
   await expect(payloadOf(exportId)).rejects.toMatchObject({ code: 'export_deleted' });
+  const { rows } = await sql.query(
+    `SELECT application_id, creditor_id, integration_id, exported_by_integration_id IS NOT NULL AS by,
+       sealed, sealed_with FROM exports WHERE id = $1`,
+    [exportId],
+  );
+  expect(rows).toEqual([
+    {
+      ...{ application_id: purged, creditor_id: fixture.tenant.creditorId, integration_id: TARGET },
+      ...{ by: true, sealed: null, sealed_with: null },
+    },
+  ]);
+  expect(await runPurge(sql as never, purgeExports)).toBe(0);
   expect(await payloadOf(kept)).toBeDefined();
 });
 
@@ -194,7 +207,9 @@ test('a start with a new current key wraps every export with that key', async ()
   const before = await payloadOf(exportId);
   const next = `k2:${randomBytes(32).toString('base64')}`;
   await fixture.applications.restart(`${next},${KEYS}`);
-  const { rows } = await fixture.applications.sql.query('SELECT sealed, sealed_with FROM exports');
+  const { rows } = await fixture.applications.sql.query(
+    'SELECT sealed, sealed_with FROM exports WHERE sealed IS NOT NULL',
+  );
   for (const row of rows) {
     expect(row.sealed_with).toBe('k2');
     expect(readKeyId(row.sealed)).toBe('k2');

@@ -1,5 +1,5 @@
 /** Writes and reads exports, and deletes old ones. */
-import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
+import { definePurge, PURGE_BATCH_ROWS } from '@creditlane/postgres/retention';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { ExportedApplication } from '../events.ts';
 
@@ -26,10 +26,11 @@ export async function insertExport(tx: Queryable, row: NewExport): Promise<void>
 const selectRow = defineStatement<{ sealed: Buffer; retailerId: string }>(
   'export_find',
   `SELECT exports.sealed, applications.retailer_id AS "retailerId"
-   FROM exports JOIN applications ON applications.id = exports.application_id WHERE exports.id = $1`,
+   FROM exports JOIN applications ON applications.id = exports.application_id
+   WHERE exports.id = $1 AND exports.sealed IS NOT NULL`,
 );
 
-/** The sealed payload of an export; undefined when the export does not exist any more. */
+/** The sealed payload of an export; undefined once it was deleted. */
 export async function findExport(
   db: Queryable,
   exportId: string,
@@ -39,10 +40,14 @@ export async function findExport(
 }
 
 /**
+ * Deletes the payloads of old exports. The rows stay: they tell who exported which application to whom, and when.
  * The dispatcher keeps a delivery for 30 days after its last attempt, which comes 75 hours after the first, or
  * 11 days after it when the receiver asks for a day before each; until then the delivery can be replayed.
  */
 export const purgeExports = definePurge(
   'exports_purge',
-  deleteOlderThanSql('exports', 'exported_at', '45 days'),
+  `UPDATE exports SET sealed = NULL, sealed_with = NULL WHERE id IN (
+     SELECT id FROM exports
+     WHERE sealed IS NOT NULL AND exported_at < now() - interval '45 days'
+     LIMIT ${PURGE_BATCH_ROWS})`,
 );
