@@ -199,6 +199,27 @@ describe('a request without a valid key is 401', () => {
   });
 });
 
+test('a request above the limit of its key is 429 with Retry-After, and other keys are answered', async () => {
+  const asPlatform = async (path: string, body: object) => {
+    const { keys } = platform.demo;
+    return (await platform.api.post(`/platform/integrations${path}`, body, { key: keys.platform }))
+      .body;
+  };
+  const rateLimit = { requests: 2, windowSeconds: 3_600 };
+  const { integrationId } = await asPlatform('', { name: 'DealerDesk', rateLimit });
+  const { key } = await asPlatform(`/${integrationId}/keys`, {});
+  const read = () => platform.api.get('/creditors', { key });
+  const answers = [await read(), await read(), await read()];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+  expect(answers.map(({ headers }) => headers.get('ratelimit-policy'))).toEqual(
+    Array(3).fill('"default";q=2;w=3600'),
+  );
+  const refused = answers.at(-1);
+  expect(refused?.body).toMatchObject({ status: 429, code: 'rate_limited' });
+  expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(1_700);
+  expect((await platform.api.get('/creditors')).status).toBe(200);
+});
+
 describe('requests that the API does not offer', () => {
   test('an unknown route is 404', async () => {
     const answer = await platform.api.get('/no-such-thing');
