@@ -98,6 +98,15 @@ describe('a submission', () => {
     expect(pointers(check({ worksheet }))).toEqual([`/worksheet/${field}`]);
   });
 
+  test('is refused by a message that says of each consent what it lacks', () => {
+    const eve = { applicantId: 'eve', creditConsent: true };
+    expect(check({ consents: [{ applicantId: 'maya' }, eve] })?.message).toBe(
+      '/consents/0/creditConsent must be true: without the consent the application cannot be submitted; ' +
+        '/consents/1/applicantId must name an applicant of the application that no other consent names; ' +
+        '/consents must have one consent for each applicant of the application',
+    );
+  });
+
   test('with a rate of zero is accepted', () => {
     expect(check({ worksheet: { terms: { ...terms, interestRate: 0 } } })).toBeUndefined();
   });
@@ -145,11 +154,17 @@ describe('a submission', () => {
   test('to an unknown creditor is refused with the creditor’s position', () => {
     const fault = check({}, { knownCreditorIds: new Set(['prairie']) });
     expect(fault).toMatchObject({ kind: 'not_found', code: 'creditor_not_found' });
-    expect(fault?.message).toContain('creditorIds/1');
+    const fields = [{ pointer: '/creditorIds/1', message: 'names no creditor' }];
+    expect(fault).toMatchObject({ message: '/creditorIds/1 names no creditor', fields });
   });
 
   test('to a creditor that has the application already is a conflict', () => {
     const fault = check({}, { submittedCreditorIds: new Set(['lakehead']) });
-    expect(fault).toMatchObject({ kind: 'conflict', code: 'already_submitted' });
+    expect(fault).toMatchObject({
+      kind: 'conflict',
+      code: 'already_submitted',
+      message: '/creditorIds/1 names a creditor that has the application already',
+      fields: [{ pointer: '/creditorIds/1' }],
+    });
   });
 });

@@ -109,18 +109,25 @@ function parameterCheck(
     const header: RawParameters['header'] = {};
     for (const name of names.keys()) header[name] = all[name];
     const parameters = { path, query, header };
-    const unknown = unknownIn(query);
+    const refused = [...unknownIn(query), ...withNul('path', path), ...withNul('query', query)];
     const isValid = validate(parameters);
-    if (isValid && unknown.length === 0) return parameters as Parameters;
+    if (isValid && refused.length === 0) return parameters as Parameters;
     const wrong = fieldErrors(isValid ? [] : (validate.errors ?? []));
     throw refusedFields([
-      ...unknown,
+      ...refused,
       ...wrong.map(({ pointer, message }) => {
         const [, kind = '', name = ''] = pointer.split('/');
         return { in: kind, pointer: `/${names.get(name) ?? name}`, message };
       }),
     ]);
   };
+}
+
+/** Names the parameters with U+0000, which PostgreSQL cannot store. Bodies with it are refused when they are read. */
+function withNul(kind: string, values: RawParameters['path'] | RawParameters['query']) {
+  return Object.entries(values)
+    .filter(([, value]) => [value].flat().some((text) => text?.includes('\0')))
+    .map(([name]) => ({ in: kind, pointer: `/${name}`, message: 'must not contain U+0000' }));
 }
 
 /** A longer name is cut off in the error that refuses it. */

@@ -1,4 +1,4 @@
-import { invalid } from '@creditlane/rpc/fault';
+import { invalid, notFound } from '@creditlane/rpc/fault';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { startTestGateway } from '../test-gateway.ts';
@@ -155,6 +155,22 @@ describe('submitting an application', () => {
     const answer = await submit(change);
     expect(answer.status).toBe(400);
     expect(answer.json.errors).toMatchObject([{ pointer }]);
+  });
+
+  test('with a rate out of its bounds is refused by the schema', async () => {
+    for (const interestRate of [-0.01, 100.01]) {
+      const { json } = await submit({ worksheet: { ...worksheet, interestRate } });
+      expect(json.message).toMatch(/^\/worksheet\/interestRate must be at (least 0|most 100)$/);
+    }
+  });
+
+  test('names the creditors that the service refuses', async () => {
+    const fields = [{ pointer: '/creditorIds/0', message: 'names no creditor' }];
+    gateway.services.failures.set('submitApplication', () =>
+      notFound('creditor_not_found', '/creditorIds/0 names no creditor', fields),
+    );
+    const { status, json } = await submit();
+    expect([status, json.code, json.errors]).toEqual([404, 'creditor_not_found', fields]);
   });
 
   test("a term refused by the service is named in the worksheet's own place", async () => {

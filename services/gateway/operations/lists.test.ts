@@ -33,6 +33,15 @@ describe('a list', () => {
     },
   );
 
+  test('a parameter with U+0000, which no database could search for, is refused and named', async () => {
+    const answer = await get('/applications?referenceNumber=a%00b');
+    expect(answer.status).toBe(400);
+    expect(answer.json).toMatchObject({
+      message: '/referenceNumber in the query must not contain U+0000',
+      errors: [{ in: 'query', pointer: '/referenceNumber' }],
+    });
+  });
+
   test.each(LISTS)('%s refuses a limit or cursor out of bounds', async (path) => {
     for (const [query, name] of [
       ['limit=0', 'limit'],
