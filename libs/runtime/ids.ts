@@ -1,5 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 
+/** The nil UUID (RFC 9562, section 5.9): no record has it, and it sorts before every other id. */
+export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
 const SEQUENCE_LIMIT = 0x1000;
 
 const CANONICAL_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

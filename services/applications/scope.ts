@@ -1,13 +1,14 @@
 /** The one retailer that a call may act for, and the faults for other retailers and their applications. */
 import { type Fault, notFound } from '@creditlane/rpc/fault';
 import type { Identity } from '@creditlane/rpc/identity';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 
-/** No retailer has this id, so a call without a scope runs the same queries and finds nothing. */
-const NO_RETAILER = '00000000-0000-0000-0000-000000000000';
-
-/** The retailer that the caller's token names, in lower case. */
+/**
+ * The retailer that the caller's token names, in lower case. Without one, an id that no retailer has: the call
+ * then runs the same queries and finds nothing.
+ */
 export function retailerOf({ retailerId }: Identity): string {
-  return retailerId?.toLowerCase() ?? NO_RETAILER;
+  return retailerId?.toLowerCase() ?? NIL_UUID;
 }
 
 /** The same fault for a retailer outside the caller's scope and for one that does not exist. */

@@ -1,9 +1,7 @@
 /** Reads the users of a retailer. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 import type { UserRow } from '../tables.ts';
-
-/** Sorts before every id of a user. */
-const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 /** The columns of `page` are null, all at once, for a retailer without such a user. */
 type Row = {

@@ -1,5 +1,6 @@
 /** Reads and writes grants: which retailers and creditors an integration may act for. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 
 /** The side for which an integration may act by a grant. */
 export type GrantSide = 'retailer' | 'creditor';
@@ -58,9 +59,6 @@ const selectGrantsOf = {
      ORDER BY creditor_id LIMIT $3`,
   ),
 };
-
-/** Sorts before the id of every retailer and creditor. */
-const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 /** The active grants of an integration with an id above `after`, in the order of their ids. */
 export async function findGrants(

@@ -1,8 +1,9 @@
+import { NIL_UUID } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { answer } from '../test-receiver.ts';
-import { endRemovedDestinations, FIRST_ID } from './removed-destinations.ts';
+import { endRemovedDestinations } from './removed-destinations.ts';
 
 let fixture: TestFixture;
 beforeEach(async () => {
@@ -26,9 +27,9 @@ async function endRemoved(): Promise<readonly string[]> {
       },
       queue: { drop: (ids) => void dropped.push(...ids) },
     },
-    FIRST_ID,
+    NIL_UUID,
   );
-  expect(next).toBe(FIRST_ID);
+  expect(next).toBe(NIL_UUID);
   return dropped;
 }
 
@@ -106,9 +107,9 @@ it('a round continues after the destinations of the round before', async () => {
     },
     queue: { drop: () => {} },
   };
-  const next = await endRemovedDestinations(deps, FIRST_ID);
+  const next = await endRemovedDestinations(deps, NIL_UUID);
   expect(next).toBe(asked.at(-1));
-  expect(await endRemovedDestinations(deps, next)).toBe(FIRST_ID);
+  expect(await endRemovedDestinations(deps, next)).toBe(NIL_UUID);
   expect(new Set(asked).size).toBe(1500);
   expect(asked).toHaveLength(1500);
 });

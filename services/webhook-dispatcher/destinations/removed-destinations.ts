@@ -7,6 +7,7 @@ import {
   type PeriodicTask,
   startPeriodicTask,
 } from '@creditlane/runtime/concurrency/periodic-task';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { runNamedPipeline } from '../store/named-pipeline.ts';
@@ -23,8 +24,6 @@ const EVERY_MS = 60_000;
 const MAX_PER_ROUND = 1_000;
 /** How many destinations a log line names. */
 const MAX_LOGGED_IDS = 20;
-/** Sorts before every id of a destination. */
-export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 export interface RemovedDestinationsDeps {
   readonly pool: Database['pool'];
@@ -36,7 +35,7 @@ export interface RemovedDestinationsDeps {
 
 /** Runs `endRemovedDestinations` every minute until closed. */
 export function startEndingRemovedDestinations(deps: RemovedDestinationsDeps): PeriodicTask {
-  let after = FIRST_ID;
+  let after = NIL_UUID;
   const round = async () => {
     try {
       after = await endRemovedDestinations(deps, after);
@@ -72,5 +71,5 @@ export async function endRemovedDestinations(
       'webhook destinations were removed',
     );
   }
-  return ids.length < MAX_PER_ROUND ? FIRST_ID : (ids.at(-1) ?? FIRST_ID);
+  return ids.length < MAX_PER_ROUND ? NIL_UUID : (ids.at(-1) ?? NIL_UUID);
 }

@@ -7,7 +7,7 @@ import {
   positionOf,
 } from '@creditlane/rpc/lists/list-cursor';
 import { itemsThatFit, type Page } from '@creditlane/rpc/lists/list-page';
-import { isCanonicalUuid } from '@creditlane/runtime/ids';
+import { isCanonicalUuid, NIL_UUID } from '@creditlane/runtime/ids';
 import { DELIVERY_STATE_NAMES } from '../delivery-states.ts';
 import {
   findOwnDeliveries,
@@ -29,7 +29,6 @@ export interface DeliveryFilter
  * 500,000 deliveries is of an event took 15 s on a busy machine, and a page of this search 0.17 to 0.34 s.
  */
 const MAX_SEARCHED = 5_000;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
  * A page of the list. The time and the id of a delivery never change, so that every delivery that exists
@@ -46,7 +45,7 @@ export async function listOwnDeliveries(
   const { destinationId, event, applicationId, createdFrom } = filter;
   const times = [createdFrom?.toISOString(), createdBefore?.toISOString()];
   const list: ListKey = ['deliveries', destinationId, state, event, applicationId, ...times];
-  const [createdAtMicros = createdBefore?.toISOString() ?? 'infinity', id = FIRST_ID] =
+  const [createdAtMicros = createdBefore?.toISOString() ?? 'infinity', id = NIL_UUID] =
     positionOf(cursor, list, [isInstant, isCanonicalUuid]) ?? [];
   const { rows, searchedTo } = await findOwnDeliveries(db, {
     ...filter,

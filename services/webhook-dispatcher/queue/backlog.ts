@@ -1,16 +1,14 @@
 /** Which destinations may have more due deliveries in the database than this process had capacity for. */
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 import type { Capacity } from './capacity.ts';
 import type { LeasedDelivery } from './delivery.ts';
-
-/** Sorts before every destination id. */
-const FIRST = '00000000-0000-0000-0000-000000000000';
 
 export class Backlog {
   /** Signalled when a claim may bring deliveries. */
   readonly claimable = new WakeSignal();
   readonly #destinationIds = new Set<string>();
-  #cursor = FIRST;
+  #cursor = NIL_UUID;
 
   /** The next claim is of the destinations after this id. */
   get cursor(): string {
@@ -19,7 +17,7 @@ export class Backlog {
 
   /** Whether the last claim was cut off by the total capacity: then any destination may have a backlog. */
   get isCutOff(): boolean {
-    return this.#cursor !== FIRST;
+    return this.#cursor !== NIL_UUID;
   }
 
   /** Whether a destination may have a backlog. */
@@ -50,7 +48,7 @@ export class Backlog {
     for (const { destinationId } of claimed) {
       counts.set(destinationId, (counts.get(destinationId) ?? 0) + 1);
     }
-    this.#cursor = cutOff ? ([...counts.keys()].sort().at(-1) ?? FIRST) : FIRST;
+    this.#cursor = cutOff ? ([...counts.keys()].sort().at(-1) ?? NIL_UUID) : NIL_UUID;
     for (const [id, count] of counts) if (count >= capacity.of(id)) this.#destinationIds.add(id);
     if (cutOff) return;
     for (const id of this.#destinationIds) {
