@@ -33,7 +33,7 @@ type End = { connection?: string | undefined } | { failure: Error };
  * Sends POSTs one after the other on one connection, with pauses of up to 20 ms. A client that finds no
  * connection any more goes to another replica: that is not a failure.
  */
-async function sendUntilClosed(seed: number): Promise<End> {
+async function sendUntilClosed(seed: number, onAnswer: () => void): Promise<End> {
   const random = seededRandom(seed);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   try {
@@ -41,12 +41,26 @@ async function sendUntilClosed(seed: number): Promise<End> {
       const end = await sendOne(agent);
       if (end === undefined) return last;
       last = end;
+      onAnswer();
       if ('failure' in end || end.connection === 'close') return end;
       await delay(pickOne(random, [0, 0, 1, 3, 20]));
     }
   } finally {
     agent.destroy();
   }
+}
+
+/** Starts the clients; resolves once each has an answer, with what each will see at its end. */
+async function startClients(): Promise<{ ends: Promise<End[]> }> {
+  const answered = new Set<number>();
+  const all = Promise.withResolvers<void>();
+  const clients = Array.from({ length: CLIENTS }, (_, seed) =>
+    sendUntilClosed(seed, () => {
+      if (answered.add(seed).size === CLIENTS) all.resolve();
+    }),
+  );
+  await all.promise;
+  return { ends: Promise.all(clients) };
 }
 
 /** Undefined when no connection could be opened. */
@@ -64,18 +78,16 @@ function sendOne(agent: Agent): Promise<End | undefined> {
 
 test('no request fails, and the last answer of each connection says that it closes', async () => {
   await start();
-  const clients = Array.from({ length: CLIENTS }, (_, seed) => sendUntilClosed(seed));
-  await delay(200);
+  const { ends } = await startClients();
   const closed = listener.close();
-  expect(await Promise.all(clients)).toEqual(Array(CLIENTS).fill({ connection: 'close' }));
+  expect(await ends).toEqual(Array(CLIENTS).fill({ connection: 'close' }));
   await closed;
 });
 
 test('before it closes, a gateway that becomes unready answers, and lets each connection end', async () => {
   await start();
-  const clients = Array.from({ length: CLIENTS }, (_, seed) => sendUntilClosed(seed));
-  await delay(50);
+  const { ends } = await startClients();
   isDraining = true;
-  expect(await Promise.all(clients)).toEqual(Array(CLIENTS).fill({ connection: 'close' }));
+  expect(await ends).toEqual(Array(CLIENTS).fill({ connection: 'close' }));
   expect(await sendOne(new Agent())).toEqual({ connection: 'close' });
 });
