@@ -27,7 +27,7 @@ describe('the platform in one process keeps every promise under load', { timeout
       await crash(async () => {
         await system.kill();
         receiver.setBehaviour(() => 'accept');
-        await noteDelivered();
+        await system.withPostgres(noteDelivered);
         await system.restart();
       });
     });

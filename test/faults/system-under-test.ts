@@ -1,6 +1,7 @@
 /** The platform that a fault run damages: launched as a person launches it, on its own data directory. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { startEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
 import type { Demo, ServiceAddress } from '@creditlane/local/demo/demo';
 import { readJson } from '@creditlane/local/json-file';
 import type { Secrets } from '@creditlane/platform/secrets';
@@ -52,6 +53,21 @@ export class SystemUnderTest {
   /** Sends SIGKILL to the whole process group. */
   async kill(): Promise<void> {
     await this.#launched.stop('SIGKILL');
+  }
+
+  /** Runs work on the databases of a killed platform, whose PostgreSQL ended with it. */
+  async withPostgres(work: () => Promise<void>): Promise<void> {
+    const { dataDir } = this.#options;
+    const secrets = await readJson<Secrets>(join(dataDir, 'secrets.json'));
+    const postgres = await startEmbeddedPostgres({
+      dataDir: join(dataDir, 'postgres'),
+      password: secrets?.postgresPassword ?? '',
+    });
+    try {
+      await work();
+    } finally {
+      await postgres.close();
+    }
   }
 
   /** Launches the platform again on the same data directory and resolves once it is ready. */
