@@ -74,7 +74,7 @@ describe('while a body is checked', { timeout: 60_000 }, () => {
     expect(status).toBe(400);
     expect(body).toMatchObject({
       code: 'invalid_request',
-      message: 'primaryApplicant.addressHistory: must have at most 20 items',
+      message: '/primaryApplicant/addressHistory must have at most 20 items',
       errors: [
         { pointer: '/primaryApplicant/addressHistory', message: 'must have at most 20 items' },
       ],

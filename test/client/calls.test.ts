@@ -132,7 +132,7 @@ describe('a program that uses the TypeScript client', () => {
       name: 'CreditlaneError',
       status: 400,
       code: 'invalid_request',
-      message: expect.stringMatching(/^decision: must be one of/),
+      message: expect.stringMatching(/^\/decision must be one of/),
       requestId: 'order-7781',
       errors: [{ pointer: '/decision', message: expect.any(String) }],
       retryable: false,

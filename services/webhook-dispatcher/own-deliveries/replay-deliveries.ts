@@ -17,7 +17,7 @@ import {
   ReplayState,
 } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import type { Call } from '@creditlane/rpc/call';
-import { conflict, invalid, notFound } from '@creditlane/rpc/fault';
+import { conflict, invalidFields, notFound } from '@creditlane/rpc/fault';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { DELIVERY_STATES } from '../delivery-states.ts';
 import type { Recipient } from '../events/webhook-event-type.ts';
@@ -160,9 +160,8 @@ function replaysOf(requests: RequestPool, call: Call) {
 
 function checkRange({ createdFrom, createdBefore }: ReplayFilter): void {
   if (createdFrom === null || createdBefore === null || createdFrom < createdBefore) return;
-  const message = 'must be later than createdFrom';
-  throw invalid('invalid_range', `createdBefore ${message}`, [
-    { pointer: '/filter/createdBefore', message },
+  throw invalidFields('invalid_range', [
+    { pointer: '/filter/createdBefore', message: 'must be later than createdFrom' },
   ]);
 }
 
