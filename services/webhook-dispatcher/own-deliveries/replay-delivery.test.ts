@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -142,13 +143,19 @@ describe('a replay keeps the order of its application:', () => {
     const dispatcher = await fixture.start(TWO_ATTEMPTS);
     await killDeliveries(receiver, dispatcher, 3);
     let mayAnswer = false;
-    receiver.respondWith((_, response) => void response.writeHead(mayAnswer ? 204 : 500).end());
+    const unanswered: ServerResponse[] = [];
+    receiver.respondWith((_, response) => {
+      if (mayAnswer) response.writeHead(204).end();
+      else unanswered.push(response);
+    });
     const slow = await fixture.start({ RETRY_DELAYS: '200ms,200ms,200ms,200ms' });
     await dispatcher.close();
     await replay(slow, receiver, 1);
     expect((await replay(slow, receiver, 3)).delivery?.state).toBe(DeliveryState.WAITING);
     expect((await replay(slow, receiver, 2)).delivery?.state).toBe(DeliveryState.WAITING);
+    await until(() => expect(unanswered).toHaveLength(1));
     mayAnswer = true;
+    for (const response of unanswered) response.writeHead(500).end();
     await until(async () =>
       expect(await statesBySequence()).toEqual(['delivered', 'delivered', 'delivered']),
     );
