@@ -63,7 +63,10 @@ function fillPath(path: string, parameters: Record<string, unknown>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = String(parameters[name] ?? '');
     // URLs drop the segments "." and "..", also escaped ones: the call would go to another operation.
-    if (/^\.{0,2}$/.test(value)) throw new TypeError(`path.${name} of ${path} is "${value}"`);
+    if (/^\.{0,2}$/.test(value)) {
+      const found = value === '' ? 'missing or empty' : `"${value}"`;
+      throw new TypeError(`path.${name} of ${path} is ${found}`);
+    }
     return encodeURIComponent(value);
   });
 }
