@@ -275,7 +275,8 @@ export type paths = {
         /**
          * Read the latest decision
          * @description The creditor's latest decision on the application. From its submission on an application has one:
-         *     `AWAITING_DECISION`, until the creditor records another.
+         *     `AWAITING_DECISION`, until the creditor records another. The answer has the properties shown here;
+         *     the other figures of a decision, such as `term`, are in *Read the history of decisions*.
          *
          *     Readable with a grant on the creditor or on the application's retailer. An application or creditor
          *     that does not exist within your grants, or an application not submitted to the creditor, is 400
@@ -902,7 +903,7 @@ export type paths = {
         get?: never;
         /**
          * Set where the integration's webhooks go
-         * @description Each event is posted to this URL with the event's own path appended. It must begin with https and lead to a public host, at port 443 or 8443, with no user name, password or fragment in it. The host is spelled as it is looked up, without escapes and without a final dot; an internationalised name may be in Unicode. The first time, the answer shows the signing secret, this once; a later change of the URL keeps the secret and shows none (*Rotate the secret* makes a new one). A destination that was disabled, for it answered 410 or failed for five days, is sent to again once it is set, also to the URL that it has.
+         * @description Each event is posted to this URL with the event's own path appended. It must begin with https and lead to a public host, at port 443 or 8443, with no user name, password or fragment in it. The host is spelled as it is looked up, without escapes and without a final dot; an internationalised name may be in Unicode. A platform for development, such as that of `npm start`, also takes http and addresses of loopback at any port. The first time, the answer shows the signing secret, this once; a later change of the URL keeps the secret and shows none (*Rotate the secret* makes a new one). A destination that was disabled, for it answered 410 or failed for five days, is sent to again once it is set, also to the URL that it has.
          */
         put: operations["setDestination"];
         post?: never;
@@ -3364,7 +3365,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The latest decision. Fields the creditor did not give are left out. */
+            /** @description The latest decision. Properties that the creditor did not give are left out. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3424,7 +3425,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Recorded. The decision as the read operation would give it now. */
+            /** @description Recorded. The decision as *Read the latest decision* would give it now: not every figure of the request. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
