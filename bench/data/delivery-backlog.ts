@@ -2,16 +2,15 @@
 import { runSql } from './sql.ts';
 
 /**
- * Inserts `count` copies of the last delivered webhook into the dispatcher's database. Each has an
+ * Inserts `count` copies of a delivered webhook into the dispatcher's database. Each has an
  * application id of its own, so that no delivery waits for another one of its lane.
  */
 export async function insertDueDeliveries(url: string, count: number): Promise<void> {
   await runSql(
     url,
     `WITH original AS (
-       SELECT d AS delivery, m AS message
-       FROM deliveries AS d JOIN messages AS m USING (event_id)
-       WHERE d.state = 'delivered' ORDER BY d.position DESC LIMIT 1
+       SELECT d AS delivery, (SELECT m FROM messages AS m WHERE m.event_id = d.event_id) AS message
+       FROM deliveries AS d WHERE d.state = 'delivered' LIMIT 1
      ), id AS (
        SELECT gen_random_uuid() AS event_id, gen_random_uuid() AS application_id
        FROM generate_series(1, $1)
