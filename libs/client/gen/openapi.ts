@@ -2084,7 +2084,10 @@ export type components = {
             retailerGroupIds?: components["schemas"]["Ids"];
         };
         Ids: string[];
-        /** @description Which deliveries to your destination are replayed. */
+        /**
+         * @description Which deliveries to your destination are replayed. An unknown property is refused: a misspelt one would replay
+         *     more than you asked for.
+         */
         ReplayFilter: {
             /**
              * @description The state that a delivery must be in when the replay begins.

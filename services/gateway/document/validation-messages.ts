@@ -28,6 +28,9 @@ export const PATTERNS: Readonly<Record<string, string>> = {
   '^[\\x20-\\x7E]*$': 'must have visible ASCII characters and spaces only',
 };
 
+/** Longer names of unknown properties are cut. */
+const MAX_NAME_LENGTH = 50;
+
 /** One error for each wrong field: the list of accepted values if it has one, otherwise the first error. */
 export function fieldErrors(errors: readonly ErrorObject[]): FieldFault[] {
   const byPointer = new Map<string, ErrorObject>();
@@ -49,13 +52,22 @@ export function tooManyItems(maxItems: number): string {
 }
 
 function pointerOf({ keyword, instancePath, params }: ErrorObject): string {
-  return keyword === 'required' ? `${instancePath}/${params.missingProperty}` : instancePath;
+  switch (keyword) {
+    case 'required':
+      return `${instancePath}/${params.missingProperty}`;
+    case 'additionalProperties':
+      return `${instancePath}/${toPointerToken(params.additionalProperty)}`;
+    default:
+      return instancePath;
+  }
 }
 
 function messageOf({ keyword, params }: ErrorObject): string {
   switch (keyword) {
     case 'required':
       return 'is required';
+    case 'additionalProperties':
+      return 'is not known here';
     case 'type':
       return `must be ${[params.type].flat().map(typeName).join(' or ')}`;
     case 'enum':
@@ -83,6 +95,11 @@ function messageOf({ keyword, params }: ErrorObject): string {
     default:
       return `is not valid (${keyword})`;
   }
+}
+
+/** A name as RFC 6901 spells it in a pointer, cut because the client chose it. */
+function toPointerToken(name: string): string {
+  return name.slice(0, MAX_NAME_LENGTH).replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 function typeName(type: string): string {

@@ -174,6 +174,7 @@ describe('POST /webhook-replays', () => {
     ['createdFrom', '2026-03-02'],
     ['createdBefore', '2026-12-31T23:59:60Z'],
     ['createdBefore', 7],
+    ['creatdFrom', '2026-03-02T10:00:00Z'],
   ])('with %s %s is 400 and names the field', async (name, value) => {
     const answer = await begin({ [name]: value });
     expect(answer.status).toBe(400);
