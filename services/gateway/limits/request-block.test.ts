@@ -18,10 +18,10 @@ function openQuota(limit: RateLimit) {
   };
   const openBlock = (skewMs = 0) => {
     const block = new RequestBlock(limit, () => clock.nowMs + skewMs);
-    const take = () => block.take(limit, ask);
+    const take = (presentLimit = limit) => block.take(presentLimit, ask);
     /** How many of so many requests at once are admitted. */
     const burst = async (count: number) =>
-      (await Promise.all(Array.from({ length: count }, take))).filter(Boolean).length;
+      (await Promise.all(Array.from({ length: count }, () => take()))).filter(Boolean).length;
     return { block, take, burst };
   };
   return { clock, service, openBlock };
@@ -40,6 +40,15 @@ describe('one replica', () => {
     expect(await burst(20)).toBe(5);
     clock.nowMs += 60_000;
     expect(await burst(20)).toBe(10);
+  });
+
+  test('forgets a refusal once the limit is raised', async () => {
+    const aDay = { requests: 1, windowMs: 86_400_000 };
+    const { clock, openBlock } = openQuota(aDay);
+    const { take } = openBlock();
+    expect([await take(), await take()]).toEqual([true, false]);
+    clock.nowMs += TEN.windowMs;
+    expect([await take(), await take(TEN)]).toEqual([false, true]);
   });
 
   test('admits the whole of a large quota at once in few calls', async () => {

@@ -78,8 +78,8 @@ export class RequestBlock {
    * the block avoids by asking ahead.
    */
   take(limit: RateLimit, ask: TakeRequests): boolean | Promise<boolean> {
-    this.#limit = limit;
     const nowMs = this.#nowMs();
+    this.#adoptLimit(limit);
     this.#endBlock(nowMs);
     if (this.#held === 0) {
       if (nowMs < this.#usedUpUntilMs) return false;
@@ -109,6 +109,15 @@ export class RequestBlock {
   admitsInMs(): number | undefined {
     const inMs = this.#usedUpUntilMs - this.#nowMs();
     return this.#isAway && inMs <= 0 ? undefined : Math.max(0, inMs);
+  }
+
+  /** A refusal of the old limit says nothing of a new one, which may be much larger. */
+  #adoptLimit(limit: RateLimit): void {
+    const { requests, windowMs } = this.#limit;
+    this.#limit = limit;
+    if (limit.requests === requests && limit.windowMs === windowMs) return;
+    this.#usedUpUntilMs = 0;
+    this.#aloneAgainMs = 0;
   }
 
   async #wait(ask: TakeRequests): Promise<boolean> {
