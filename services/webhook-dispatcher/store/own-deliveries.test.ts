@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DELIVERY_STATE_NAMES } from '../delivery-states.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { findOwnDeliveries, type ListQuery } from './own-deliveries.ts';
+import { findNextReplays } from './replay-jobs.ts';
 import { countReplaySlice, lockLanes, searchReplaySlice } from './replay-slices.ts';
 
 const OWN = randomUUID();
@@ -132,6 +133,21 @@ describe('a slice of a replay of many deliveries', () => {
       expect(plan).not.toMatch(/Seq Scan on (deliveries|messages)/);
       expect(rowsFilteredOut(plan), plan).toBeLessThanOrEqual(3);
     }
+  });
+
+  it('that is counted is followed by that of the job that waits longest', async () => {
+    const waiting = [randomUUID(), randomUUID()] as const;
+    await fixture.sql.query(
+      `INSERT INTO replay_jobs (id, integration_id, destination_id, delivery_state, state, cursor_created_at,
+         cursor_id, next_slice_at)
+       VALUES ($1, $3, $3, 'delivered', 'counting', '-infinity', $3, now() - interval '2 s'),
+         ($2, $3, $4, 'dead', 'running', '-infinity', $3, now() - interval '1 s')`,
+      [...waiting, OWN, randomUUID()],
+    );
+    expect((await findNextReplays(fixture.sql, 2)).map(({ id }) => id)).toEqual(waiting);
+    await countReplaySlice(fixture.sql, waiting[0], 10);
+    const next = await findNextReplays(fixture.sql, 2);
+    expect(next.map(({ id }) => id)).toEqual(waiting.toReversed());
   });
 
   it('is locked through indexes', async () => {

@@ -42,7 +42,7 @@ const countMatches = defineStatement<{ state: ReplayJobState }>(
      SELECT created_at, id FROM searched ORDER BY created_at DESC, id DESC LIMIT 1
    )
    UPDATE replay_jobs AS j
-   SET matched = j.matched + counted.matches,
+   SET matched = j.matched + counted.matches, next_slice_at = now(),
      state = CASE WHEN counted.is_end THEN 'running' ELSE 'counting' END,
      cursor_created_at = CASE WHEN counted.is_end THEN coalesce(j.created_from, '-infinity')
        ELSE last.created_at END,
