@@ -248,6 +248,23 @@ describe('a replay of many deliveries is refused', () => {
     await expect(ask(receiver)).rejects.toEqual(missing);
   });
 
+  it('only as long as the present destination is disabled, whichever is cached', async () => {
+    const receiver = await shared.fixture.addReceiver();
+    await start({ ...FAST, DESTINATIONS_CACHE: '1s' });
+    await addEndedDeliveries(shared.fixture, { ...receiver, count: 5 });
+    receiver.respondWith(answer(410));
+    const { replayId } = await ask(receiver);
+    await until(async () =>
+      expect(await read(receiver, replayId)).toMatchObject({ state: ReplayState.STOPPED }),
+    );
+    shared.fixture.integrations.set(receiver.destinationId, receiver.url);
+    receiver.respondWith(answer(204));
+    const next = await ask(receiver);
+    await until(async () =>
+      expect(await read(receiver, next.replayId)).toMatchObject({ state: ReplayState.COMPLETED }),
+    );
+  });
+
   it('to be read or cancelled by another integration, as one that does not exist', async () => {
     const receiver = await shared.fixture.addReceiver();
     await start(SLOW);

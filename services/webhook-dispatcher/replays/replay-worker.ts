@@ -14,7 +14,7 @@ export interface ReplayWorkerOptions {
   readonly log: Log;
   readonly metrics: DispatcherMetrics;
   readonly queue: Pick<DeliveryQueue, 'backlog' | 'requestLimit'>;
-  readonly destinations: Pick<Destinations, 'get'>;
+  readonly destinations: Pick<Destinations, 'getUncached'>;
   readonly limits: SliceLimits;
 }
 
@@ -93,7 +93,9 @@ export class ReplayWorker {
       if (state === 'counting') {
         return (await countReplaySlice(pool, id, MAX_COUNTED)) !== undefined;
       }
-      const destination = await destinations.get(destinationId, undefined);
+      // A replay that stops has ended: one that was asked for since the owner set the destination anew must
+      // not stop because the disabled revision is cached.
+      const destination = await destinations.getUncached(destinationId, undefined);
       // Half of the requests that the destination may have are left to other deliveries than replayed ones.
       // After failures the destination may have one request, without which it could never have more.
       const requests = queue.requestLimit(destinationId);
