@@ -132,6 +132,17 @@ test('rotations at the same time follow each other: each secret is live', async 
   expect(new Set(live)).toEqual(new Set([first, ...answers.map(({ secret }) => secret)]));
 });
 
+test('a secret comes before those replaced earlier, whatever the clock of the replica that replaces it', async () => {
+  const { secret: second } = await rotate(24);
+  await fixture.sql.query(
+    `UPDATE previous_secrets SET replaced_at = replaced_at + interval '1 minute'
+     WHERE destination_id = $1`,
+    [destinationId],
+  );
+  const { secret: third } = await rotate(24);
+  expect(await liveSecrets()).toEqual([third, second, first]);
+});
+
 test('a rotation keeps the revision, by which a disabled destination is enabled', async () => {
   await rotate(24);
   expect(await readDestination(fixture, destinationId)).toMatchObject({ revision: 1 });

@@ -43,9 +43,14 @@ const insertRow = defineStatement(
   'insert_previous_secret',
   `INSERT INTO previous_secrets (id, destination_id, integration_id, sealed_secret, sealed_with,
      replaced_at, signs_until)
-   VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+   VALUES ($1, $2, $3, $4, $5, greatest($6, (SELECT max(replaced_at) + interval '1 microsecond'
+     FROM previous_secrets WHERE destination_id = $2)), $7)`,
 );
 
+/**
+ * Stores an earlier secret as the one replaced last: `replacedAt` is moved behind those of the secrets
+ * replaced before, which another replica's clock may have timed.
+ */
 export async function insertPreviousSecret(
   tx: Queryable,
   row: Omit<PreviousSecretRow, 'destination'>,
