@@ -35,7 +35,7 @@ export function accessRoutes({ database, platformKeys }: AccessDeps): ServiceRou
         return { callerId, caller, keyId, permissions: [...permissions], ...limited };
       },
 
-      takeRequests: (request) => takeRequests(database, request),
+      takeRequests: (request, call) => takeRequests(database, request, call),
 
       checkGrants: ({ integrationId, retailerId, creditorId }) =>
         checkGrants(pool, integrationId, uuidOrNull(retailerId), uuidOrNull(creditorId)),

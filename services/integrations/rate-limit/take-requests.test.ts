@@ -19,10 +19,10 @@ beforeEach(() => {
 });
 
 /** Takes from a quota of 100 requests an hour, so that none is regained during a test. */
-const take = (demand: object = {}, replicaId: string = replicas[0]) =>
+const take = (demand: object = {}, replicaId: string = replicas[0], call: object = {}) =>
   fixture.access.takeRequests(
     { keyId, replicaId, limit: 100, windowMs: HOUR_MS, waiting: 1, ...demand },
-    asGateway,
+    { ...asGateway, ...call },
   );
 const passTime = (interval: string) =>
   fixture.sql.query('UPDATE rate_limits SET taken_at = taken_at - $2::interval WHERE key_id = $1', [
@@ -49,6 +49,21 @@ describe('a quota', () => {
     expect((await take({ waiting: 100 })).granted).toBe(25);
     await passTime('2 days');
     expect((await take({ waiting: 200 })).granted).toBe(100);
+  });
+
+  test('is not taken from by a call that ended while it waited for the row', async () => {
+    await take();
+    const holder = await fixture.sql.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM rate_limits WHERE key_id = $1 FOR UPDATE', [keyId]);
+      const late = take({ waiting: 60 }, replicas[1], { deadlineMs: Date.now() + 300 });
+      await expect(late).rejects.toMatchObject({ kind: 'deadline' });
+    } finally {
+      await holder.query('ROLLBACK');
+      holder.release();
+    }
+    expect((await take({ waiting: 100 })).granted).toBe(99);
   });
 
   test('of one key is not touched by another key’s', async () => {

@@ -2,6 +2,7 @@
 import type { Database } from '@creditlane/postgres/database';
 import { runReadWriteTransaction } from '@creditlane/postgres/transaction';
 import type { TakeRequestsRequest } from '@creditlane/proto/integrations/v1/integrations_service';
+import type { Call } from '@creditlane/rpc/call';
 import { keepQuotaQuery, lockQuotaQueries } from '../store/rate-limits.ts';
 import { BLOCK_VALID_MS, takeFromQuota } from './quota.ts';
 
@@ -14,15 +15,17 @@ export interface TakenRequests {
 
 /**
  * Takes the requests in one transaction under the lock of the key's row, at the time of the database: the
- * clocks of the gateway's replicas have no influence.
+ * clocks of the gateway's replicas have no influence. A call that ended while it waited for the lock takes
+ * nothing: no replica would have these requests. It rejects with the reason of its signal.
  */
 export async function takeRequests(
   { pool }: Pick<Database, 'pool'>,
   request: TakeRequestsRequest,
+  { signal }: Pick<Call, 'signal'>,
 ): Promise<TakenRequests> {
   const { keyId, limit, windowMs } = request;
   const taken = await runReadWriteTransaction(pool, lockQuotaQueries(keyId), ([, , [kept]]) => {
-    if (kept === undefined) return { writes: [], result: undefined };
+    if (kept === undefined || signal.aborted) return { writes: [], result: undefined };
     const rateLimit = { requests: limit, windowMs };
     const { quota, granted } = takeFromQuota(kept, kept.elapsedMs, rateLimit, request);
     const { wholeInMs } = quota;
@@ -31,6 +34,7 @@ export async function takeRequests(
       result: { granted, wholeInMs, validMs: BLOCK_VALID_MS },
     };
   });
+  signal.throwIfAborted();
   // The purge deleted the row between the insert, which found it, and the lock.
-  return taken ?? takeRequests({ pool }, request);
+  return taken ?? takeRequests({ pool }, request, { signal });
 }
