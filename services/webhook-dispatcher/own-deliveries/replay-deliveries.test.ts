@@ -209,6 +209,7 @@ describe('a replay of many deliveries is refused', () => {
     expect(error.message).toContain(replayId);
     await ask(await shared.fixture.addReceiver());
     const both = await shared.fixture.addReceiver();
+    await addEndedDeliveries(shared.fixture, { ...both, count: 50 });
     const asked = await Promise.allSettled([1, 2].map(() => ask(both)));
     expect(asked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
