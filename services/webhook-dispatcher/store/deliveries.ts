@@ -108,7 +108,7 @@ const promoteNext = defineStatement<LeasedDelivery>(
      CROSS JOIN LATERAL (
        SELECT d.id, d.state FROM deliveries AS d
        WHERE d.application_id = lane.application_id AND d.destination_id = lane.destination_id
-         AND d.state IN ('waiting', 'due') AND d.holding
+         AND (d.state IN ('waiting', 'due')) IS TRUE AND d.holding
        ORDER BY d.position LIMIT 1
      ) AS first
      WHERE first.state = 'waiting'

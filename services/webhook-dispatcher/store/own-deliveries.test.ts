@@ -1,11 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import type { Queryable } from '@creditlane/postgres/statement';
+import { createHash, randomUUID } from 'node:crypto';
+import { type Queryable, runQuery } from '@creditlane/postgres/statement';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DELIVERY_STATE_NAMES } from '../delivery-states.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
+import { promoteNextQuery } from './deliveries.ts';
+import { findStoredStateQuery } from './intake.ts';
 import { findOwnDeliveries, type ListQuery } from './own-deliveries.ts';
 import { findNextReplays } from './replay-jobs.ts';
 import { countReplaySlice, lockLanes, searchReplaySlice } from './replay-slices.ts';
+import { lockEarlierPending } from './replays.ts';
 
 const OWN = randomUUID();
 const APPLICATION = randomUUID();
@@ -27,7 +30,7 @@ beforeAll(async () => {
        created_at, settled_at)
      SELECT md5('d' || n)::uuid, md5(n::text)::uuid,
        CASE n % 2 WHEN 0 THEN '${OWN}'::uuid ELSE md5((n % 100)::text)::uuid END,
-       CASE n % 10000 WHEN 0 THEN '${APPLICATION}'::uuid ELSE md5((n / 5)::text)::uuid END,
+       CASE n % 10000 WHEN 0 THEN '${APPLICATION}'::uuid ELSE md5((n / 500)::text)::uuid END,
        1, CASE n % 100 WHEN 0 THEN 'dead' ELSE 'delivered' END, false, 0,
        now() - n * interval '1 second', now() - n * interval '1 second'
      FROM generate_series(1, ${DELIVERIES}) AS n`,
@@ -45,6 +48,17 @@ const FIRST_PAGE: ListQuery = {
   after: { createdAtMicros: 'infinity', id: '00000000-0000-0000-0000-000000000000' },
   limit: 26,
   maxSearched: 26,
+};
+/** The id of one of the deliveries to the destination. */
+const DELIVERY = createHash('md5')
+  .update('d2')
+  .digest('hex')
+  .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+const LANE = { orderingKey: APPLICATION, destinationId: OWN };
+const INTAKE = {
+  seriesPosition: undefined,
+  orderingKey: APPLICATION,
+  recipients: [{ destinationId: OWN, revision: 1 }],
 };
 const LATER = {
   createdAtMicros: new Date(Date.now() - 3_600_000).toISOString(),
@@ -103,6 +117,20 @@ it.each<[string, Partial<ListQuery>]>([
     expect(plan).toMatch(/Index Scan (Backward )?(using|on) deliveries_(by_destination|lane)/);
     expect(plan).not.toMatch(/Seq Scan on (deliveries|messages)/);
     expect(rowsFilteredOut(plan), plan).toBeLessThanOrEqual(500);
+  }
+});
+
+// The statistics say that no delivery is pending, as after the analysis of a table whose queue was empty.
+it.each<[string, (db: Queryable) => Promise<unknown>]>([
+  ['the intake', (db) => runQuery(db, findStoredStateQuery([INTAKE]))],
+  ['a promotion', (db) => runQuery(db, promoteNextQuery([LANE], 1_000))],
+  ['a replay', (db) => lockEarlierPending(db, DELIVERY, OWN)],
+  ['a slice of a replay', (db) => lockLanes(db, OWN, [DELIVERY])],
+])('%s finds the pending delivery of a lane through the index of lanes alone', async (_, run) => {
+  for (const planFor of ['own', 'any'] as const) {
+    const plan = await planOf(run, planFor);
+    expect(plan).toContain('deliveries_lane');
+    expect(plan).not.toContain('deliveries_by_destination');
   }
 });
 

@@ -162,6 +162,7 @@ export interface LockedDelivery {
   readonly unsendable: boolean;
 }
 
+// OFFSET makes the planner look each lane up, where it otherwise may read the whole table.
 const lockLanesOf = defineStatement<LockedDelivery>(
   'replay_lock_lanes',
   `WITH wanted AS MATERIALIZED (
@@ -174,7 +175,8 @@ const lockLanesOf = defineStatement<LockedDelivery>(
      SELECT earlier.id FROM lane CROSS JOIN LATERAL (
        SELECT id FROM deliveries
        WHERE application_id = lane.application_id AND destination_id = $1 AND position < lane.last
-         AND state IN ('waiting', 'due') AND holding
+         AND (state IN ('waiting', 'due')) IS TRUE AND holding
+       OFFSET 0
      ) AS earlier
    )
    SELECT d.id, d.application_id AS "orderingKey", d.state, d.holding, d.replays,

@@ -20,7 +20,7 @@ const lockEarlier = defineStatement<{ id: string }>(
      ON d.application_id = replayed.application_id AND d.destination_id = replayed.destination_id
        AND d.position < replayed.position
    WHERE replayed.id = $1 AND replayed.destination_id = $2
-     AND d.state IN ('waiting', 'due') AND d.holding
+     AND (d.state IN ('waiting', 'due')) IS TRUE AND d.holding
    ORDER BY d.position LIMIT 1 FOR UPDATE OF d`,
 );
 
