@@ -87,6 +87,20 @@ async function rowsOf({ id }: LeasedDelivery) {
   return rows;
 }
 
+it('a success from before a replay leaves the replay to be sent', async () => {
+  const delivery = await leased();
+  await fixture.sql.query('UPDATE deliveries SET replays = 1, fence = 2 WHERE id = $1', [
+    delivery.id,
+  ]);
+  const replayed = { ...delivery, replays: 1, fence: 2 };
+  await recorder.record({ result: result(delivery, 200) });
+  expect(await rowsOf(delivery)).toMatchObject([{ state: 'due', attempts: 0 }]);
+
+  const results = [result(delivery, 200), result(replayed, 500)];
+  await Promise.all(results.map((it) => recorder.record({ result: it })));
+  expect(await rowsOf(delivery)).toMatchObject([{ state: 'due', statuses: [500] }]);
+});
+
 it('two results of one delivery count as one, and as a success when either is a success', async () => {
   const [twice, other] = [await leased(), await leased()];
   await Promise.all(

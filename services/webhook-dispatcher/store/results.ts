@@ -6,6 +6,7 @@ import type { AttemptResult } from '../sending/attempt.ts';
 const RESULT: readonly Column[] = [
   ['id', 'uuid'],
   ['fence', 'int'],
+  ['replays', 'int'],
   ['state', 'text'],
   ['reason', 'text'],
   ['delay_ms', 'float8'],
@@ -15,9 +16,10 @@ const RESULT: readonly Column[] = [
   ['failure', 'text'],
 ];
 
-// - Two results of one delivery are not expected in a batch; if there are two, the better one counts.
-// - A success counts under any fence: the receiver has the webhook, so it must not be sent again. Any
-//   other result counts only under the current fence.
+// - Two results of one delivery are not expected in a batch; if there are two, that of the latest replay
+//   counts, or else the better one.
+// - A success counts under any fence since the last replay: the receiver has the webhook, so it must not be
+//   sent again. Any other result counts only under the current fence.
 // - Each result increments the fence, so that a batch that is written twice, because the answer to the
 //   commit was lost, counts once.
 // - The rows are locked in the order of lanes and positions, as in all statements that lock several.
@@ -28,7 +30,7 @@ const recordResults = defineArrayStatement(
   (rows) => `WITH result AS MATERIALIZED (
      SELECT best.* FROM (
        SELECT DISTINCT ON (r.id) r.* FROM ${rows(RESULT)} AS r
-       ORDER BY r.id, r.state = 'delivered' DESC, r.fence DESC
+       ORDER BY r.id, r.replays DESC, r.state = 'delivered' DESC, r.fence DESC
      ) AS best JOIN deliveries AS d ON d.id = best.id
      ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d
    ), recorded AS (
@@ -39,11 +41,11 @@ const recordResults = defineArrayStatement(
        leased = false,
        fence = d.fence + 1,
        next_attempt_at = CASE WHEN r.state = 'due' THEN now() + r.delay_ms * interval '1 ms' END,
-       hold_until = coalesce(d.hold_until, now() + $10 * interval '1 ms'),
+       hold_until = coalesce(d.hold_until, now() + $11 * interval '1 ms'),
        settled_at = CASE WHEN r.state <> 'due' THEN now() ELSE d.settled_at END
      FROM result AS r
      WHERE d.id = r.id AND d.state <> 'delivered'
-       AND (r.state = 'delivered' OR d.fence = r.fence)
+       AND (d.fence = r.fence OR r.state = 'delivered' AND d.replays = r.replays)
      RETURNING r.*, d.attempts AS number
    )
    INSERT INTO attempts (delivery_id, number, started_at, duration_ms, status, failure)
@@ -59,6 +61,7 @@ export function recordResultsQuery(
   return recordResults(results.length, [
     results.map(({ delivery }) => delivery.id),
     results.map(({ delivery }) => delivery.fence),
+    results.map(({ delivery }) => delivery.replays),
     results.map(({ state }) => state),
     results.map(({ reason }) => reason ?? null),
     results.map(({ delayMs }) => delayMs ?? null),
