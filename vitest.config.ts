@@ -1,6 +1,7 @@
 // How the tests run: unit tests beside the source first, then the promises in test/, then some of these
 // promises again with each service as a process of its own.
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const UNIT = ['libs/**/*.test.ts', 'services/**/*.test.ts', 'deploy/**/*.test.ts'];
 const PROMISES = ['test/**/*.test.ts'];
@@ -20,6 +21,36 @@ const TESTED_IN_PROCESSES = [
   'access/tenant-isolation',
   'rejected-requests',
 ];
+
+/** The files that take half a minute and more, the longest first. */
+const LONGEST = [
+  'test/faults/processes',
+  'test/npm-up',
+  'test/npm-start',
+  'test/faults/one-process',
+  'test/bench',
+  'test/kafka-access',
+  'test/documentation/page',
+  'libs/events/kafka/outage',
+  'services/webhook-dispatcher/hostile-receivers/hostile-receivers',
+  'libs/embedded-postgres/embedded-postgres',
+  'libs/events/kafka/credentials',
+];
+
+/** Starts the longest files of each project first, so that none of them runs alone at its end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => groupOf(a) - groupOf(b) || rankOf(a) - rankOf(b));
+  }
+}
+
+const groupOf = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
+
+function rankOf({ moduleId }: TestSpecification): number {
+  const rank = LONGEST.findIndex((path) => moduleId.endsWith(`/${path}.test.ts`));
+  return rank === -1 ? LONGEST.length : rank;
+}
 
 export default defineConfig({
   // libs/client exports its source under this condition, and what `npm pack` builds to its users.
@@ -43,6 +74,7 @@ export default defineConfig({
     teardownTimeout: 20_000,
     retry: 0,
     allowOnly: false,
+    sequence: { sequencer: LongestFirst },
     restoreMocks: true,
     unstubEnvs: true,
     projects: [
