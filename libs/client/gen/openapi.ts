@@ -1599,6 +1599,229 @@ export type components = {
                 integrationId?: string;
             };
         };
+        /** @description A bureau's credit file of one person, in the bureau's words. A field that the file does not have is left out. */
+        CreditFile: {
+            /**
+             * @description The provider of this file; null when its origin is unknown.
+             * @enum {string|null}
+             */
+            source?: "CREDIT_APP" | "EQUIFAX" | "TRANSUNION" | null;
+            id?: string;
+            signedPdfUrl?: string;
+            customerNumber?: string;
+            /** @enum {string} */
+            language?: "EN" | "FR";
+            /** Format: date */
+            fileSinceDate?: string;
+            /** Format: date */
+            lastActivityDate?: string;
+            /** Format: date */
+            requestedDate?: string;
+            bureau?: components["schemas"]["CreditFileParty"];
+            /** @enum {string} */
+            hitType?: "NO_CREDIT_FILE_REQUESTED" | "HIT" | "NO_HIT" | "MANUAL_FILE" | "CONSUMER_DECLARATION" | "REFERRED_FILE" | "CONTACT_BUREAU_COLLECTION_DEPARTMENT" | "CREDIT_LOCK";
+            subject?: components["schemas"]["CreditFileSubject"];
+            bankruptcies?: components["schemas"]["CreditFileBankruptcy"][];
+            collections?: components["schemas"]["CreditFileCollection"][];
+            legalItems?: components["schemas"]["CreditFileLegalItem"][];
+            securedLoans?: components["schemas"]["CreditFileSecuredLoan"][];
+            trades?: components["schemas"]["CreditFileTrade"][];
+            localInquiries?: components["schemas"]["CreditFileLocalInquiry"][];
+            foreignInquiries?: components["schemas"]["CreditFileForeignInquiry"][];
+            specialServices?: components["schemas"]["CreditFileSpecialService"][];
+            consumerStatements?: components["schemas"]["CreditFileConsumerStatement"][];
+            scores?: components["schemas"]["CreditFileScore"][];
+        };
+        /** @description A bureau office, court or agency. */
+        CreditFileParty: {
+            id?: string;
+            name?: string;
+        };
+        /** @description A customer of the bureau, such as a creditor. */
+        CreditFileMember: {
+            id?: string;
+            name?: string;
+            phoneNumber?: string;
+        };
+        /** @description The person whom the file is about. */
+        CreditFileSubject: {
+            firstName?: string;
+            middleName?: string;
+            lastName?: string;
+            suffix?: string;
+            /** @description The social insurance number; masked unless the caller may read it. */
+            sin?: string;
+            /** Format: date */
+            dateOfBirth?: string;
+            /** Format: date */
+            dateOfDeath?: string;
+            otherNames?: components["schemas"]["CreditFileOtherName"][];
+            addressHistory?: components["schemas"]["CreditFileAddress"][];
+            employmentHistory?: components["schemas"]["CreditFileEmployment"][];
+        };
+        CreditFileOtherName: {
+            /** @enum {string} */
+            type?: "ALSO_KNOWN_AS" | "FORMER_NAME" | "LEGAL_NAME_CHANGE";
+            firstName?: string;
+            middleName?: string;
+            lastName?: string;
+            suffix?: string;
+        };
+        CreditFileAddress: {
+            /** Format: date */
+            dateReported?: string;
+            streetNo?: string;
+            streetName?: string;
+            city?: string;
+            province?: components["schemas"]["Province"];
+            postalCode?: string;
+        };
+        CreditFileEmployment: {
+            /** Format: date */
+            dateEmployed?: string;
+            /** Format: date */
+            dateLeft?: string;
+            employerName?: string;
+            occupation?: string;
+            city?: string;
+            province?: components["schemas"]["Province"];
+            monthlyIncome?: number;
+        };
+        CreditFileBankruptcy: {
+            /** Format: date */
+            dateFiled?: string;
+            court?: components["schemas"]["CreditFileParty"];
+            caseNumber?: string;
+            /** @enum {string} */
+            type?: "INDIVIDUAL" | "BUSINESS";
+            /** @enum {string} */
+            filer?: "SUBJECT" | "JOINT";
+            disposition?: {
+                /** @enum {string} */
+                type?: "BANKRUPTCY_ASSIGNMENT" | "BANKRUPTCY_RECEIVING_ORDER" | "CONSUMER_DEBT_COUNSELING" | "CONSUMER_DEBT_COUNSELING_CLOSED" | "COURT_CONSOLIDATIONS" | "COURT_CONSOLIDATIONS_PAID" | "DEBTOR_ASSISTANCE_POOL_ACT" | "DEBTOR_ASSISTANCE_POOL_ACT_PAID" | "DISCHARGED" | "INVOLUNTARY" | "ORDERLY_PAYMENT_OF_DEBT" | "ORDERLY_PAYMENT_OF_DEBT_DEFAULT" | "ORDERLY_PAYMENT_OF_DEBT_PAID" | "ORDERLY_PAYMENT_OF_DEBT_SETTLED" | "PROPOSAL_TO_CREDITORS" | "PROPOSAL_UNDER_BANKRUPTCY_ACT_PAID" | "UNDISCHARGED" | "VOLUNTARY" | "VOLUNTARY_DEPOSIT" | "VOLUNTARY_DEPOSIT_CLOSED";
+                /** Format: date */
+                date?: string;
+            };
+            liabilityAmount?: number;
+            assetAmount?: number;
+            narratives?: ("ABSOLUTE_DISCHARGE" | "ASSIGNMENT" | "SUMMARY_ASSIGNMENT" | "PROPOSAL" | "DISPOSITION_UNKNOWN" | "DEFAULTED_PAYMENT_DEEMED_ANNULMENT" | "NOTICE_OF_INTENTION")[];
+        };
+        CreditFileCollection: {
+            /** @enum {string} */
+            type?: "PAID" | "UNPAID";
+            /** Format: date */
+            assignedDate?: string;
+            agency?: components["schemas"]["CreditFileParty"];
+            agencyAccountNumber?: string;
+            creditor?: {
+                accountNumberAndOrName?: string;
+            };
+            industry?: string;
+            /** @enum {string} */
+            reason?: "CHECKED" | "OTHER" | "PAID" | "SETTLED" | "UNKNOWN";
+            originalAmount?: number;
+            balanceAmount?: number;
+            /** Format: date */
+            dateOfLastPayment?: string;
+            /** Format: date */
+            datePaid?: string;
+            narratives?: ("INCLUDED_IN_BANKRUPTCY" | "INCLUDED_IN_OPD" | "SUBJECT_DISPUTES_THIS_ACCOUNT" | "SETTLEMENT_MADE" | "INCLUDED_IN_VOLUNTARY_DEPOSIT" | "CREDIT_COUNSELING" | "INCLUDED_IN_CONSUMER_PROPOSAL" | "INCLUDED_IN_CO_APPLICANTS_BANKRUPTCY" | "CHILD_OR_FAMILY_SUPPORT_OBLIGATION")[];
+        };
+        CreditFileLegalItem: {
+            /** @enum {string} */
+            type?: "UNSETTLED_JUDGMENT" | "SATISFIED_JUDGMENT";
+            /** Format: date */
+            dateFiled?: string;
+            court?: components["schemas"]["CreditFileParty"];
+            caseNumber?: string;
+            /** @enum {string} */
+            status?: "DISMISSED" | "SATISFIED" | "SETTLED";
+            /** Format: date */
+            dateSatisfied?: string;
+            amount?: number;
+            defendant?: string;
+            plaintiff?: string;
+            lawyerNameAddress?: string;
+            narratives?: ("INCLUDED_IN_BANKRUPTCY" | "INCLUDED_IN_OPD" | "SETTLEMENT_MADE" | "DISPOSITION_UNKNOWN" | "CREDIT_COUNSELING" | "INCLUDED_IN_CONSUMER_PROPOSAL" | "INCLUDED_IN_CO_APPLICANTS_BANKRUPTCY")[];
+        };
+        CreditFileSecuredLoan: {
+            /** Format: date */
+            dateFiled?: string;
+            court?: components["schemas"]["CreditFileParty"];
+            creditor?: {
+                nameAddressAndAmount?: string;
+            };
+            industry?: string;
+            /** Format: date */
+            maturityDate?: string;
+            narratives?: ("INCLUDED_IN_BANKRUPTCY" | "MORTGAGE" | "SECURITY_DISPOSITION_UNKNOWN" | "SECURITY_DISCHARGED")[];
+        };
+        CreditFileTrade: {
+            /** Format: date */
+            dateReported?: string;
+            creditor?: components["schemas"]["CreditFileMember"];
+            accountNumber?: string;
+            /** @enum {string} */
+            association?: "INDIVIDUAL" | "JOINT" | "UNDESIGNATED" | "HAS_CO_SIGNER" | "IS_CO_SIGNER" | "TERMINATED";
+            highCreditAmount?: number;
+            paymentTermAmount?: number;
+            balanceAmount?: number;
+            pastDueAmount?: number;
+            monthsReviewed?: number;
+            /** Format: date */
+            dateOpened?: string;
+            /** Format: date */
+            dateLastActivityOrPayment?: string;
+            /** @enum {string} */
+            portfolioType?: "REVOLVING_OR_OPTION" | "INSTALMENT" | "OPEN_ACCOUNT" | "LEASE_ACCOUNT" | "LINE_OF_CREDIT" | "MORTGAGE";
+            paymentRate?: components["schemas"]["CreditFilePaymentRate"];
+            /** @enum {string} */
+            status?: "ACCOUNT_IS_INACTIVE" | "LOST_OR_STOLEN_CARD" | "CONTACT_MEMBER_FOR_RATE" | "ADJUSTMENT_PENDING" | "DISPUTE_RESOLUTION_PENDING";
+            count30DaysPastDue?: number;
+            count60DaysPastDue?: number;
+            count90DaysPastDue?: number;
+            previousHighPaymentRates?: {
+                /** Format: date */
+                date?: string;
+                rate?: components["schemas"]["CreditFilePaymentRate"];
+            }[];
+            narratives?: ("A_PORTION_OF_THE_BALANCE_MAY_REVOLVE" | "ACCOUNT_ASSIGNED_TO_THIRD_PARTY_FOR_COLLECTION" | "ACCOUNT_ASSUMED_BY_ANOTHER_PARTY" | "ACCOUNT_BEING_PAID_ON_REDUCED_PAYMENT" | "ACCOUNT_CLOSED" | "ACCOUNT_PAID" | "ACTIVE_MILITARY_DUTY" | "AFFECTED_BY_NATURAL_OR_DECLARED_DISASTER" | "AMOUNT_IN_HC_COLUMN_IS_CREDIT_LIMIT" | "AMOUNT_IN_PAYMENT_COLUMN_IS_ON_A_WEEKLY_BASIS" | "ANNUAL_PAYMENTS" | "AUTO_LOAN" | "BALANCE_PAID_BY_INSURANCE_COMPANY" | "BI_MONTHLY_PAYMENTS" | "BI_WEEKLY_PAYMENTS" | "BUSINESS_VENTURE_SUBJECT_LIABLE" | "CHILD_FAMILY_SUPPORT_OBLIGATION" | "CLOSED_AT_CONSUMERS_REQUEST" | "CLOSED_BY_CREDIT_GRANTOR" | "COLLATERAL_MORTGAGE" | "COMMERCIAL_LOAN_ACCOUNT" | "CONDITIONAL_SALES" | "CONSOLIDATION_LOAN" | "CORPORATE_CREDIT_CARD" | "CREDIT_COUNSELING" | "CREDIT_LINE_CLOSED" | "CREDIT_LINE_SUSPENDED" | "CUSTOMER_UNABLE_TO_LOCATE_CONSUMER" | "DEFERRED_PAYMENT" | "DEMAND_LOAN" | "DISPUTE_RESOLUTION_PENDING" | "DUE_TO_NSF_CHEQUES" | "FARM_AGRI_LOAN" | "FIXED_PAYMENT_AMOUNT" | "FORECLOSURE" | "FORECLOSURE_PROCEEDING_STARTED" | "FORFEIT_OF_DEED_IN_LIEU_OF_FORECLOSURE" | "GUARANTEED_STUDENT_LOAN" | "HAS_CO_SIGNER" | "HOME_EQUITY" | "HOME_IMPROVEMENT_LOAN" | "HYBRID_ACCOUNT" | "INACTIVE_ACCOUNT" | "INCLUDED_IN_BANKRUPTCY" | "INCLUDED_IN_CO_APPLICANTS_BANKRUPTCY" | "INCLUDED_IN_CONSUMER_PROPOSAL" | "INCLUDED_IN_OPD" | "INCLUDED_IN_VOLUNTARY_DEPOSIT" | "INSURED" | "INTEREST_PAYMENT_ONLY" | "INTEREST_RELIEF" | "INTEREST_RELIEF_PAID_BY_GOVERNMENT" | "INTERNAL_COLLECTION" | "INVOLUNTARY_REPOSSESSION" | "IS_A_CO_SIGNER" | "LEASE_ACCOUNT" | "LEASE_EARLY_TERMINATION_BY_DEFAULT" | "LOAN_WAS_PAID_OUT_BY_A_THIRD_PARTY" | "MONTHLY_PAYMENTS" | "MONTHS_REVIEWED_IS_GREATER_THAN_24" | "MORTGAGE" | "NO_ACTIVITY_UPDATE_SINCE_DATE_REPORTED" | "NOT_INCLUDED_IN_BANKRUPTCY" | "NOTE_LOAN" | "OVER_LIMIT_PAYMENT_RECEIVED" | "PAID_BY_GOVERNMENT" | "PAID_CREDIT_LINE_CLOSED" | "PAID_OUT_IN_FULL_BY_CO_SIGNER" | "PAYMENT_BEING_MADE_BY_INSURANCE" | "PAYMENTS_ASSUMED_BY_THIRD_PARTY" | "PERSONAL_LINE_OF_CREDIT" | "PERSONAL_LOAN" | "POWER_OF_SALE" | "PREPAID" | "PROMISSORY_NOTE" | "QUARTERLY_PAYMENTS" | "QUIT_CLAIM" | "REAL_ESTATE_SECURED" | "REDEEMED_REPOSSESSION" | "REFINANCED" | "REGULAR_PAYMENTS_PRESENTLY_BEING_MADE" | "RENTAL_AGREEMENT" | "REVERSE_MORTGAGE" | "RSP_LOAN" | "SECOND_MORTGAGE" | "SECURED_LOAN" | "SEMI_ANNUAL_PAYMENTS" | "SEMI_MONTHLY_PAYMENTS" | "SETTLEMENT_MADE" | "SINGLE_PAYMENT_LOAN" | "STUDENT_LINE_OF_CREDIT" | "STUDENT_LOAN" | "SUBJECT_DISPUTES_THIS_ACCOUNT" | "SUBJECT_HAS_AN_ENDORSER_GUARANTOR" | "SUBJECT_IS_AN_ENDORSER_GUARANTOR" | "SUBJECT_NO_LONGER_ASSOCIATED_WITH_ACCOUNT" | "TRANSFERRED_OR_SOLD" | "UNINSURED" | "UNSECURED" | "UPDATE_FREEZE_REQUESTED_BY_CREDIT_GRANTOR" | "US_DOLLAR_ACCOUNT" | "VOLUNTARY_REPOSSESSION" | "WEEKLY_PAYMENTS" | "WRITTEN_OFF")[];
+        };
+        /** @enum {string} */
+        CreditFilePaymentRate: "AT_LEAST_120_DAYS_OVERDUE_BUT_NOT_RATED_9" | "BAD_DEBT_PLACED_FOR_COLLECTION" | "MAKING_REGULAR_PAYMENTS_UNDER_CONSOLIDATION_ORDER" | "NOT_MORE_THAN_ONE_PAYMENT_PAST_DUE" | "NOT_MORE_THAN_TWO_PAYMENTS_PAST_DUE" | "PAID_AS_AGREED_AND_UP_TO_DATE" | "REPOSSESSION" | "THREE_OR_MORE_PAYMENTS_PAST_DUE" | "TOO_NEW_TO_RATE";
+        CreditFileLocalInquiry: {
+            /** Format: date */
+            date?: string;
+            customer?: components["schemas"]["CreditFileMember"];
+        };
+        CreditFileForeignInquiry: {
+            /** Format: date */
+            date?: string;
+            memberNameAndNumber?: string;
+            industry?: string;
+        };
+        CreditFileSpecialService: {
+            /** @enum {string} */
+            type?: "LOCATE" | "INQUIRY_ALERT" | "CONSUMER_INTERVIEW" | "ALERT_SERVICE" | "FILE_INCOMPLETE" | "LOCAL_LOCATE" | "CONTACT_BUREAU" | "LOST_OR_STOLEN_WALLET";
+            /** Format: date */
+            dateReported?: string;
+            customer?: components["schemas"]["CreditFileMember"];
+        };
+        CreditFileConsumerStatement: {
+            /** Format: date */
+            dateReported?: string;
+            /** Format: date */
+            dateToBePurged?: string;
+            statement?: string;
+        };
+        CreditFileScore: {
+            number?: number;
+            sign?: string;
+            value?: string;
+            narratives?: string[];
+            reasons?: string[];
+            rejectCodes?: string[];
+        };
         /** @enum {string} */
         DecisionValue: "BOOKED" | "DOCUMENTS_INCOMPLETE" | "APPROVED" | "CONDITIONALLY_APPROVED" | "DECLINED" | "WITHDRAWN" | "INCOMPLETE" | "AWAITING_DECISION" | "PENDING_BANK_CONNECTION" | "DRAFT";
         /** @enum {string} */

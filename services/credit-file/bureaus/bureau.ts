@@ -1,0 +1,62 @@
+/** What every bureau's format does: an inquiry becomes one HTTP request, and its answer a credit file. */
+import type { CreditFile } from '../credit-file.ts';
+
+export type Source = 'EQUIFAX' | 'TRANSUNION';
+
+export interface InquiryAddress {
+  streetNo: string;
+  streetName: string;
+  city: string;
+  /** A province code such as "ON". */
+  province: string;
+  postalCode: string;
+}
+
+/** Whose credit file a retailer asks for. */
+export interface Inquiry {
+  /** The bureau returns it with its answer. */
+  reference: string;
+  subject: {
+    firstName: string;
+    lastName: string;
+    /** Nine digits; absent when unknown. */
+    sin?: string;
+    /** yyyy-MM-dd. */
+    dateOfBirth: string;
+    occupation?: string;
+    /** The current address first, then former ones. */
+    addresses: readonly InquiryAddress[];
+  };
+}
+
+export interface BureauRequest {
+  method: 'POST';
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/** A code of an answer for which neither the code tables nor the interface have a value. */
+export interface UnknownCode {
+  /** The element of the answer, such as "CNTrade/PaymentRate". */
+  section: string;
+  code: string;
+}
+
+/** Why a bureau that has got an inquiry makes no credit file of it. */
+export type RefusalReason = 'credentials' | 'rejected' | 'unavailable';
+
+export type BureauAnswer =
+  | { kind: 'file'; file: CreditFile; unknownCodes: readonly UnknownCode[] }
+  | { kind: 'refused'; reason: RefusalReason; code: string; description: string }
+  /** No answer of the bureau's format: nothing is known about the inquiry. */
+  | { kind: 'malformed'; problem: string };
+
+/** The wire format of one bureau. It sends nothing itself. */
+export interface BureauFormat<Credentials> {
+  readonly source: Source;
+  /** @param token the access token, for a transport that needs one */
+  makeRequest(inquiry: Inquiry, credentials: Credentials, token?: string): BureauRequest;
+  /** Reads the body of an answer, whatever its bytes are: it never throws. */
+  readAnswer(status: number, body: Uint8Array): BureauAnswer;
+}
