@@ -55,6 +55,11 @@ export type BureauAnswer =
 /** The wire format of one bureau. It sends nothing itself. */
 export interface BureauFormat<Credentials> {
   readonly source: Source;
+  /**
+   * The request for an access token (RFC 6749, 4.4), for credentials whose transport needs one; undefined
+   * for others. The sender reads the answer, keeps the token, and hands it to `makeRequest`.
+   */
+  makeTokenRequest(credentials: Credentials): BureauRequest | undefined;
   /** @param token the access token, for a transport that needs one */
   makeRequest(inquiry: Inquiry, credentials: Credentials, token?: string): BureauRequest;
   /** Reads the body of an answer, whatever its bytes are: it never throws. */
