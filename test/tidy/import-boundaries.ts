@@ -83,8 +83,9 @@ const LAUNCHERS = [
   '@creditlane/embedded-postgres',
   '@creditlane/embedded-kafka',
   '@creditlane/supervision',
+  '@creditlane/bureau-simulator',
 ];
-const IS_PRODUCTION_PACKAGE = /^(services\/|libs\/(?!embedded-|supervision$))/;
+const IS_PRODUCTION_PACKAGE = /^(services\/(?!bureau-simulator$)|libs\/(?!embedded-|supervision$))/;
 
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/;
 const COMMENT = /^\s*(\/\/|\*|\/\*)/;
@@ -129,6 +130,7 @@ function checkPackageImport(
   const name = packageNameOf(imported);
   const { folder = '' } = packages.find((it) => it.name === name) ?? {};
   const mayImportAll = /^(deploy|test|bench)\//.test(file);
+  if (LAUNCHERS.includes(name ?? '') && TEST_FILE.test(file)) return undefined;
   if (folder.startsWith('services/') && !mayImportAll) {
     return 'only deploy, test and bench import services; call a service through its contract';
   }

@@ -11,7 +11,7 @@ import {
   readLines,
 } from './repository.ts';
 
-/** The main file of each package that is not a service. The main file of a service is app.ts. */
+/** The main file of each package that is no service of the platform. The main file of a service is app.ts. */
 const MAIN_FILES: Record<string, string> = {
   proto: 'creditlane/decisions/v1/decisions_service.proto',
   'libs/runtime': 'run.ts',
@@ -27,6 +27,7 @@ const MAIN_FILES: Record<string, string> = {
   'libs/crypto': 'envelope.ts',
   'libs/client': 'client.ts',
   'libs/egress-rules': 'destination-url.ts',
+  'services/bureau-simulator': 'bureau-simulator.ts',
   'deploy/platform': 'services.ts',
   'deploy/compose': 'compose-file.ts',
   'deploy/local': 'main.ts',
@@ -42,7 +43,7 @@ const OPENING_COMMENT = /^(\/\/|\/\*\*|\/\*\*\n \*) [A-Z`][\s\S]*?\./;
 /** Packages whose main file does not begin with a comment that says what the package owns. */
 export function findMissingOpeningComments(): Finding[] {
   return listPackages().flatMap(({ folder }) => {
-    const name = folder.startsWith('services/') ? 'app.ts' : MAIN_FILES[folder];
+    const name = MAIN_FILES[folder] ?? (isService(folder) ? 'app.ts' : undefined);
     if (name === undefined) {
       return [`${folder}:1 has no main file: add one to MAIN_FILES in test/tidy/package-files.ts`];
     }
@@ -54,6 +55,11 @@ export function findMissingOpeningComments(): Finding[] {
     if (name.endsWith('.proto') || isCommented) return [];
     return [`${file}:1 must begin with a comment of one sentence: what this package owns`];
   });
+}
+
+/** Services of the platform; the bureau simulator is none, because no production installation runs it. */
+function isService(folder: string): boolean {
+  return folder.startsWith('services/') && !(folder in MAIN_FILES);
 }
 
 /** The files that a service must have, by its dependencies and its contract. */
@@ -72,7 +78,7 @@ function requiredFiles({ folder, dependencies }: Package): string[] {
 /** Files that other services have under the same name and that a service lacks. */
 export function findMissingServiceFiles(): Finding[] {
   const files = listFiles();
-  const services = listPackages().filter(({ folder }) => folder.startsWith('services/'));
+  const services = listPackages().filter(({ folder }) => isService(folder));
   return services.flatMap((service) => {
     const missing = requiredFiles(service).filter(
       (name) => !files.some((file) => file.startsWith(`${service.folder}/${name}`)),
