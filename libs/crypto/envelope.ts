@@ -15,6 +15,7 @@
  */
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { decrypt, encrypt, OVERHEAD_BYTES } from './aes-gcm.ts';
+import { associatedData } from './associated-data.ts';
 import type { KeyRing, WrappedKey } from './key-ring.ts';
 
 const VERSION = 1;
@@ -142,16 +143,4 @@ function fieldAad({ table, column, row, tenant }: SealContext): Buffer {
 
 function keyAad({ table, column, row, tenant }: SealContext, keyId: string): Buffer {
   return associatedData('key', table, column, row, tenant, keyId);
-}
-
-/** The lengths make the encoding unambiguous: two different lists of parts never have the same bytes. */
-function associatedData(...parts: string[]): Buffer {
-  return Buffer.concat(
-    parts.flatMap((part) => {
-      const text = Buffer.from(part, 'utf8');
-      const length = Buffer.alloc(4);
-      length.writeUInt32BE(text.length);
-      return [length, text];
-    }),
-  );
 }
