@@ -32,6 +32,16 @@ test('a policy that shows and accepts the rows of the scope only has no breach',
   expect(await breachesWith(`USING (${OWN_ROWS})`)).toEqual([]);
 });
 
+test('a trigger that refuses every change of a row is no breach', async () => {
+  const { sql } = database;
+  await sql.query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN RAISE EXCEPTION USING ERRCODE = ''restrict_violation''; END'`);
+  await sql.query(
+    'CREATE TRIGGER kept BEFORE UPDATE OR DELETE ON notes FOR EACH ROW EXECUTE FUNCTION refuse()',
+  );
+  expect(await breachesWith(`USING (${OWN_ROWS})`)).toEqual([]);
+});
+
 test.each([
   ['shows every row', 'USING (true)', 'both tenants read the same row'],
   ['shows every row to nobody', `USING (${OWN_ROWS} OR creditor_id = '${birch}')`, 'reads rows'],
