@@ -1,0 +1,87 @@
+/** What the audit log records, and the hash that chains its records. */
+import { createHash } from 'node:crypto';
+import type { Identity } from '@creditlane/rpc/identity';
+
+export type AuditAction =
+  | 'PULL_REQUESTED'
+  /** A request got a pull that was there: the same request id, one still running, or a recent file. */
+  | 'PULL_JOINED'
+  /** A request was refused; the outcome is the code of the error. */
+  | 'PULL_REFUSED'
+  /** The inquiry is about to be sent to the bureau. */
+  | 'PULL_SENT'
+  /** The outcome is COMPLETE, UNKNOWN, or the reason of a failure. */
+  | 'PULL_FINISHED'
+  | 'FILE_READ'
+  | 'DOCUMENT_READ'
+  | 'CREDENTIALS_SET'
+  | 'CREDENTIALS_REMOVED'
+  | 'APPLICANT_ERASED'
+  | 'FILE_PURGED';
+
+/** Who did it: an integration, a key of the platform's administration, or a service by itself. */
+export interface AuditActor {
+  kind: Identity['kind'] | 'operator';
+  id: string;
+}
+
+/**
+ * One act, named by ids, in lower case where they are UUIDs. It holds no personal data: a record outlives the
+ * applicant's data.
+ */
+export interface AuditRecord {
+  action: AuditAction;
+  at: Date;
+  retailerId: string;
+  actor: AuditActor;
+  /** The X-Request-Id of the request that caused it. */
+  requestId?: string | undefined;
+  /** The purpose of the consent, such as CREDIT_APPLICATION. */
+  purpose?: string | undefined;
+  applicationId?: string | undefined;
+  applicantId?: string | undefined;
+  pullId?: string | undefined;
+  fileId?: string | undefined;
+  consentId?: string | undefined;
+  source?: string | undefined;
+  /** A stable word, such as COMPLETE or consent_missing. */
+  outcome?: string | undefined;
+}
+
+/** The actor of a call. */
+export function actorOf({ kind, subject }: Identity): AuditActor {
+  return { kind, id: subject };
+}
+
+/** The hash before the first record of a chain. */
+export const NO_HASH: Buffer = Buffer.alloc(32);
+
+/** SHA-256 of the hash of the previous record and of the record's canonical content. */
+export function hashOf(previous: Uint8Array, seq: number, record: AuditRecord): Buffer {
+  return createHash('sha256').update(previous).update(canonicalContent(seq, record)).digest();
+}
+
+/**
+ * The record as JSON text of an array: values in a fixed order, null where there is none, times in UTC with
+ * milliseconds. It is never changed; a field that is added needs another version, which the first value names.
+ */
+function canonicalContent(seq: number, record: AuditRecord): string {
+  return JSON.stringify([
+    'audit record 1',
+    record.retailerId,
+    seq,
+    record.at.toISOString(),
+    record.action,
+    record.actor.kind,
+    record.actor.id,
+    record.requestId ?? null,
+    record.purpose ?? null,
+    record.applicationId ?? null,
+    record.applicantId ?? null,
+    record.pullId ?? null,
+    record.fileId ?? null,
+    record.consentId ?? null,
+    record.source ?? null,
+    record.outcome ?? null,
+  ]);
+}

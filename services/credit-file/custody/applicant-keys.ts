@@ -1,0 +1,86 @@
+/**
+ * The data keys of applicants: each applicant of a retailer has one, which seals the applicant's credit files.
+ * Destroying the key makes all of them unreadable at once, in copies of the table too.
+ *
+ * The request of a pull makes the key, and the pull keeps the key's id. A pull that ends after an erasure
+ * therefore cannot store its file, and only a new request makes a new key.
+ */
+import { DataKey } from '@creditlane/crypto/data-key';
+import type { SealContext } from '@creditlane/crypto/envelope';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { Queryable } from '@creditlane/postgres/statement';
+import {
+  type ApplicantOfRetailer,
+  findKey,
+  findLiveKeyId,
+  insertKey,
+  keyContext,
+  lockKey,
+  type StoredKey,
+} from '../store/applicant-keys.ts';
+
+/** The table, column, row and tenant that a credit file's ciphertext is bound to. */
+function fileContext(fileId: string, retailerId: string): SealContext {
+  return { table: 'credit_files', column: 'sealed', row: fileId, tenant: retailerId };
+}
+
+export interface EnsureKeyDeps {
+  keyRing: KeyRing;
+  newId: () => string;
+}
+
+/**
+ * Makes the applicant's key unless there is one, and resolves to its id. It belongs in the transaction that
+ * records the request of a pull.
+ */
+export async function ensureApplicantKey(
+  tx: Queryable,
+  { keyRing, newId }: EnsureKeyDeps,
+  applicant: ApplicantOfRetailer,
+  at: Date,
+): Promise<string> {
+  // An erasure can destroy the key that refused the insertion before it is looked up: then the next attempt
+  // inserts one. Every further attempt needs an erasure and a request in between.
+  for (;;) {
+    const found = await findLiveKeyId(tx, applicant);
+    if (found !== undefined) return found;
+    const id = newId();
+    const sealed = DataKey.generateStored(keyRing, keyContext(id, applicant.retailerId));
+    const key = { ...applicant, id, sealed, sealedWith: keyRing.currentId, createdAt: at };
+    if (await insertKey(tx, key)) return id;
+  }
+}
+
+/**
+ * Seals the JSON text of a credit file with the key of its pull; undefined once the key is destroyed. An erasure
+ * waits for the transaction, so that no file is stored after it.
+ */
+export async function sealCreditFile(
+  tx: Queryable,
+  keyRing: KeyRing,
+  { keyId, fileId, text }: { keyId: string; fileId: string; text: string },
+): Promise<Buffer | undefined> {
+  const stored = await lockKey(tx, keyId);
+  if (stored === undefined) return undefined;
+  const context = fileContext(fileId, stored.retailer_id);
+  return openKey(keyRing, stored).seal(Buffer.from(text), context);
+}
+
+/**
+ * The JSON text of a credit file; undefined once the key of its pull is destroyed.
+ * @throws SealError unless `sealed` is this file of this retailer, or when the key ring lacks the key's key
+ */
+export async function openCreditFile(
+  db: Queryable,
+  keyRing: KeyRing,
+  { keyId, fileId, sealed }: { keyId: string; fileId: string; sealed: Uint8Array },
+): Promise<string | undefined> {
+  const stored = await findKey(db, keyId);
+  if (stored === undefined) return undefined;
+  const context = fileContext(fileId, stored.retailer_id);
+  return openKey(keyRing, stored).unseal(sealed, context).toString();
+}
+
+function openKey(keyRing: KeyRing, { id, retailer_id, sealed }: StoredKey): DataKey {
+  return DataKey.open(keyRing, sealed, keyContext(id, retailer_id));
+}
