@@ -1,0 +1,105 @@
+/** Verifies the chains of the audit log, from their first records to their heads. */
+import { SealError } from '@creditlane/crypto/envelope';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { Database } from '@creditlane/postgres/database';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import { findHead, findRecordsAfter, findRetailersWithRecords } from '../store/audit-log.ts';
+import { hashOf } from './audit-record.ts';
+import { type ChainHead, EMPTY_CHAIN, openHead } from './chain-head.ts';
+
+const RECORDS_PER_QUERY = 1_000;
+
+/** A head that was noted outside of the database, such as in the output of an earlier verification. */
+export interface NotedHead {
+  retailerId: string;
+  seq: number;
+  /** In hex. */
+  hash: string;
+}
+
+/** The first record of a chain that is not as it was written, or the place of one that is missing. */
+export interface BrokenChain {
+  retailerId: string;
+  seq: number;
+  problem: string;
+}
+
+export type Verification = { kind: 'whole'; head: NotedHead } | ({ kind: 'broken' } & BrokenChain);
+
+/** Verifies every chain, one after the other; a retailer of a noted head must have a chain. */
+export async function* verifyAuditLog(
+  pool: Database['pool'],
+  keyRing: KeyRing,
+  noted: readonly NotedHead[] = [],
+): AsyncGenerator<Verification> {
+  const found = await findRetailersWithRecords(pool);
+  const retailers = new Set([...found, ...noted.map(({ retailerId }) => retailerId)]);
+  for (const retailerId of retailers) {
+    const notedHere = noted.filter((head) => head.retailerId === retailerId);
+    yield await verifyChain(pool, keyRing, retailerId, notedHere);
+  }
+}
+
+/**
+ * Verifies one chain as of one moment, while records are appended: a record that was changed, removed or moved,
+ * records cut off at the end, and a chain that lacks a noted head. Without a noted head, a database that was set back
+ * as a whole, records and head together, is not detected.
+ */
+export function verifyChain(
+  pool: Database['pool'],
+  keyRing: KeyRing,
+  retailerId: string,
+  noted: readonly NotedHead[] = [],
+  recordsPerQuery = RECORDS_PER_QUERY,
+): Promise<Verification> {
+  return inTransaction(pool, async (tx) => {
+    // One snapshot for the head and all records.
+    await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    const broken = (seq: number, problem: string): Verification => {
+      return { kind: 'broken', retailerId, seq, problem };
+    };
+    const notedHashes = new Map(noted.map(({ seq, hash }) => [seq, hash]));
+    let last: ChainHead = EMPTY_CHAIN;
+    for (;;) {
+      const records = await findRecordsAfter(tx, retailerId, last.seq, recordsPerQuery);
+      for (const record of records) {
+        const { seq, hash } = record;
+        if (seq !== last.seq + 1) return broken(last.seq + 1, 'the record is missing');
+        if (!hashOf(last.hash, seq, record).equals(hash)) {
+          return broken(seq, 'the record does not match its hash');
+        }
+        const notedHash = notedHashes.get(seq) ?? hash.toString('hex');
+        if (notedHash !== hash.toString('hex')) {
+          return broken(seq, 'the record is another one than the noted head names');
+        }
+        last = { seq, hash };
+      }
+      if (records.length < recordsPerQuery) break;
+    }
+    const problem = problemOfHead(keyRing, await findHead(tx, retailerId), retailerId, last);
+    if (problem !== undefined) return broken(last.seq + 1, problem);
+    if (noted.some(({ seq }) => seq > last.seq)) {
+      return broken(last.seq + 1, 'the record is missing: a noted head is later');
+    }
+    return { kind: 'whole', head: { retailerId, seq: last.seq, hash: last.hash.toString('hex') } };
+  });
+}
+
+/** What the head says of the chain whose last record is `last`; undefined when it names that record. */
+function problemOfHead(
+  keyRing: KeyRing,
+  sealed: Buffer | undefined,
+  retailerId: string,
+  last: ChainHead,
+): string | undefined {
+  if (sealed === undefined) return last.seq > 0 ? 'the head is missing' : undefined;
+  try {
+    const head = openHead(keyRing, sealed, retailerId);
+    if (head.seq > last.seq) return `the record is missing: the head names record ${head.seq}`;
+    const matches = head.seq === last.seq && head.hash.equals(last.hash);
+    return matches ? undefined : `the head names another record ${head.seq}`;
+  } catch (error) {
+    if (error instanceof SealError) return `the head is not authentic: ${error.message}`;
+    throw error;
+  }
+}

@@ -1,0 +1,182 @@
+/** Writes and reads the audit log and the heads of its chains. */
+import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
+import type { Database } from '@creditlane/postgres/database';
+import { defineStatement, type Query, type Queryable } from '@creditlane/postgres/statement';
+import type { AuditRecord } from '../audit/audit-record.ts';
+import { headContext } from '../audit/chain-head.ts';
+
+/** A record with its place in its retailer's chain. */
+export interface ChainedRecord extends AuditRecord {
+  seq: number;
+  hash: Buffer;
+}
+
+const selectHeadForUpdate = defineStatement<{ sealed: Buffer }>(
+  'audit_head_lock',
+  'SELECT sealed FROM audit_heads WHERE retailer_id = $1 FOR UPDATE',
+);
+
+const insertHead = defineStatement(
+  'audit_head_insert',
+  `INSERT INTO audit_heads (retailer_id, sealed, sealed_with) VALUES ($1, $2, $3)
+   ON CONFLICT (retailer_id) DO NOTHING`,
+);
+
+/** The sealed head of a retailer's chain, locked until the transaction ends; made if there is none. */
+export async function lockHead(
+  tx: Queryable,
+  retailerId: string,
+  keyId: string,
+  makeEmptyHead: () => Buffer,
+): Promise<Buffer> {
+  const [head] = await selectHeadForUpdate.run(tx, [retailerId]);
+  if (head !== undefined) return head.sealed;
+  await insertHead.run(tx, [retailerId, makeEmptyHead(), keyId]);
+  const [made] = await selectHeadForUpdate.run(tx, [retailerId]);
+  if (made === undefined) throw new Error('a head of the audit log was inserted and is not found');
+  return made.sealed;
+}
+
+const updateHead = defineStatement(
+  'audit_head_replace',
+  'UPDATE audit_heads SET sealed = $2, sealed_with = $3 WHERE retailer_id = $1',
+);
+
+/** Replaces a head that the transaction has locked. */
+export function replaceHeadQuery(
+  retailerId: string,
+  sealed: Buffer,
+  keyId: string,
+): Query<unknown> {
+  return updateHead.query([retailerId, sealed, keyId]);
+}
+
+const insertRow = defineStatement(
+  'audit_record_insert',
+  `INSERT INTO audit_records (retailer_id, seq, recorded_at, action, actor_kind, actor, request_id, purpose,
+     application_id, applicant_id, pull_id, file_id, consent_id, source, outcome, hash)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+);
+
+export function insertRecordQuery(record: ChainedRecord): Query<unknown> {
+  const { retailerId, seq, at, action, actor, requestId, purpose, source, outcome } = record;
+  const { applicationId, applicantId, pullId, fileId, consentId, hash } = record;
+  const head = [retailerId, seq, at, action, actor.kind, actor.id, requestId, purpose];
+  return insertRow.query([
+    ...head,
+    ...[applicationId, applicantId, pullId, fileId, consentId, source, outcome, hash],
+  ]);
+}
+
+const selectRetailers = defineStatement<{ retailer_id: string }>(
+  'audit_retailers',
+  `SELECT retailer_id FROM audit_heads UNION SELECT retailer_id FROM audit_records
+   ORDER BY retailer_id`,
+);
+
+/** The retailers that have a chain or a record. */
+export async function findRetailersWithRecords(db: Queryable): Promise<string[]> {
+  return (await selectRetailers.run(db)).map(({ retailer_id }) => retailer_id);
+}
+
+const selectHead = defineStatement<{ sealed: Buffer }>(
+  'audit_head_find',
+  'SELECT sealed FROM audit_heads WHERE retailer_id = $1',
+);
+
+/** The sealed head of a retailer's chain. */
+export async function findHead(db: Queryable, retailerId: string): Promise<Buffer | undefined> {
+  const [row] = await selectHead.run(db, [retailerId]);
+  return row?.sealed;
+}
+
+interface RecordRow {
+  retailer_id: string;
+  seq: number;
+  recorded_at: Date;
+  action: AuditRecord['action'];
+  actor_kind: AuditRecord['actor']['kind'];
+  actor: string;
+  request_id: string | null;
+  purpose: string | null;
+  application_id: string | null;
+  applicant_id: string | null;
+  pull_id: string | null;
+  file_id: string | null;
+  consent_id: string | null;
+  source: string | null;
+  outcome: string | null;
+  hash: Buffer;
+}
+
+const selectRecords = defineStatement<RecordRow>(
+  'audit_records_after',
+  `SELECT * FROM audit_records WHERE retailer_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
+);
+
+/** The next records of a retailer's chain. */
+export async function findRecordsAfter(
+  db: Queryable,
+  retailerId: string,
+  seq: number,
+  limit: number,
+): Promise<ChainedRecord[]> {
+  return (await selectRecords.run(db, [retailerId, seq, limit])).map(toRecord);
+}
+
+function toRecord(row: RecordRow): ChainedRecord {
+  return {
+    action: row.action,
+    at: row.recorded_at,
+    retailerId: row.retailer_id,
+    actor: { kind: row.actor_kind, id: row.actor },
+    requestId: row.request_id ?? undefined,
+    purpose: row.purpose ?? undefined,
+    applicationId: row.application_id ?? undefined,
+    applicantId: row.applicant_id ?? undefined,
+    pullId: row.pull_id ?? undefined,
+    fileId: row.file_id ?? undefined,
+    consentId: row.consent_id ?? undefined,
+    source: row.source ?? undefined,
+    outcome: row.outcome ?? undefined,
+    seq: row.seq,
+    hash: row.hash,
+  };
+}
+
+interface SealedHead extends SealedRecord {
+  retailerId: string;
+}
+
+const selectSealedOtherwise = defineStatement<{ retailer_id: string; sealed: Buffer }>(
+  'audit_heads_sealed_otherwise',
+  'SELECT retailer_id, sealed FROM audit_heads WHERE sealed_with <> $1 LIMIT $2',
+);
+
+const updateSealed = defineStatement(
+  'audit_head_replace_sealed',
+  `UPDATE audit_heads SET sealed = $3, sealed_with = $4
+   WHERE retailer_id = $1 AND sealed = $2`,
+);
+
+/** The heads of the chains, for a rotation of the key ring. */
+export class SealedHeads implements SealedTable<SealedHead> {
+  readonly #pool: Database['pool'];
+
+  constructor({ pool }: Pick<Database, 'pool'>) {
+    this.#pool = pool;
+  }
+
+  async findSealedWithOtherKey(keyId: string, limit: number): Promise<SealedHead[]> {
+    const rows = await selectSealedOtherwise.run(this.#pool, [keyId, limit]);
+    return rows.map(({ retailer_id: retailerId, sealed }) => ({
+      retailerId,
+      context: headContext(retailerId),
+      sealed,
+    }));
+  }
+
+  async replaceSealed(read: SealedHead, sealed: Buffer, keyId: string): Promise<void> {
+    await updateSealed.run(this.#pool, [read.retailerId, read.sealed, sealed, keyId]);
+  }
+}
