@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithBus, WithDatabase } from '@creditlane/service/define-service';
 import { applicantContext } from './applicant/sealed-applicant.ts';
+import { consentsRoutes } from './consents/consents-rpc.ts';
 import { directoryRoutes } from './directory/directory-rpc.ts';
 import { exportContext } from './export/sealed-payload.ts';
 import { applicationsRoutes } from './rpc.ts';
@@ -55,8 +56,10 @@ export async function startApplications({
   closers.add('applications relay', () => relay.close());
 
   const wakeRelay = () => relay.wake();
+  const deps = { requests, owner: pool, keyRing, digestKey, clock, newId };
   const routes = [
-    applicationsRoutes({ requests, owner: pool, keyRing, digestKey, clock, newId, wakeRelay, log }),
+    applicationsRoutes({ ...deps, wakeRelay, log }),
+    consentsRoutes(deps),
     directoryRoutes(database),
   ];
   return { routes, relay, settled: () => relay.settled() };

@@ -14,6 +14,7 @@ import { notFound } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { maskedApplication } from './application.ts';
 import { archiveApplication } from './archive-application.ts';
+import { UNSPECIFIED_TEXT_VERSION } from './consents/consent.ts';
 import { type CreateApplicationDeps, createApplication } from './create-application.ts';
 import { mayActFor } from './directory/user.ts';
 import { type ExportApplicationDeps, exportApplication } from './export/export-application.ts';
@@ -23,7 +24,7 @@ import { applicationNotFound, retailerOf } from './scope.ts';
 import type { ApplicationSummary } from './store/application-summaries.ts';
 import { findApplication, locateApplication } from './store/applications.ts';
 import { findSubmission, findSubmissionState } from './store/submissions.ts';
-import { type SubmitApplicationDeps, submitApplication } from './submit-application.ts';
+import { type SubmitApplicationDeps, submitApplication } from './submit/submit-application.ts';
 
 export type RpcDeps = CreateApplicationDeps &
   SubmitApplicationDeps &
@@ -152,6 +153,7 @@ function lowerCaseIds(request: SubmitApplicationRequest): SubmitApplicationReque
     consents: request.consents.map((consent) => ({
       ...consent,
       applicantId: consent.applicantId.toLowerCase(),
+      textVersion: consent.textVersion || UNSPECIFIED_TEXT_VERSION,
     })),
   });
 }

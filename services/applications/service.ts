@@ -7,13 +7,15 @@ import { exports1764500000000 } from './migrations/0003-exports.ts';
 import { rowSecurity1764600000000 } from './migrations/0004-row-security.ts';
 import { exportRecords1764700000000 } from './migrations/0005-export-records.ts';
 import { exportsWithPayload1764800000000 } from './migrations/0006-exports-with-payload.ts';
+import { consentTerms1764900000000 } from './migrations/0007-consent-terms.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
 export const applications = defineService(
   {
     name: 'applications',
-    about: 'Retailers, creditors, users, applications with applicants, submissions, and exports.',
+    about:
+      'Retailers, creditors, users, applications with applicants, consents, submissions, and exports.',
     serves: 'calls',
     database: {
       name: 'creditlane_applications',
@@ -25,6 +27,7 @@ export const applications = defineService(
         rowSecurity1764600000000,
         exportRecords1764700000000,
         exportsWithPayload1764800000000,
+        consentTerms1764900000000,
       ],
       lockTimeout: true,
     },

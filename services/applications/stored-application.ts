@@ -60,14 +60,27 @@ export function changeOnce(
   { applicationId, retailerId }: { applicationId: string; retailerId: string },
   change: (tx: Queryable, locked: { archived: boolean }) => Promise<Uint8Array>,
 ): Promise<Outcome<Uint8Array>> {
+  const lock = async (tx: Queryable) => {
+    const locked = await lockApplication(tx, applicationId, retailerId);
+    if (!locked) throw applicationNotFound();
+    return locked;
+  };
+  return changeLockedOnce(db, idempotency, lock, change);
+}
+
+/** As `changeOnce`, for a change that takes the lock and reads what it needs in a statement of its own. */
+export function changeLockedOnce<Locked>(
+  db: ScopedPool,
+  idempotency: CallIdempotency | undefined,
+  lock: (tx: Queryable) => Promise<Locked>,
+  change: (tx: Queryable, locked: Locked) => Promise<Uint8Array>,
+): Promise<Outcome<Uint8Array>> {
   return answerOnce(db, idempotency, () =>
     inTransaction(db, async (tx) => {
       // The request is marked before it waits for the application's lock, so that a duplicate request
       // whose own wait times out recognises this one.
       await markInProgress(tx, idempotency);
-      const locked = await lockApplication(tx, applicationId, retailerId);
-      if (!locked) throw applicationNotFound();
-      return await change(tx, locked);
+      return await change(tx, await lock(tx));
     }),
   );
 }

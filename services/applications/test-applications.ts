@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import { type DecodedEvent, decodeEvent } from '@creditlane/events/topics';
-import { createTestDatabase } from '@creditlane/postgres/test-database';
+import { createTestDatabase, type TestDatabase } from '@creditlane/postgres/test-database';
 import {
   type ApplicantSchema,
   type Application,
@@ -14,6 +14,7 @@ import {
   type CreateApplicationRequestSchema,
   type SubmitApplicationRequestSchema,
 } from '@creditlane/proto/applications/v1/applications_service';
+import { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
 import {
   DirectoryService,
   type UserSchema,
@@ -38,13 +39,18 @@ export const asPlatform: CallContext = {
 export const asGateway: CallContext = { identity: serviceIdentity('gateway') };
 export const asDecisions: CallContext = { identity: serviceIdentity('decisions') };
 export const asConversations: CallContext = { identity: serviceIdentity('conversations') };
+export const asCreditFile: CallContext = { identity: serviceIdentity('credit-file') };
 export const asDispatcher: CallContext = { identity: serviceIdentity('webhook-dispatcher') };
 
 /** The key ring that the service starts with. */
 export const KEYS = `k1:${randomBytes(32).toString('base64')}`;
 
-export async function startTestApplications() {
+/** @param prepare puts data into the database before the service starts, such as those of an earlier version */
+export async function startTestApplications(
+  prepare: (database: TestDatabase) => Promise<void> = async () => {},
+) {
   const database = await createTestDatabase('applications');
+  await prepare(database);
   const log: string[] = [];
   const sql = new pg.Client({ connectionString: database.url });
   await sql.connect();
@@ -75,7 +81,14 @@ export async function startTestApplications() {
         throw error;
       },
     );
-    const peers = ['gateway', 'decisions', 'conversations', 'integrations', 'webhook-dispatcher'];
+    const peers = [
+      'gateway',
+      'decisions',
+      'conversations',
+      'integrations',
+      'webhook-dispatcher',
+      'credit-file',
+    ];
     const client = mountForTest('applications', service.routes, peers, process);
     return {
       events,
@@ -84,6 +97,8 @@ export async function startTestApplications() {
       forDecisions: client(ApplicationsService, 'decisions'),
       forConversations: client(ApplicationsService, 'conversations'),
       forDispatcher: client(ApplicationsService, 'webhook-dispatcher'),
+      consents: client(ConsentsService, 'gateway'),
+      forCreditFile: client(ConsentsService, 'credit-file'),
       directory: client(DirectoryService, 'gateway'),
       forIntegrations: client(DirectoryService, 'integrations'),
       stop,

@@ -1478,11 +1478,15 @@ export type components = {
             consents: components["schemas"]["Consent"][];
             worksheet: components["schemas"]["Worksheet"];
         };
-        /** @description An applicant's explicit agreement that credit information about them is asked for and shared. */
+        /** @description An applicant's explicit agreement that credit information about them is asked for and shared. It is recorded as a consent of the applicant that holds for a year, unless the applicant has agreed to the same text and document before and that consent ends at most 30 days earlier. */
         Consent: {
             /** Format: uuid */
             applicantId: string;
             creditConsent: boolean;
+            /** @description The version of the text that the applicant has agreed to. Without it, `unspecified`. */
+            textVersion?: string;
+            /** @description SHA-256 of the document that the applicant has signed, in lower-case hex. */
+            documentSha256?: string;
         };
         Submission: {
             /** Format: uuid */
@@ -3169,7 +3173,8 @@ export interface operations {
                  *       "consents": [
                  *         {
                  *           "applicantId": "0198c0de-0000-7000-8000-00000000f001",
-                 *           "creditConsent": true
+                 *           "creditConsent": true,
+                 *           "textVersion": "2026-01"
                  *         }
                  *       ],
                  *       "worksheet": {

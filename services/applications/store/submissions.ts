@@ -1,4 +1,4 @@
-/** Reads and writes submissions, and the applicants' consents to them. */
+/** Reads and writes submissions. */
 import { toJson } from '@bufbuild/protobuf';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import {
@@ -7,7 +7,7 @@ import {
   WorksheetSchema,
 } from '@creditlane/proto/applications/v1/application';
 import type { Retailer, RetailerUser } from '../directory/user.ts';
-import type { SubmissionFacts } from '../submission.ts';
+import type { SubmissionFacts } from '../submit/submission.ts';
 import { enumValue, worksheetFromJson } from './application-row.ts';
 import { setApplicationStatus } from './applications.ts';
 
@@ -131,7 +131,6 @@ export async function readSubmissionFacts(
 export interface NewSubmissions {
   applicationId: string;
   creditorIds: readonly string[];
-  applicantIds: readonly string[];
   userId: string;
   integrationId: string;
   worksheet: Worksheet;
@@ -145,18 +144,11 @@ const insertRows = defineStatement(
    SELECT $1, creditor_id, $3, $4, $5, $6 FROM unnest($2::uuid[]) AS creditor_id`,
 );
 
-const insertConsents = defineStatement(
-  'consents_insert',
-  `INSERT INTO consents (id, applicant_id, recorded_by_user_id, integration_id, consented_at)
-   SELECT gen_random_uuid(), applicant_id, $2, $3, $4 FROM unnest($1::uuid[]) AS applicant_id`,
-);
-
-/** Inserts the submissions of a locked application with each applicant's consent, and sets its status. */
+/** Inserts the submissions of a locked application, and sets its status. */
 export async function insertSubmissions(tx: Queryable, rows: NewSubmissions): Promise<void> {
   const { applicationId, creditorIds, userId, integrationId, submittedAt } = rows;
   const worksheet = JSON.stringify(toJson(WorksheetSchema, rows.worksheet));
   const values = [applicationId, creditorIds, userId, integrationId, worksheet, submittedAt];
   await insertRows.run(tx, values);
-  await insertConsents.run(tx, [rows.applicantIds, userId, integrationId, submittedAt]);
   await setApplicationStatus(tx, applicationId, ApplicationStatus.SUBMITTED);
 }

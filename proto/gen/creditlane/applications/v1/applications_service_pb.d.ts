@@ -219,6 +219,20 @@ export declare type Consent = Message<"creditlane.applications.v1.Consent"> & {
    * @generated from field: bool credit_consent = 2;
    */
   creditConsent: boolean;
+
+  /**
+   * The version of the text that the applicant has agreed to; empty when the caller keeps none.
+   *
+   * @generated from field: string text_version = 3;
+   */
+  textVersion: string;
+
+  /**
+   * SHA-256 of the signed document, in hex; empty when there is none.
+   *
+   * @generated from field: string document_sha256 = 4;
+   */
+  documentSha256: string;
 };
 
 /**

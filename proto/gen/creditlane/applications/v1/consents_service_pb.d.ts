@@ -34,7 +34,7 @@ export declare type StoredConsent = Message<"creditlane.applications.v1.StoredCo
   purpose: string;
 
   /**
-   * The version of the text that the applicant has agreed to.
+   * The version of the text that the applicant has agreed to; "unspecified" when a submission names none.
    *
    * @generated from field: string text_version = 4;
    */
@@ -70,6 +70,20 @@ export declare type StoredConsent = Message<"creditlane.applications.v1.StoredCo
    * @generated from field: google.protobuf.Timestamp revoked_at = 9;
    */
   revokedAt?: Timestamp | undefined;
+
+  /**
+   * When the platform got it, at or after captured_at.
+   *
+   * @generated from field: google.protobuf.Timestamp recorded_at = 10;
+   */
+  recordedAt?: Timestamp | undefined;
+
+  /**
+   * The retailer's user who revoked it; empty when the integration named none.
+   *
+   * @generated from field: string revoked_by = 11;
+   */
+  revokedBy: string;
 };
 
 /**
@@ -108,7 +122,7 @@ export declare type RecordConsentRequest = Message<"creditlane.applications.v1.R
   documentSha256: string;
 
   /**
-   * Now when absent; not in the future.
+   * Now when absent; not in the future, and not more than two years ago.
    *
    * @generated from field: google.protobuf.Timestamp captured_at = 6;
    */
@@ -120,7 +134,7 @@ export declare type RecordConsentRequest = Message<"creditlane.applications.v1.R
   capturedBy: string;
 
   /**
-   * A year after it was captured when absent, and no later than two years after it.
+   * A year after it was captured when absent, and no later than two years after it; in the future.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 8;
    */
@@ -223,6 +237,13 @@ export declare type RevokeConsentRequest = Message<"creditlane.applications.v1.R
    * @generated from field: string consent_id = 3;
    */
   consentId: string;
+
+  /**
+   * The retailer's user who revokes it; empty when the applicant does so without one.
+   *
+   * @generated from field: string revoked_by = 4;
+   */
+  revokedBy: string;
 };
 
 /**
@@ -318,8 +339,9 @@ export declare const GetInquirySubjectResponseSchema: GenMessage<GetInquirySubje
  */
 export declare const ConsentsService: GenService<{
   /**
-   * Records the consent that an applicant gave. The error is INVALID_ARGUMENT with code "ineligible_user" when
-   * the user who captured it may not act for the retailer.
+   * Records the consent that an applicant gave. The error is INVALID_ARGUMENT with code "invalid_consent" for times
+   * that permit no inquiry, and "ineligible_user" when the user who captured it may not act for the retailer;
+   * or FAILED_PRECONDITION with code "application_archived".
    *
    * @generated from rpc creditlane.applications.v1.ConsentsService.RecordConsent
    */
@@ -339,8 +361,9 @@ export declare const ConsentsService: GenService<{
     output: typeof ListConsentsResponseSchema;
   },
   /**
-   * Revokes a consent from now on; one that is revoked stays as it is. For any other consent the error is
-   * NOT_FOUND with code "consent_not_found".
+   * Revokes a consent from now on, also one of an archived application; a consent that is revoked stays as it is.
+   * The error is NOT_FOUND with code "consent_not_found" for any other consent, and INVALID_ARGUMENT with code
+   * "ineligible_user" when the user who revokes it may not act for the retailer.
    *
    * @generated from rpc creditlane.applications.v1.ConsentsService.RevokeConsent
    */

@@ -13,10 +13,12 @@ import {
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
 import type { Call } from '@creditlane/rpc/call';
 import type { Clock } from '@creditlane/runtime/clock';
-import { applicationSubmitted } from './events.ts';
-import { retailerOf } from './scope.ts';
-import { insertSubmissions, readSubmissionFacts } from './store/submissions.ts';
-import { changeOnce, encodeStoredAnswer, loadStoredAnswer } from './stored-application.ts';
+import { defaultExpiry } from '../consents/consent.ts';
+import { applicationSubmitted } from '../events.ts';
+import { retailerOf } from '../scope.ts';
+import { insertSubmittedConsents } from '../store/consents.ts';
+import { insertSubmissions, readSubmissionFacts } from '../store/submissions.ts';
+import { changeOnce, encodeStoredAnswer, loadStoredAnswer } from '../stored-application.ts';
 import { checkSubmission } from './submission.ts';
 
 export interface SubmitApplicationDeps {
@@ -42,7 +44,7 @@ export async function submitApplication(
   request: SubmitApplicationRequest,
   call: Call,
 ): Promise<Application> {
-  const { applicationId, creditorIds, submittedByUserId: userId } = request;
+  const { applicationId, creditorIds, consents, submittedByUserId: userId } = request;
   const { worksheet = create(WorksheetSchema) } = request;
   const retailerId = retailerOf(call.identity);
   const submittedAt = deps.clock();
@@ -61,12 +63,10 @@ export async function submitApplication(
     checkSubmission(request, { ...facts, ...locked });
 
     const submission = { applicationId, creditorIds, worksheet, submittedAt };
-    await insertSubmissions(tx, {
-      ...submission,
-      applicantIds: facts.applicantIds,
-      userId,
-      integrationId: call.identity.subject,
-    });
+    const by = { userId, integrationId: call.identity.subject };
+    await insertSubmissions(tx, { ...submission, ...by });
+    const expiresAt = defaultExpiry(submittedAt);
+    await insertSubmittedConsents(tx, { consents, ...by, submittedAt, expiresAt });
     const events = applicationSubmitted({ ...submission, retailerId }, call.traceparent);
     await appendToOutbox(tx, events);
     return answer;

@@ -4,7 +4,7 @@ import { WorksheetSchema } from '@creditlane/proto/applications/v1/application';
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
 import { conflict, notFound } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
-import { mayActFor, type Retailer, type RetailerUser } from './directory/user.ts';
+import { mayActFor, type Retailer, type RetailerUser } from '../directory/user.ts';
 import { checkWorksheet } from './worksheet.ts';
 
 /** The stored data that the rules for a submission need, read while the application is locked. */
@@ -63,6 +63,7 @@ function checkConsents(
       const message = 'must be true: without the consent the application cannot be submitted';
       faults.add(`/consents/${index}/creditConsent`, message);
     }
+    faults.checkPrintable(`/consents/${index}/textVersion`, consent.textVersion);
   }
   if (missing.size > 0)
     faults.add('/consents', 'must have one consent for each applicant of the application');

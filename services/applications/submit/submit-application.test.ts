@@ -14,7 +14,7 @@ import {
   startTestApplications,
   type Tenant,
   type TestApplications,
-} from './test-applications.ts';
+} from '../test-applications.ts';
 
 let fixture: TestApplications;
 let tenant: Tenant;
@@ -59,6 +59,15 @@ const submissionOf = (creditorId: string) =>
     { applicationId: application.applicationId, creditorId },
     asDecisions,
   );
+
+/** The consents of the primary applicant, newest first. */
+const consentsOfPrimary = async () => {
+  const { applicationId, primaryApplicant } = application;
+  const applicantId = primaryApplicant?.applicantId ?? '';
+  const request = { applicationId, applicantId, limit: 25 };
+  const as = asIntegration(tenant.retailerId);
+  return (await fixture.service.consents.listConsents(request, as)).consents;
+};
 
 /** Expects no row, consent, event or change of status from a refused submission. */
 async function expectNothingSubmitted() {
@@ -122,6 +131,41 @@ describe('a submitted application', () => {
     const { primaryApplicant, coApplicant } = application;
     const ids = [primaryApplicant?.applicantId, coApplicant?.applicantId].sort();
     expect(rows).toEqual(ids.map((applicant_id) => ({ applicant_id, ...consent })));
+  });
+
+  test('to one creditor after another keeps the consents of the first submission', async () => {
+    await submit();
+    await submit({ creditorIds: [otherCreditorId] });
+    expect(await consentsOfPrimary()).toHaveLength(1);
+  });
+
+  test('with another text or document has another consent', async () => {
+    const creditorIds = [];
+    for (let count = 0; count < 4; count += 1) {
+      creditorIds.push((await registerTenant(fixture)).creditorId);
+    }
+    const { consents } = aSubmission(application, tenant, []);
+    const documentSha256 = 'ab'.repeat(32);
+    const says = (terms: object) => consents.map((consent) => ({ ...consent, ...terms }));
+    const given = [{}, { textVersion: 'v2' }, { textVersion: 'v2', documentSha256 }];
+    for (const [index, terms] of [...given, given[2] as object].entries()) {
+      await submit({ creditorIds: creditorIds.slice(index, index + 1), consents: says(terms) });
+    }
+    expect(await consentsOfPrimary()).toMatchObject([
+      { textVersion: 'v2', documentSha256 },
+      { textVersion: 'v2', documentSha256: '' },
+      { textVersion: 'unspecified', documentSha256: '' },
+    ]);
+  });
+
+  test.each([
+    ['was revoked', 'revoked_at = now()'],
+    ['ends soon', "expires_at = now() + interval '11 months'"],
+  ])('whose earlier consent %s has another consent', async (_, change) => {
+    await submit();
+    await fixture.sql.query(`UPDATE consents SET ${change}`);
+    await submit({ creditorIds: [otherCreditorId] });
+    expect(await consentsOfPrimary()).toHaveLength(2);
   });
 
   test('can be submitted to another creditor later', async () => {

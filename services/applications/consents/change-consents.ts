@@ -1,0 +1,99 @@
+/** Records and revokes consents, each once for each idempotency key. */
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
+import { storeAnswer } from '@creditlane/idempotency/stored-answers';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
+import type { Queryable } from '@creditlane/postgres/statement';
+import {
+  type RecordConsentRequest,
+  type RevokeConsentRequest,
+  type StoredConsent,
+  StoredConsentSchema,
+} from '@creditlane/proto/applications/v1/consents_service';
+import type { Call } from '@creditlane/rpc/call';
+import { notFound } from '@creditlane/rpc/fault';
+import type { Clock } from '@creditlane/runtime/clock';
+import { mayActFor } from '../directory/user.ts';
+import { retailerOf } from '../scope.ts';
+import { findConsent, insertConsent, lockApplicant, revokeRow } from '../store/consents.ts';
+import { changeLockedOnce } from '../stored-application.ts';
+import { applicantNotFound, type ConsentFacts, ineligibleUser, newConsent } from './consent.ts';
+
+export interface ChangeConsentsDeps {
+  requests: RequestPool;
+  /** The HMAC key for the digests of requests that have an idempotency key. */
+  digestKey: Uint8Array;
+  clock: Clock;
+  newId: () => string;
+}
+
+/**
+ * Records a consent that an applicant gave. A request repeated with its idempotency key records nothing and gets
+ * the first answer.
+ *
+ * @param request with its ids in lower case
+ * @throws Fault `applicant_not_found`, a fault of `newConsent` or of the idempotency key
+ */
+export function recordConsent(
+  deps: ChangeConsentsDeps,
+  request: RecordConsentRequest,
+  call: Call,
+): Promise<StoredConsent> {
+  return changeOnce(deps, request, request.capturedBy, call, async (tx, facts) => {
+    const consent = newConsent(request, facts, deps.newId(), deps.clock());
+    await insertConsent(tx, consent, call.identity.subject);
+    return consent;
+  });
+}
+
+/**
+ * Revokes a consent. One that is revoked already keeps the time of its first revocation and the user who made it,
+ * and is the answer: a caller need not know what others did before.
+ *
+ * @param request with its ids in lower case
+ * @throws Fault `applicant_not_found`, `consent_not_found`, `ineligible_user` or a fault of the idempotency key
+ */
+export function revokeConsent(
+  deps: ChangeConsentsDeps,
+  request: RevokeConsentRequest,
+  call: Call,
+): Promise<StoredConsent> {
+  const { consentId, applicantId, revokedBy } = request;
+  return changeOnce(deps, request, revokedBy, call, async (tx, { user, retailer }) => {
+    if (revokedBy !== '' && !(user && mayActFor(user, retailer)))
+      throw ineligibleUser('/revokedBy');
+    const by = {
+      at: deps.clock(),
+      integrationId: call.identity.subject,
+      userId: revokedBy || null,
+    };
+    const revoked = await revokeRow(tx, { consentId, applicantId }, by);
+    const consent = revoked ?? (await findConsent(tx, consentId, applicantId));
+    if (!consent) throw notFound('consent_not_found', 'The applicant has no such consent.');
+    return consent;
+  });
+}
+
+async function changeOnce(
+  { requests, digestKey }: ChangeConsentsDeps,
+  { applicationId, applicantId }: { applicationId: string; applicantId: string },
+  userId: string,
+  call: Call,
+  change: (tx: Queryable, facts: ConsentFacts) => Promise<StoredConsent>,
+): Promise<StoredConsent> {
+  const key = { applicationId, applicantId, retailerId: retailerOf(call.identity) };
+  const db = requests.of(call);
+  const idempotency = withKeyedDigest(call.idempotency, digestKey);
+  const lock = async (tx: Queryable) => {
+    const facts = await lockApplicant(tx, key, userId);
+    if (!facts) throw applicantNotFound();
+    return facts;
+  };
+  const outcome = await changeLockedOnce(db, idempotency, lock, async (tx, facts) => {
+    const answer = toBinary(StoredConsentSchema, await change(tx, facts));
+    if (idempotency) await storeAnswer(tx, idempotency, answer);
+    return answer;
+  });
+  if (outcome.replayed) call.markReplayed();
+  return fromBinary(StoredConsentSchema, outcome.answer);
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { create } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { KeyRing } from '@creditlane/crypto/key-ring';
+import { migrate } from '@creditlane/postgres/migrate';
+import { ApplicantSchema } from '@creditlane/proto/applications/v1/application';
+import { silentLog } from '@creditlane/runtime/test-log';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sealApplicant } from './applicant/sealed-applicant.ts';
+import { applications } from './service.ts';
+import {
+  anApplicant,
+  asCreditFile,
+  asIntegration,
+  KEYS,
+  startTestApplications,
+  type TestApplications,
+} from './test-applications.ts';
+
+/** The migrations of the last release. */
+const RELEASED = applications.database.migrations.filter(
+  ({ name }) => !/1764900000000$/.test(name),
+);
+
+const [retailerId, userId, integrationId] = [randomUUID(), randomUUID(), randomUUID()];
+const [applicationId, applicantId] = [randomUUID(), randomUUID()];
+
+/** The consent that the last release records with a submission. */
+const insertConsent = (id: string, at: string) => ({
+  text: `INSERT INTO consents (id, applicant_id, recorded_by_user_id, integration_id, consented_at)
+         VALUES ($1, $2, $3, $4, $5)`,
+  values: [id, applicantId, userId, integrationId, at],
+});
+
+const [recentId, endedId] = [randomUUID(), randomUUID()];
+const recentAt = new Date(Date.now() - 40 * 86_400_000);
+const endedAt = new Date(Date.now() - 400 * 86_400_000);
+
+let fixture: TestApplications;
+beforeAll(async () => {
+  fixture = await startTestApplications(async ({ url, sql }) => {
+    await migrate(url, RELEASED, silentLog);
+    await sql.query("INSERT INTO retailers VALUES ($1, 'Harbour Motors', NULL)", [retailerId]);
+    await sql.query(
+      "INSERT INTO users VALUES ($1, 'Noor', 'Singh', 'noor@harbour.example', true, $2, '{}')",
+      [userId, [retailerId]],
+    );
+    await sql.query(
+      "INSERT INTO applications VALUES ($1, $2, 'APPROVAL', 'SUBMITTED', NULL, NULL, now())",
+      [applicationId, retailerId],
+    );
+    const applicant = create(ApplicantSchema, { ...anApplicant(), applicantId });
+    const ring = KeyRing.parse(KEYS);
+    await sql.query("INSERT INTO applicants VALUES ($1, $2, 'PRIMARY', $3, $4)", [
+      applicantId,
+      applicationId,
+      sealApplicant(ring, applicant, retailerId),
+      ring.currentId,
+    ]);
+    await sql.query(insertConsent(recentId, recentAt.toISOString()));
+    await sql.query(insertConsent(endedId, endedAt.toISOString()));
+  });
+});
+afterAll(() => fixture?.close());
+
+const findPermitting = async () => {
+  const request = { applicationId, applicantId, purpose: 'CREDIT_APPLICATION' };
+  return (await fixture.service.forCreditFile.getInquirySubject(request, asCreditFile)).consent;
+};
+
+test('a consent of the last release permits an inquiry for a year after it was given', async () => {
+  const expiresAt = new Date(recentAt);
+  expiresAt.setUTCFullYear(expiresAt.getUTCFullYear() + 1);
+  expect(await findPermitting()).toMatchObject({
+    id: recentId,
+    purpose: 'CREDIT_APPLICATION',
+    textVersion: 'unspecified',
+    documentSha256: '',
+    capturedAt: timestampFromDate(recentAt),
+    capturedBy: userId,
+    recordedAt: timestampFromDate(recentAt),
+    expiresAt: timestampFromDate(expiresAt),
+  });
+  const page = { applicationId, applicantId, limit: 25 };
+  const { consents } = await fixture.service.consents.listConsents(page, asIntegration(retailerId));
+  expect(consents.map(({ id }) => id)).toEqual([recentId, endedId]);
+});
+
+test('a consent of the last release can be revoked, and one recorded beside it meanwhile counts', async () => {
+  const revocation = { applicationId, applicantId, consentId: recentId };
+  await fixture.service.consents.revokeConsent(revocation, asIntegration(retailerId));
+  expect(await findPermitting()).toBeUndefined();
+  const meanwhile = randomUUID();
+  await fixture.sql.query(insertConsent(meanwhile, new Date().toISOString()));
+  expect((await findPermitting())?.id).toBe(meanwhile);
+});
