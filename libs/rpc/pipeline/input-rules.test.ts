@@ -11,6 +11,7 @@ import {
 } from '@creditlane/proto/applications/v1/applications_service';
 import { RegisterUserRequestSchema } from '@creditlane/proto/applications/v1/directory_service';
 import { FaultInfoSchema } from '@creditlane/proto/common/v1/fault';
+import { SetBureauCredentialsRequestSchema } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
 import {
   FindRecipientsRequestSchema,
   RegisterIntegrationRequestSchema,
@@ -119,4 +120,13 @@ describe('a request of the largest size is decoded and refused within 50 ms', ()
     });
     expect(Math.min(...costsMs)).toBeLessThan(MAX_CPU_MS);
   });
+});
+
+test('a message in a oneof is checked by the rules of its fields', () => {
+  const value = { memberCode: '', password: 'x', baseUrl: 'https://bureau.example.com' };
+  const refusal = refusalOf(SetBureauCredentialsRequestSchema, {
+    retailerId: '0198c0de-0000-7000-8000-00000000a001',
+    credentials: { case: 'transunion', value },
+  });
+  expect(refusal.fields.map(({ pointer }) => pointer)).toEqual(['/transunion/memberCode']);
 });

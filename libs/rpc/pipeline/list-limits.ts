@@ -15,10 +15,14 @@ interface LimitedField {
   readonly inner: ListLimits;
 }
 
-/** Throws an Error for a list whose proto sets no `max_items`, so that no request is without limits. */
+/**
+ * Throws an Error for a list whose proto sets no `max_items`, so that no request is without limits, and for a list
+ * in a oneof.
+ */
 export function listLimitsOf({ fields }: DescMessage): ListLimits {
   return fields.flatMap((field) => {
     const inner = field.message === undefined ? [] : listLimitsOf(field.message);
+    if (field.oneof !== undefined && inner.length === 0) return [];
     const maxItems = maxItemsOf(field);
     if (maxItems === undefined && inner.length === 0) return [];
     return [{ name: field.localName, jsonName: field.jsonName, maxItems, inner }];
