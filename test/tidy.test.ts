@@ -34,7 +34,7 @@ const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /** Whether a block reported by jscpd consists of imports only: two files may import the same. */
 function isWithinImports(report: string): boolean {
-  const [, file = '', lastLine = ''] = /^([^:]+):.*\(\d+-(\d+)\)/.exec(report) ?? [];
+  const [, file = '', lastLine = ''] = /^([^:]+):.*?\(\d+-(\d+)\)/.exec(report) ?? [];
   const lastImport = readLines(file).findLastIndex((line) => /\bfrom '[^']+'/.test(line)) + 1;
   return Number(lastLine) <= lastImport;
 }
