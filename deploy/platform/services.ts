@@ -1,6 +1,7 @@
 /** The list of services, from which databases, topics, secrets, settings and compose.yaml are derived. */
 import { applications } from '@creditlane/applications/service';
 import { conversations } from '@creditlane/conversations/service';
+import { creditFile } from '@creditlane/credit-file/service';
 import { decisions } from '@creditlane/decisions/service';
 import { TOPICS, type Topic } from '@creditlane/events/topics';
 import { gateway } from '@creditlane/gateway/service';
@@ -14,6 +15,7 @@ export const SERVICES = [
   integrations,
   decisions,
   conversations,
+  creditFile,
   webhookDispatcher,
   gateway,
 ] as const satisfies readonly AnyService[];

@@ -1,0 +1,105 @@
+/** The credit-file service: pulls credit files from the bureaus, keeps them encrypted, and lets them be read. */
+import { rewrapTable } from '@creditlane/crypto/rotation';
+import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
+import { startRetention } from '@creditlane/postgres/retention';
+import { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
+import { connect } from '@creditlane/rpc/client';
+import type { ServiceRoutes } from '@creditlane/rpc/service';
+import { type Clock, systemClock } from '@creditlane/runtime/clock';
+import { newId } from '@creditlane/runtime/ids';
+import type { ServiceContext, WithCalls, WithDatabase } from '@creditlane/service/define-service';
+import { bureauCredentialsRoutes } from './bureau-credentials/bureau-credentials-rpc.ts';
+import type { SendInquiry } from './bureaus/send-inquiry.ts';
+import { PullMetrics } from './pull-metrics.ts';
+import type { PullRow } from './pulls/pull.ts';
+import { PullWorker } from './pulls/pull-worker.ts';
+import { EndedPulls } from './reading/ended-pulls.ts';
+import { creditFileRoutes } from './rpc.ts';
+import type { SETTINGS } from './settings.ts';
+import { SealedKeys } from './store/applicant-keys.ts';
+import { SealedHeads } from './store/audit-log.ts';
+import { SealedBureauCredentials } from './store/bureau-credentials.ts';
+
+/** The running service, which the process's closers stop. */
+export interface CreditFiles {
+  routes: ServiceRoutes[];
+}
+
+export type CreditFileContext = ServiceContext<typeof SETTINGS> &
+  WithDatabase &
+  WithCalls<'applications'>;
+
+/** What a test puts in the place of the bureaus and of the time. */
+export interface CreditFileDeps {
+  clock?: Clock;
+  sendInquiry?: SendInquiry;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** Wraps every sealed record with the key ring's current key, and runs the pulls that are due. */
+export async function startCreditFile(
+  { settings, process, database, endpoints, signer }: CreditFileContext,
+  { clock = systemClock, sendInquiry = sendNothing }: CreditFileDeps = {},
+): Promise<CreditFiles> {
+  const { log, metrics, closers, health } = process;
+  const { keyRing, documentLinkKey, leaseMs, maxPulls } = settings;
+  const { pool, requests } = database;
+
+  const rewrapped =
+    (await rewrapTable(keyRing, new SealedKeys(database))) +
+    (await rewrapTable(keyRing, new SealedHeads(database))) +
+    (await rewrapTable(keyRing, new SealedBureauCredentials(pool)));
+  if (rewrapped > 0)
+    log.info(
+      { rewrapped },
+      'keys of applicants, heads of the audit log and credentials wrapped with the current key',
+    );
+
+  const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
+  closers.add('credit-file retention', () => retention.close());
+
+  // Required for readiness: every request is checked by the applications service.
+  const consents = connect(ConsentsService, endpoints.applications, {
+    signer,
+    audience: 'applications',
+    closers,
+    health,
+    metrics,
+  });
+  const pullMetrics = new PullMetrics(metrics, pool);
+  const endedPulls = new EndedPulls(pool, log);
+  closers.add('credit-file waits', () => endedPulls.close());
+  const worker = new PullWorker({
+    pool,
+    log,
+    consents,
+    sendInquiry,
+    keyRing,
+    leaseMs,
+    maxPulls,
+    clock,
+    newId,
+    onUnknownCodes: (source, codes) => pullMetrics.countUnknownCodes(source, codes),
+    onEnded: (pull: PullRow) => {
+      pullMetrics.countEnded(pull);
+      endedPulls.report(pull.id);
+    },
+  });
+  closers.add('credit-file pulls', () => worker.close());
+
+  const shared = { requests, pool, consents, keyRing, documentLinkKey, clock, newId };
+  const deps = {
+    ...shared,
+    minAgeMs: settings.pullMinAgeDays * DAY_MS,
+    onRequested: () => worker.wake(),
+    endedPulls,
+    render: undefined,
+  };
+  return {
+    routes: [creditFileRoutes(deps), bureauCredentialsRoutes({ requests, keyRing, clock })],
+  };
+}
+
+/** No bureau can be asked yet. */
+const sendNothing: SendInquiry = async () => ({ kind: 'never_sent', reason: 'address_denied' });

@@ -1,0 +1,136 @@
+/** Sets, lists and removes the retailers' credentials with the bureaus, for the platform's administration. */
+
+import { create } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { ScopedPool } from '@creditlane/postgres/query';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
+import type { Queryable } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import {
+  EquifaxTransport,
+  type ListBureauCredentialsResponse,
+  type SetBureauCredentialsRequest,
+  type StoredBureauCredentials,
+  StoredBureauCredentialsSchema,
+} from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
+import { Source as SourceValue } from '@creditlane/proto/creditfile/v1/credit_file_service';
+import type { Call } from '@creditlane/rpc/call';
+import { FieldFaults } from '@creditlane/rpc/field-faults';
+import type { Clock } from '@creditlane/runtime/clock';
+import { appendAuditRecord } from '../audit/audit-log.ts';
+import { type AuditAction, actorOf } from '../audit/audit-record.ts';
+import type { Source } from '../bureaus/bureau.ts';
+import { findCredentials, removeCredentials, setCredentials } from '../store/bureau-credentials.ts';
+import { type BureauCredentials, openCredentials, sealCredentials } from './sealed-credentials.ts';
+
+export interface BureauCredentialsDeps {
+  requests: RequestPool;
+  /** Seals the credentials. */
+  keyRing: KeyRing;
+  clock: Clock;
+}
+
+/** Stores credentials in the place of earlier ones. Throws the fault `invalid_bureau_credentials`. */
+export async function setBureauCredentials(
+  deps: BureauCredentialsDeps,
+  { retailerId: anyCase, credentials: given }: SetBureauCredentialsRequest,
+  call: Call,
+): Promise<void> {
+  const retailerId = anyCase.toLowerCase();
+  const credentials = credentialsOf(given);
+  checkCredentials(credentials);
+  const sealed = sealCredentials(deps.keyRing, retailerId, credentials);
+  const row = { retailerId, source: credentials.source, sealed };
+  await inTransaction(scopeOf(deps, retailerId, call), async (tx) => {
+    await setCredentials(tx, row, deps.keyRing.currentId);
+    await recordChange(deps, tx, 'CREDENTIALS_SET', row, call);
+  });
+}
+
+/** The retailer's credentials without their secrets. */
+export async function listBureauCredentials(
+  deps: BureauCredentialsDeps,
+  anyCase: string,
+  call: Call,
+): Promise<ListBureauCredentialsResponse['credentials']> {
+  const retailerId = anyCase.toLowerCase();
+  const rows = await findCredentials(scopeOf(deps, retailerId, call), retailerId);
+  return rows.map((row) => storedMessage(openCredentials(deps.keyRing, row), row.setAt));
+}
+
+export async function removeBureauCredentials(
+  deps: BureauCredentialsDeps,
+  { retailerId: anyCase, source }: { retailerId: string; source: Source },
+  call: Call,
+): Promise<void> {
+  const retailerId = anyCase.toLowerCase();
+  await inTransaction(scopeOf(deps, retailerId, call), async (tx) => {
+    if (!(await removeCredentials(tx, retailerId, source))) return;
+    await recordChange(deps, tx, 'CREDENTIALS_REMOVED', { retailerId, source }, call);
+  });
+}
+
+function recordChange(
+  { keyRing, clock }: BureauCredentialsDeps,
+  tx: Queryable,
+  action: AuditAction,
+  { retailerId, source }: { retailerId: string; source: Source },
+  { identity, requestId }: Call,
+): Promise<void> {
+  const actor = actorOf(identity);
+  return appendAuditRecord(tx, keyRing, {
+    ...{ action, at: clock(), retailerId, actor, requestId, source },
+  });
+}
+
+/** The administration has no tenant: the scope of its call is the retailer that its request names. */
+function scopeOf({ requests }: BureauCredentialsDeps, retailerId: string, call: Call): ScopedPool {
+  return requests.of(call, { retailers: [retailerId] });
+}
+
+function credentialsOf(given: SetBureauCredentialsRequest['credentials']): BureauCredentials {
+  if (given.case === 'equifax') return { source: 'EQUIFAX', value: given.value };
+  if (given.case === 'transunion') return { source: 'TRANSUNION', value: given.value };
+  // The contract's rules refuse a request without credentials.
+  throw new Error('the request has no credentials');
+}
+
+function checkCredentials({ source, value }: BureauCredentials): void {
+  const faults = new FieldFaults();
+  checkBaseUrl(faults, value.baseUrl);
+  if (source === 'EQUIFAX') {
+    const needsClient = value.transport === EquifaxTransport.OAUTH;
+    for (const [pointer, text] of [
+      ['/clientId', value.clientId],
+      ['/clientSecret', value.clientSecret],
+    ] as const) {
+      if (needsClient && text === '') faults.add(pointer, 'is required by the transport OAUTH');
+      if (!needsClient && text !== '') faults.add(pointer, 'belongs to the transport OAUTH only');
+      faults.checkPrintable(pointer, text);
+    }
+    faults.checkPrintable('/securityCode', value.securityCode);
+  } else {
+    faults.checkPrintable('/memberCode', value.memberCode);
+    faults.checkPrintable('/password', value.password);
+  }
+  faults.throwIfAny('invalid_bureau_credentials');
+}
+
+function checkBaseUrl(faults: FieldFaults, text: string): void {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    faults.add('/baseUrl', 'must be an http or https URL');
+  } else if (url.username !== '' || url.password !== '' || url.hash !== '') {
+    faults.add('/baseUrl', 'must not have a user name, a password or a fragment');
+  }
+}
+
+function storedMessage({ source, value }: BureauCredentials, setAt: Date): StoredBureauCredentials {
+  return create(StoredBureauCredentialsSchema, {
+    source: SourceValue[source],
+    member: source === 'EQUIFAX' ? value.customerNumber : value.memberCode,
+    baseUrl: value.baseUrl,
+    setAt: timestampFromDate(setAt),
+  });
+}

@@ -1,0 +1,46 @@
+/** Signed links to the PDF of a credit file: whoever holds a link may read the one file until it expires. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { forbidden } from '@creditlane/rpc/fault';
+
+const LIFETIME_S = 15 * 60;
+
+/** The path and query of a new link, relative to /v1. */
+export function documentPath(key: Uint8Array, fileId: string, now: Date): string {
+  const expires = Math.floor(now.getTime() / 1_000) + LIFETIME_S;
+  const signature = sign(key, fileId, expires).toString('base64url');
+  return `/credit-files/${fileId}/document?expires=${expires}&signature=${signature}`;
+}
+
+/**
+ * Throws the fault `link_invalid` unless the link is unchanged, and `link_expired` after its end. An altered
+ * link is invalid whether or not it names a file and a time in the past.
+ */
+export function checkLink(
+  key: Uint8Array,
+  { fileId, expires, signature }: { fileId: string; expires: number; signature: string },
+  now: Date,
+): void {
+  const expected = sign(key, fileId, expires);
+  const given = Buffer.from(signature, 'base64url');
+  // base64url has several texts for the same bytes; the link has the one that was made.
+  const isSame =
+    given.length === expected.length &&
+    timingSafeEqual(given, expected) &&
+    expected.toString('base64url') === signature;
+  if (!isSame) throw linkInvalid();
+  if (now.getTime() >= expires * 1_000) {
+    throw forbidden(
+      'link_expired',
+      'The link to the document has expired. Read the credit file again.',
+    );
+  }
+}
+
+/** The same fault for a changed link and for one whose file is no longer there. */
+export function linkInvalid(): Error {
+  return forbidden('link_invalid', 'The link to the document is not valid.');
+}
+
+function sign(key: Uint8Array, fileId: string, expires: number): Buffer {
+  return createHmac('sha256', key).update(`document ${fileId} ${expires}`).digest();
+}

@@ -1,0 +1,74 @@
+/** Asks the applications service whom an inquiry is about, and whether a consent permits it. */
+import { type Applicant, ApplicationStatus } from '@creditlane/proto/applications/v1/application';
+import type {
+  ConsentsService,
+  StoredConsent,
+} from '@creditlane/proto/applications/v1/consents_service';
+import type { CallContext, Client } from '@creditlane/rpc/client';
+import { serviceIdentity } from '@creditlane/rpc/identity';
+import type { Inquiry } from './bureaus/bureau.ts';
+import type { ApplicantKey } from './scope.ts';
+
+const CREDIT_FILE = serviceIdentity('credit-file');
+const PURPOSE = 'CREDIT_APPLICATION';
+
+/** The applicant at the time of the question. */
+export interface InquirySubject {
+  retailerId: string;
+  isArchived: boolean;
+  applicant: Applicant;
+  /** The consent that permits an inquiry now. */
+  consent: StoredConsent | undefined;
+}
+
+/**
+ * The applicant with the whole social insurance number; undefined when the application has no such applicant.
+ * @throws Fault `unavailable` while the applications service cannot be reached
+ */
+export async function findInquirySubject(
+  consents: Client<typeof ConsentsService>,
+  { applicationId, applicantId }: ApplicantKey,
+  context: Omit<CallContext, 'identity'>,
+): Promise<InquirySubject | undefined> {
+  const { retailerId, applicationStatus, applicant, consent } = await consents.getInquirySubject(
+    { applicationId, applicantId, purpose: PURPOSE },
+    { ...context, identity: CREDIT_FILE },
+  );
+  if (applicant === undefined) return undefined;
+  const isArchived = applicationStatus === ApplicationStatus[ApplicationStatus.ARCHIVED];
+  return { retailerId, isArchived, applicant, consent };
+}
+
+/** The current address and two former ones are as many as the bureaus' requests take. */
+const MAX_ADDRESSES = 3;
+
+/** What a bureau is asked about the applicant. */
+export function inquiryOf(reference: string, applicant: Applicant): Inquiry {
+  const sin = applicant.sin.replaceAll(/\D/g, '');
+  const occupation = applicant.employmentHistory[0]?.occupation;
+  const isCurrent = ({ addressType }: { addressType: string }) => addressType === 'CURRENT';
+  const { addressHistory } = applicant;
+  const addresses = [
+    ...addressHistory.filter(isCurrent),
+    ...addressHistory.filter((it) => !isCurrent(it)),
+  ];
+  return {
+    reference,
+    subject: {
+      firstName: applicant.firstName,
+      lastName: applicant.lastName,
+      ...(sin && { sin }),
+      dateOfBirth: applicant.dateOfBirth,
+      ...(occupation && { occupation }),
+      addresses: addresses.slice(0, MAX_ADDRESSES).map((address) => ({
+        streetNo: address.streetNo,
+        streetName: [address.streetName, address.streetType, address.direction]
+          .filter((part) => part !== '')
+          .join(' '),
+        city: address.city,
+        province: address.province,
+        postalCode: address.postalCode.replaceAll(/\s/g, ''),
+      })),
+    },
+  };
+}

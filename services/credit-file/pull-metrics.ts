@@ -1,0 +1,73 @@
+/** The metrics of pulls. Neither retailer nor applicant is a label, because their number is unbounded. */
+
+import type { Database } from '@creditlane/postgres/database';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import type { Source, UnknownCode } from './bureaus/bureau.ts';
+import type { PullRow } from './pulls/pull.ts';
+import { countUnfinished, findOldestUnfinished } from './store/pull-states.ts';
+
+/** Codes are the bureaus': the first so many pairs of section and code have a series of their own. */
+const MAX_UNKNOWN_CODES = 500;
+const MAX_LABEL_LENGTH = 60;
+const SOURCES = ['EQUIFAX', 'TRANSUNION'];
+const UNFINISHED = ['REQUESTED', 'RUNNING'];
+
+export class PullMetrics {
+  readonly #ended;
+  readonly #unknownCodes;
+  readonly #knownSeries = new Set<string>();
+
+  constructor(metrics: Metrics, pool: Database['pool']) {
+    this.#ended = metrics.counter(
+      'credit_file_pulls_total',
+      'Pulls that have ended, by source, last state, and the reason of a failure.',
+      ['source', 'state', 'failure'],
+    );
+    this.#unknownCodes = metrics.counter(
+      'credit_file_unknown_codes_total',
+      'Codes in the answers of bureaus that no code table has, by section and code.',
+      ['source', 'section', 'code'],
+    );
+    metrics.gauge(
+      'credit_file_unfinished_pulls',
+      'Pulls that have not ended, by source and state.',
+      ['source', 'state'],
+      async (gauge) => {
+        const rows = await countUnfinished.run(pool);
+        for (const source of SOURCES) {
+          for (const state of UNFINISHED) {
+            const row = rows.find((it) => it.source === source && it.state === state);
+            gauge.set({ source, state }, row?.count ?? 0);
+          }
+        }
+      },
+    );
+    metrics.gauge(
+      'credit_file_oldest_unfinished_pull_seconds',
+      'Age of the oldest pull that has not ended; 0 without one.',
+      [],
+      async (gauge) => {
+        const [row] = await findOldestUnfinished.run(pool);
+        gauge.set(row?.ageS ?? 0);
+      },
+    );
+  }
+
+  countEnded({ source, state, failure }: PullRow): void {
+    this.#ended.inc({ source, state, failure: failure ?? '' });
+  }
+
+  countUnknownCodes(source: Source, codes: readonly UnknownCode[]): void {
+    for (const { section, code } of codes) {
+      const labels = { source, section: cut(section), code: cut(code) };
+      const series = JSON.stringify(labels);
+      const isKnown = this.#knownSeries.has(series) || this.#knownSeries.size < MAX_UNKNOWN_CODES;
+      if (isKnown) this.#knownSeries.add(series);
+      this.#unknownCodes.inc(isKnown ? labels : { source, section: 'other', code: 'other' });
+    }
+  }
+}
+
+function cut(text: string): string {
+  return text.slice(0, MAX_LABEL_LENGTH);
+}

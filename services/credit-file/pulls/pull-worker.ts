@@ -1,0 +1,109 @@
+/** Runs the pulls that are due, of this process and of those that died, several at once. */
+import {
+  type PeriodicTask,
+  startPeriodicTask,
+} from '@creditlane/runtime/concurrency/periodic-task';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import {
+  endLostPulls,
+  findNextDueMs,
+  type OwnedPull,
+  renewLeases,
+  takeDuePulls,
+} from '../store/pull-states.ts';
+import type { PullRow } from './pull.ts';
+import { type RunPullDeps, runPull } from './run-pull.ts';
+
+export interface PullWorkerOptions extends RunPullDeps {
+  /** How many pulls run at once. */
+  maxPulls: number;
+  /** Is called after the commit that ends a pull. */
+  onEnded: (pull: PullRow) => void;
+}
+
+/** How late a pull is noticed, at most, that another process has stored or left unfinished. */
+const POLL_MS = 1_000;
+const MIN_PAUSE_MS = 20;
+/** A lease is renewed so many times before it ends. */
+const RENEWALS_PER_LEASE = 3;
+
+export class PullWorker {
+  readonly #options: PullWorkerOptions;
+  readonly #stop = new AbortController();
+  readonly #requested = new WakeSignal();
+  readonly #running = new Map<OwnedPull, Promise<void>>();
+  readonly #renewal: PeriodicTask;
+  readonly #loop: Promise<void>;
+
+  constructor(options: PullWorkerOptions) {
+    this.#options = options;
+    this.#loop = this.#run();
+    this.#renewal = startPeriodicTask(options.leaseMs / RENEWALS_PER_LEASE, () => this.#renew());
+  }
+
+  /** Begins a pull that has just been stored. */
+  wake(): void {
+    this.#requested.signal();
+  }
+
+  /**
+   * Resolves once no inquiry is under way. A pull whose inquiry was not sent yet is given back; one that was sent
+   * gets its answer first. The process's shutdown deadline ends the wait, and then the lease.
+   */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+    await Promise.all(this.#running.values());
+    await this.#renewal.close();
+  }
+
+  async #run(): Promise<void> {
+    const { pool, log, leaseMs, maxPulls, onEnded } = this.#options;
+    const { signal: stop } = this.#stop;
+    while (!stop.aborted) {
+      let pauseMs = POLL_MS;
+      try {
+        for (const lost of await endLostPulls(pool)) {
+          log.warn({ pullId: lost.id, source: lost.source }, 'the outcome of a pull is unknown');
+          onEnded(lost);
+        }
+        const free = maxPulls - this.#running.size;
+        const taken = free > 0 ? await takeDuePulls(pool, free, leaseMs) : [];
+        for (const pull of taken) this.#start(pull);
+        // With more pulls than may run, the end of one of them wakes the loop.
+        if (free > taken.length) {
+          const nextMs = (await findNextDueMs(pool)) ?? POLL_MS;
+          pauseMs = Math.max(MIN_PAUSE_MS, Math.min(POLL_MS, nextMs));
+        }
+      } catch (err) {
+        log.warn({ err }, 'pulls cannot be read');
+      }
+      await this.#requested.wait(pauseMs, stop);
+    }
+  }
+
+  #start(pull: OwnedPull): void {
+    const { log, onEnded } = this.#options;
+    const running = runPull(this.#options, pull, this.#stop.signal)
+      .then((ended) => {
+        if (ended !== undefined) onEnded(ended);
+      })
+      .catch((err) => log.warn({ err, pullId: pull.id }, 'a pull was interrupted'))
+      .finally(() => {
+        this.#running.delete(pull);
+        this.#requested.signal();
+      });
+    this.#running.set(pull, running);
+  }
+
+  async #renew(): Promise<void> {
+    const { pool, log, leaseMs } = this.#options;
+    const own = [...this.#running.keys()];
+    if (own.length === 0) return;
+    try {
+      await renewLeases(pool, own, leaseMs);
+    } catch (err) {
+      log.warn({ err }, 'the leases of pulls were not renewed');
+    }
+  }
+}

@@ -1,0 +1,196 @@
+/** Requests a pull: checks that it is permitted, and finds or inserts the pull in one transaction. */
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import { markInProgress } from '@creditlane/idempotency/duplicate-requests';
+import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
+import type { Queryable } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import type {
+  ConsentsService,
+  StoredConsent,
+} from '@creditlane/proto/applications/v1/consents_service';
+import {
+  type RequestCreditFileResponse,
+  RequestCreditFileResponseSchema,
+} from '@creditlane/proto/creditfile/v1/credit_file_service';
+import type { Client } from '@creditlane/rpc/client';
+import { conflict, Fault, invalid } from '@creditlane/rpc/fault';
+import type { Clock } from '@creditlane/runtime/clock';
+import { appendAuditRecord } from '../audit/audit-log.ts';
+import { type AuditAction, type AuditRecord, actorOf } from '../audit/audit-record.ts';
+import type { Source } from '../bureaus/bureau.ts';
+import { ensureApplicantKey } from '../custody/applicant-keys.ts';
+import { findInquirySubject } from '../inquiry-subject.ts';
+import { type ApplicantCall, applicantNotFound } from '../scope.ts';
+import { hasBureauCredentials } from '../store/bureau-credentials.ts';
+import { findEarlierPulls, insertPull, lockPullsOf } from '../store/pulls.ts';
+import { consentOf, findPullFor, type PullRow, pullMessage } from './pull.ts';
+
+export interface RequestCreditFileDeps {
+  requests: RequestPool;
+  consents: Client<typeof ConsentsService>;
+  /** Seals the keys of applicants and the head of the audit log. */
+  keyRing: KeyRing;
+  /** How long a file is not pulled again. */
+  minAgeMs: number;
+  clock: Clock;
+  newId: () => string;
+  /** Is called after the commit of a new pull. */
+  onRequested: (pull: PullRow) => void;
+}
+
+export interface CreditFileRequest {
+  source: Source;
+  /** The caller's own id of the request; empty without one. */
+  requestId: string;
+  force: boolean;
+}
+
+/**
+ * The pull that answers the request; `findPullFor` has the rules. A request with the request id of an earlier
+ * one gets that pull, whether or not a new pull would be permitted.
+ *
+ * @throws Fault `applicant_not_found`, `consent_missing`, `application_archived`, `bureau_credentials_missing`
+ */
+export async function requestCreditFile(
+  deps: RequestCreditFileDeps,
+  applicantCall: ApplicantCall,
+  request: CreditFileRequest,
+): Promise<RequestCreditFileResponse> {
+  const { call } = applicantCall;
+  const db = deps.requests.of(call);
+  let inserted: PullRow | undefined;
+  const outcome = await answerOnce(db, call.idempotency, async () => {
+    const repeated = await findRepeated(db, applicantCall, request);
+    // Before the transaction: no connection waits for another service.
+    const consent = repeated === undefined ? await requireConsent(deps, applicantCall) : undefined;
+    return inTransaction(db, async (tx) => {
+      await markInProgress(tx, call.idempotency);
+      const pull = repeated ?? (await findPull(deps, tx, applicantCall, request));
+      if (pull === undefined && consent !== undefined) {
+        inserted = await insertNew(deps, tx, applicantCall, { ...request, consent });
+      }
+      const found = pull ?? (inserted as PullRow);
+      const response = create(RequestCreditFileResponseSchema, { pull: pullMessage(found) });
+      const answer = toBinary(RequestCreditFileResponseSchema, response);
+      if (call.idempotency) await storeAnswer(tx, call.idempotency, answer);
+      const action = pull === undefined ? 'PULL_REQUESTED' : 'PULL_JOINED';
+      await appendAuditRecord(tx, deps.keyRing, requestRecord(deps, applicantCall, action, found));
+      return answer;
+    });
+  }).catch((error) => recordRefusal(deps, applicantCall, request, error));
+  if (outcome.replayed) call.markReplayed();
+  else if (inserted !== undefined) deps.onRequested(inserted);
+  return fromBinary(RequestCreditFileResponseSchema, outcome.answer);
+}
+
+function requestRecord(
+  { clock }: RequestCreditFileDeps,
+  { applicant, retailerId, call }: ApplicantCall,
+  action: AuditAction,
+  found?: PullRow,
+): AuditRecord {
+  return {
+    ...{ ...applicant, retailerId, action },
+    at: clock(),
+    actor: actorOf(call.identity),
+    requestId: call.requestId,
+    ...(found && {
+      pullId: found.id,
+      source: found.source,
+      purpose: found.consent.purpose,
+      consentId: found.consent.consentId,
+    }),
+  };
+}
+
+/** The refusals of a pull of the retailer's own applicant, which the audit log records. */
+const RECORDED_REFUSALS = new Set([
+  'consent_missing',
+  'application_archived',
+  'bureau_credentials_missing',
+]);
+
+/** Records a refusal, and throws it. */
+async function recordRefusal(
+  deps: RequestCreditFileDeps,
+  applicantCall: ApplicantCall,
+  { source }: CreditFileRequest,
+  error: unknown,
+): Promise<never> {
+  if (error instanceof Fault && RECORDED_REFUSALS.has(error.code)) {
+    const record = requestRecord(deps, applicantCall, 'PULL_REFUSED');
+    await inTransaction(deps.requests.of(applicantCall.call), (tx) =>
+      appendAuditRecord(tx, deps.keyRing, { ...record, source, outcome: error.code }),
+    );
+  }
+  throw error;
+}
+
+async function findRepeated(
+  db: Queryable,
+  { applicant }: ApplicantCall,
+  { source, requestId }: CreditFileRequest,
+): Promise<PullRow | undefined> {
+  if (requestId === '') return undefined;
+  return (await findEarlierPulls(db, applicant, source, requestId)).sameRequest;
+}
+
+async function findPull(
+  { minAgeMs, clock }: RequestCreditFileDeps,
+  tx: Queryable,
+  { applicant }: ApplicantCall,
+  { source, requestId, force }: CreditFileRequest,
+): Promise<PullRow | undefined> {
+  await lockPullsOf(tx, applicant.applicantId);
+  const earlier = await findEarlierPulls(tx, applicant, source, requestId || null);
+  return findPullFor(earlier, { force, now: clock(), minAgeMs });
+}
+
+async function insertNew(
+  { keyRing, clock, newId }: RequestCreditFileDeps,
+  tx: Queryable,
+  { applicant, retailerId, call }: ApplicantCall,
+  { source, requestId, force, consent }: CreditFileRequest & { consent: StoredConsent },
+): Promise<PullRow> {
+  if (!(await hasBureauCredentials(tx, retailerId, source))) {
+    throw conflict(
+      'bureau_credentials_missing',
+      `The retailer has no credentials with ${source}. The platform's administration sets them.`,
+    );
+  }
+  const owner = { applicantId: applicant.applicantId, retailerId };
+  const keyId = await ensureApplicantKey(tx, { keyRing, newId }, owner, clock());
+  return insertPull(tx, {
+    ...applicant,
+    id: newId(),
+    keyId,
+    retailerId,
+    source,
+    forced: force,
+    requestKey: requestId || null,
+    requestedBy: call.identity.subject,
+    requestId: call.requestId,
+    consent: consentOf(consent),
+  });
+}
+
+/** The consent that permits a pull of this applicant. */
+async function requireConsent(
+  { consents }: RequestCreditFileDeps,
+  { applicant, retailerId, call }: ApplicantCall,
+): Promise<StoredConsent> {
+  const subject = await findInquirySubject(consents, applicant, call);
+  if (subject?.retailerId !== retailerId) throw applicantNotFound();
+  if (subject.isArchived) {
+    throw conflict('application_archived', 'The application is archived.');
+  }
+  if (subject.consent === undefined) {
+    throw invalid(
+      'consent_missing',
+      'The applicant has no consent to an inquiry that is neither revoked nor ended.',
+    );
+  }
+  return subject.consent;
+}

@@ -1,0 +1,239 @@
+/** Runs one pull that this process owns: asks for the subject and the consent, sends the inquiry, and ends the pull. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { Database } from '@creditlane/postgres/database';
+import { isTransientError } from '@creditlane/postgres/error-classes';
+import type { Queryable } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import type { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
+import type { Client } from '@creditlane/rpc/client';
+import type { Clock } from '@creditlane/runtime/clock';
+import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import { appendAuditRecord } from '../audit/audit-log.ts';
+import type { AuditRecord } from '../audit/audit-record.ts';
+import {
+  type BureauCredentials,
+  openCredentials,
+} from '../bureau-credentials/sealed-credentials.ts';
+import type { Source, UnknownCode } from '../bureaus/bureau.ts';
+import type { InquiryOutcome, SendInquiry } from '../bureaus/send-inquiry.ts';
+import type { CreditFile } from '../credit-file.ts';
+import { sealCreditFile } from '../custody/applicant-keys.ts';
+import { findInquirySubject, type InquirySubject, inquiryOf } from '../inquiry-subject.ts';
+import { findCredentials } from '../store/bureau-credentials.ts';
+import { insertCreditFile } from '../store/credit-files.ts';
+import { endPull, markSent, type OwnedPull, postponePull } from '../store/pull-states.ts';
+import { completeFile } from './complete-file.ts';
+import { type Consent, consentOf, type Failure, type PullRow } from './pull.ts';
+
+export interface RunPullDeps {
+  pool: Database['pool'];
+  log: Log;
+  consents: Client<typeof ConsentsService>;
+  sendInquiry: SendInquiry;
+  keyRing: KeyRing;
+  leaseMs: number;
+  clock: Clock;
+  newId: () => string;
+  onUnknownCodes: (source: Source, codes: readonly UnknownCode[]) => void;
+}
+
+/** An inquiry that was never sent is tried so many times, within some five seconds. */
+const MAX_ATTEMPTS = 4;
+const BETWEEN_ATTEMPTS = { baseMs: 1_000, capMs: 4_000 };
+
+/** What is known about a pull when it ends. */
+type Ending =
+  | { state: 'COMPLETE'; file: CreditFile }
+  | { state: 'FAILED'; failure: Failure; wasSent: boolean }
+  | { state: 'UNKNOWN' };
+
+/**
+ * Runs the pull to its end, or gives it back when the inquiry was certainly never sent. Resolves to the ended
+ * pull; undefined when it was given back or has another owner. Rejects when the database is away; the lease
+ * then decides.
+ *
+ * @param stop keeps a pull from sending its inquiry, and gives it back
+ */
+export async function runPull(
+  deps: RunPullDeps,
+  pull: OwnedPull,
+  stop: AbortSignal,
+): Promise<PullRow | undefined> {
+  const { log, consents } = deps;
+  const credentials = await findOwnCredentials(deps, pull);
+  if (credentials === undefined) return end(deps, pull, failed('CREDENTIALS'));
+  let subject: InquirySubject | undefined;
+  try {
+    subject = await findInquirySubject(consents, pull, { signal: stop });
+  } catch (err) {
+    log.info({ err, pullId: pull.id }, 'the subject of an inquiry cannot be read');
+    return retry(deps, pull, stop);
+  }
+  // An applicant that is gone and an archived application permit no inquiry either.
+  if (
+    subject?.consent === undefined ||
+    subject.isArchived ||
+    subject.retailerId !== pull.retailerId
+  ) {
+    return end(deps, pull, failed('CONSENT'));
+  }
+  if (stop.aborted) return retry(deps, pull, stop);
+  if (!(await recordSending(deps, pull, consentOf(subject.consent)))) {
+    log.info({ pullId: pull.id }, 'a pull has another owner, so its inquiry is not sent');
+    return undefined;
+  }
+  const inquiry = inquiryOf(pull.id, subject.applicant);
+  const outcome = await deps.sendInquiry(inquiry, credentials);
+  if (outcome.kind !== 'never_sent') return end(deps, pull, endingOf(deps, pull, outcome));
+  const { reason } = outcome;
+  log.info({ pullId: pull.id, source: pull.source, reason }, 'an inquiry was never sent');
+  const failure = LASTING_FAILURES[reason];
+  return failure === undefined ? retry(deps, pull, stop) : end(deps, pull, failed(failure));
+}
+
+/** Commits that the inquiry is about to be sent. False when the pull has another owner: then it must not be sent. */
+function recordSending(deps: RunPullDeps, pull: OwnedPull, consent: Consent): Promise<boolean> {
+  return inTransaction(deps.pool, async (tx) => {
+    if (!(await markSent(tx, pull, consent, deps.leaseMs))) return false;
+    const record = auditRecord(deps, { ...pull, consent }, { action: 'PULL_SENT' });
+    await appendAuditRecord(tx, deps.keyRing, record);
+    return true;
+  });
+}
+
+async function findOwnCredentials(
+  { pool, keyRing }: RunPullDeps,
+  { retailerId, source }: OwnedPull,
+): Promise<BureauCredentials | undefined> {
+  const row = (await findCredentials(pool, retailerId)).find((it) => it.source === source);
+  return row && openCredentials(keyRing, row);
+}
+
+function failed(failure: Failure, wasSent = false): Ending {
+  return { state: 'FAILED', failure, wasSent };
+}
+
+const FAILURE_OF_REFUSAL = {
+  credentials: 'CREDENTIALS',
+  rejected: 'REJECTED',
+  unavailable: 'UNAVAILABLE',
+} as const;
+
+/** The reasons for which an inquiry is not sent that no repetition removes. */
+const LASTING_FAILURES: Readonly<Record<string, Failure>> = {
+  token_refused: 'CREDENTIALS',
+  address_denied: 'CREDENTIALS',
+  request_invalid: 'REJECTED',
+};
+
+function endingOf(
+  { log, onUnknownCodes }: RunPullDeps,
+  { id: pullId, source }: OwnedPull,
+  outcome: Exclude<InquiryOutcome, { kind: 'never_sent' }>,
+): Ending {
+  if (outcome.kind === 'unknown') {
+    log.warn({ pullId, source, reason: outcome.reason }, 'the outcome of a pull is unknown');
+    return { state: 'UNKNOWN' };
+  }
+  const { answer } = outcome;
+  if (answer.kind === 'file') {
+    onUnknownCodes(source, answer.unknownCodes);
+    return { state: 'COMPLETE', file: answer.file };
+  }
+  if (answer.kind === 'malformed') {
+    log.warn({ pullId, source }, 'the answer of a bureau is malformed');
+    return failed('MALFORMED_ANSWER', true);
+  }
+  // The bureau's own description may repeat the inquiry, so only the code is logged.
+  log.info({ pullId, source, code: answer.code.slice(0, 20) }, 'a bureau refused an inquiry');
+  return failed(FAILURE_OF_REFUSAL[answer.reason], true);
+}
+
+/** Gives the pull back for another attempt, or ends it after the last one. */
+async function retry(
+  deps: RunPullDeps,
+  pull: OwnedPull,
+  stop: AbortSignal,
+): Promise<PullRow | undefined> {
+  const attempt = pull.attempts + 1;
+  if (attempt >= MAX_ATTEMPTS && !stop.aborted) return end(deps, pull, failed('UNAVAILABLE'));
+  const delayMs = stop.aborted ? 0 : backoffMs(attempt, BETWEEN_ATTEMPTS);
+  await postponePull(deps.pool, pull, { delayMs, countsAsAttempt: !stop.aborted });
+  return undefined;
+}
+
+/** How long the end of a pull is tried again while the database is away: an answer cannot be asked for twice. */
+const END_WITHIN_MS = 60_000;
+const BETWEEN_ENDS = { baseMs: 100, capMs: 2_000 };
+
+/** Ends the pull under its fence, in one transaction with its file. */
+async function end(
+  deps: RunPullDeps,
+  pull: OwnedPull,
+  ending: Ending,
+): Promise<PullRow | undefined> {
+  const untilMs = performance.now() + END_WITHIN_MS;
+  for (let failures = 0; ; ) {
+    try {
+      return await inTransaction(deps.pool, (tx) => writeEnd(deps, tx, pull, ending));
+    } catch (err) {
+      if (!isTransientError(err) || performance.now() > untilMs) throw err;
+      failures += 1;
+      await delay(backoffMs(failures, BETWEEN_ENDS));
+    }
+  }
+}
+
+async function writeEnd(
+  deps: RunPullDeps,
+  tx: Queryable,
+  pull: OwnedPull,
+  ending: Ending,
+): Promise<PullRow | undefined> {
+  const wasSent = ending.state !== 'FAILED' || ending.wasSent;
+  const ended = await endPull(tx, pull, { ...ending, wasSent });
+  if (ended === undefined) return undefined;
+  const fileId =
+    ending.state === 'COMPLETE' ? await storeFile(deps, tx, pull, ending.file) : undefined;
+  const outcome = ended.failure ?? ended.state;
+  const record = auditRecord(deps, ended, { action: 'PULL_FINISHED', fileId, outcome });
+  await appendAuditRecord(tx, deps.keyRing, record);
+  return ended;
+}
+
+/** Stores the file, and resolves to its id; undefined when the applicant was erased meanwhile. */
+async function storeFile(
+  { keyRing, newId }: RunPullDeps,
+  tx: Queryable,
+  pull: OwnedPull,
+  given: CreditFile,
+): Promise<string | undefined> {
+  const id = newId();
+  const file = completeFile(given, { id, pull });
+  const { id: pullId, retailerId, applicantId, source, keyId } = pull;
+  const text = JSON.stringify(file);
+  const sealed = await sealCreditFile(tx, keyRing, { keyId, fileId: id, text });
+  if (sealed === undefined) return undefined;
+  const { hitType, requestedDate } = file;
+  await insertCreditFile(tx, {
+    ...{ id, pullId, retailerId, applicantId, source, hitType, requestedDate, sealed },
+  });
+  return id;
+}
+
+function auditRecord(
+  { clock }: RunPullDeps,
+  { id: pullId, ...pull }: PullRow,
+  act: Pick<AuditRecord, 'action' | 'fileId' | 'outcome'>,
+): AuditRecord {
+  const { retailerId, applicationId, applicantId, source, requestId, consent } = pull;
+  return {
+    ...{ retailerId, applicationId, applicantId, pullId, source, requestId, ...act },
+    at: clock(),
+    actor: { kind: 'service', id: 'credit-file' },
+    purpose: consent.purpose,
+    consentId: consent.consentId,
+  };
+}

@@ -1,0 +1,53 @@
+/** Makes the PDF of a credit file for the holder of a signed link. */
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { Database } from '@creditlane/postgres/database';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import type { Call } from '@creditlane/rpc/call';
+import { unavailable } from '@creditlane/rpc/fault';
+import type { Clock } from '@creditlane/runtime/clock';
+import { appendAuditRecord } from './audit/audit-log.ts';
+import { actorOf } from './audit/audit-record.ts';
+import type { CreditFile } from './credit-file.ts';
+import { openCreditFile } from './custody/applicant-keys.ts';
+import { checkLink, linkInvalid } from './document-link.ts';
+import { maskedFile } from './reading/masked-file.ts';
+import { findFile } from './store/credit-files.ts';
+
+/** Makes the PDF of a file, off the event loop. */
+export type RenderDocument = (file: CreditFile) => Promise<Uint8Array>;
+
+export interface ReadDocumentDeps {
+  pool: Database['pool'];
+  /** Opens the sealed files, and seals the head of the audit log. */
+  keyRing: KeyRing;
+  /** Signs the links. */
+  documentLinkKey: Uint8Array;
+  render: RenderDocument | undefined;
+  clock: Clock;
+}
+
+/**
+ * The PDF, which never shows the whole social insurance number: whoever holds the link reads it without an API key.
+ * @throws Fault `link_expired` or `link_invalid`
+ */
+export async function readDocument(
+  { pool, keyRing, documentLinkKey, render, clock }: ReadDocumentDeps,
+  link: { fileId: string; expires: number; signature: string },
+  { identity, requestId }: Call,
+): Promise<Uint8Array> {
+  checkLink(documentLinkKey, link, clock());
+  const stored = await findFile(pool, link.fileId);
+  const text = stored && (await openCreditFile(pool, keyRing, { ...stored, fileId: stored.id }));
+  if (stored === undefined || text === undefined) throw linkInvalid();
+  if (render === undefined) throw unavailable('documents cannot be made yet');
+  const { id: fileId, pullId, retailerId, applicationId, applicantId, source } = stored;
+  await inTransaction(pool, (tx) =>
+    appendAuditRecord(tx, keyRing, {
+      ...{ fileId, pullId, retailerId, applicationId, applicantId, source, requestId },
+      action: 'DOCUMENT_READ',
+      at: clock(),
+      actor: actorOf(identity),
+    }),
+  );
+  return render(maskedFile(JSON.parse(text)));
+}

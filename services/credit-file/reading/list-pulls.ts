@@ -1,0 +1,54 @@
+/** Lists the pulls of an applicant, each with the evidence that it was permitted. */
+import { create } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import {
+  type ConsentEvidence,
+  ConsentEvidenceSchema,
+  type PullEvidence,
+  PullEvidenceSchema,
+} from '@creditlane/proto/creditfile/v1/credit_file_service';
+import { type ListKey, sequenceBefore } from '@creditlane/rpc/lists/list-cursor';
+import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
+import { type Consent, pullMessage } from '../pulls/pull.ts';
+import type { ApplicantCall } from '../scope.ts';
+import { findPulls, type ListedPull } from '../store/pulls.ts';
+import { type ReadCreditFileDeps, requireApplicant } from './read-credit-file.ts';
+
+/**
+ * A page of the applicant's pulls, newest first.
+ * @throws Fault `applicant_not_found` or `invalid_cursor`
+ */
+export async function listPulls(
+  deps: Pick<ReadCreditFileDeps, 'requests' | 'consents'>,
+  applicantCall: ApplicantCall,
+  { limit, cursor }: { limit: number; cursor: string },
+): Promise<Page<PullEvidence>> {
+  const { applicant, retailerId, call } = applicantCall;
+  const list: ListKey = ['pulls', applicant.applicationId, applicant.applicantId];
+  // One pull more than the page holds shows whether there is a next page.
+  const page = { before: sequenceBefore(cursor, list), limit: limit + 1 };
+  const rows = await findPulls(deps.requests.of(call), applicant, retailerId, page);
+  if (rows.length === 0) await requireApplicant(deps, applicantCall);
+  return pageOf(list, rows, limit, ({ seq }) => [String(seq)], evidenceMessage);
+}
+
+function evidenceMessage(pull: ListedPull): PullEvidence {
+  return create(PullEvidenceSchema, {
+    pull: pullMessage(pull),
+    requestedBy: pull.requestedBy,
+    retailerId: pull.retailerId,
+    requestId: pull.requestId,
+    forced: pull.forced,
+    consent: consentMessage(pull.consent),
+    ...(pull.sentAt && { sentAt: timestampFromDate(pull.sentAt) }),
+    hitType: pull.hitType ?? '',
+  });
+}
+
+function consentMessage({ capturedAt, expiresAt, ...consent }: Consent): ConsentEvidence {
+  return create(ConsentEvidenceSchema, {
+    ...consent,
+    ...(capturedAt && { capturedAt: timestampFromDate(new Date(capturedAt)) }),
+    ...(expiresAt && { expiresAt: timestampFromDate(new Date(expiresAt)) }),
+  });
+}

@@ -1,0 +1,109 @@
+/** Reads the latest pull of an applicant with the latest file, and waits for a running pull if asked to. */
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import type { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
+import type { Client } from '@creditlane/rpc/client';
+import { notFound } from '@creditlane/rpc/fault';
+import type { Clock } from '@creditlane/runtime/clock';
+import { appendAuditRecord } from '../audit/audit-log.ts';
+import { actorOf } from '../audit/audit-record.ts';
+import { openCreditFile } from '../custody/applicant-keys.ts';
+import { documentPath } from '../document-link.ts';
+import { findInquirySubject } from '../inquiry-subject.ts';
+import { isFinished, type PullRow } from '../pulls/pull.ts';
+import { type ApplicantCall, applicantNotFound } from '../scope.ts';
+import { findLatestFile, type StoredFile } from '../store/credit-files.ts';
+import { findLatestPull } from '../store/pulls.ts';
+import type { EndedPulls } from './ended-pulls.ts';
+import { maskedFile } from './masked-file.ts';
+
+export interface ReadCreditFileDeps {
+  requests: RequestPool;
+  consents: Client<typeof ConsentsService>;
+  /** Opens the sealed files, and seals the head of the audit log. */
+  keyRing: KeyRing;
+  /** Signs the links to PDFs. */
+  documentLinkKey: Uint8Array;
+  endedPulls: EndedPulls;
+  clock: Clock;
+}
+
+/** The permission without which the social insurance number is masked. */
+const READ_SIN = 'READ_SIN';
+/** Ends the wait before the call's deadline, which the answer must meet. */
+const ANSWER_MS = 500;
+
+export interface ReadFile {
+  pull: PullRow;
+  /** Empty while the pull is running, and without a file. */
+  fileJson: string;
+  documentPath: string;
+}
+
+/**
+ * The latest pull decides what is read: while it is running, no file.
+ * @throws Fault `applicant_not_found` or `credit_file_not_requested`
+ */
+export async function readCreditFile(
+  deps: ReadCreditFileDeps,
+  applicantCall: ApplicantCall,
+  { waitMs, unmasked }: { waitMs: number; unmasked: boolean },
+): Promise<ReadFile> {
+  const { applicant, retailerId, call } = applicantCall;
+  const db = deps.requests.of(call);
+  let pull = await findLatestPull(db, applicant, retailerId);
+  if (pull === undefined) {
+    await requireApplicant(deps, applicantCall);
+    throw notFound('credit_file_not_requested', 'No credit file of the applicant was requested.');
+  }
+  if (!isFinished(pull) && waitMs > 0) {
+    const timeoutMs = Math.min(waitMs, call.deadlineMs - Date.now() - ANSWER_MS);
+    const { subject: callerId } = call.identity;
+    await deps.endedPulls.wait(pull.id, { callerId, timeoutMs, signal: call.signal });
+    pull = (await findLatestPull(db, applicant, retailerId)) ?? pull;
+  }
+  const stored = isFinished(pull)
+    ? await findLatestFile(db, applicant.applicantId, retailerId)
+    : undefined;
+  const text = stored && (await openCreditFile(db, deps.keyRing, { ...stored, fileId: stored.id }));
+  await recordRead(deps, applicantCall, { pull, stored: text === undefined ? undefined : stored });
+  if (stored === undefined || text === undefined) return { pull, fileJson: '', documentPath: '' };
+  const mayReadSin = unmasked && call.identity.permissions.includes(READ_SIN);
+  return {
+    pull,
+    fileJson: mayReadSin ? text : JSON.stringify(maskedFile(JSON.parse(text))),
+    documentPath: documentPath(deps.documentLinkKey, stored.id, deps.clock()),
+  };
+}
+
+/** Records the read before the answer: without a record nothing is read. */
+async function recordRead(
+  { requests, keyRing, clock }: ReadCreditFileDeps,
+  { applicant, retailerId, call }: ApplicantCall,
+  { pull, stored }: { pull: PullRow; stored: StoredFile | undefined },
+): Promise<void> {
+  const { purpose, consentId } = pull.consent;
+  await inTransaction(requests.of(call), (tx) =>
+    appendAuditRecord(tx, keyRing, {
+      ...{ ...applicant, retailerId, purpose, consentId },
+      action: 'FILE_READ',
+      at: clock(),
+      actor: actorOf(call.identity),
+      requestId: call.requestId,
+      pullId: pull.id,
+      ...(stored && { fileId: stored.id }),
+      source: stored?.source ?? pull.source,
+      outcome: pull.state,
+    }),
+  );
+}
+
+/** Throws the fault `applicant_not_found` unless the retailer has the applicant. */
+export async function requireApplicant(
+  { consents }: Pick<ReadCreditFileDeps, 'consents'>,
+  { applicant, retailerId, call }: ApplicantCall,
+): Promise<void> {
+  const subject = await findInquirySubject(consents, applicant, call);
+  if (subject?.retailerId !== retailerId) throw applicantNotFound();
+}

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import type { RowScope } from '@creditlane/postgres/row-security/request-pool';
+import { findBreaches, listUnsecuredTables } from '@creditlane/service/test-row-security';
+import { expect, test } from 'vitest';
+import { findLatestPull, findPulls } from './store/pulls.ts';
+import { addApplicant, readEnded, request, useApplicant } from './test-credit-file.ts';
+
+const fixture = useApplicant();
+
+/** The scope of a new retailer with a pull and a file. */
+async function addRetailer(): Promise<RowScope> {
+  const callerId = randomUUID();
+  const applicant = await addApplicant(fixture.service);
+  await request(fixture.service, applicant, { subject: callerId, idempotencyKey: 'key' });
+  await readEnded(fixture.service, applicant);
+  return { retailers: [applicant.retailerId], callers: [callerId] };
+}
+
+test('every table is under row security, or out of the reach of requests', async () => {
+  expect(await listUnsecuredTables(fixture.service.database)).toEqual({
+    // TypeORM's list of the migrations that were run.
+    migrations: [],
+  });
+});
+
+test('without their filter, statements of retailers reach no row of another', async () => {
+  const tenants = { own: await addRetailer(), foreign: await addRetailer() };
+  expect(await findBreaches(fixture.service.database, tenants)).toEqual([]);
+});
+
+test('a query whose own filter admits every retailer finds only the pulls of the scope', async () => {
+  const { service, applicant } = fixture;
+  const { retailerId } = applicant;
+  await request(service, applicant);
+  await readEnded(service, applicant);
+  const countIn = async (scope: RowScope) => {
+    const db = service.database.requests.within(scope);
+    const latest = await findLatestPull(db, applicant, retailerId);
+    const listed = await findPulls(db, applicant, retailerId, { before: 100, limit: 10 });
+    return [latest === undefined ? 0 : 1, listed.length];
+  };
+  expect(await countIn({ retailers: [retailerId] })).toEqual([1, 1]);
+  expect(await countIn({ retailers: [randomUUID()] })).toEqual([0, 0]);
+  expect(await countIn({})).toEqual([0, 0]);
+});

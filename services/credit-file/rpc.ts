@@ -1,0 +1,41 @@
+/** CreditFileService: translates between the messages of the contract and the use cases. */
+import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
+import { CreditFileService } from '@creditlane/proto/creditfile/v1/credit_file_service';
+import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import { pullMessage, sourceOf } from './pulls/pull.ts';
+import { type RequestCreditFileDeps, requestCreditFile } from './pulls/request-credit-file.ts';
+import { type ReadDocumentDeps, readDocument } from './read-document.ts';
+import { listPulls } from './reading/list-pulls.ts';
+import { type ReadCreditFileDeps, readCreditFile } from './reading/read-credit-file.ts';
+import { applicantCall } from './scope.ts';
+
+/** The routes to mount. */
+export function creditFileRoutes(
+  deps: RequestCreditFileDeps & ReadCreditFileDeps & ReadDocumentDeps,
+): ServiceRoutes {
+  return implement(
+    CreditFileService,
+    translateDatabaseErrors({
+      requestCreditFile: (request, call) =>
+        requestCreditFile(deps, applicantCall(request, call), {
+          ...request,
+          source: sourceOf(request.source),
+        }),
+
+      async readCreditFile(request, call) {
+        const { pull, ...file } = await readCreditFile(deps, applicantCall(request, call), request);
+        return { pull: pullMessage(pull), ...file };
+      },
+
+      async listPulls(request, call) {
+        const page = await listPulls(deps, applicantCall(request, call), request);
+        return { pulls: page.items, nextCursor: page.nextCursor };
+      },
+
+      async readDocument({ fileId, expiresAt, signature }, call) {
+        const link = { fileId, expires: Number(expiresAt), signature };
+        return { pdf: await readDocument(deps, link, call) };
+      },
+    }),
+  );
+}

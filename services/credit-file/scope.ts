@@ -1,0 +1,42 @@
+/** The one retailer that a call may act for, and the fault for the applicants of others. */
+
+import type { Call } from '@creditlane/rpc/call';
+import { type Fault, notFound } from '@creditlane/rpc/fault';
+
+/** Names an applicant of an application; both ids in lower case. */
+export interface ApplicantKey {
+  applicationId: string;
+  applicantId: string;
+}
+
+/** A call that concerns one applicant, and the retailer in its scope. */
+export interface ApplicantCall {
+  applicant: ApplicantKey;
+  retailerId: string;
+  call: Call;
+}
+
+/**
+ * The call, with the applicant that its request names. Throws the fault `applicant_not_found` for a call
+ * without a retailer in its scope, which sees no applicant.
+ */
+export function applicantCall(
+  { applicationId, applicantId }: ApplicantKey,
+  call: Call,
+): ApplicantCall {
+  const { retailerId } = call.identity;
+  if (retailerId === undefined) throw applicantNotFound();
+  return {
+    applicant: {
+      applicationId: applicationId.toLowerCase(),
+      applicantId: applicantId.toLowerCase(),
+    },
+    retailerId: retailerId.toLowerCase(),
+    call,
+  };
+}
+
+/** The same fault for another retailer's applicant and for one that does not exist. */
+export function applicantNotFound(): Fault {
+  return notFound('applicant_not_found', 'The application has no such applicant.');
+}

@@ -1,0 +1,27 @@
+/** The manifest of the credit-file service. */
+import { defineService } from '@creditlane/service/define-service';
+import { startCreditFile } from './app.ts';
+import { creditFiles1764700000000 } from './migrations/0001-credit-files.ts';
+import { applicantKeys1764910000000 } from './migrations/0010-applicant-keys.ts';
+import { auditLog1764920000000 } from './migrations/0011-audit-log.ts';
+import { SETTINGS } from './settings.ts';
+import { TABLES } from './tables.ts';
+
+export const creditFile = defineService(
+  {
+    name: 'credit-file',
+    about: 'Credit files that retailers pull from the bureaus, kept encrypted.',
+    serves: 'calls',
+    database: {
+      name: 'creditlane_credit_files',
+      entities: TABLES,
+      migrations: [creditFiles1764700000000, applicantKeys1764910000000, auditLog1764920000000],
+      // No request and no pull holds a connection while it waits for a bureau or for another service.
+      poolSize: { default: 5, min: 2 },
+      lockTimeout: true,
+    },
+    calls: ['applications'],
+    settings: SETTINGS,
+  },
+  startCreditFile,
+);

@@ -1,0 +1,32 @@
+/** The settings of the credit-file service. */
+import { randomBytes } from 'node:crypto';
+import { KEY_RING } from '@creditlane/crypto/key-ring-setting';
+import { setting } from '@creditlane/runtime/setting';
+
+export const SETTINGS = {
+  keyRing: KEY_RING,
+  documentLinkKey: setting.bytes('DOCUMENT_LINK_KEY', {
+    secret: true,
+    generate: () => randomBytes(32).toString('base64'),
+    about:
+      'Signs the links to the PDF of a credit file; after a change, earlier links are refused.',
+  }),
+  pullMinAgeDays: setting.integer('PULL_MIN_AGE_DAYS', {
+    default: 30,
+    min: 0,
+    max: 365,
+    about: 'How many days a credit file is not pulled again, unless the request forces it.',
+  }),
+  maxPulls: setting.integer('MAX_PULLS', {
+    default: 32,
+    min: 1,
+    max: 1_000,
+    about: 'Pulls that one process runs at once.',
+  }),
+  leaseMs: setting.durationMs('PULL_LEASE', {
+    default: '10s',
+    min: '500ms',
+    max: '60s',
+    about: 'How soon the pulls of a process that died are taken over, or their outcome is unknown.',
+  }),
+};

@@ -1,0 +1,166 @@
+/**
+ * The SQL of the pull worker: takes pulls by a lease, and advances their states. Every statement on a taken pull
+ * compares the fence, which each owner raises, so that a former owner changes nothing.
+ */
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import type { Consent, Failure, PullRow, State } from '../pulls/pull.ts';
+import { PULL_COLUMNS } from './pulls.ts';
+
+/** A pull that this process owns while the row has this fence. */
+export interface OwnedPull extends PullRow {
+  fence: number;
+  /** The number of inquiries that were tried and never sent. */
+  attempts: number;
+}
+
+const OWNED_COLUMNS = `${PULL_COLUMNS}, pulls.fence, pulls.attempts`;
+
+// A running pull whose lease has ended was never sent when it has no sent_at. SKIP LOCKED: another process is
+// taking the row.
+const takeDue = defineStatement<OwnedPull>(
+  'pulls_take',
+  `WITH due AS (
+     SELECT id FROM pulls
+     WHERE finished_at IS NULL AND due_at <= clock_timestamp() AND sent_at IS NULL
+     ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+   )
+   UPDATE pulls SET state = 'RUNNING', fence = fence + 1,
+     due_at = clock_timestamp() + $2 * interval '1 millisecond'
+   FROM due WHERE pulls.id = due.id
+   RETURNING ${OWNED_COLUMNS}`,
+);
+
+/** Takes up to `limit` pulls that are due, for `leaseMs`. */
+export function takeDuePulls(db: Queryable, limit: number, leaseMs: number): Promise<OwnedPull[]> {
+  return takeDue.run(db, [limit, leaseMs]);
+}
+
+// The fence stays: the owner, if it still lives and has got the answer, may replace UNKNOWN by it.
+const endLost = defineStatement<PullRow>(
+  'pulls_end_lost',
+  `WITH lost AS (
+     SELECT id FROM pulls
+     WHERE finished_at IS NULL AND due_at <= clock_timestamp() AND sent_at IS NOT NULL
+     FOR UPDATE SKIP LOCKED
+   )
+   UPDATE pulls SET state = 'UNKNOWN', due_at = NULL, finished_at = clock_timestamp()
+   FROM lost WHERE pulls.id = lost.id
+   RETURNING ${PULL_COLUMNS}`,
+);
+
+/** Ends the pulls whose owner died after it had sent the inquiry: their outcome is unknown. */
+export function endLostPulls(db: Queryable): Promise<PullRow[]> {
+  return endLost.run(db, []);
+}
+
+const renew = defineStatement<{ id: string }>(
+  'pulls_renew',
+  `UPDATE pulls SET due_at = clock_timestamp() + $3 * interval '1 millisecond'
+   FROM unnest($1::uuid[], $2::integer[]) AS own (id, fence)
+   WHERE pulls.id = own.id AND pulls.fence = own.fence AND state = 'RUNNING'
+   RETURNING pulls.id`,
+);
+
+/** Extends the leases of these pulls. */
+export async function renewLeases(
+  db: Queryable,
+  pulls: readonly Pick<OwnedPull, 'id' | 'fence'>[],
+  leaseMs: number,
+): Promise<void> {
+  await renew.run(db, [pulls.map(({ id }) => id), pulls.map(({ fence }) => fence), leaseMs]);
+}
+
+const markRowSent = defineStatement<{ id: string }>(
+  'pull_mark_sent',
+  `UPDATE pulls SET sent_at = clock_timestamp(), consent = $3,
+     due_at = clock_timestamp() + $4 * interval '1 millisecond'
+   WHERE id = $1 AND fence = $2 AND state = 'RUNNING' AND sent_at IS NULL
+     AND due_at > clock_timestamp()
+   RETURNING id`,
+);
+
+/**
+ * Records that the inquiry is about to be sent, on this consent. False when the pull has another owner or the
+ * lease has ended: then the inquiry must not be sent.
+ */
+export async function markSent(
+  db: Queryable,
+  { id, fence }: Pick<OwnedPull, 'id' | 'fence'>,
+  consent: Consent,
+  leaseMs: number,
+): Promise<boolean> {
+  const rows = await markRowSent.run(db, [id, fence, JSON.stringify(consent), leaseMs]);
+  return rows.length === 1;
+}
+
+const postponeRow = defineStatement<{ id: string }>(
+  'pull_postpone',
+  `UPDATE pulls SET state = 'REQUESTED', sent_at = NULL, attempts = attempts + $4::integer,
+     due_at = clock_timestamp() + $3 * interval '1 millisecond'
+   WHERE id = $1 AND fence = $2 AND state = 'RUNNING'
+   RETURNING id`,
+);
+
+/** Gives back a pull whose inquiry was certainly never sent, to be tried again after `delayMs`. */
+export async function postponePull(
+  db: Queryable,
+  { id, fence }: Pick<OwnedPull, 'id' | 'fence'>,
+  { delayMs, countsAsAttempt }: { delayMs: number; countsAsAttempt: boolean },
+): Promise<boolean> {
+  const rows = await postponeRow.run(db, [id, fence, delayMs, countsAsAttempt ? 1 : 0]);
+  return rows.length === 1;
+}
+
+// `sent_at` stays when the bureau has got the inquiry. An UNKNOWN pull of the same owner gets its late answer.
+const endRow = defineStatement<PullRow>(
+  'pull_end',
+  `UPDATE pulls SET state = $3, failure = $4, due_at = NULL, finished_at = clock_timestamp(),
+     sent_at = CASE WHEN $5 THEN sent_at END
+   WHERE id = $1 AND fence = $2
+     AND (state = 'RUNNING' OR (state = 'UNKNOWN' AND $3 <> 'UNKNOWN'))
+   RETURNING ${PULL_COLUMNS}`,
+);
+
+/** Ends a pull; undefined when it has another owner or has ended before. */
+export async function endPull(
+  tx: Queryable,
+  { id, fence }: Pick<OwnedPull, 'id' | 'fence'>,
+  { state, failure, wasSent }: { state: State; failure?: Failure; wasSent: boolean },
+): Promise<PullRow | undefined> {
+  const [row] = await endRow.run(tx, [id, fence, state, failure ?? null, wasSent]);
+  return row;
+}
+
+const selectEnded = defineStatement<{ id: string }>(
+  'pulls_ended',
+  'SELECT id FROM pulls WHERE id = ANY ($1::uuid[]) AND finished_at IS NOT NULL',
+);
+
+/** Those of the pulls that have ended. */
+export async function findEndedPulls(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  return (await selectEnded.run(db, [ids])).map(({ id }) => id);
+}
+
+const selectNextDue = defineStatement<{ dueInMs: number }>(
+  'pulls_next_due',
+  `SELECT greatest(0, ceil(extract(epoch FROM min(due_at) - clock_timestamp()) * 1000))::bigint AS "dueInMs"
+   FROM pulls WHERE finished_at IS NULL HAVING count(*) > 0`,
+);
+
+/** The time until the next pull is due; undefined when no pull is unfinished. */
+export async function findNextDueMs(db: Queryable): Promise<number | undefined> {
+  const [row] = await selectNextDue.run(db, []);
+  return row?.dueInMs;
+}
+
+export const countUnfinished = defineStatement<{ source: string; state: string; count: number }>(
+  'pulls_count_unfinished',
+  `SELECT source, state, count(*) AS count FROM pulls
+   WHERE finished_at IS NULL GROUP BY source, state`,
+);
+
+export const findOldestUnfinished = defineStatement<{ ageS: number | null }>(
+  'pulls_oldest_unfinished',
+  `SELECT extract(epoch FROM clock_timestamp() - min(requested_at))::float8 AS "ageS"
+   FROM pulls WHERE finished_at IS NULL`,
+);

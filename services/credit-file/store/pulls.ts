@@ -1,0 +1,131 @@
+/** The SQL of requests for pulls: finds, inserts and lists the pulls of an applicant. */
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import type { Source } from '../bureaus/bureau.ts';
+import type { EarlierPulls, PullRow } from '../pulls/pull.ts';
+import type { ApplicantKey } from '../scope.ts';
+
+export const PULL_COLUMNS = `pulls.id, pulls.retailer_id AS "retailerId",
+     pulls.application_id AS "applicationId", pulls.applicant_id AS "applicantId", pulls.seq,
+     pulls.source, pulls.state, pulls.failure, pulls.forced, pulls.request_key AS "requestKey",
+     pulls.key_id AS "keyId", pulls.requested_by AS "requestedBy", pulls.request_id AS "requestId", pulls.consent,
+     pulls.requested_at AS "requestedAt", pulls.sent_at AS "sentAt",
+     pulls.finished_at AS "finishedAt"`;
+
+const lockApplicant = defineStatement(
+  'pull_lock_applicant',
+  `SELECT pg_advisory_xact_lock(hashtextextended('pulls ' || $1::uuid, 0))`,
+);
+
+/**
+ * Waits until no other transaction requests a pull for the applicant, and keeps others waiting until the
+ * transaction ends. The first pull has no row to lock.
+ */
+export async function lockPullsOf(tx: Queryable, applicantId: string): Promise<void> {
+  await lockApplicant.run(tx, [applicantId]);
+}
+
+const selectEarlier = defineStatement<PullRow & { role: keyof EarlierPulls }>(
+  'pulls_earlier',
+  `(SELECT 'sameRequest' AS role, ${PULL_COLUMNS} FROM pulls
+    WHERE applicant_id = $2 AND application_id = $1 AND request_key = $4)
+   UNION ALL
+   (SELECT 'unfinished', ${PULL_COLUMNS} FROM pulls
+    WHERE applicant_id = $2 AND application_id = $1 AND source = $3 AND finished_at IS NULL)
+   UNION ALL
+   (SELECT 'latestComplete', ${PULL_COLUMNS} FROM pulls
+    JOIN credit_files ON credit_files.pull_id = pulls.id
+    JOIN applicant_keys ON applicant_keys.id = pulls.key_id AND destroyed_at IS NULL
+    WHERE pulls.applicant_id = $2 AND pulls.application_id = $1 AND pulls.source = $3
+      AND pulls.state = 'COMPLETE'
+    ORDER BY pulls.seq DESC LIMIT 1)`,
+);
+
+/** @param requestKey null without one */
+export async function findEarlierPulls(
+  db: Queryable,
+  { applicationId, applicantId }: ApplicantKey,
+  source: Source,
+  requestKey: string | null,
+): Promise<EarlierPulls> {
+  const rows = await selectEarlier.run(db, [applicationId, applicantId, source, requestKey]);
+  const found = (name: keyof EarlierPulls) => rows.find(({ role }) => role === name);
+  return {
+    sameRequest: found('sameRequest'),
+    unfinished: found('unfinished'),
+    latestComplete: found('latestComplete'),
+  };
+}
+
+/** A pull that is requested. */
+export type NewPull = Omit<
+  PullRow,
+  'seq' | 'state' | 'failure' | 'sentAt' | 'finishedAt' | 'requestedAt'
+>;
+
+const insertRow = defineStatement<PullRow>(
+  'pull_insert',
+  `INSERT INTO pulls (id, retailer_id, application_id, applicant_id, seq, source, state, forced,
+     request_key, key_id, requested_by, request_id, consent, attempts, fence, due_at, requested_at)
+   SELECT $1, $2, $3, $4::uuid, coalesce(max(seq), 0) + 1, $5, 'REQUESTED', $6, $7, $8, $9, $10, $11, 0, 0,
+     now(), now()
+   FROM pulls WHERE applicant_id = $4::uuid
+   RETURNING ${PULL_COLUMNS}`,
+);
+
+/** Inserts a requested pull as the latest one of its applicant, whose pulls the transaction has locked. */
+export async function insertPull(tx: Queryable, pull: NewPull): Promise<PullRow> {
+  const [inserted] = await insertRow.run(tx, [
+    pull.id,
+    pull.retailerId,
+    pull.applicationId,
+    pull.applicantId,
+    pull.source,
+    pull.forced,
+    pull.requestKey,
+    pull.keyId,
+    pull.requestedBy,
+    pull.requestId,
+    JSON.stringify(pull.consent),
+  ]);
+  if (inserted === undefined) throw new Error('an INSERT of one row returns one row');
+  return inserted;
+}
+
+const selectLatest = defineStatement<PullRow>(
+  'pull_latest',
+  `SELECT ${PULL_COLUMNS} FROM pulls
+   WHERE applicant_id = $2 AND application_id = $1 AND retailer_id = $3
+   ORDER BY seq DESC LIMIT 1`,
+);
+
+/** The latest pull of the retailer's applicant. */
+export async function findLatestPull(
+  db: Queryable,
+  { applicationId, applicantId }: ApplicantKey,
+  retailerId: string,
+): Promise<PullRow | undefined> {
+  const [row] = await selectLatest.run(db, [applicationId, applicantId, retailerId]);
+  return row;
+}
+
+/** A pull with the hit type of its file; null without one. */
+export type ListedPull = PullRow & { hitType: string | null };
+
+const selectPage = defineStatement<ListedPull>(
+  'pulls_list',
+  `SELECT ${PULL_COLUMNS}, credit_files.hit_type AS "hitType"
+   FROM pulls LEFT JOIN credit_files ON credit_files.pull_id = pulls.id
+   WHERE pulls.applicant_id = $2 AND pulls.application_id = $1 AND pulls.retailer_id = $3
+     AND pulls.seq < $4::bigint
+   ORDER BY pulls.seq DESC LIMIT $5`,
+);
+
+/** At most `limit` pulls of the retailer's applicant with a sequence under `before`, newest first. */
+export function findPulls(
+  db: Queryable,
+  { applicationId, applicantId }: ApplicantKey,
+  retailerId: string,
+  { before, limit }: { before: number; limit: number },
+): Promise<ListedPull[]> {
+  return selectPage.run(db, [applicationId, applicantId, retailerId, before, limit]);
+}

@@ -1,0 +1,86 @@
+/** The tables of the credit-file service. */
+import { EntitySchema } from 'typeorm';
+
+/**
+ * The pulls of an applicant, numbered 1, 2, 3 … by `seq`. `due_at` is the time of the next attempt of a
+ * requested pull, and the end of the lease of a running one. `fence` counts the owners of the pull.
+ * `sent_at` is committed before the inquiry is sent. `request_key` is the caller's own id of the request,
+ * and `request_id` the X-Request-Id. `key_id` is the applicant's data key, which seals the file. `consent` is the evidence of the consent that the pull is made on.
+ */
+const pulls = new EntitySchema({
+  name: 'pulls',
+  columns: {
+    id: { type: 'uuid', primary: true },
+    retailer_id: { type: 'uuid' },
+    application_id: { type: 'uuid' },
+    applicant_id: { type: 'uuid' },
+    seq: { type: 'integer' },
+    source: { type: 'text' },
+    state: { type: 'text' },
+    failure: { type: 'text', nullable: true },
+    forced: { type: 'boolean' },
+    request_key: { type: 'text', nullable: true },
+    key_id: { type: 'uuid' },
+    requested_by: { type: 'text' },
+    request_id: { type: 'text' },
+    consent: { type: 'jsonb' },
+    attempts: { type: 'integer' },
+    fence: { type: 'integer' },
+    due_at: { type: 'timestamptz', nullable: true },
+    requested_at: { type: 'timestamptz' },
+    sent_at: { type: 'timestamptz', nullable: true },
+    finished_at: { type: 'timestamptz', nullable: true },
+  },
+  indices: [
+    { name: 'pulls_sequence', columns: ['applicant_id', 'seq'], unique: true },
+    {
+      name: 'pulls_request_key',
+      columns: ['applicant_id', 'request_key'],
+      unique: true,
+      where: 'request_key IS NOT NULL',
+    },
+    {
+      name: 'pulls_unfinished',
+      columns: ['applicant_id', 'source'],
+      unique: true,
+      where: 'finished_at IS NULL',
+    },
+    { name: 'pulls_due', columns: ['due_at'], where: 'finished_at IS NULL' },
+  ],
+});
+
+/** The file of a complete pull. `sealed` is the file's JSON text, encrypted with the data key of the pull. */
+const creditFiles = new EntitySchema({
+  name: 'credit_files',
+  columns: {
+    id: { type: 'uuid', primary: true },
+    pull_id: { type: 'uuid' },
+    retailer_id: { type: 'uuid' },
+    applicant_id: { type: 'uuid' },
+    source: { type: 'text' },
+    hit_type: { type: 'text' },
+    requested_date: { type: 'date' },
+    sealed: { type: 'bytea' },
+    created_at: { type: 'timestamptz' },
+  },
+  indices: [
+    { name: 'credit_files_pull', columns: ['pull_id'], unique: true },
+    { name: 'credit_files_applicant', columns: ['applicant_id'] },
+  ],
+});
+
+/** A retailer's credentials with a bureau. `sealed` is the encrypted message of the contract. */
+const bureauCredentials = new EntitySchema({
+  name: 'bureau_credentials',
+  columns: {
+    retailer_id: { type: 'uuid', primary: true },
+    source: { type: 'text', primary: true },
+    sealed: { type: 'bytea' },
+    sealed_with: { type: 'text' },
+    set_at: { type: 'timestamptz' },
+  },
+  indices: [{ name: 'bureau_credentials_sealed_with', columns: ['sealed_with'] }],
+});
+
+/** All tables, for the data source. */
+export const TABLES = [pulls, creditFiles, bureauCredentials];

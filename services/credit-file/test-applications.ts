@@ -1,0 +1,100 @@
+/** A fake of the applications service, which the tests of this service cannot start. */
+import { randomUUID } from 'node:crypto';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import {
+  ConsentsService,
+  type GetInquirySubjectResponseSchema,
+} from '@creditlane/proto/applications/v1/consents_service';
+import type { Fault } from '@creditlane/rpc/fault';
+import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
+import { mountInMemory } from '@creditlane/rpc/memory/server';
+import { fakeService } from '@creditlane/rpc/test-fake-service';
+import type { Process } from '@creditlane/runtime/run';
+
+export type TestSubject = MessageInitShape<typeof GetInquirySubjectResponseSchema>;
+
+export interface FakeApplications {
+  /** By "application applicant". */
+  subjects: Map<string, TestSubject>;
+  /** The fault that every call throws instead. */
+  failure: Fault | undefined;
+  /** Is called after each answer was made. */
+  onAnswer: (() => void) | undefined;
+  callCount: number;
+}
+
+/** The fake, and the parts with which the service calls it. */
+export function startFakeApplications() {
+  const fake: FakeApplications = {
+    subjects: new Map(),
+    failure: undefined,
+    onAnswer: undefined,
+    callCount: 0,
+  };
+  const { privateKey, publicKey } = generateIdentityKeys();
+  const verifier = new TokenVerifier({
+    audience: 'applications',
+    trusted: { 'credit-file': publicKey },
+  });
+  const routes = fakeService(ConsentsService, {
+    async getInquirySubject({ applicationId, applicantId }) {
+      fake.callCount += 1;
+      if (fake.failure) throw fake.failure;
+      const answer = { ...fake.subjects.get(`${applicationId} ${applicantId}`) };
+      fake.onAnswer?.();
+      return answer;
+    },
+  });
+  return {
+    fake,
+    peers: ({ log, metrics }: Process) => ({
+      signer: new TokenSigner({ issuer: 'credit-file', privateKey }),
+      endpoints: {
+        applications: {
+          kind: 'memory',
+          transport: mountInMemory([routes], { verifier, log, metrics }),
+        } as const,
+      },
+    }),
+  };
+}
+
+/** An applicant with a consent. */
+export function aSubject(retailerId: string, applicantId: string): TestSubject {
+  return {
+    retailerId,
+    applicationStatus: 'SUBMITTED',
+    applicant: {
+      applicantId,
+      firstName: 'Amélie',
+      lastName: 'Tremblay',
+      sin: '046454286',
+      dateOfBirth: '1987-04-12',
+      addressHistory: [
+        { streetNo: '9', streetName: 'Old', city: 'Laval', province: 'QC', postalCode: 'H7A 1A1' },
+        {
+          addressType: 'CURRENT',
+          streetNo: '12',
+          streetName: 'Birch',
+          streetType: 'ST',
+          direction: 'NW',
+          city: 'Ottawa',
+          province: 'ON',
+          postalCode: 'K1A 0B1',
+        },
+      ],
+      employmentHistory: [{ employerName: 'Northern Lights', occupation: 'WELDER' }],
+    },
+    consent: {
+      id: randomUUID(),
+      applicantId,
+      purpose: 'CREDIT_APPLICATION',
+      textVersion: '2026-03',
+      documentSha256: 'ab'.repeat(32),
+      capturedAt: timestampFromDate(new Date('2026-03-01T12:00:00Z')),
+      capturedBy: randomUUID(),
+      expiresAt: timestampFromDate(new Date('2099-03-01T12:00:00Z')),
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/** A fake of the bureaus: it keeps the inquiries, and answers as a test says. */
+import type { BureauCredentials } from './bureau-credentials/sealed-credentials.ts';
+import type { BureauAnswer, Inquiry } from './bureaus/bureau.ts';
+import type { InquiryOutcome } from './bureaus/send-inquiry.ts';
+import type { CreditFile } from './credit-file.ts';
+
+/** A file of a bureau, with a social insurance number. */
+export const FILE: CreditFile = {
+  source: 'EQUIFAX',
+  id: 'U-4711',
+  hitType: 'HIT',
+  language: 'EN',
+  requestedDate: '2026-04-01',
+  subject: { firstName: 'Amélie', lastName: 'Tremblay', sin: '046454286' },
+  trades: [{ accountNumber: 'XX-99', balanceAmount: 1200 }],
+};
+
+export function answered(answer: BureauAnswer): InquiryOutcome {
+  return { kind: 'answered', answer };
+}
+
+export function fileAnswer(change: CreditFile = {}): InquiryOutcome {
+  return answered({ kind: 'file', file: { ...FILE, ...change }, unknownCodes: [] });
+}
+
+export class FakeBureau {
+  /** The inquiries that the bureau got, in order. */
+  inquiries: { inquiry: Inquiry; credentials: BureauCredentials }[] = [];
+  /** What becomes of each inquiry. */
+  answer: () => Promise<InquiryOutcome> = async () => fileAnswer();
+
+  reset(): void {
+    this.inquiries = [];
+    this.answer = async () => fileAnswer();
+  }
+
+  inquire(inquiry: Inquiry, credentials: BureauCredentials): Promise<InquiryOutcome> {
+    this.inquiries.push({ inquiry, credentials });
+    return this.answer();
+  }
+
+  /** Keeps answers back until the returned function is called. */
+  hold(): () => void {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const { answer } = this;
+    this.answer = () => held.then(answer);
+    return release;
+  }
+}
