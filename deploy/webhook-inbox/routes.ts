@@ -1,11 +1,14 @@
 // What the webhook inbox answers to each method and path.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answerJson, refuse } from '@creditlane/runtime/http/json-answer';
+import { readBody } from '@creditlane/runtime/http/request-body';
 import type { Behaviour } from './behaviour.ts';
 import type { LiveUpdates } from './live-updates.ts';
 import type { Page } from './page.ts';
 import type { ReceivedWebhook, ReceivedWebhooks } from './received-webhooks.ts';
-import { readBody } from './request-body.ts';
 import { checkSignatures, readSecret, type Verdicts } from './signatures.ts';
+
+const MAX_BODY_BYTES = 1024 * 1024;
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
@@ -35,7 +38,7 @@ export function createRoutes(deps: RouteDeps): Routes {
 
   return {
     async receive(request, response) {
-      const body = await readBody(request);
+      const body = await readBody(request, MAX_BODY_BYTES);
       if (body === undefined) refuse(response, 413, 'more than 1 MiB');
       else if (behaviour.answerWithFailure(response)) watchers.send('behaviour', behaviour.state());
       else {
@@ -66,7 +69,7 @@ export function createRoutes(deps: RouteDeps): Routes {
       '/behaviour': {
         GET: (_request, response) => showBehaviour(response),
         async PUT(request, response) {
-          const refusal = behaviour.set(await readBody(request));
+          const refusal = behaviour.set(await readBody(request, MAX_BODY_BYTES));
           if (refusal !== undefined) return refuse(response, 400, refusal);
           watchers.send('behaviour', behaviour.state());
           showBehaviour(response);
@@ -74,7 +77,7 @@ export function createRoutes(deps: RouteDeps): Routes {
       },
       '/secret': {
         async PUT(request, response) {
-          const secret = readSecret(await readBody(request));
+          const secret = readSecret(await readBody(request, MAX_BODY_BYTES));
           if (secret === undefined) return refuse(response, 400, 'expected {"secret": "whsec_…"}');
           await addSecret(secret);
           response.writeHead(204).end();
@@ -97,14 +100,4 @@ export function findRoute({ receive, paths }: Routes, request: IncomingMessage):
     refuse(response, 405, 'this path does not have the method');
   };
   return methods[request.method ?? ''] ?? refuseMethod;
-}
-
-/** Answers with an error and its reason. */
-export function refuse(response: ServerResponse, status: number, message: string): void {
-  answerJson(response, status, { status, message });
-}
-
-function answerJson(response: ServerResponse, status: number, value: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(`${JSON.stringify(value, null, 2)}\n`);
 }

@@ -1,4 +1,4 @@
-// Which requests the webhook inbox takes: those to its own address, from programs and from its own page.
+// Which requests a server for development takes: those to its own address, from programs and its own page.
 import type { IncomingMessage } from 'node:http';
 
 export interface Refusal {
@@ -7,7 +7,7 @@ export interface Refusal {
 }
 
 /**
- * Finds out why a request is refused; undefined when the inbox takes it.
+ * Finds out why a request is refused; undefined when the server takes it.
  *
  * A browser lets a page of any site send requests to this machine. Where the site's own name resolves to
  * this machine (DNS rebinding), the page reads the answers, too; `Host` is then the site's name. Programs
@@ -21,14 +21,14 @@ export function findRefusal(
 ): Refusal | undefined {
   const [host = '', ...otherHosts] = headers.host ?? [];
   if (otherHosts.length > 0 || !hosts.has(host.toLowerCase())) {
-    return { status: 421, message: `the inbox is called as ${[...hosts].join(' or ')}` };
+    return { status: 421, message: `this server is called as ${[...hosts].join(' or ')}` };
   }
   const isForeign =
     headers.origin?.some((origin) => origin.toLowerCase() !== `http://${host.toLowerCase()}`) ||
     // `none` is a person who enters the address.
     headers['sec-fetch-site']?.some((site) => site !== 'same-origin' && site !== 'none');
   if (!isForeign) return undefined;
-  return { status: 403, message: 'the inbox takes no requests from pages of other sites' };
+  return { status: 403, message: 'this server takes no requests from pages of other sites' };
 }
 
 /** The values of `Host` for a server on an address of this machine. */

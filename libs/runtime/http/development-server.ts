@@ -1,0 +1,88 @@
+/**
+ * HTTP servers for development: without credentials, for programs and browsers of one machine, with limits.
+ * Requests by other names than those of `host` and of loopback, and from pages of other sites, are refused.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Log } from '../telemetry/log.ts';
+import { refuse } from './json-answer.ts';
+import { createLimitedServer, type Timeouts } from './limited-server.ts';
+import { findRefusal, hostsOf } from './request-origin.ts';
+
+export interface DevelopmentServerOptions {
+  /** Who answers, for the log. */
+  name: string;
+  host: string;
+  /** 0 for any free port. */
+  port: number;
+  log: Log;
+  timeouts?: Timeouts | undefined;
+  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+}
+
+export interface DevelopmentServer {
+  url: string;
+  /** Cuts every connection. */
+  close: () => Promise<void>;
+}
+
+/** Longer than clients keep idle connections, so that the server never closes one that gets a request. */
+const KEEP_ALIVE_MS = 75_000;
+/** Browsers and clients of one machine. The one idle longest makes room for a new one. */
+const MAX_CONNECTIONS = 1_024;
+
+/** Of every answer; a handler may replace them. */
+const SECURITY_HEADERS = new Map([
+  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['cross-origin-opener-policy', 'same-origin'],
+  ['cross-origin-resource-policy', 'same-origin'],
+  ['referrer-policy', 'no-referrer'],
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'DENY'],
+  ['cache-control', 'no-store'],
+]);
+
+/** Starts the server. Rejects with the system's error when it cannot listen on the port. */
+export async function startDevelopmentServer(
+  options: DevelopmentServerOptions,
+): Promise<DevelopmentServer> {
+  const { name, host, port, log, timeouts, handle } = options;
+  let hosts: ReadonlySet<string> = new Set();
+  // A request without Host is refused below, with the headers of every answer.
+  const server = createLimitedServer(
+    { timeouts, maxConnections: MAX_CONNECTIONS },
+    { requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE_MS },
+  );
+  server.on('request', async (request, response) => {
+    response.setHeaders(SECURITY_HEADERS);
+    try {
+      const refusal = findRefusal(request, hosts);
+      if (refusal !== undefined) {
+        // Its body is not read.
+        response.setHeader('connection', 'close');
+        return refuse(response, refusal.status, refusal.message);
+      }
+      await handle(request, response);
+    } catch (err) {
+      // The client closed the connection while its body was read: there is no one to answer.
+      if (request.destroyed && !request.complete) return;
+      log.error({ err }, `${name} failed to answer`);
+      if (response.headersSent) response.destroy();
+      else refuse(response, 500, `${name} failed`);
+    }
+  });
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const { port: taken } = server.address() as AddressInfo;
+  hosts = hostsOf(host, taken);
+
+  const close = async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeAllConnections();
+    await closed;
+  };
+  return { url: `http://${host}:${taken}`, close };
+}
