@@ -12,7 +12,7 @@ const NAMED_REFERENCES: Readonly<Record<string, string>> = {
 };
 
 /** The text with every character that XML reserves as a reference. */
-function escapeXml(text: string): string {
+export function escapeXml(text: string): string {
   return (
     text
       .replace(UNWRITABLE, '')

@@ -29,7 +29,7 @@ export interface EquifaxAnswerOptions {
 /**
  * Equifax Canada's answer with a credit file. Lost are what the format has no element for: the industry of
  * foreign inquiries, cents, the day of dates outside header, inquiries and trades, the status of a trade
- * that also has a rate, and the sign and narratives of scores.
+ * that also has a rate, and all narratives of a score but the first.
  */
 export function writeEquifaxAnswer(file: CreditFile, options: EquifaxAnswerOptions = {}): string {
   const files = [file, ...(options.otherFiles ?? [])];

@@ -142,12 +142,14 @@ export function writeLocalInquiry(it: Item<'localInquiries'>): string {
   return element('CNLocalInquiry', { date: it.date }, party('CustomerId', it.customer));
 }
 
-/** The format has no industry of a foreign inquiry, and the province's element holds the member's name. */
+/** The format has no industry of a foreign inquiry, and the element of the province holds the member's name. */
 export function writeForeignInquiry(it: Item<'foreignInquiries'>): string {
+  const words = it.memberNameAndNumber?.split(' ') ?? [];
   return element(
     'CNForeignInquiry',
     { date: it.date },
-    text('CityNameOrInquiryNumber', it.memberNameAndNumber),
+    text('CityNameOrInquiryNumber', words.at(-1)),
+    text('InquiryProvince', words.slice(0, -1).join(' ') || undefined),
   );
 }
 
@@ -174,13 +176,15 @@ export function writeConsumerStatement(it: Item<'consumerStatements'>): string {
 
 const SCORE_DIGITS = 5;
 
+/** The product's description is the only narrative of a score. */
 export function writeScore(it: Item<'scores'>): string {
   const value = it.value ?? it.number?.toString();
   const isNumeric = value !== undefined && /^\d+$/.test(value);
+  const padded = isNumeric ? padNumber(Number(value), SCORE_DIGITS) : value;
   return element(
     'CNScore',
-    { productType: 'SCORE', productId: '9BNI', description: 'Beacon 9.0' },
-    group('Result', text('Value', isNumeric ? padNumber(Number(value), SCORE_DIGITS) : value)),
+    { productType: 'SCORE', productId: '9BNI', description: it.narratives?.[0] },
+    group('Result', text('Value', padded === undefined ? undefined : (it.sign ?? '') + padded)),
     list('Reasons', it.reasons, (reason) => element('Reason', { code: '9', description: reason })),
     list('RejectCodes', it.rejectCodes, (code) => element('RejectCode', { code })),
   );

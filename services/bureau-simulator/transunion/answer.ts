@@ -27,13 +27,9 @@ export function writeTransUnionAnswer(
 }
 
 /** TransUnion Canada's answer to an inquiry of which it makes no credit file; its HTTP status is 200, too. */
-export function writeTransUnionError(
-  code: string,
-  description: string,
-  options: TransUnionAnswerOptions = {},
-): string {
+export function writeTransUnionError(code: string, description: string): string {
   const error = element('Error', {}, text('Code', code), text('Description', description));
-  return answer(writeHead({}, options), options, group('Errors', error));
+  return answer(writeHead({}, {}), {}, group('Errors', error));
 }
 
 function answer(head: string, { envelope = 'soap' }: TransUnionAnswerOptions, contents: string) {
