@@ -1,16 +1,30 @@
 import { execFile } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describeWithKafka, openTestKafka } from '@creditlane/events/kafka/test-kafka';
 import type { Demo, ServiceAddress } from '@creditlane/local/demo/demo';
 import { readJson } from '@creditlane/local/json-file';
 import { SERVICES } from '@creditlane/platform/services';
+import {
+  type OtlpReceiver,
+  startOtlpReceiver,
+} from '@creditlane/runtime/telemetry/test-otlp-receiver';
 import { identifyProcess, type ProcessIdentity } from '@creditlane/supervision/pid-file';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { recordDemoDecision } from './platform/api-client.ts';
+import {
+  dumpDatabases,
+  findCanaries,
+  findWalEnd,
+  readSegments,
+  readWal,
+  type Searched,
+  seedLeak,
+} from './platform/canary-scan.ts';
 import { eventually } from './platform/eventually.ts';
 import { LaunchedPlatform, listProcessesUsing } from './platform/launched-platform.ts';
+import { putCanaries } from './platform/put-canaries.ts';
 import { createDataDir, removeDataDir } from './platform/temporary-data-dir.ts';
 import { WebhookInboxClient } from './platform/webhook-inbox-client.ts';
 
@@ -34,11 +48,16 @@ function launchUp(...args: string[]): LaunchedPlatform {
   return platform;
 }
 
-function launchUpOn(directory: string, args: string[] = []): LaunchedPlatform {
+function launchUpOn(
+  directory: string,
+  args: string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): LaunchedPlatform {
   return new LaunchedPlatform({
     dataDir: directory,
     program: 'processes/up.ts',
     args: ['--port', '0', ...args],
+    env,
   });
 }
 
@@ -56,13 +75,19 @@ describeWithKafka(kafka, 'npm run up', () => {
   let directory: string;
   let platform: LaunchedPlatform;
   let demo: Demo;
+  let receiver: OtlpReceiver;
   beforeAll(async () => {
+    receiver = await startOtlpReceiver();
     directory = await createDataDir('npm-up');
-    platform = launchUpOn(directory, ['--replicas', 'decisions=2']);
+    platform = launchUpOn(directory, ['--replicas', 'decisions=2'], {
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint,
+      LOG_LEVEL: 'debug',
+    });
     demo = await platform.ready(120_000);
   }, 180_000);
   afterAll(async () => {
     await platform.stop();
+    await receiver.close();
     await runDown(directory);
     await removeDataDir(directory);
   });
@@ -104,6 +129,52 @@ describeWithKafka(kafka, 'npm run up', () => {
     await recordDemoDecision(demo, 'APPROVED');
     const webhooks = await new WebhookInboxClient(demo.inboxUrl).waitFor(2);
     expect(webhooks.at(-1)?.path).toBe('/application-approved');
+  });
+
+  test('secrets put in at the API are nowhere in the clear in what the platform stores and writes', {
+    timeout: 120_000,
+  }, async () => {
+    const adminUrl = await findAdminUrl(directory);
+    const since = await findWalEnd(adminUrl);
+    // The launcher itself prints a key, for the person who started it.
+    const announced = platform.output.length;
+    const { canaries, applicationId, requestId } = await putCanaries(demo);
+    const seeded = await seedLeak(adminUrl);
+    // An event that came out as a webhook is in Kafka.
+    const inbox = new WebhookInboxClient(demo.inboxUrl);
+    const isExported = async () =>
+      (await inbox.list()).some(({ path }) => path === '/application-exported');
+    await expect.poll(isExported, { timeout: 20_000 }).toBe(true);
+    const isTraced = () => receiver.texts.some((text) => text.includes(applicationId));
+    await expect.poll(isTraced, { timeout: 20_000 }).toBe(true);
+    async function* places(): AsyncGenerator<Searched> {
+      yield* dumpDatabases(adminUrl);
+      yield* readWal(adminUrl, since);
+      yield {
+        place: 'log of PostgreSQL',
+        bytes: await readFile(`${directory}/postgres/server.log`),
+      };
+      yield* readSegments(join(directory, 'kafka'));
+      yield { place: 'traces', bytes: Buffer.from(receiver.texts.join('\n')) };
+      yield { place: 'logs of the services', bytes: Buffer.from(platform.output.slice(announced)) };
+    }
+    const known = { name: 'id', texts: [applicationId, requestId] };
+    const found = await findCanaries(places(), [...canaries, known, seeded]);
+    // The search finds what is in the clear, in each kind of place and in each encoding.
+    const isKnown = (it: string) => it.startsWith('id ') || it.startsWith('seeded leak ');
+    const leakTable = 'postgres public.leak';
+    expect(found.filter(isKnown)).toEqual(
+      expect.arrayContaining([
+        'id as text in Kafka',
+        'id as text in WAL',
+        'id as text in creditlane_applications public.outbox',
+        'id as text in logs of the services',
+        'id as text in traces',
+        ...['UTF-16', 'base64', 'hex', 'text'].map((it) => `seeded leak as ${it} in ${leakTable}`),
+        'seeded leak as compressed text in WAL',
+      ]),
+    );
+    expect(found.filter((it) => !isKnown(it))).toEqual([]);
   });
 
   test('starts a killed Kafka broker again, no event is lost, and Ctrl-C leaves no process', {
@@ -215,6 +286,15 @@ async function listLiving(demo: Demo): Promise<string[]> {
     return startTime === '' ? [] : [name];
   });
   return (await Promise.all(all)).flat();
+}
+
+/** The URL by which the installation's PostgreSQL is administrated. */
+async function findAdminUrl(directory: string): Promise<string> {
+  const pidFile = await readFile(join(directory, 'postgres/cluster/postmaster.pid'), 'utf8');
+  const secrets = await readJson<{ postgresPassword: string }>(join(directory, 'secrets.json'));
+  const [, , , port] = pidFile.split('\n');
+  const password = encodeURIComponent(secrets?.postgresPassword ?? '');
+  return `postgres://creditlane_admin:${password}@127.0.0.1:${port}/postgres`;
 }
 
 async function waitUntilReady({ opsUrl }: ServiceAddress): Promise<void> {
