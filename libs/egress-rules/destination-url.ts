@@ -13,6 +13,8 @@ export interface EgressPolicy {
   readonly allowLoopback: boolean;
   /** The allowed ports of https, and of http where http is allowed. */
   readonly ports: readonly number[];
+  /** Names that may be internal; none when left out. */
+  readonly privateHosts?: readonly string[];
 }
 
 /** A request was not sent because its destination is not allowed. `code` is a stable name of the reason. */
@@ -89,6 +91,7 @@ export function checkEgressUrl(url: URL, policy: EgressPolicy): void {
   if (isIP(host) === 0 && !isHostName(host)) throw new EgressDeniedError('host_name_invalid');
   if (isAllowedLoopback) return;
   if (!policy.ports.includes(portOf(url))) throw new EgressDeniedError('port_not_allowed');
+  if (policy.privateHosts?.includes(url.hostname)) return;
   // Node does not look IP literals up, so they are checked here. The URL parser has already converted
   // forms such as 0x7f.1 to four decimal numbers.
   if (isIP(host) !== 0) {

@@ -5,10 +5,11 @@ import {
   EgressDeniedError,
   type EgressPolicy,
 } from '@creditlane/egress-rules/destination-url';
+import { nameServers, type Resolve } from '@creditlane/egress-rules/guarded-lookup';
 import { LRUCache } from 'lru-cache';
 import { ConnectionPool } from './connection-pool.ts';
 import { Exchange, type OnSent, type Outcome } from './exchange.ts';
-import { guardedDial, nameServers, type Resolve } from './guarded-dial.ts';
+import { guardedDial } from './guarded-dial.ts';
 
 export interface EgressOptions extends EgressPolicy {
   readonly deadlineMs: number;

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { guardedDial, nameServers } from './guarded-dial.ts';
+import { guardedDial } from './guarded-dial.ts';
 
 it.each(['http:', 'https:'])(
   'a connection by %s whose peer address is not public is closed before a byte is sent',
@@ -33,7 +33,3 @@ it.each(['http:', 'https:'])(
     await new Promise((resolve) => server.close(resolve));
   },
 );
-
-it('localhost is resolved without a name server', async () => {
-  expect(await nameServers()('localhost')).toEqual(['127.0.0.1', '::1']);
-});
