@@ -48,8 +48,9 @@ const LIBRARIES: Boundary[] = [
   { pattern: /^jose$/, allowedIn: /^libs\/rpc\//, instead: 'use @creditlane/rpc/identity' },
   {
     pattern: /^undici$/,
-    allowedIn: /^(test|bench)\/|(\/test-[^/]+|\.test)\.ts$/,
-    instead: 'only the dispatcher calls addresses that users configured',
+    allowedIn:
+      /^(test|bench|services\/credit-file\/bureaus\/transport)\/|(\/test-[^/]+|\.test)\.ts$/,
+    instead: 'only the dispatcher and the bureau client call addresses that users configured',
   },
   {
     pattern: /^(pino|prom-client)$/,

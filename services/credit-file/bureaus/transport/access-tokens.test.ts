@@ -1,0 +1,108 @@
+import { expect, it } from 'vitest';
+import {
+  answer,
+  bytes,
+  bytesThen,
+  FILE,
+  inquiryOf,
+  openTestClient,
+  type Script,
+  startScriptedBureau,
+} from './test-scripted-bureau.ts';
+
+const REJECTED = answer('', 401, ['www-authenticate: Bearer realm="x", error="invalid_token"']);
+
+function tokenAnswer(token: string, seconds: number | string = 3_600): Script {
+  return answer(JSON.stringify({ access_token: token, token_type: 'Bearer', expires_in: seconds }));
+}
+
+async function openOAuth(token: Script[], inquiry: Script[] = [answer(FILE)]) {
+  const bureau = await startScriptedBureau({ token, inquiry });
+  const clock = { nowMs: 0 };
+  const { client } = openTestClient({ nowMs: () => clock.nowMs });
+  const inquire = async (clientSecret = 'c2VjcmV0') => {
+    const outcome = await client.inquire(inquiryOf(), { url: bureau.url, clientSecret });
+    return outcome.kind === 'answered' ? outcome.answer.kind : outcome.reason;
+  };
+  /** The tokens of the inquiries. */
+  const tokens = () => bureau.inquiries.map((text) => /bearer (\S+)/i.exec(text)?.[1]);
+  return { bureau, clock, inquire, tokens };
+}
+
+it('a token is asked for once, and again a tenth of its life before it ends', async () => {
+  const { bureau, clock, inquire, tokens } = await openOAuth([
+    tokenAnswer('T1'),
+    tokenAnswer('T2'),
+  ]);
+  await inquire();
+  clock.nowMs = 3_600_000 * 0.9 - 1;
+  await inquire();
+  clock.nowMs += 2;
+  await inquire();
+  expect(tokens()).toEqual(['T1', 'T1', 'T2']);
+  expect(bureau.tokenRequests).toHaveLength(2);
+});
+
+it('a token that ends within a minute or at an unknown time is used once', async () => {
+  const short = [tokenAnswer('T1', 60), tokenAnswer('T2', 'soon'), tokenAnswer('T3', '3600')];
+  const { inquire, tokens } = await openOAuth(short);
+  for (let count = 0; count < 4; count += 1) await inquire();
+  expect(tokens()).toEqual(['T1', 'T2', 'T3', 'T3']);
+});
+
+it('inquiries at the same time share one token request, and other credentials have their own', async () => {
+  const { bureau, inquire } = await openOAuth([tokenAnswer('T1')]);
+  await Promise.all([inquire(), inquire(), inquire(), inquire('b3RoZXI=')]);
+  expect(bureau.inquiries).toHaveLength(4);
+  expect(bureau.tokenRequests).toHaveLength(2);
+});
+
+it.each([
+  ['status 401', answer('', 401), 'token_refused'],
+  ['status 400', answer('{"error":"invalid_client"}', 400), 'token_refused'],
+  ['status 500', answer('', 500), 'token_failed'],
+  ['a redirect', answer('', 307, ['location: /inquiry']), 'token_failed'],
+  ['no JSON', answer('<html/>'), 'token_failed'],
+  ['no token', answer('{}'), 'token_failed'],
+  ['a token that is no header value', tokenAnswer('a\r\nb'), 'token_failed'],
+  ['a lost connection', bytesThen('', 'reset'), 'token_failed'],
+  [
+    'an answer that is too large',
+    bytes(`HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n${'x'.repeat(70_000)}`),
+    'token_failed',
+  ],
+])('a token request with %s → no inquiry', async (_, script, reason) => {
+  const { bureau, inquire } = await openOAuth([script]);
+  expect(await inquire()).toBe(reason);
+  expect(bureau.inquiries).toEqual([]);
+  expect(bureau.tokenRequests).toHaveLength(1);
+});
+
+it('a kept token that the bureau rejects by RFC 6750 → the inquiry is sent again with a new one', async () => {
+  const { inquire, tokens } = await openOAuth(
+    [tokenAnswer('T1'), tokenAnswer('T2')],
+    [answer(FILE), REJECTED, answer(FILE)],
+  );
+  expect([await inquire(), await inquire()]).toEqual(['file', 'file']);
+  expect(tokens()).toEqual(['T1', 'T1', 'T2']);
+});
+
+it.each([
+  ['a kept token with a 401 that names no reason', [answer(FILE), answer('', 401)], 2],
+  ['a new token that is rejected', [REJECTED], 1],
+  ['a kept and then a new token, both rejected', [answer(FILE), REJECTED], 3],
+])('%s → refused, and not sent again', async (_, inquiry, sent) => {
+  const { bureau, inquire } = await openOAuth([tokenAnswer('T1'), tokenAnswer('T2')], inquiry);
+  if (inquiry.length === 2) expect(await inquire()).toBe('file');
+  expect(await inquire()).toBe('refused');
+  expect(bureau.inquiries).toHaveLength(sent);
+});
+
+it('a token that was rejected is not kept', async () => {
+  const { inquire, tokens } = await openOAuth(
+    [tokenAnswer('T1'), tokenAnswer('T2')],
+    [answer(FILE), answer('', 401), answer(FILE)],
+  );
+  for (let count = 0; count < 3; count += 1) await inquire();
+  expect(tokens()).toEqual(['T1', 'T1', 'T2']);
+});

@@ -1,0 +1,132 @@
+/** Access tokens of bureaus: asked for once per credentials, by one request at a time, and kept until they end. */
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Dispatcher } from 'undici';
+import type { BureauRequest } from '../bureau.ts';
+import { Exchange, type ExchangeEnd, type HttpAnswer } from './exchange.ts';
+import { type NeverSent, type NeverSentReason, neverSentAfter } from './inquiry-outcome.ts';
+
+export type TokenOutcome =
+  | { readonly kind: 'token'; readonly token: string; readonly isKept: boolean }
+  | NeverSent;
+
+interface KeptToken {
+  readonly token: string;
+  readonly endsAtMs: number;
+}
+
+export interface AccessTokensOptions {
+  readonly dispatcher: Dispatcher;
+  readonly timeoutMs: number;
+  /** Of a monotonic clock. */
+  readonly nowMs: () => number;
+}
+
+const MAX_TOKENS = 1_000;
+const MAX_ANSWER_BYTES = 64 * 1_024;
+/** A token is not used in its last minute, nor in the last tenth of its life. */
+const MARGIN_MS = 60_000;
+const MARGIN_SHARE = 0.1;
+/** A bureau's word that a token lives longer is not relied on. */
+const MAX_LIFE_MS = 86_400_000;
+/** RFC 6750, 2.1. */
+const TOKEN = /^[A-Za-z0-9._~+/-]{1,8192}=*$/;
+
+export class AccessTokens {
+  readonly #options: AccessTokensOptions;
+  /** By the digest of the request, which holds the credentials: other credentials never get the token. */
+  readonly #kept = new LRUCache<string, KeptToken>({ max: MAX_TOKENS });
+  readonly #underWay = new Map<string, Promise<TokenOutcome>>();
+  readonly #exchanges = new Set<Exchange>();
+
+  constructor(options: AccessTokensOptions) {
+    this.#options = options;
+  }
+
+  /** The kept token, or a new one. Calls with equal requests share one request. Never rejects. */
+  get(request: BureauRequest): Promise<TokenOutcome> {
+    const key = keyOf(request);
+    const kept = this.#kept.get(key);
+    if (kept !== undefined && this.#options.nowMs() < kept.endsAtMs) {
+      return Promise.resolve({ kind: 'token', token: kept.token, isKept: true });
+    }
+    const running = this.#underWay.get(key);
+    if (running !== undefined) return running;
+    const started = this.#fetch(key, request).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, started);
+    return started;
+  }
+
+  /** Forgets a token that the bureau rejected, unless another one has replaced it. */
+  forget(request: BureauRequest, token: string): void {
+    const key = keyOf(request);
+    if (this.#kept.peek(key)?.token === token) this.#kept.delete(key);
+  }
+
+  /** Ends the requests under way. */
+  stop(): void {
+    for (const exchange of this.#exchanges) exchange.abort('stopping');
+  }
+
+  async #fetch(key: string, request: BureauRequest): Promise<TokenOutcome> {
+    const { timeoutMs, nowMs, dispatcher } = this.#options;
+    const exchange = new Exchange({
+      sendWithinMs: timeoutMs,
+      deadlineMs: timeoutMs,
+      maxAnswerBytes: MAX_ANSWER_BYTES,
+    });
+    this.#exchanges.add(exchange);
+    const requestedAtMs = nowMs();
+    const end = await exchange.run(dispatcher, request);
+    this.#exchanges.delete(exchange);
+    const read = tokenOf(end);
+    if (read.kind === 'never_sent') return read;
+    const { token, lifeMs } = read;
+    const marginMs = Math.max(MARGIN_MS, lifeMs * MARGIN_SHARE);
+    if (lifeMs > marginMs) {
+      this.#kept.set(key, { token, endsAtMs: requestedAtMs + lifeMs - marginMs });
+    }
+    return { kind: 'token', token, isKept: false };
+  }
+}
+
+interface ReadToken {
+  readonly kind: 'token';
+  readonly token: string;
+  readonly lifeMs: number;
+}
+
+/** Reads the answer of RFC 6749, 5. A lost answer to a token request is no inquiry, so nothing is unknown. */
+function tokenOf(end: ExchangeEnd): ReadToken | NeverSent {
+  if (end.kind === 'unsent') return neverSentAfter(end.error);
+  if (end.kind === 'lost') {
+    return failed(end.reason === 'stopping' ? 'stopping' : 'token_failed');
+  }
+  const { status } = end.answer;
+  if (status === 400 || status === 401 || status === 403) return failed('token_refused');
+  return (status === 200 && readToken(end.answer)) || failed('token_failed');
+}
+
+function failed(reason: NeverSentReason): NeverSent {
+  return { kind: 'never_sent', reason };
+}
+
+function readToken({ body }: HttpAnswer): ReadToken | undefined {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  const { access_token: token, expires_in: seconds } = answer as Record<string, unknown>;
+  if (typeof token !== 'string' || !TOKEN.test(token)) return undefined;
+  const lifeMs = Number(seconds ?? 0) * 1_000;
+  return { kind: 'token', token, lifeMs: lifeMs > 0 ? Math.min(lifeMs, MAX_LIFE_MS) : 0 };
+}
+
+function keyOf({ url, headers, body }: BureauRequest): string {
+  return createHash('sha256')
+    .update(JSON.stringify([url, headers, body]))
+    .digest('base64');
+}

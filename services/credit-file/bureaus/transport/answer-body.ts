@@ -1,0 +1,32 @@
+/** The body of an answer without its content encoding, within a limit of bytes. */
+import { promisify } from 'node:util';
+import { gunzip, inflate } from 'node:zlib';
+import type { HttpAnswer } from './exchange.ts';
+
+export type DecodedBody =
+  | { readonly kind: 'decoded'; readonly body: Uint8Array }
+  | { readonly kind: 'too_large' }
+  | { readonly kind: 'undecodable' };
+
+const DECODERS = new Map([
+  ['gzip', promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)],
+  ['x-gzip', promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)],
+  ['deflate', promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate)],
+]);
+
+/** @param maxBytes the most bytes of the decoded body; zlib stops there, so a small bomb stays small */
+export async function decodeBody(
+  { headers, body }: HttpAnswer,
+  maxBytes: number,
+): Promise<DecodedBody> {
+  const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (encoding === 'identity' || encoding === '') return { kind: 'decoded', body };
+  const decode = DECODERS.get(encoding);
+  if (decode === undefined) return { kind: 'undecodable' };
+  try {
+    return { kind: 'decoded', body: await decode(body, { maxOutputLength: maxBytes }) };
+  } catch (error) {
+    const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    return { kind: isTooLarge ? 'too_large' : 'undecodable' };
+  }
+}

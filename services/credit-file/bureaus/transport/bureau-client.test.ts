@@ -1,0 +1,206 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { createLog } from '@creditlane/runtime/telemetry/log';
+import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  answer,
+  bytes,
+  FILE,
+  inquiryOf,
+  LOCAL,
+  openTestClient,
+  startScriptedBureau,
+  stopTime,
+  testFormat,
+} from './test-scripted-bureau.ts';
+
+const REDIRECT = ['location: /elsewhere'];
+
+describe('an answer', () => {
+  it.each([
+    ['a file', answer(FILE), 'file'],
+    ['a compressed file', answer(gzipSync(FILE), 200, ['content-encoding: gzip']), 'file'],
+    ['a file with an error status', answer(FILE, 500), 'file'],
+    ['a refusal', answer('<error>rejected</error>'), 'rejected'],
+    ['a refusal with an error status', answer('<error>credentials</error>', 500), 'credentials'],
+    ['no text of the format', answer('<html/>'), 'malformed'],
+    ['no body', answer('', 204), 'malformed'],
+    ['an unknown content encoding', answer(FILE, 200, ['content-encoding: br']), 'malformed'],
+    ['a broken content encoding', answer(FILE, 200, ['content-encoding: gzip']), 'malformed'],
+    ['status 400', answer('', 400), 'rejected'],
+    ['status 401', answer('', 401), 'credentials'],
+    ['status 403', answer('', 403), 'credentials'],
+    ['status 404', answer('', 404), 'rejected'],
+    ['status 429', answer('', 429), 'unavailable'],
+    ['status 500', answer('', 500), 'server_error'],
+    ['status 502', answer('', 502), 'server_error'],
+    ['status 503', answer('', 503), 'server_error'],
+    ['status 302', answer('', 302, REDIRECT), 'redirected'],
+    ['status 303', answer('', 303, REDIRECT), 'redirected'],
+    ['status 307', answer('', 307, REDIRECT), 'rejected'],
+    ['status 308', answer('', 308, REDIRECT), 'rejected'],
+  ])('%s → one inquiry', async (_, script, expected) => {
+    const bureau = await startScriptedBureau({ inquiry: [script] });
+    const { client } = openTestClient();
+    const outcome = await client.inquire(inquiryOf(), { url: bureau.url });
+    expect(wordOf(outcome)).toBe(expected);
+    expect(bureau.inquiries).toHaveLength(1);
+  });
+
+  it('that makes the format fail → malformed', async () => {
+    const bureau = await startScriptedBureau({});
+    const readAnswer = () => {
+      throw new Error('a defect');
+    };
+    const { client } = openTestClient({ format: { ...testFormat, readAnswer } });
+    const outcome = await client.inquire(inquiryOf(), { url: bureau.url });
+    expect(wordOf(outcome)).toBe('malformed');
+  });
+});
+
+describe('an inquiry that is never sent', () => {
+  const open = openTestClient;
+
+  it('to a port where nothing listens: connection_refused', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as { port: number };
+    await new Promise((resolve) => server.close(resolve));
+    const outcome = await open().client.inquire(inquiryOf(), { url: `http://127.0.0.1:${port}` });
+    expect(wordOf(outcome)).toBe('connection_refused');
+  });
+
+  it.each([
+    ['http', { ...LOCAL, allowHttp: false }, 'http://127.0.0.1:1'],
+    ['a private address', LOCAL, 'http://10.0.0.1:443'],
+    ['loopback', { ...LOCAL, allowLoopback: false }, 'http://localhost:443'],
+    ['a host that is not listed', { ...LOCAL, hosts: ['a.example'] }, 'https://b.example'],
+    ['no URL', LOCAL, 'b.example'],
+  ])('to %s: address_denied', async (_, hostRules, url) => {
+    const outcome = await open({ hostRules }).client.inquire(inquiryOf(), { url });
+    expect(wordOf(outcome)).toBe('address_denied');
+  });
+
+  it('to a name of a private address: address_denied, unless the host is listed', async () => {
+    const bureau = await startScriptedBureau({});
+    const url = `http://bureau.example.com:${bureau.port}`;
+    const rules = { ...LOCAL, allowLoopback: false, ports: [bureau.port] };
+    const resolve = async () => ['127.0.0.1'];
+    const denied = await open({ hostRules: rules, resolve }).client.inquire(inquiryOf(), { url });
+    expect(wordOf(denied)).toBe('address_denied');
+    const hostRules = { ...rules, hosts: ['bureau.example.com'] };
+    const sent = await open({ hostRules, resolve }).client.inquire(inquiryOf(), { url });
+    expect(wordOf(sent)).toBe('file');
+  });
+
+  it('to a name without an address: name_unknown', async () => {
+    const { client } = open({ resolve: async () => [] });
+    const outcome = await client.inquire(inquiryOf(), { url: 'http://bureau.example.com:443' });
+    expect(wordOf(outcome)).toBe('name_unknown');
+  });
+
+  it('for a request that the format cannot make: request_invalid', async () => {
+    const makeRequest = () => {
+      throw new Error('a defect');
+    };
+    const { client } = open({ format: { ...testFormat, makeRequest } });
+    const outcome = await client.inquire(inquiryOf(), { url: 'http://127.0.0.1:1' });
+    expect(wordOf(outcome)).toBe('request_invalid');
+  });
+
+  it('to a bureau whose certificate is not trusted: tls_failed', async () => {
+    const issued = new TestCertificateAuthority().issue();
+    const [cert, key, ca] = [issued.cert, issued.key, issued.ca].map((path) =>
+      readFileSync(path, 'utf8'),
+    );
+    const bureau = await startScriptedBureau({ tls: { cert, key } });
+    const warning = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const refused = await open().client.inquire(inquiryOf(), { url: bureau.url });
+    vi.unstubAllEnvs();
+    warning.mockRestore();
+    expect(wordOf(refused)).toBe('tls_failed');
+    expect(bureau.inquiries).toEqual([]);
+    const trusted = await open({ ca }).client.inquire(inquiryOf(), { url: bureau.url });
+    expect(wordOf(trusted)).toBe('file');
+  });
+});
+
+describe('a breaker', () => {
+  it('opens after five failures in a row, for one base URL, and one probe closes it', async () => {
+    const fails = Array.from({ length: 5 }, () => answer('', 500));
+    const broken = await startScriptedBureau({ inquiry: [...fails, answer(FILE)] });
+    const working = await startScriptedBureau({});
+    let nowMs = 0;
+    const { client, metrics } = openTestClient({ nowMs: () => nowMs });
+    const inquire = async ({ url }: { url: string }) =>
+      wordOf(await client.inquire(inquiryOf(), { url }));
+    for (let count = 0; count < 5; count += 1) expect(await inquire(broken)).toBe('server_error');
+    expect(await inquire(broken)).toBe('breaker_open');
+    expect(await inquire(working)).toBe('file');
+    expect(broken.inquiries).toHaveLength(5);
+    const gauge = 'creditlane_bureau_breakers{source="EQUIFAX",state=';
+    expect(await metrics.text()).toContain(`${gauge}"open"} 1`);
+    nowMs += 60_000;
+    expect(await metrics.text()).toContain(`${gauge}"half_open"} 1`);
+    expect(await Promise.all([inquire(broken), inquire(broken)])).toEqual(['file', 'breaker_open']);
+    expect(await inquire(broken)).toBe('file');
+    expect(await metrics.text()).toContain(`${gauge}"closed"} 2`);
+  });
+});
+
+describe('closing', () => {
+  it('lets an inquiry that was sent end, and sends no further one', async () => {
+    const gate = Promise.withResolvers<void>();
+    const bureau = await startScriptedBureau({
+      inquiry: [(socket, request) => void gate.promise.then(() => answer(FILE)(socket, request))],
+    });
+    const { client } = openTestClient({ maxConnections: 1 });
+    const sent = client.inquire(inquiryOf('sent'), { url: bureau.url });
+    await expect.poll(() => bureau.inquiries.length).toBe(1);
+    const waiting = client.inquire(inquiryOf('waiting'), { url: bureau.url });
+    const closing = client.close();
+    const late = client.inquire(inquiryOf('late'), { url: bureau.url });
+    expect([wordOf(await waiting), wordOf(await late)]).toEqual(['stopping', 'stopping']);
+    gate.resolve();
+    expect(wordOf(await sent)).toBe('file');
+    await closing;
+    expect(bureau.inquiries).toHaveLength(1);
+  });
+
+  it('ends an inquiry whose answer does not come in the drain time: unknown', async () => {
+    const bureau = await startScriptedBureau({ inquiry: [bytes('')] });
+    const { client } = openTestClient();
+    stopTime();
+    const sent = client.inquire(inquiryOf(), { url: bureau.url });
+    await expect.poll(() => bureau.inquiries.length).toBe(1);
+    const closing = client.close();
+    vi.advanceTimersByTime(8_000);
+    expect(await sent).toMatchObject({ kind: 'unknown', reason: 'stopping' });
+    await closing;
+  });
+});
+
+it('the log has the outcome of an inquiry and neither its subject nor the credentials', async () => {
+  const lines: string[] = [];
+  const log = createLog('test', { destination: { write: (line) => void lines.push(line) } });
+  const bureau = await startScriptedBureau({ token: [answer('', 401)] });
+  const { client } = openTestClient({ log });
+  const credentials = { url: bureau.url, clientSecret: 'c2VjcmV0' };
+  await client.inquire(inquiryOf('pull-1'), credentials);
+  await client.inquire(inquiryOf('pull-2'), { url: 'http://127.0.0.1:1' });
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { reference: 'pull-1', outcome: 'never_sent', reason: 'token_refused', level: 'warn' },
+    { reference: 'pull-2', reason: 'connection_refused', err: { code: 'ECONNREFUSED' } },
+  ]);
+  expect(lines.join()).not.toMatch(/c2VjcmV0|1980-01-01/);
+});
+
+function wordOf(
+  outcome: Awaited<ReturnType<ReturnType<typeof openTestClient>['client']['inquire']>>,
+) {
+  if (outcome.kind !== 'answered') return outcome.reason;
+  return outcome.answer.kind === 'refused' ? outcome.answer.reason : outcome.answer.kind;
+}

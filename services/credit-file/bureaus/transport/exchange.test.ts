@@ -1,0 +1,49 @@
+import type { Dispatcher } from 'undici';
+import { expect, it } from 'vitest';
+import { Exchange } from './exchange.ts';
+
+const LIMITS = { sendWithinMs: 10_000, deadlineMs: 20_000, maxAnswerBytes: 1_000 };
+const REQUEST = { method: 'POST', url: 'http://127.0.0.1/', headers: {}, body: 'x' } as const;
+
+/** undici, as far as an exchange sees it. */
+function startExchange() {
+  const exchange = new Exchange(LIMITS);
+  let dispatched = 0;
+  const dispatcher = { dispatch: () => (dispatched += 1) } as unknown as Dispatcher;
+  const aborted: Error[] = [];
+  const controller = { abort: (error: Error) => void aborted.push(error) } as never;
+  return {
+    exchange,
+    aborted,
+    controller,
+    run: () => exchange.run(dispatcher, REQUEST),
+    dispatched: () => dispatched,
+  };
+}
+
+it('a request that undici starts again is aborted before its bytes are written', async () => {
+  const { exchange, aborted, controller, run } = startExchange();
+  const ended = run();
+  exchange.onRequestStart(controller);
+  expect(aborted).toHaveLength(0);
+  exchange.onRequestStart(controller);
+  expect(aborted).toHaveLength(1);
+  exchange.onResponseError(controller, new Error('aborted'));
+  expect(await ended).toMatchObject({ kind: 'lost', reason: 'connection_lost' });
+});
+
+it('a request that has ended unsent is aborted when a connection takes it', async () => {
+  const { exchange, aborted, controller, run } = startExchange();
+  const ended = run();
+  exchange.abortUnsent('stopping');
+  exchange.onRequestStart(controller);
+  expect(aborted).toHaveLength(1);
+  expect(await ended).toMatchObject({ kind: 'unsent', error: { code: 'stopping' } });
+});
+
+it('an exchange that has ended is not dispatched', async () => {
+  const { exchange, run, dispatched } = startExchange();
+  exchange.abort('stopping');
+  expect(await run()).toMatchObject({ kind: 'unsent' });
+  expect(dispatched()).toBe(0);
+});

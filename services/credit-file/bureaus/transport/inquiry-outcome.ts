@@ -1,0 +1,96 @@
+/** What became of an inquiry: the bureau's answer, or what is known without one. */
+import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
+import type { BureauAnswer } from '../bureau.ts';
+import type { BreakerVerdict } from './circuit-breaker.ts';
+import type { LostReason } from './exchange.ts';
+
+/** Why an inquiry was not sent, so that the bureau cannot have made it. */
+export type NeverSentReason =
+  /** The service is stopping; the inquiry may be made again later. */
+  | 'stopping'
+  /** Too many inquiries in a row have failed; the bureau is asked again after a while. */
+  | 'breaker_open'
+  /** No connection took the inquiry in time. */
+  | 'deadline'
+  /** The URL of the credentials, or an address of its host, is not permitted. */
+  | 'address_denied'
+  | 'name_unknown'
+  | 'connection_refused'
+  | 'connection_timeout'
+  | 'connection_failed'
+  /** No secure connection: a certificate, its name or the handshake. */
+  | 'tls_failed'
+  /** The bureau refused the client's credentials when it was asked for an access token. */
+  | 'token_refused'
+  | 'token_failed'
+  /** The format could not make the request. */
+  | 'request_invalid';
+
+/** Why it is unknown whether the bureau made an inquiry. */
+export type UnknownReason = LostReason | 'answer_incomplete' | 'server_error' | 'redirected';
+
+export interface NeverSent {
+  readonly kind: 'never_sent';
+  readonly reason: NeverSentReason;
+  /** The error of the connection, if there was one. */
+  readonly error?: Error;
+}
+
+export type InquiryOutcome =
+  | { readonly kind: 'answered'; readonly answer: BureauAnswer; readonly sentAt: Date }
+  | NeverSent
+  /** The bytes of the inquiry may have reached the bureau, and no whole answer came. */
+  | { readonly kind: 'unknown'; readonly reason: UnknownReason; readonly sentAt: Date };
+
+const SYSTEM_ERRORS: Readonly<Record<string, NeverSentReason>> = {
+  deadline: 'deadline',
+  stopping: 'stopping',
+  ENOTFOUND: 'name_unknown',
+  ECONNREFUSED: 'connection_refused',
+  UND_ERR_CONNECT_TIMEOUT: 'connection_timeout',
+  ETIMEDOUT: 'connection_timeout',
+  UND_ERR_DESTROYED: 'stopping',
+  UND_ERR_CLOSED: 'stopping',
+  EPROTO: 'tls_failed',
+};
+
+const NEVER_SENT_VERDICTS: Readonly<Record<NeverSentReason, BreakerVerdict>> = {
+  stopping: 'nothing',
+  breaker_open: 'nothing',
+  address_denied: 'nothing',
+  request_invalid: 'nothing',
+  // The bureau works: it has checked one retailer's credentials.
+  token_refused: 'success',
+  deadline: 'failure',
+  name_unknown: 'failure',
+  connection_refused: 'failure',
+  connection_timeout: 'failure',
+  connection_failed: 'failure',
+  tls_failed: 'failure',
+  token_failed: 'failure',
+};
+
+/** Node's codes of failed handshakes, and OpenSSL's of certificates that it does not accept. */
+const TLS_ERROR = /TLS|SSL|CERT|UNABLE_TO|CRL|HOSTNAME_MISMATCH|PATH_LENGTH|PURPOSE/;
+
+/** The outcome for an error that came before the first byte of a request. */
+export function neverSentAfter(error: Error): NeverSent {
+  return { kind: 'never_sent', reason: reasonOf(error), error };
+}
+
+function reasonOf(error: Error): NeverSentReason {
+  if (error instanceof EgressDeniedError) {
+    return error.code === 'name_unknown' ? 'name_unknown' : 'address_denied';
+  }
+  const code = 'code' in error ? String(error.code) : '';
+  return SYSTEM_ERRORS[code] ?? (TLS_ERROR.test(code) ? 'tls_failed' : 'connection_failed');
+}
+
+/** What the outcome says about the bureau, whoever's inquiry it was. */
+export function verdictOf(outcome: InquiryOutcome): BreakerVerdict {
+  if (outcome.kind === 'unknown') return outcome.reason === 'stopping' ? 'nothing' : 'failure';
+  if (outcome.kind === 'never_sent') return NEVER_SENT_VERDICTS[outcome.reason];
+  const { answer } = outcome;
+  if (answer.kind === 'malformed') return 'nothing';
+  return answer.kind === 'refused' && answer.reason === 'unavailable' ? 'failure' : 'success';
+}
