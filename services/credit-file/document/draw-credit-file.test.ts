@@ -1,0 +1,218 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { CreditFile } from '../credit-file.ts';
+import { drawCreditFile } from './draw-credit-file.ts';
+import { fileWithTrades, NO_HIT_FILE, WHOLE_FILE } from './test-credit-files.ts';
+import { type ReadPdf, readPdf } from './test-read-pdf.ts';
+import { ENGLISH } from './words/english.ts';
+import { formatsOf } from './words/formats.ts';
+import { FRENCH } from './words/french.ts';
+import type { Words } from './words/words.ts';
+
+const NAME = 'Éloïse Anne Lefebvre-Côté Jr';
+
+describe.each([
+  ['English', 'EN', ENGLISH],
+  ['French', 'FR', FRENCH],
+] as const)('a document in %s', (_, language, words) => {
+  const file = { ...WHOLE_FILE, language };
+  let pdf: ReadPdf;
+  beforeAll(async () => {
+    pdf = await readPdf(await drawCreditFile(file));
+  });
+
+  test('has every value of the file, in the words and formats of the language', () => {
+    const text = withoutSpaces(pdf.text);
+    const missing = listValues(file, words).filter(
+      ({ forms }) => !forms.some((form) => text.includes(withoutSpaces(form))),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test('has the title of every section', () => {
+    const { labels } = words;
+    for (const title of [
+      labels.summary,
+      labels.subject,
+      labels.names,
+      labels.addresses,
+      labels.employments,
+      labels.trades,
+      labels.collections,
+      labels.bankruptcies,
+      labels.legalItems,
+      labels.securedLoans,
+      labels.localInquiries,
+      labels.foreignInquiries,
+      labels.specialServices,
+      labels.consumerStatements,
+    ]) {
+      expect(pdf.text).toContain(title);
+    }
+    expect(pdf.text).not.toContain(labels.nothingReported);
+  });
+
+  test('names subject, source, date and its number on every page, and says that it is confidential', () => {
+    const date = formatsOf(words).date('2026-11-15');
+    pdf.pages.forEach((page, index) => {
+      expect(page).toContain(`${NAME} · ${words.labels.title}, Equifax · ${date}`);
+      expect(page).toContain(words.labels.confidential.toUpperCase());
+      expect(page.endsWith(words.pageOf(index + 1, pdf.pages.length))).toBe(true);
+    });
+  });
+
+  test('tells readers its language and title, and names no person in its properties', () => {
+    expect(pdf.properties).toMatchObject({
+      Language: words.locale,
+      Title: `${words.labels.title} · Equifax · 2026-11-15`,
+      CreationDate: 'D:20261115000000Z',
+    });
+    expect(JSON.stringify(pdf.properties)).not.toMatch(/Lefebvre|286|3005551234/);
+  });
+
+  test('has tags for headings, tables and figures, and words for each figure', () => {
+    expect(pdf.isTagged).toBe(true);
+    const tags = new Set(pdf.tags.flat());
+    const expected = ['H1', 'H2', 'H3', 'P', 'Table', 'TR', 'TH', 'TD', 'Figure'];
+    expect(expected.filter((tag) => !tags.has(tag))).toEqual([]);
+    expect(pdf.alternatives).toHaveLength(3);
+    expect(pdf.alternatives[1]).toContain(words.shortPaymentRate.PAID_AS_AGREED_AND_UP_TO_DATE);
+  });
+
+  test('shows the last three digits of the social insurance number alone', () => {
+    expect(pdf.text).toContain('***-***-286');
+    expect(withoutSpaces(pdf.text)).not.toContain('046454286');
+    expect(withoutSpaces(pdf.text)).not.toContain('454286');
+  });
+});
+
+test('the same file gives the same bytes', async () => {
+  const [first, second] = [await drawCreditFile(WHOLE_FILE), await drawCreditFile(WHOLE_FILE)];
+  expect(Buffer.compare(first, second)).toBe(0);
+});
+
+describe('a file of 200 trades', () => {
+  let pdf: ReadPdf;
+  beforeAll(async () => {
+    pdf = await readPdf(await drawCreditFile(fileWithTrades(200)));
+  });
+
+  test('has each trade once, in the order of the file', () => {
+    const numbers = Array.from(pdf.text.matchAll(/\.\.\.T(\d+)\b/g), ([, number]) =>
+      Number(number),
+    );
+    expect(numbers).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+  });
+
+  test('repeats the title and the header of the table on every page of trades', () => {
+    const pages = pdf.pages.filter((page) => /\.\.\.T\d+\b/.test(page));
+    expect(pages.length).toBeGreaterThan(10);
+    const { labels } = ENGLISH;
+    for (const page of pages) expect(page).toContain(`${labels.creditor} ${labels.accountNumber}`);
+    for (const page of pages.slice(1)) expect(page).toContain(ENGLISH.continued(labels.trades));
+  });
+
+  test('has the number of each page and of all pages', () => {
+    const ends = pdf.pages.map((page) => page.split(' ').slice(-3).join(' '));
+    expect(ends).toEqual(pdf.pages.map((_, index) => `${index + 1} of ${pdf.pages.length}`));
+  });
+});
+
+describe('a file that leaves something out', () => {
+  test('names the sections that have no entries', async () => {
+    const { pages, text } = await readPdf(await drawCreditFile(NO_HIT_FILE));
+    expect(pages).toHaveLength(1);
+    expect(text).toContain('No file found');
+    const { labels } = ENGLISH;
+    expect(text).toContain(`${labels.nothingReported}: ${labels.trades} · ${labels.collections}`);
+    expect(text).not.toContain(labels.totalBalance);
+  });
+
+  test('is drawn although it has no field at all', async () => {
+    const { pages, properties } = await readPdf(await drawCreditFile({}));
+    expect(pages[0]).toContain('Source unknown');
+    expect(properties).toMatchObject({ Title: 'Credit file · Source unknown', Language: 'en-CA' });
+  });
+
+  test('is drawn although every entry is empty', async () => {
+    const empty: CreditFile = {
+      subject: { otherNames: [{}], addressHistory: [{}], employmentHistory: [{}] },
+      bankruptcies: [{}],
+      collections: [{}],
+      legalItems: [{}],
+      securedLoans: [{}],
+      trades: [{ previousHighPaymentRates: [{}] }],
+      localInquiries: [{}],
+      foreignInquiries: [{}],
+      specialServices: [{}],
+      consumerStatements: [{}],
+      scores: [{}],
+    };
+    const { text } = await readPdf(await drawCreditFile(empty));
+    expect(text).not.toContain('undefined');
+    expect(text).toContain('No rate reported');
+  });
+});
+
+describe('hostile texts', () => {
+  test('of a subject leave the page numbers where they are', async () => {
+    const subject = {
+      firstName: 'A'.repeat(3000),
+      lastName: '\u0000\u202eשלום العربية 😀\ud800',
+      sin: '<script>',
+    };
+    const { pages, text } = await readPdf(await drawCreditFile({ ...WHOLE_FILE, subject }));
+    for (const page of pages) expect(page).toMatch(/AAA…/);
+    expect(pages.at(-1)?.endsWith(`${pages.length} of ${pages.length}`)).toBe(true);
+    expect(text).toContain('□');
+    expect(text).not.toContain('\u202e');
+  });
+
+  test('that are longer than a page go on on the next pages, whole', async () => {
+    const statement = Array.from({ length: 4000 }, (_, index) => `word${index}`).join(' ');
+    const file = { consumerStatements: [{ statement }, { statement: 'the next one' }] };
+    const { pages, text } = await readPdf(await drawCreditFile(file));
+    expect(pages.length).toBeGreaterThan(3);
+    const words = Array.from(text.matchAll(/\bword\d+/g), ([word]) => word);
+    expect(words).toEqual(statement.split(' '));
+    expect(text).toContain('the next one');
+  });
+
+  test('in place of dates and enumerations stand as they are', async () => {
+    const trades = [{ dateOpened: '2026-13-45', paymentRate: 'NEW_RATE' }];
+    const file = { requestedDate: '<b>&', hitType: 'NEW_HIT', trades } as unknown as CreditFile;
+    const { text, properties } = await readPdf(await drawCreditFile(file));
+    for (const value of ['2026-13-45', 'NEW_RATE', 'NEW_HIT', '<b>&'])
+      expect(text).toContain(value);
+    expect(properties).toMatchObject({ Title: 'Credit file · Source unknown' });
+  });
+});
+
+/** What a document may print for each value of a file, with the value's path. */
+function listValues(
+  value: unknown,
+  words: Words,
+  path: string[] = [],
+): { path: string; forms: string[] }[] {
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value).flatMap(([key, item]) => listValues(item, words, [...path, key]));
+  }
+  const key = path.at(-1) ?? '';
+  if (key === 'language' || key === 'sin') return [];
+  return [{ path: path.join('.'), forms: formsOf(value, words) }];
+}
+
+function formsOf(value: unknown, words: Words): string[] {
+  const formats = formatsOf(words);
+  if (typeof value === 'number') return [formats.money(value), formats.number(value)];
+  const text = String(value);
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return [formats.date(text), formats.month(text)];
+  const enumerated = Object.values(words.enumerations)
+    .map((group: Record<string, string>) => group[text])
+    .filter((word) => word !== undefined);
+  // A score and a postal code are printed in another form than bureaus send.
+  return enumerated.length > 0 ? enumerated : [text, text.replace(/^0+/, '')];
+}
+
+function withoutSpaces(text: string): string {
+  return text.replaceAll(/\s/g, '');
+}

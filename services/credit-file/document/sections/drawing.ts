@@ -1,0 +1,47 @@
+/** What every section of a document is drawn from. */
+import type { CreditFile } from '../../credit-file.ts';
+import type { Sheet, Tag } from '../sheet/sheet.ts';
+import { type Column, drawTable, type Level, type Row } from '../sheet/table.ts';
+import type { Formats } from '../words/formats.ts';
+import type { Words } from '../words/words.ts';
+
+export interface Drawing {
+  file: CreditFile;
+  sheet: Sheet;
+  words: Words;
+  formats: Formats;
+}
+
+/** Draws a section of one table. A section without rows is left out: `drawEmptySections` names it. */
+export function drawTableSection(
+  { sheet, words }: Drawing,
+  parent: Tag,
+  table: { title: string; columns: readonly Column[]; rows: readonly Row[]; level?: Level },
+): void {
+  if (table.rows.length === 0) return;
+  const section = sheet.tag(parent, 'Sect');
+  const continuedTitle = words.continued(table.title);
+  drawTable(sheet, section, { level: 'section', ...table, continuedTitle });
+  section.end();
+}
+
+/** The word of an enumeration's value. A value of a later version has none: it stands for itself. */
+export function wordOf<Value extends string>(
+  words: Record<Value, string>,
+  value: Value | undefined,
+): string | undefined {
+  return value === undefined ? undefined : (words[value] ?? value);
+}
+
+/** The texts that are there, with a separator between them; undefined if none is. */
+export function join(texts: readonly (string | undefined)[], separator = ' '): string | undefined {
+  const present = texts.filter((text) => text !== undefined && text !== '');
+  return present.length === 0 ? undefined : present.join(separator);
+}
+
+/** "Label: text", or undefined without a text. */
+export function labelled(label: string, text: string | undefined, { locale }: Words) {
+  if (text === undefined) return undefined;
+  // French has a no-break space before a colon.
+  return `${label}${locale === 'fr-CA' ? '\u00a0' : ''}: ${text}`;
+}

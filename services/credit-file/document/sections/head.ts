@@ -1,0 +1,74 @@
+/** The head of a document, and what stands at the top and bottom of each of its pages. */
+import type { CreditFile } from '../../credit-file.ts';
+import { LEFT, type Tag, TOP, WIDTH } from '../sheet/sheet.ts';
+import { COLORS, STYLES } from '../sheet/styles.ts';
+import type { Words } from '../words/words.ts';
+import { type Drawing, join, labelled, wordOf } from './drawing.ts';
+import { drawFacts } from './facts.ts';
+
+/** The subject's name in the order in which it is spoken. */
+export function nameOf(person: NonNullable<CreditFile['subject']> | undefined): string | undefined {
+  return join([person?.firstName, person?.middleName, person?.lastName, person?.suffix]);
+}
+
+export function sourceOf(file: CreditFile, words: Words): string {
+  return wordOf(words.enumerations.source, file.source ?? undefined) ?? words.labels.unknownSource;
+}
+
+/** Draws the title, the subject's name, and what identifies the file. */
+export function drawHead(drawing: Drawing, root: Tag): void {
+  const { sheet, file, words, formats } = drawing;
+  const { labels } = words;
+  sheet.paragraph(root, `${labels.title} · ${sourceOf(file, words)}`, 'title', 'H1');
+  sheet.paragraph(root, nameOf(file.subject) ?? labels.unnamedSubject, 'name');
+  sheet.y += 6;
+  const date = (text: string | undefined) => text && formats.date(text);
+  drawFacts(sheet, root, [
+    { label: labels.hitType, value: wordOf(words.enumerations.hitType, file.hitType) },
+    { label: labels.requestedOn, value: date(file.requestedDate) },
+    { label: labels.fileSince, value: date(file.fileSinceDate) },
+    { label: labels.lastActivity, value: date(file.lastActivityDate) },
+    { label: labels.fileId, value: file.id },
+    { label: labels.customerNumber, value: file.customerNumber },
+    { label: labels.bureau, value: join([file.bureau?.name, file.bureau?.id], ', ') },
+  ]);
+  sheet.y += 4;
+}
+
+/** Draws the subject, source and date above a page, and its number below. */
+export function drawPageFrame(drawing: Drawing, page: number, pages: number): void {
+  const { sheet, file, words, formats } = drawing;
+  const { labels } = words;
+  const confidential = labels.confidential.toLocaleUpperCase(words.locale);
+  const right = sheet.widthOf(confidential, 'alert') + 12;
+  const facts = [
+    nameOf(file.subject) ?? labels.unnamedSubject,
+    `${labels.title}, ${sourceOf(file, words)}`,
+    file.requestedDate && formats.date(file.requestedDate),
+  ];
+  const header = sheet.fit(join(facts, '  ·  ') ?? '', WIDTH - right, 'muted');
+  const top = TOP - 32;
+  sheet.print(header, 'muted', { x: LEFT, y: top, width: WIDTH });
+  sheet.print(confidential, 'alert', { x: LEFT, y: top, width: WIDTH, align: 'right' });
+  drawRule(drawing, top + STYLES.muted.lineHeight + 4);
+
+  const bottom = TOP + sheet.pageHeight + 14;
+  drawRule(drawing, bottom - 5);
+  const number = words.pageOf(page, pages);
+  const note = join([labels.confidentialNote, file.id && labelled(labels.fileId, file.id, words)]);
+  const noteWidth = WIDTH - sheet.widthOf(number, 'strong') - 12;
+  sheet.print(sheet.fit(note ?? '', noteWidth, 'small'), 'small', {
+    x: LEFT,
+    y: bottom,
+    width: WIDTH,
+  });
+  sheet.print(number, 'strong', { x: LEFT, y: bottom, width: WIDTH, align: 'right' });
+}
+
+function drawRule({ sheet }: Drawing, y: number): void {
+  sheet.pdf
+    .moveTo(LEFT, y)
+    .lineTo(LEFT + WIDTH, y)
+    .lineWidth(0.5)
+    .stroke(COLORS.rule);
+}

@@ -1,0 +1,123 @@
+/** The sections of what courts and registries have filed: bankruptcies, legal items, secured loans. */
+import type { CreditFile } from '../../credit-file.ts';
+import type { Tag } from '../sheet/sheet.ts';
+import type { CellText } from '../sheet/table.ts';
+import { narrativesOf } from './collections.ts';
+import { type Drawing, drawTableSection, join, labelled, wordOf } from './drawing.ts';
+
+type Party = NonNullable<NonNullable<CreditFile['bankruptcies']>[number]['court']>;
+
+export function drawPublicRecords(drawing: Drawing, root: Tag): void {
+  drawBankruptcies(drawing, root);
+  drawLegalItems(drawing, root);
+  drawSecuredLoans(drawing, root);
+}
+
+function drawBankruptcies(drawing: Drawing, root: Tag): void {
+  const { words, file } = drawing;
+  const { labels, enumerations } = words;
+  const { money, date } = optionalFormats(drawing);
+  drawTableSection(drawing, root, {
+    title: labels.bankruptcies,
+    columns: [
+      { title: [labels.filed], share: 60 },
+      { title: [labels.court, labels.caseNumber], share: 150 },
+      { title: [labels.type, labels.filer], share: 76 },
+      { title: [labels.disposition], share: 116 },
+      { title: [labels.liabilities], share: 65, align: 'right' },
+      { title: [labels.assets], share: 65, align: 'right' },
+    ],
+    rows: (file.bankruptcies ?? []).map((bankruptcy) => ({
+      cells: [
+        [date(bankruptcy.dateFiled)],
+        [partyName(bankruptcy.court), bankruptcy.caseNumber],
+        [
+          wordOf(enumerations.bankruptcyType, bankruptcy.type),
+          wordOf(enumerations.filer, bankruptcy.filer),
+        ],
+        [
+          strong(wordOf(enumerations.disposition, bankruptcy.disposition?.type)),
+          date(bankruptcy.disposition?.date),
+        ],
+        [money(bankruptcy.liabilityAmount)],
+        [money(bankruptcy.assetAmount)],
+      ],
+      note: narrativesOf(bankruptcy.narratives, enumerations.bankruptcyNarrative),
+    })),
+  });
+}
+
+function drawLegalItems(drawing: Drawing, root: Tag): void {
+  const { words, file } = drawing;
+  const { labels, enumerations } = words;
+  const { money, date } = optionalFormats(drawing);
+  drawTableSection(drawing, root, {
+    title: labels.legalItems,
+    columns: [
+      { title: [labels.type, labels.status], share: 90 },
+      { title: [labels.filed, labels.satisfied], share: 66 },
+      { title: [labels.court, labels.caseNumber], share: 120 },
+      { title: [labels.plaintiff, labels.defendant, labels.lawyer], share: 190 },
+      { title: [labels.amount], share: 66, align: 'right' },
+    ],
+    rows: (file.legalItems ?? []).map((item) => ({
+      cells: [
+        [
+          strong(wordOf(enumerations.legalItemType, item.type)),
+          wordOf(enumerations.legalItemStatus, item.status),
+        ],
+        [date(item.dateFiled) ?? '–', date(item.dateSatisfied)],
+        [partyName(item.court), item.caseNumber],
+        [
+          labelled(labels.plaintiff, item.plaintiff, words),
+          labelled(labels.defendant, item.defendant, words),
+          labelled(labels.lawyer, item.lawyerNameAddress, words),
+        ],
+        [money(item.amount)],
+      ],
+      note: narrativesOf(item.narratives, enumerations.legalItemNarrative),
+    })),
+  });
+}
+
+function drawSecuredLoans(drawing: Drawing, root: Tag): void {
+  const { words, file } = drawing;
+  const { labels, enumerations } = words;
+  const { date } = optionalFormats(drawing);
+  drawTableSection(drawing, root, {
+    title: labels.securedLoans,
+    columns: [
+      { title: [labels.filed], share: 62 },
+      { title: [labels.matures], share: 62 },
+      { title: [labels.court], share: 130 },
+      { title: [labels.creditor], share: 188 },
+      { title: [labels.industry], share: 90 },
+    ],
+    rows: (file.securedLoans ?? []).map((loan) => ({
+      cells: [
+        [date(loan.dateFiled)],
+        [date(loan.maturityDate)],
+        [partyName(loan.court)],
+        [loan.creditor?.nameAddressAndAmount],
+        [loan.industry],
+      ],
+      note: narrativesOf(loan.narratives, enumerations.securedLoanNarrative),
+    })),
+  });
+}
+
+function partyName(party: Party | undefined): string | undefined {
+  return join([party?.name, party?.id], ', ');
+}
+
+function strong(text: string | undefined): CellText | undefined {
+  return text === undefined ? undefined : { text, style: 'strong' };
+}
+
+function optionalFormats({ formats }: Drawing) {
+  return {
+    money: (amount: number | undefined) =>
+      amount === undefined ? undefined : formats.money(amount),
+    date: (text: string | undefined) => (text ? formats.date(text) : undefined),
+  };
+}

@@ -1,0 +1,151 @@
+/** The first section of a document: scores, what needs attention, figures and the payment history. */
+import { totalAccounts } from '../figures/account-totals.ts';
+import { countEntries } from '../figures/entry-counts.ts';
+import { lateness, worstRates } from '../figures/payment-rates.ts';
+import { LEFT, type Tag, WIDTH } from '../sheet/sheet.ts';
+import { COLORS, STYLES } from '../sheet/styles.ts';
+import { drawHeading } from '../sheet/table.ts';
+import { drawCharts } from './charts.ts';
+import { type Drawing, labelled, wordOf } from './drawing.ts';
+import { drawFacts, type Fact } from './facts.ts';
+import { drawScores } from './scores.ts';
+
+export function drawSummary(drawing: Drawing, root: Tag): void {
+  const { sheet, words, file } = drawing;
+  const section = sheet.tag(root, 'Sect');
+  drawHeading(sheet, section, words.labels.summary, 'section');
+  drawAttention(drawing, section);
+  drawScores(drawing, section);
+  const counts = countEntries(file);
+  const { trades, collections, bankruptcies, legalItems, securedLoans, inquiries } = counts;
+  if (trades + collections + bankruptcies + legalItems + securedLoans + inquiries > 0) {
+    drawFacts(sheet, section, [...accountFacts(drawing), ...countFacts(drawing)]);
+  }
+  if (trades > 0) {
+    drawCharts(drawing, section);
+    sheet.paragraph(section, figuresNote(drawing), 'small');
+  }
+  sheet.y += 10;
+  section.end();
+}
+
+/** Draws, in a box, what a lender must not miss. */
+function drawAttention({ sheet, file, words, formats }: Drawing, section: Tag): void {
+  const { labels, enumerations } = words;
+  const death = file.subject?.dateOfDeath;
+  const services = new Set(file.specialServices?.map(({ type }) => type));
+  const statements = file.consumerStatements?.length ?? 0;
+  const points = [
+    file.hitType === 'HIT' ? undefined : wordOf(enumerations.hitType, file.hitType),
+    labelled(labels.dateOfDeath, death && formats.date(death), words),
+    ...Array.from(services, (type) => wordOf(enumerations.specialService, type)),
+    statements > 0
+      ? labelled(labels.consumerStatements, formats.number(statements), words)
+      : undefined,
+  ].filter((point) => point !== undefined);
+  if (points.length === 0) return;
+  const text = labelled(labels.attention, points.join('; '), words) ?? '';
+  const lines = sheet.lines(text, WIDTH - 16, 'alert');
+  const height = lines.length * STYLES.alert.lineHeight + 8;
+  sheet.reserve(height);
+  sheet.decorate(() => {
+    sheet.pdf.rect(LEFT, sheet.y, WIDTH, height).fill(COLORS.alertShade);
+    sheet.pdf.rect(LEFT, sheet.y, 3, height).fill(COLORS.alert);
+  });
+  sheet
+    .tag(section, 'P', () => {
+      lines.forEach((line, index) => {
+        const y = sheet.y + 4 + index * STYLES.alert.lineHeight;
+        sheet.print(line, 'alert', { x: LEFT + 10, y, width: WIDTH - 16 });
+      });
+    })
+    .end();
+  sheet.y += height + 8;
+}
+
+function accountFacts({ file, words, formats }: Drawing): Fact[] {
+  const { labels, shortPaymentRate } = words;
+  const trades = file.trades ?? [];
+  const totals = totalAccounts(trades);
+  const worst = worstRates(trades);
+  const money = (amount: number | undefined) =>
+    amount === undefined ? undefined : formats.money(amount);
+  const oldest = trades
+    .map(({ dateOpened }) => dateOpened ?? '')
+    .filter(Boolean)
+    .sort()[0];
+  const { utilisation } = totals;
+  const rateFact = (label: string, rate: typeof worst.ever): Fact => ({
+    label,
+    value: wordOf(shortPaymentRate, rate),
+    style: rate && lateness(rate) ? 'alert' : 'strong',
+  });
+  return [
+    { label: labels.totalBalance, value: money(totals.balance), style: 'figure' },
+    { label: labels.pastDue, value: money(totals.pastDue), style: 'figure' },
+    { label: labels.creditLimits, value: money(totals.limits), style: 'figure' },
+    {
+      label: labels.utilisation,
+      value: utilisation && formats.percentage(utilisation.used / utilisation.limits),
+      detail:
+        utilisation &&
+        words.usedOf(formats.money(utilisation.used), formats.money(utilisation.limits)),
+      style: 'figure',
+    },
+    { label: labels.monthlyPayments, value: money(totals.monthlyPayments), style: 'figure' },
+    rateFact(labels.worstRateNow, worst.present),
+    rateFact(labels.worstRateEver, worst.ever),
+    { label: labels.oldestAccount, value: oldest && formats.date(oldest), style: 'strong' },
+  ];
+}
+
+function countFacts({ file, words, formats }: Drawing): Fact[] {
+  const { labels } = words;
+  const counts = countEntries(file);
+  const number = (value: number) => formats.number(value);
+  return [
+    {
+      label: labels.accounts,
+      value: number(counts.trades),
+      detail: counts.trades > 0 ? words.open(number(counts.openTrades)) : undefined,
+      style: 'figure',
+    },
+    {
+      label: labels.collections,
+      value: number(counts.collections),
+      detail: counts.collections > 0 ? words.unpaid(number(counts.unpaidCollections)) : undefined,
+      style: 'figure',
+    },
+    {
+      label: labels.bankruptcies,
+      value: number(counts.bankruptcies),
+      detail: counts.bankruptcies > 0 ? words.active(number(counts.activeBankruptcies)) : undefined,
+      style: 'figure',
+    },
+    {
+      label: labels.inquiries,
+      value: number(counts.inquiries),
+      detail:
+        counts.inquiries > 0 && counts.recentInquiries !== undefined
+          ? words.lastTwelveMonths(number(counts.recentInquiries))
+          : undefined,
+      style: 'figure',
+    },
+    {
+      label: labels.legalItems,
+      value: number(counts.legalItems),
+      detail:
+        counts.legalItems > 0 ? words.unsatisfied(number(counts.unsettledLegalItems)) : undefined,
+      style: 'figure',
+    },
+    { label: labels.securedLoans, value: number(counts.securedLoans), style: 'figure' },
+  ];
+}
+
+function figuresNote({ file, words, formats }: Drawing): string {
+  const { usDollars } = totalAccounts(file.trades ?? []);
+  if (usDollars.accounts === 0) return words.labels.figuresNote;
+  const balance = formats.money(usDollars.balance, 'USD');
+  const excluded = words.usDollarAccounts(formats.number(usDollars.accounts), balance);
+  return `${words.labels.figuresNote} ${excluded}.`;
+}

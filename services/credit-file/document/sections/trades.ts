@@ -1,0 +1,101 @@
+/** The section of a file's accounts. */
+import type { Trade } from '../../credit-file.ts';
+import { isInUsDollars } from '../figures/accounts.ts';
+import { lateness } from '../figures/payment-rates.ts';
+import type { Tag } from '../sheet/sheet.ts';
+import type { CellText, Column, Row } from '../sheet/table.ts';
+import { type Drawing, drawTableSection, join, labelled, wordOf } from './drawing.ts';
+
+export function drawTrades(drawing: Drawing, root: Tag): void {
+  const { words, file } = drawing;
+  drawTableSection(drawing, root, {
+    title: words.labels.trades,
+    columns: columnsOf(drawing),
+    rows: (file.trades ?? []).map((trade) => rowOf(drawing, trade)),
+  });
+}
+
+function columnsOf({ words: { labels } }: Drawing): Column[] {
+  return [
+    { title: [labels.creditor, labels.accountNumber], share: 110 },
+    { title: [labels.account, labels.association, labels.status], share: 78 },
+    { title: [labels.paymentRate], share: 84 },
+    { title: [labels.opened, labels.reported, labels.activity], share: 68 },
+    { title: [labels.highCredit], share: 50, align: 'right' },
+    { title: [labels.balance], share: 48, align: 'right' },
+    { title: [labels.pastDue], share: 46, align: 'right' },
+    { title: [labels.payment], share: 48, align: 'right' },
+  ];
+}
+
+function rowOf(drawing: Drawing, trade: Trade): Row {
+  const { words, formats } = drawing;
+  const { association, portfolioType, paymentRate, tradeStatus } = words.enumerations;
+  const currency = isInUsDollars(trade) ? 'USD' : 'CAD';
+  const money = (amount: number | undefined) =>
+    amount === undefined ? undefined : formats.money(amount, currency);
+  const date = (text: string | undefined) => (text ? formats.date(text) : '–');
+  const rate = wordOf(paymentRate, trade.paymentRate);
+  const isLate = trade.paymentRate !== undefined && lateness(trade.paymentRate) !== undefined;
+  const { creditor } = trade;
+  return {
+    cells: [
+      [
+        styled(creditor?.name, 'strong'),
+        trade.accountNumber,
+        styled(join([creditor?.id, creditor?.phoneNumber], ' · '), 'muted'),
+      ],
+      [
+        wordOf(portfolioType, trade.portfolioType),
+        wordOf(association, trade.association),
+        styled(
+          wordOf(tradeStatus, trade.status),
+          trade.status === 'ACCOUNT_IS_INACTIVE' ? 'muted' : 'alert',
+        ),
+      ],
+      [isLate ? styled(rate, 'alert') : rate],
+      [date(trade.dateOpened), date(trade.dateReported), date(trade.dateLastActivityOrPayment)],
+      [money(trade.highCreditAmount)],
+      [money(trade.balanceAmount)],
+      [
+        trade.pastDueAmount
+          ? styled(money(trade.pastDueAmount), 'alert')
+          : money(trade.pastDueAmount),
+      ],
+      [money(trade.paymentTermAmount)],
+    ],
+    note: [noteOf(drawing, trade)],
+  };
+}
+
+function styled(text: string | undefined, style: 'strong' | 'muted' | 'alert') {
+  return text === undefined ? undefined : ({ text, style } satisfies CellText);
+}
+
+/** The late payments, the months reviewed, the earlier rates and the narratives of a trade. */
+function noteOf({ words, formats }: Drawing, trade: Trade): CellText | undefined {
+  const { labels, enumerations } = words;
+  const counts = [trade.count30DaysPastDue, trade.count60DaysPastDue, trade.count90DaysPastDue];
+  const daysPastDue = counts.every((count) => count === undefined)
+    ? undefined
+    : counts.map((count) => (count === undefined ? '–' : formats.number(count))).join('/');
+  const months = trade.monthsReviewed;
+  const earlier = (trade.previousHighPaymentRates ?? []).map(({ rate, date }) =>
+    join([wordOf(enumerations.paymentRate, rate), date && `(${formats.month(date)})`]),
+  );
+  const narratives = (trade.narratives ?? []).map((value) =>
+    wordOf(enumerations.tradeNarrative, value),
+  );
+  const parts = [
+    labelled(labels.daysPastDue, daysPastDue, words),
+    labelled(
+      labels.monthsReviewed,
+      months === undefined ? undefined : formats.number(months),
+      words,
+    ),
+    labelled(labels.previousRates, join(earlier, ', '), words),
+    labelled(labels.narratives, join(narratives, ', '), words),
+  ];
+  const text = join(parts, '  ·  ');
+  return text === undefined ? undefined : { text, style: 'muted' };
+}

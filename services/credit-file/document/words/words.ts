@@ -1,0 +1,180 @@
+/** The words of a document in one language: every label, and every value of the file's enumerations. */
+import type { CreditFile, PaymentRate, Trade } from '../../credit-file.ts';
+
+type ItemOf<List> = NonNullable<List> extends readonly (infer Item)[] ? Item : never;
+type Bankruptcy = ItemOf<CreditFile['bankruptcies']>;
+type Collection = ItemOf<CreditFile['collections']>;
+type LegalItem = ItemOf<CreditFile['legalItems']>;
+type SecuredLoan = ItemOf<CreditFile['securedLoans']>;
+type OtherName = ItemOf<NonNullable<CreditFile['subject']>['otherNames']>;
+type SpecialService = ItemOf<CreditFile['specialServices']>;
+/** A word for each value, so that the compiler finds a value without one. */
+type WordOfEach<Value> = Record<Extract<Value, string>, string>;
+
+/** The enumerations of a credit file, except provinces, whose codes are what addresses have. */
+export interface Enumerations {
+  source: WordOfEach<CreditFile['source']>;
+  hitType: WordOfEach<CreditFile['hitType']>;
+  otherName: WordOfEach<OtherName['type']>;
+  bankruptcyType: WordOfEach<Bankruptcy['type']>;
+  filer: WordOfEach<Bankruptcy['filer']>;
+  disposition: WordOfEach<NonNullable<Bankruptcy['disposition']>['type']>;
+  bankruptcyNarrative: WordOfEach<ItemOf<Bankruptcy['narratives']>>;
+  collectionType: WordOfEach<Collection['type']>;
+  collectionReason: WordOfEach<Collection['reason']>;
+  collectionNarrative: WordOfEach<ItemOf<Collection['narratives']>>;
+  legalItemType: WordOfEach<LegalItem['type']>;
+  legalItemStatus: WordOfEach<LegalItem['status']>;
+  legalItemNarrative: WordOfEach<ItemOf<LegalItem['narratives']>>;
+  securedLoanNarrative: WordOfEach<ItemOf<SecuredLoan['narratives']>>;
+  association: WordOfEach<Trade['association']>;
+  portfolioType: WordOfEach<Trade['portfolioType']>;
+  paymentRate: WordOfEach<PaymentRate>;
+  tradeStatus: WordOfEach<Trade['status']>;
+  tradeNarrative: WordOfEach<ItemOf<Trade['narratives']>>;
+  specialService: WordOfEach<SpecialService['type']>;
+}
+
+/** What stands in a document besides the file's own texts and values. */
+export interface Words {
+  /** BCP 47 tag, for the document's language and for Intl. */
+  locale: 'en-CA' | 'fr-CA';
+  labels: Labels;
+  enumerations: Enumerations;
+  /** The rates in few words, for the chart and the figures. */
+  shortPaymentRate: WordOfEach<PaymentRate>;
+  pageOf(page: number, pages: number): string;
+  /** "3 open" beneath a number of accounts. */
+  open(accounts: string): string;
+  unpaid(collections: string): string;
+  /** Bankruptcies that are neither discharged nor paid. */
+  active(bankruptcies: string): string;
+  unsatisfied(judgments: string): string;
+  /** The inquiries of the year before the file's date. */
+  lastTwelveMonths(inquiries: string): string;
+  /** The balances and limits of the utilisation: "$1,200 of $5,000". */
+  usedOf(balance: string, limits: string): string;
+  usDollarAccounts(accounts: string, balance: string): string;
+  /** The title of a table's later pages. */
+  continued(section: string): string;
+}
+
+interface Labels {
+  title: string;
+  confidential: string;
+  confidentialNote: string;
+  unknownSource: string;
+  unnamedSubject: string;
+  fileId: string;
+  customerNumber: string;
+  bureau: string;
+  hitType: string;
+  requestedOn: string;
+  fileSince: string;
+  lastActivity: string;
+
+  summary: string;
+  attention: string;
+  score: string;
+  noScore: string;
+  scoreProduct: string;
+  scoreRange: string;
+  reasons: string;
+  rejectCodes: string;
+  totalBalance: string;
+  pastDue: string;
+  creditLimits: string;
+  utilisation: string;
+  monthlyPayments: string;
+  worstRateNow: string;
+  worstRateEver: string;
+  oldestAccount: string;
+  accounts: string;
+  presentRates: string;
+  notRated: string;
+  lateByMonth: string;
+  earlier: string;
+  noLatePayments: string;
+  oneLate: string;
+  twoLate: string;
+  threeLate: string;
+  figuresNote: string;
+
+  subject: string;
+  name: string;
+  names: string;
+  socialInsuranceNumber: string;
+  dateOfBirth: string;
+  dateOfDeath: string;
+  nameType: string;
+  addresses: string;
+  address: string;
+  employments: string;
+  employer: string;
+  occupation: string;
+  place: string;
+  employed: string;
+  left: string;
+  monthlyIncome: string;
+
+  trades: string;
+  creditor: string;
+  accountNumber: string;
+  account: string;
+  association: string;
+  status: string;
+  paymentRate: string;
+  opened: string;
+  reported: string;
+  activity: string;
+  highCredit: string;
+  balance: string;
+  payment: string;
+  daysPastDue: string;
+  monthsReviewed: string;
+  previousRates: string;
+  narratives: string;
+
+  collections: string;
+  type: string;
+  agency: string;
+  assigned: string;
+  lastPayment: string;
+  paid: string;
+  originalAmount: string;
+  reason: string;
+  industry: string;
+
+  bankruptcies: string;
+  filed: string;
+  court: string;
+  caseNumber: string;
+  filer: string;
+  disposition: string;
+  liabilities: string;
+  assets: string;
+
+  legalItems: string;
+  satisfied: string;
+  amount: string;
+  plaintiff: string;
+  defendant: string;
+  lawyer: string;
+
+  securedLoans: string;
+  matures: string;
+
+  localInquiries: string;
+  foreignInquiries: string;
+  inquiries: string;
+  member: string;
+  phone: string;
+  date: string;
+
+  specialServices: string;
+  service: string;
+  consumerStatements: string;
+  statement: string;
+  purgedOn: string;
+  nothingReported: string;
+}
