@@ -1,4 +1,4 @@
-// An archived application is closed for good: it stays readable, and cannot be submitted.
+// An archived application is closed for good: it stays readable, and takes neither submissions nor consents.
 import { randomUUID } from 'node:crypto';
 import { makeApplication } from '@creditlane/local/demo/demo';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -44,4 +44,22 @@ test('archiving again, with the same key or with none, succeeds and changes noth
   expect(repeated.headers.get('idempotent-replayed')).toBe('true');
   const again = await archive(applicationId);
   expect([again.status, again.body]).toEqual([200, first.body]);
+});
+
+test('the consent that a submission recorded can be revoked after archiving, and no other be recorded', async () => {
+  const application = await create();
+  const { applicationId, primaryApplicant } = application;
+  expect((await platform.submit(application)).status).toBe(200);
+  await archive(applicationId);
+  const path = `/applications/${applicationId}/applicants/${primaryApplicant.applicantId}/consents`;
+  const [consent] = (await platform.api.get(path)).body.data;
+  const capturedBy = platform.demo.users.active;
+  expect(consent).toMatchObject({ purpose: 'CREDIT_APPLICATION', capturedBy });
+
+  const terms = { purpose: 'CREDIT_APPLICATION', textVersion: 'v2', capturedBy };
+  const refused = await platform.api.post(path, terms);
+  expect([refused.status, refused.body.code]).toEqual([409, 'application_archived']);
+  const revoked = await platform.api.post(`${path}/${consent.consentId}/revoke`, {});
+  expect(revoked.body).toEqual({ ...consent, revokedAt: expect.any(String) });
+  expect((await platform.api.get(path)).body.data).toEqual([revoked.body]);
 });

@@ -141,6 +141,12 @@ test('demo data of an earlier version gain users, applications and an integratio
     expect(await comment(foreign, integration)).toBe(400);
     expect(await comment(active, withoutChat)).toBe(403);
 
+    for (const key of [integration, demo.otherTenant.key]) {
+      const ids = key === integration ? demo : demo.otherTenant;
+      const path = `/applications/${ids.applicationId}/applicants/${ids.applicantId}/consents`;
+      const { data } = (await new ApiClient(demo).get(path, { key })).body;
+      expect(data).toMatchObject([{ applicantId: ids.applicantId, textVersion: 'unspecified' }]);
+    }
     const read = async (id: string) =>
       (await new ApiClient(demo).get(`/applications/${id}`)).body as object;
     const { retailerId } = demo;

@@ -1,5 +1,6 @@
 /** The gateway: serves the REST interface, authenticates callers, and calls the services in their name. */
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
+import { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
 import { ConversationsService } from '@creditlane/proto/conversations/v1/conversations_service';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
@@ -26,6 +27,7 @@ import { requestsUnderWay } from './middleware/concurrency-limit.ts';
 import { LargeReads } from './middleware/large-reads.ts';
 import { Refusals } from './middleware/refusals.ts';
 import { applicationOperations } from './operations/applications.ts';
+import { consentOperations } from './operations/consents.ts';
 import { conversationOperations } from './operations/conversations.ts';
 import { decisionOperations } from './operations/decisions.ts';
 import { deliveryOperations } from './operations/deliveries.ts';
@@ -72,6 +74,7 @@ export async function startGateway({
     integrations: connect(IntegrationsService, endpoints.integrations, integrations),
     destinations: connect(DestinationsService, endpoints.integrations, integrations),
     applications: connect(ApplicationsService, endpoints.applications, applications),
+    consents: connect(ConsentsService, endpoints.applications, applications),
     directory: connect(DirectoryService, endpoints.applications, applications),
     conversations: connect(ConversationsService, endpoints.conversations, conversations),
     decisions: connect(DecisionsService, endpoints.decisions, decisions),
@@ -81,6 +84,7 @@ export async function startGateway({
     ...decisionOperations(clients.decisions),
     ...conversationOperations(clients.conversations),
     ...applicationOperations(clients.applications),
+    ...consentOperations(clients.consents),
     ...exportOperations(clients),
     ...integrationOperations(clients.integrations),
     ...enablementOperations(clients.enablement),

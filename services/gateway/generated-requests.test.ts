@@ -11,6 +11,7 @@ import { loadOpenApiDocument } from './document/openapi-document.ts';
 import { type Operation, operationsOf } from './document/operation.ts';
 import { type GeneratedRequest, RequestGenerator, without } from './document/test-requests.ts';
 import { requiredPlaces } from './document/test-schema-values.ts';
+import { aConsent } from './fake-services/test-consents-service.ts';
 import { startTestGateway } from './test-gateway.ts';
 
 const { runs, seed } = inject('generatedRequests');
@@ -23,8 +24,9 @@ beforeEach(() => {
   gateway.services.calls.length = 0;
   gateway.services.submissions.set(`${application} ${creditor}`, []);
   gateway.services.comments.length = 0;
+  gateway.services.consents.splice(0, Number.POSITIVE_INFINITY, aConsent(consentId));
 });
-const deliveryId = newId();
+const [deliveryId, consentId] = [newId(), newId()];
 gateway.services.deliveries = [
   {
     deliveryId,
@@ -45,6 +47,7 @@ const known = {
   retailerId: retailer,
   integrationId: integration,
   deliveryId,
+  consentId,
   'X-Service-Retailer-ID': retailer,
 };
 const cases = operationsOf(document).map((operation) => ({

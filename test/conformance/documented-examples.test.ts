@@ -233,6 +233,15 @@ async function idReplacer(operationId: string): Promise<(text: string) => string
     const { body } = await api.post(path, {}, { key: demo.keys.platform });
     ids.set('1001', body.keyId);
   }
+  if (operationId === 'revokeConsent') {
+    const path = `/applications/${demo.applicationId}/applicants/${demo.applicantId}/consents`;
+    const terms = {
+      purpose: 'CREDIT_APPLICATION',
+      textVersion: 'v1',
+      capturedBy: demo.users.active,
+    };
+    ids.set('9001', (await api.post(path, terms)).body.consentId);
+  }
   if (operationId === 'replayDelivery' || operationId === 'getDelivery') {
     await platform.settle();
     const { body } = await api.get('/webhook-deliveries?state=DELIVERED');

@@ -130,6 +130,102 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/applications/{applicationId}/applicants/{applicantId}/consents": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000f001 */
+                applicantId: components["parameters"]["ApplicantId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List an applicant's consents
+         * @description The consents of an applicant, those that have ended or were revoked included, the latest capture first. A
+         *     credit file can be pulled while one of them is neither revoked nor at its end.
+         *
+         *     Needs a grant on the application's retailer. An applicant that the application does not have, or an
+         *     application outside your grants, is 404 with code `applicant_not_found`.
+         */
+        get: operations["listConsents"];
+        put?: never;
+        /**
+         * Record an applicant's consent
+         * @description Records that an applicant has agreed to an inquiry at a credit bureau: to which text, when, taken by whom, and
+         *     until when. Submitting an application records a consent for each applicant as well; this operation is for a
+         *     credit file that is pulled before, for a signed document, and for a consent that has ended. See *Consent to
+         *     credit files*.
+         *
+         *     Needs a grant on the application's retailer. The user must be active and belong to the retailer or to its group.
+         *
+         *     | status | code | condition |
+         *     |---|---|---|
+         *     | 400 | `invalid_consent` | the consent was captured in the future or more than two years ago, has ended, or ends more than two years after it was captured |
+         *     | 400 | `ineligible_user` | the user does not exist, is inactive, or belongs to another retailer |
+         *     | 404 | `applicant_not_found` | the application has no such applicant, or there is no such application within your grants |
+         *     | 409 | `application_archived` | the application is archived |
+         */
+        post: operations["recordConsent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/applications/{applicationId}/applicants/{applicantId}/consents/{consentId}/revoke": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000f001 */
+                applicantId: components["parameters"]["ApplicantId"];
+                /** @example 0198c0de-0000-7000-8000-000000009001 */
+                consentId: components["parameters"]["ConsentId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke a consent
+         * @description Ends a consent from now on, also that of an archived application. A pull that was requested on it and has not
+         *     sent its inquiry yet fails with reason `CONSENT`; one that was sent goes on, and files that are there stay.
+         *
+         *     The consent stays listed, with the time of its revocation and the user, if `revokedBy` names one. Revoking it
+         *     again changes nothing and answers with the first revocation. Another consent can be recorded afterwards.
+         *
+         *     Needs a grant on the application's retailer.
+         *
+         *     | status | code | condition |
+         *     |---|---|---|
+         *     | 400 | `ineligible_user` | the user does not exist, is inactive, or belongs to another retailer |
+         *     | 404 | `applicant_not_found` | the application has no such applicant, or there is no such application within your grants |
+         *     | 404 | `consent_not_found` | the applicant has no such consent |
+         */
+        post: operations["revokeConsent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/applications/{applicationId}/creditors/{creditorId}/comment": {
         parameters: {
             query?: never;
@@ -1547,6 +1643,75 @@ export type components = {
             /** @description Give it as `cursor` to get the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /**
+         * @description What the applicant has agreed to, an inquiry for the credit application.
+         * @enum {string}
+         */
+        ConsentPurpose: "CREDIT_APPLICATION";
+        ConsentWrite: {
+            purpose: components["schemas"]["ConsentPurpose"];
+            /** @description The version of the text that the applicant has agreed to. Nonblank, without control characters. */
+            textVersion: string;
+            /** @description SHA-256 of the document that the applicant has signed, in lower-case hex. */
+            documentSha256?: string;
+            /**
+             * Format: date-time
+             * @description When the applicant agreed; now when left out. Less than two years ago, and not in the future beyond the five minutes by which clocks may differ.
+             */
+            capturedAt?: string;
+            /**
+             * Format: uuid
+             * @description The retailer's user who took the consent, as listed by `GET /users`.
+             */
+            capturedBy: string;
+            /**
+             * Format: date-time
+             * @description When the consent ends; a year after `capturedAt` when left out, and at most two years after it. In the future.
+             */
+            expiresAt?: string;
+        };
+        ConsentRevocation: {
+            /**
+             * Format: uuid
+             * @description The retailer's user who revokes the consent, as listed by `GET /users`.
+             */
+            revokedBy?: string;
+        };
+        RecordedConsent: {
+            /** Format: uuid */
+            consentId: string;
+            /** Format: uuid */
+            applicantId: string;
+            purpose: components["schemas"]["ConsentPurpose"];
+            /** @description `unspecified` for a submission that named no version. */
+            textVersion: string;
+            /** @description Absent when there is no document. */
+            documentSha256?: string;
+            /** Format: date-time */
+            capturedAt: string;
+            /**
+             * Format: uuid
+             * @description The retailer's user who took it.
+             */
+            capturedBy: string;
+            /**
+             * Format: date-time
+             * @description When the platform got it.
+             */
+            recordedAt: string;
+            /** Format: date-time */
+            expiresAt: string;
+            /**
+             * Format: date-time
+             * @description Absent unless revoked.
+             */
+            revokedAt?: string;
+            /**
+             * Format: uuid
+             * @description The retailer's user who revoked it; absent when the integration named none.
+             */
+            revokedBy?: string;
+        };
         /** @description Nonblank text, stored and shown as given. */
         CommentText: string;
         CreditorComment: {
@@ -2659,6 +2824,32 @@ export type components = {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description A field is not valid, or the user is not eligible; `code` says which. */
+        ConsentRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No such applicant within your grants. */
+        ApplicantNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description A field is not valid, or the submission takes no comment; `code` says which. */
         CreditorCommentRefused: {
             headers: {
@@ -2784,6 +2975,10 @@ export type components = {
         Limit: number;
         /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
         Cursor: string;
+        /** @example 0198c0de-0000-7000-8000-00000000f001 */
+        ApplicantId: string;
+        /** @example 0198c0de-0000-7000-8000-000000009001 */
+        ConsentId: string;
         /**
          * @description The `webhook-id` that your receiver got, and the `deliveryId` of the list.
          * @example 0198c0de-0000-7000-8000-000000005001
@@ -3364,6 +3559,232 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listConsents: {
+        parameters: {
+            query?: {
+                /** @description How many records one page holds at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000f001 */
+                applicantId: components["parameters"]["ApplicantId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the list. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RecordedConsent"][];
+                    } & components["schemas"]["Page"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["ApplicantNotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recordConsent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000f001 */
+                applicantId: components["parameters"]["ApplicantId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConsentWrite"];
+            };
+        };
+        responses: {
+            /** @description The consent was recorded. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordedConsent"];
+                };
+            };
+            400: components["responses"]["ConsentRefused"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["ApplicantNotFound"];
+            /** @description The application is archived, or a request with the same Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeConsent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000b001 */
+                applicationId: components["parameters"]["ApplicationId"];
+                /** @example 0198c0de-0000-7000-8000-00000000f001 */
+                applicantId: components["parameters"]["ApplicantId"];
+                /** @example 0198c0de-0000-7000-8000-000000009001 */
+                consentId: components["parameters"]["ConsentId"];
+            };
+            cookie?: never;
+        };
+        /** @description Who revokes the consent. Without a body, your integration alone is recorded. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ConsentRevocation"];
+            };
+        };
+        responses: {
+            /** @description The consent is revoked. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordedConsent"];
+                };
+            };
+            /** @description The user is not eligible. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description No such applicant within your grants, or no such consent. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];

@@ -148,7 +148,7 @@ function readGuides(folder: string): string {
   const guides = `${folder}/guides`;
   const names = readdirSync(guides).filter((name) => name.endsWith('.md'));
   return names
-    .sort()
+    .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
     .map((name) => readFileSync(`${guides}/${name}`, 'utf8'))
     .join('\n');
 }

@@ -116,7 +116,9 @@ function validStrings({ format, pattern, minLength = 0, maxLength }: ValueSchema
         .map((date) => date.toISOString());
     default:
   }
-  if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern), { maxLength: 60 });
+  if (pattern !== undefined) {
+    return fc.stringMatching(new RegExp(pattern), { maxLength: Math.max(60, minLength) });
+  }
   const most = Math.max(minLength, Math.min(maxLength ?? MAX_CHARACTERS, MAX_CHARACTERS));
   return fc.string({ unit: CHARACTER, minLength, maxLength: most });
 }

@@ -25,6 +25,7 @@ const FORMATS: Record<string, string> = {
 export const PATTERNS: Readonly<Record<string, string>> = {
   '\\S': 'must not be blank',
   '^[0-9]{3}[- ]?[0-9]{3}[- ]?[0-9]{3}$': 'must be nine digits with a valid check digit',
+  '^[0-9a-f]{64}$': 'must be 64 hexadecimal digits in lower case',
   '^[\\x20-\\x7E]*$': 'must have visible ASCII characters and spaces only',
 };
 

@@ -9,6 +9,7 @@ import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { fakeService } from '@creditlane/rpc/test-fake-service';
 import { newId } from '@creditlane/runtime/ids';
 import { COMPLETE, type StoredApplication, summaryOf, withId } from './test-application-records.ts';
+import { fakeConsentsService } from './test-consents-service.ts';
 import type { TestServices } from './test-services.ts';
 
 /** The contracts of the applications service. */
@@ -87,6 +88,7 @@ export function fakeApplicationsService(services: TestServices): ServiceRoutes[]
       },
       getSubmission: async () => ({}),
     }),
+    fakeConsentsService(services),
     fakeDirectory(services),
   ];
 }

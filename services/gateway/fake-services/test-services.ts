@@ -1,6 +1,7 @@
 /** For tests: the state of the services that the gateway calls, which the fakes in this folder read and change. */
 import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
+import type { StoredConsentSchema } from '@creditlane/proto/applications/v1/consents_service';
 import type { UserSchema } from '@creditlane/proto/applications/v1/directory_service';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import type { CommentSchema } from '@creditlane/proto/conversations/v1/comment';
@@ -42,6 +43,8 @@ export class TestServices {
   readonly submissions = new Map<string, Decision[]>();
   /** The comments of every conversation, newest first. */
   readonly comments: MessageInitShape<typeof CommentSchema>[] = [];
+  /** The consents of every applicant, latest first. */
+  readonly consents: MessageInitShape<typeof StoredConsentSchema>[] = [];
   /** Every call, with the name of its method. */
   readonly calls: { method: string; call: Call; request: object }[] = [];
   /** By method: makes the error that every call of the method throws. */

@@ -3,6 +3,7 @@
 /** The query parameters with a default, by operationId. */
 export interface QueryDefaults {
   listApplications: 'limit';
+  listConsents: 'limit';
   getConversation: 'limit';
   listDecisions: 'limit';
   listDeliveries: 'limit';

@@ -1,5 +1,5 @@
 /** The operations on the deliveries to an integration's own webhook destination. */
-import { type Timestamp, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import {
   type DeliveriesService,
   ListOwnDeliveriesRequestSchema,
@@ -11,7 +11,7 @@ import {
 import { AttemptSchema } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import type { Client } from '@creditlane/rpc/client';
 import { internal } from '@creditlane/rpc/fault';
-import { refusedFields } from '../document/validation-messages.ts';
+import { readDateTime } from './date-time.ts';
 import { CURSOR, defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
@@ -78,11 +78,7 @@ export function deliveryOperations(
   });
 }
 
-/**
- * The times that a filter has.
- *
- * @throws Fault `invalid_request` for a time in the form of RFC 3339 that no calendar has, such as 23:59:60
- */
+/** The times that a filter has. Throws as `readDateTime` does. */
 function readTimes(
   filter: { readonly [Name in (typeof TIMES)[number]]?: string | undefined },
   place: { in?: 'query' } = {},
@@ -90,12 +86,7 @@ function readTimes(
   const times: ReturnType<typeof readTimes> = {};
   for (const name of TIMES) {
     const text = filter[name];
-    if (text === undefined) continue;
-    const time = new Date(text);
-    if (Number.isNaN(time.getTime())) {
-      throw refusedFields([{ ...place, pointer: `/${name}`, message: 'must be a date and time' }]);
-    }
-    times[name] = timestampFromDate(time);
+    if (text !== undefined) times[name] = readDateTime(text, { ...place, pointer: `/${name}` });
   }
   return times;
 }

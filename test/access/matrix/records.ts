@@ -121,6 +121,11 @@ export class Records {
     };
     const makeReplay = async (key: string) =>
       required(await platform.api.post('/webhook-replays', {}, { key })).replayId;
+    const makeConsent = async ({ key, ...ids }: typeof otherTenant, capturedBy: string) => {
+      const path = `/applications/${ids.applicationId}/applicants/${ids.applicantId}/consents`;
+      const consent = { purpose: 'CREDIT_APPLICATION', textVersion: 'v1', capturedBy };
+      return required(await platform.api.post(path, consent, { key })).consentId;
+    };
     const idsOf = async (tenant: typeof otherTenant, userId: string): Promise<Ids> => ({
       ...Object.fromEntries(namesInBodies.map((name) => [name, randomUUID()])),
       ...(await findInLists(platform, operations, tenant.key)),
@@ -132,6 +137,9 @@ export class Records {
       integrationId: tenant.integrationId,
       userId,
       submittedByUserId: userId,
+      capturedBy: userId,
+      revokedBy: userId,
+      consentId: await makeConsent(tenant, userId),
       replayId: await makeReplay(tenant.key),
       keyId: (await administration.call('POST', `/integrations/${tenant.integrationId}/keys`, {}))
         .keyId,

@@ -1,0 +1,51 @@
+/** The operations on the applicants' consents. */
+import {
+  type ConsentsService,
+  RecordConsentRequestSchema,
+  type StoredConsent,
+  StoredConsentSchema,
+} from '@creditlane/proto/applications/v1/consents_service';
+import type { Client } from '@creditlane/rpc/client';
+import { readDateTime } from './date-time.ts';
+import { CURSOR, defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
+import { messageReader, messageWriter } from './json-message.ts';
+
+const TIMES = ['capturedAt', 'expiresAt'] as const;
+
+const readConsent = messageReader(RecordConsentRequestSchema, {
+  except: ['applicationId', 'applicantId', ...TIMES],
+});
+const writeConsent = messageWriter(StoredConsentSchema, { except: ['id'] });
+
+export function consentOperations(consents: Client<typeof ConsentsService>) {
+  return defineHandlers({
+    async recordConsent({ path, body, context }) {
+      const request = { ...path, ...readConsent(body) };
+      for (const name of TIMES) {
+        const text = body[name];
+        if (text !== undefined) request[name] = readDateTime(text, { pointer: `/${name}` });
+      }
+      const { consent } = await consents.recordConsent(request, context);
+      return consentJson(requireRecord(consent));
+    },
+
+    async listConsents({ path, query, context }) {
+      const { limit, cursor = '' } = query;
+      const page = await renameRefusedFields(
+        consents.listConsents({ ...path, limit, cursor }, context),
+        [CURSOR],
+      );
+      return { data: page.consents.map(consentJson), nextCursor: page.nextCursor || null };
+    },
+
+    async revokeConsent({ path, body, context }) {
+      const revokedBy = body?.revokedBy ?? '';
+      const { consent } = await consents.revokeConsent({ ...path, revokedBy }, context);
+      return consentJson(requireRecord(consent));
+    },
+  });
+}
+
+function consentJson(consent: StoredConsent) {
+  return { consentId: consent.id, ...writeConsent(consent) };
+}
