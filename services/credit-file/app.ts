@@ -33,6 +33,7 @@ export type CreditFileContext = ServiceContext<typeof SETTINGS> &
 export interface CreditFileDeps {
   clock?: Clock;
   sendInquiry?: SendInquiry;
+  random?: () => number;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -40,7 +41,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Wraps every sealed record with the key ring's current key, and runs the pulls that are due. */
 export async function startCreditFile(
   { settings, process, database, endpoints, signer }: CreditFileContext,
-  { clock = systemClock, sendInquiry = sendNothing }: CreditFileDeps = {},
+  { clock = systemClock, sendInquiry = sendNothing, random = Math.random }: CreditFileDeps = {},
 ): Promise<CreditFiles> {
   const { log, metrics, closers, health } = process;
   const { keyRing, documentLinkKey, leaseMs, maxPulls } = settings;
@@ -79,6 +80,7 @@ export async function startCreditFile(
     leaseMs,
     maxPulls,
     clock,
+    random,
     newId,
     onUnknownCodes: (source, codes) => pullMetrics.countUnknownCodes(source, codes),
     onEnded: (pull: PullRow) => {

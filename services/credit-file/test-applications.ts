@@ -19,6 +19,8 @@ export interface FakeApplications {
   subjects: Map<string, TestSubject>;
   /** The fault that every call throws instead. */
   failure: Fault | undefined;
+  /** Is awaited by every call. */
+  delay: Promise<void> | undefined;
   /** Is called after each answer was made. */
   onAnswer: (() => void) | undefined;
   callCount: number;
@@ -29,6 +31,7 @@ export function startFakeApplications() {
   const fake: FakeApplications = {
     subjects: new Map(),
     failure: undefined,
+    delay: undefined,
     onAnswer: undefined,
     callCount: 0,
   };
@@ -40,6 +43,7 @@ export function startFakeApplications() {
   const routes = fakeService(ConsentsService, {
     async getInquirySubject({ applicationId, applicantId }) {
       fake.callCount += 1;
+      await fake.delay;
       if (fake.failure) throw fake.failure;
       const answer = { ...fake.subjects.get(`${applicationId} ${applicantId}`) };
       fake.onAnswer?.();

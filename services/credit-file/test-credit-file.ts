@@ -61,6 +61,8 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
       ...creditFile,
       start: (context: Parameters<typeof startCreditFile>[0]) =>
         startCreditFile(context, {
+          // Without a pause between attempts.
+          random: () => 0,
           clock: () => new Date(Date.now() + now.offsetMs),
           sendInquiry: (inquiry, credentials) => bureau.inquire(inquiry, credentials),
         }),
@@ -173,7 +175,7 @@ export function useApplicant(settings: Record<string, string> = {}): CreditFiles
   afterAll(() => fixture.service?.close());
   beforeEach(async () => {
     const { applications, bureau, now } = fixture.service;
-    Object.assign(applications, { failure: undefined, onAnswer: undefined });
+    Object.assign(applications, { failure: undefined, delay: undefined, onAnswer: undefined });
     bureau.reset();
     now.offsetMs = 0;
     fixture.applicant = await addApplicant(fixture.service);

@@ -35,6 +35,8 @@ export interface RunPullDeps {
   keyRing: KeyRing;
   leaseMs: number;
   clock: Clock;
+  /** Of the jitter between attempts, in [0, 1). */
+  random: () => number;
   newId: () => string;
   onUnknownCodes: (source: Source, codes: readonly UnknownCode[]) => void;
 }
@@ -159,7 +161,7 @@ async function retry(
 ): Promise<PullRow | undefined> {
   const attempt = pull.attempts + 1;
   if (attempt >= MAX_ATTEMPTS && !stop.aborted) return end(deps, pull, failed('UNAVAILABLE'));
-  const delayMs = stop.aborted ? 0 : backoffMs(attempt, BETWEEN_ATTEMPTS);
+  const delayMs = stop.aborted ? 0 : backoffMs(attempt, BETWEEN_ATTEMPTS, deps.random);
   await postponePull(deps.pool, pull, { delayMs, countsAsAttempt: !stop.aborted });
   return undefined;
 }

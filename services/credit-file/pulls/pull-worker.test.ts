@@ -1,0 +1,202 @@
+import { FailureReason, Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
+import { unavailable } from '@creditlane/rpc/fault';
+import { expect, test } from 'vitest';
+import type { InquiryOutcome } from '../bureaus/send-inquiry.ts';
+import {
+  endLostPulls,
+  endPull,
+  markSent,
+  postponePull,
+  renewLeases,
+  takeDuePulls,
+} from '../store/pull-states.ts';
+import { answered, fileAnswer } from '../test-bureau.ts';
+import { read, readEnded, request, useApplicant } from '../test-credit-file.ts';
+
+const fixture = useApplicant();
+const inquiries = () => fixture.service.bureau.inquiries;
+
+/** The bureau answers with these outcomes in turn, and then with a file. */
+function answerWith(...outcomes: InquiryOutcome[]): void {
+  fixture.service.bureau.answer = async () => outcomes.shift() ?? fileAnswer();
+}
+
+async function stateOf(id: string) {
+  const columns = 'state, failure, fence, attempts, sent_at, finished_at';
+  const { rows } = await fixture.service.sql.query(`SELECT ${columns} FROM pulls WHERE id = $1`, [
+    id,
+  ]);
+  return rows[0];
+}
+
+/** Ends the lease of a pull, as if its owner had died. */
+async function endLease(id: string): Promise<void> {
+  const update = `UPDATE pulls SET due_at = now() - interval '1 second' WHERE id = $1`;
+  await fixture.service.sql.query(update, [id]);
+}
+
+const neverSent = (reason = 'connection_refused') => ({ kind: 'never_sent', reason }) as const;
+
+test('an inquiry that was never sent is tried again, and the file comes with one that was', async () => {
+  const { service, applicant } = fixture;
+  answerWith(neverSent(), neverSent('breaker_open'));
+  const { id } = await request(service, applicant);
+  expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
+  expect(inquiries()).toHaveLength(3);
+  expect(await stateOf(id)).toMatchObject({ state: 'COMPLETE', attempts: 2, fence: 3 });
+});
+
+test('after four inquiries that were never sent the pull has failed, and a request pulls again', async () => {
+  const { service, applicant } = fixture;
+  answerWith(neverSent(), neverSent(), neverSent(), neverSent());
+  const { id } = await request(service, applicant);
+  const { pull, state } = await readEnded(service, applicant);
+  expect([state, pull?.failure]).toEqual(['FAILED', FailureReason.UNAVAILABLE]);
+  expect(await stateOf(id)).toMatchObject({ attempts: 3, sent_at: null });
+  expect((await request(service, applicant)).id).not.toBe(id);
+  expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
+  expect(inquiries()).toHaveLength(5);
+});
+
+test('while the applications service is away nothing is sent, and the pull fails in the end', async () => {
+  const { service, applicant } = fixture;
+  service.applications.onAnswer = () => {
+    service.applications.failure = unavailable('away');
+  };
+  await request(service, applicant);
+  const { pull } = await readEnded(service, applicant);
+  expect(pull?.failure).toBe(FailureReason.UNAVAILABLE);
+  expect(inquiries()).toEqual([]);
+});
+
+test.each([
+  { outcome: neverSent('token_refused'), failure: 'CREDENTIALS', wasSent: false },
+  { outcome: neverSent('address_denied'), failure: 'CREDENTIALS', wasSent: false },
+  { outcome: neverSent('request_invalid'), failure: 'REJECTED', wasSent: false },
+  {
+    outcome: answered({ kind: 'refused', reason: 'credentials', code: 'E0819', description: '' }),
+    failure: 'CREDENTIALS',
+    wasSent: true,
+  },
+  {
+    outcome: answered({ kind: 'refused', reason: 'rejected', code: 'EV304', description: '' }),
+    failure: 'REJECTED',
+    wasSent: true,
+  },
+  {
+    outcome: answered({ kind: 'refused', reason: 'unavailable', code: 'E9', description: '' }),
+    failure: 'UNAVAILABLE',
+    wasSent: true,
+  },
+  {
+    outcome: answered({ kind: 'malformed', problem: 'no XML' }),
+    failure: 'MALFORMED_ANSWER',
+    wasSent: true,
+  },
+] as const)(
+  'an inquiry that ends with $outcome is sent once, and the pull has failed',
+  async (it) => {
+    const { service, applicant } = fixture;
+    answerWith(it.outcome);
+    const { id } = await request(service, applicant, { source: Source.TRANSUNION });
+    const { pull, state } = await readEnded(service, applicant);
+    expect([state, pull?.failure]).toEqual(['FAILED', FailureReason[it.failure]]);
+    expect(inquiries()).toHaveLength(1);
+    expect((await stateOf(id)).sent_at !== null).toBe(it.wasSent);
+  },
+);
+
+test('a pull whose owner died before it sent the inquiry is taken over, and sent once', async () => {
+  const { service, applicant } = fixture;
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  // The answer to the request comes at once, and those to the owners are held back.
+  service.applications.onAnswer = () => {
+    service.applications.delay = held;
+  };
+  const { id } = await request(service, applicant);
+  await expect.poll(() => service.applications.callCount).toBeGreaterThan(0);
+  await expect.poll(async () => (await stateOf(id)).fence).toBe(1);
+  await endLease(id);
+  await expect.poll(async () => (await stateOf(id)).fence).toBe(2);
+  release();
+  expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
+  expect(inquiries()).toHaveLength(1);
+});
+
+test('a pull whose owner died after it sent the inquiry is unknown, and is not sent again', async () => {
+  const { service, applicant } = fixture;
+  const release = service.bureau.hold();
+  const { id } = await request(service, applicant);
+  await expect.poll(() => inquiries().length).toBe(1);
+  await endLease(id);
+  expect((await readEnded(service, applicant)).state).toBe('UNKNOWN');
+  // The owner lives after all: its answer is not thrown away.
+  release();
+  await expect.poll(async () => (await stateOf(id)).state).toBe('COMPLETE');
+  expect((await read(service, applicant)).file).toMatchObject({ id: 'U-4711' });
+  expect(inquiries()).toHaveLength(1);
+});
+
+test('the lease of a pull that waits for its bureau is renewed', async () => {
+  const { service, applicant } = fixture;
+  const replica = await service.startReplica({ PULL_LEASE: '500ms' });
+  const release = service.bureau.hold();
+  await service.stop();
+  const { id } = await request(replica, applicant);
+  await expect.poll(() => inquiries().length).toBe(1);
+  const dueAt = async () =>
+    (await service.sql.query('SELECT due_at FROM pulls WHERE id = $1', [id])).rows[0].due_at;
+  const first = await dueAt();
+  await expect.poll(dueAt).not.toEqual(first);
+  expect((await stateOf(id)).state).toBe('RUNNING');
+  release();
+  expect((await read(replica, applicant, { waitMs: 9_000 })).state).toBe('COMPLETE');
+  await replica.stop();
+  await service.restart();
+});
+
+test('a stopping service gives back what it has not sent, and waits for what it has sent', async () => {
+  const { service, applicant } = fixture;
+  const release = service.bureau.hold();
+  const { id } = await request(service, applicant);
+  await expect.poll(() => inquiries().length).toBe(1);
+  const stopped = service.stop();
+  release();
+  await stopped;
+  expect((await stateOf(id)).state).toBe('COMPLETE');
+  await service.restart();
+});
+
+test('a former owner changes nothing', async () => {
+  const { service, applicant } = fixture;
+  const { pool } = { pool: service.sql };
+  await service.stop();
+  const replica = await service.startReplica();
+  await replica.stop();
+  await service.restart();
+  service.applications.onAnswer = () => {
+    service.applications.delay = new Promise(() => {});
+  };
+  await request(service, applicant);
+  const select = 'SELECT id, fence FROM pulls WHERE applicant_id = $1 AND fence = 1';
+  const running = () => service.sql.query(select, [applicant.applicantId]);
+  await expect.poll(async () => (await running()).rowCount).toBe(1);
+  const [former] = (await running()).rows;
+  await service.sql.query('UPDATE pulls SET fence = fence + 1 WHERE id = $1', [former.id]);
+  const consent = {
+    ...{ consentId: 'c', purpose: 'p', textVersion: 't', documentSha256: '', capturedBy: '' },
+  };
+  expect(await markSent(pool, former, consent, 1_000)).toBe(false);
+  const delay = { delayMs: 0, countsAsAttempt: true };
+  expect(await postponePull(pool, former, delay)).toBe(false);
+  await renewLeases(pool, [former], 3_600_000);
+  expect(await endPull(pool, former, { state: 'UNKNOWN', wasSent: true })).toBeUndefined();
+  expect(await stateOf(former.id)).toMatchObject({ state: 'RUNNING', fence: 2, sent_at: null });
+
+  // A lease that has ended is none, though nobody else has taken the pull.
+  const owner = { id: former.id, fence: 2 };
+  await endLease(former.id);
+  expect(await markSent(pool, owner, consent, 1_000)).toBe(false);
+  expect(await endLostPulls(pool)).toEqual([]);
+  expect(await takeDuePulls(pool, 0, 1_000)).toEqual([]);
+});

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { type Pull, Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
+import { describe, expect, test } from 'vitest';
+import { answered, fileAnswer } from '../test-bureau.ts';
+import { read, readEnded, request, type TestApplicant, useApplicant } from '../test-credit-file.ts';
+
+const fixture = useApplicant();
+
+const refused = answered({ kind: 'refused', reason: 'rejected', code: 'E0807', description: '' });
+
+/** Pulls again, and waits for the end. */
+async function pullAgain(source = Source.EQUIFAX): Promise<Pull> {
+  const { service, applicant } = fixture;
+  const pull = await request(service, applicant, { force: true, source });
+  await readEnded(service, applicant);
+  return pull;
+}
+
+async function auditOf({ applicantId }: TestApplicant) {
+  const select = `SELECT action, outcome, actor, request_id, file_id FROM audit_records
+    WHERE applicant_id = $1 ORDER BY seq`;
+  return (await fixture.service.sql.query(select, [applicantId])).rows;
+}
+
+test('before any request and for another retailer there is nothing to read', async () => {
+  const { service, applicant } = fixture;
+  const notRequested = { kind: 'not_found', code: 'credit_file_not_requested' };
+  await expect(read(service, applicant)).rejects.toMatchObject(notRequested);
+  await pullAgain();
+  const notFound = { kind: 'not_found', code: 'applicant_not_found' };
+  const foreign = { ...applicant, retailerId: randomUUID() };
+  await expect(read(service, foreign)).rejects.toMatchObject(notFound);
+  const misplaced = { ...applicant, applicationId: randomUUID() };
+  await expect(read(service, misplaced)).rejects.toMatchObject(notFound);
+});
+
+describe('the latest pull decides:', () => {
+  test('while it is running there is no file, and after a failure the earlier one', async () => {
+    const { service, applicant } = fixture;
+    await pullAgain();
+    service.bureau.answer = async () => refused;
+    const release = service.bureau.hold();
+    await request(service, applicant, { source: Source.TRANSUNION });
+    const running = await read(service, applicant);
+    expect(['REQUESTED', 'RUNNING']).toContain(running.state);
+    expect(running).toMatchObject({ pull: { source: Source.TRANSUNION }, documentPath: '' });
+    expect(running.file).toBeUndefined();
+    release();
+    const failed = await readEnded(service, applicant);
+    expect(failed.state).toBe('FAILED');
+    expect(failed.pull?.source).toBe(Source.TRANSUNION);
+    expect(failed.file).toMatchObject({ source: 'EQUIFAX', id: 'U-4711' });
+  });
+
+  test('without an earlier file a failed and an unknown one have none', async () => {
+    const { service } = fixture;
+    service.bureau.answer = async () => refused;
+    await pullAgain();
+    const { state, file } = await read(service, fixture.applicant);
+    expect([state, file]).toEqual(['FAILED', undefined]);
+    service.bureau.answer = async () => ({ kind: 'unknown', reason: 'connection_lost' });
+    await pullAgain();
+    const unknown = await read(service, fixture.applicant);
+    expect([unknown.state, unknown.file]).toEqual(['UNKNOWN', undefined]);
+  });
+
+  test('a complete one of the other source replaces the file', async () => {
+    const { service, applicant } = fixture;
+    await pullAgain();
+    service.bureau.answer = async () => fileAnswer({ id: '', source: 'TRANSUNION' });
+    await pullAgain(Source.TRANSUNION);
+    const { file } = await read(service, applicant);
+    expect(file?.source).toBe('TRANSUNION');
+    // TransUnion gives no id.
+    expect(file?.id).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+test.each([
+  { answer: { trades: [{ balanceAmount: 1 }] }, hitType: 'HIT' },
+  { answer: { trades: [] }, hitType: 'NO_HIT' },
+])('an answer with an unknown hit type and $answer is a $hitType with id and date', async (it) => {
+  const { service, applicant } = fixture;
+  service.bureau.answer = async () =>
+    answered({ kind: 'file', file: it.answer, unknownCodes: [{ section: 'HitCode', code: 'Q' }] });
+  const { id } = await pullAgain();
+  const { file } = await read(service, applicant);
+  expect(file).toMatchObject({ hitType: it.hitType, source: 'EQUIFAX' });
+  expect(file?.requestedDate).toMatch(/^\d{4}-\d\d-\d\d$/);
+  expect(file?.id).not.toBe(id);
+  const metrics = await service.metrics.text();
+  expect(metrics).toMatch(/unknown_codes_total{source="EQUIFAX",section="HitCode",code="Q"} [12]/);
+});
+
+test('the social insurance number is masked unless the caller asks for it with the permission', async () => {
+  const { service, applicant } = fixture;
+  await pullAgain();
+  const sinWith = async (unmasked: boolean, permissions: string[]) =>
+    (await read(service, applicant, { unmasked, permissions })).file?.subject?.sin;
+  expect(await sinWith(false, ['READ_SIN'])).toBe('***-***-286');
+  expect(await sinWith(true, [])).toBe('***-***-286');
+  expect(await sinWith(true, ['READ_SIN'])).toBe('046454286');
+});
+
+describe('a read that waits', () => {
+  test('is answered when the pull ends, also one of another replica', async () => {
+    const { service, applicant } = fixture;
+    const release = service.bureau.hold();
+    const replica = await service.startReplica();
+    await request(service, applicant);
+    await expect.poll(() => service.bureau.inquiries.length).toBe(1);
+    const waits = [service, replica].map((it) => read(it, applicant, { waitMs: 30_000 }));
+    release();
+    for (const { state } of await Promise.all(waits)) expect(state).toBe('COMPLETE');
+    await replica.stop();
+  });
+
+  test('is answered without a file when its time is over', async () => {
+    const { service, applicant } = fixture;
+    const release = service.bureau.hold();
+    await request(service, applicant);
+    expect((await read(service, applicant, { waitMs: 50 })).file).toBeUndefined();
+    release();
+    expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
+  });
+});
+
+test('requests, the inquiry, its end and each read are in the audit log', async () => {
+  const { service, applicant } = fixture;
+  const subject = randomUUID();
+  await request(service, applicant, { subject, xRequestId: 'request-7' });
+  await readEnded(service, applicant);
+  await request(service, applicant, { subject, xRequestId: 'request-8' });
+  await read(service, applicant, { subject, requestId: 'request-9' });
+  const records = await auditOf(applicant);
+  expect(records.map(({ action, outcome }) => [action, outcome])).toEqual([
+    ['PULL_REQUESTED', null],
+    ['PULL_SENT', null],
+    ['PULL_FINISHED', 'COMPLETE'],
+    ['FILE_READ', 'COMPLETE'],
+    ['PULL_JOINED', null],
+    ['FILE_READ', 'COMPLETE'],
+  ]);
+  expect(records[0]).toMatchObject({ actor: subject, request_id: 'request-7' });
+  expect(records[1]).toMatchObject({ actor: 'credit-file', request_id: 'request-7' });
+  expect(records[5]).toMatchObject({ actor: subject, request_id: 'request-9' });
+  expect(records[5].file_id).not.toBeNull();
+});
