@@ -1,0 +1,159 @@
+/** Reads the values of an answer's elements, and collects what has no value of the interface. */
+import type { UnknownCode } from '../bureau.ts';
+import type { CodeTables, TableName } from './code-tables.ts';
+import { findElement } from './find-element.ts';
+import type { XmlElement } from './xml-document.ts';
+
+/** In the place of a code: the text of dates, amounts and numbers may say who the person is. */
+const NOT_A_DATE = '(not a date)';
+const NOT_AN_AMOUNT = '(not an amount)';
+const NOT_A_SIN = '(not a SIN)';
+/** The description of an element without a code is unknown. */
+const NO_CODE = '(none)';
+const NOT_A_CODE = '(not a code)';
+const CODE = /^[\w .,:/+*#-]{1,24}$/;
+
+export interface AnswerValueOptions {
+  readonly tables: CodeTables;
+  /** The day of a date that has none: 1 to 28. */
+  readonly partialDateDay: number;
+}
+
+/** Of one answer. A path is empty for the element itself; each value that cannot be read is absent. */
+export class AnswerValues {
+  readonly #options: AnswerValueOptions;
+  readonly unknownCodes: UnknownCode[] = [];
+
+  constructor(options: AnswerValueOptions) {
+    this.#options = options;
+  }
+
+  text(from: XmlElement | undefined, path: string): string | undefined {
+    return findElement(from, path)?.text.trim() || undefined;
+  }
+
+  /** Whole dollars or a count, with or without leading zeros. */
+  amount(from: XmlElement, path: string): number | undefined {
+    const text = this.text(from, path);
+    if (text === undefined) return undefined;
+    // Adding 0 turns -0 into 0.
+    if (/^-?\d{1,15}$/.test(text)) return Number(text) + 0;
+    return this.leaveOut(from, path, NOT_AN_AMOUNT);
+  }
+
+  /** yyyy-MM-dd from yyyy-MM-dd, yyyyMMdd or yyyy-MM. */
+  date(from: XmlElement, path: string): string | undefined {
+    return this.#dateOf(this.text(from, path), from, path);
+  }
+
+  /** As `date`, of an attribute. */
+  dateAttribute(from: XmlElement, name: string): string | undefined {
+    return this.#dateOf(from.attributes[name]?.trim() || undefined, from, `@${name}`);
+  }
+
+  /** Nine digits. Nine zeros are a filler. */
+  sin(from: XmlElement, path: string): string | undefined {
+    const digits = this.text(from, path)?.replace(/[ -]/g, '');
+    if (digits === undefined || /^0*$/.test(digits)) return undefined;
+    return /^\d{9}$/.test(digits) ? digits : this.leaveOut(from, path, NOT_A_SIN);
+  }
+
+  /**
+   * The value of a coded element: by its code, or else by its English description. An element without these
+   * attributes has its code as its text.
+   */
+  code<T extends string>(
+    from: XmlElement,
+    path: string,
+    table: TableName,
+    values: ReadonlySet<T>,
+  ): T | undefined {
+    const element = path === '' ? from : findElement(from, path);
+    if (element === undefined) return undefined;
+    const { attributes } = element;
+    const isCoded = 'code' in attributes || 'description' in attributes;
+    const code = (isCoded ? (attributes.code ?? '') : element.text).trim();
+    const description = (isCoded ? (attributes.description ?? '') : element.text).trim();
+    return this.lookUp(from, path, { code, description, table, values });
+  }
+
+  /** The value of a code or description that stands at `path`. */
+  lookUp<T extends string>(
+    from: XmlElement,
+    path: string,
+    it: { code: string; description: string; table: TableName; values: ReadonlySet<T> },
+  ): T | undefined {
+    const { code, description, table, values } = it;
+    if (code === '' && description === '') return undefined;
+    const byCode = this.#options.tables.codes[table].get(code);
+    if (byCode === null) return undefined;
+    const found = [byCode, this.#wordingOf(description)].find((value) => isOneOf(values, value));
+    if (isOneOf(values, found)) return found;
+    return this.leaveOut(from, path, code || NO_CODE);
+  }
+
+  /** Counts a value that is left out. */
+  leaveOut(from: XmlElement, path: string, code: string): undefined {
+    const section = path === '' ? from.name : `${from.name}/${path}`;
+    const isReason = code.startsWith('(');
+    this.unknownCodes.push({ section, code: isReason || CODE.test(code) ? code : NOT_A_CODE });
+    return undefined;
+  }
+
+  #dateOf(text: string | undefined, from: XmlElement, path: string): string | undefined {
+    if (text === undefined) return undefined;
+    return readDate(text, this.#options.partialDateDay) ?? this.leaveOut(from, path, NOT_A_DATE);
+  }
+
+  /** The wording of the interface's values: capitals, apostrophes dropped, one _ for all other signs. */
+  #wordingOf(description: string): string {
+    const { words, descriptions } = this.#options.tables;
+    const plain = description.toUpperCase().replace(/['’]/g, '');
+    const joined = plain.replace(/[^A-Z0-9]+/g, '_').replace(/^_|_$/g, '');
+    const replaced = [...words].reduce((wording, [from, to]) => {
+      return `_${wording}_`.replaceAll(`_${from}_`, `_${to}_`).slice(1, -1);
+    }, joined);
+    return descriptions.get(replaced) ?? replaced;
+  }
+}
+
+function isOneOf<T extends string>(
+  values: ReadonlySet<T>,
+  value: string | null | undefined,
+): value is T {
+  return (values as ReadonlySet<unknown>).has(value);
+}
+
+const DATE = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?|(\d{2})(\d{2}))$/;
+const MIN_YEAR = 1850;
+const MAX_YEAR = 2199;
+
+function readDate(text: string, partialDateDay: number): string | undefined {
+  const [, year = '', month, day, compactMonth, compactDay] = DATE.exec(text) ?? [];
+  if (Number(year) < MIN_YEAR || Number(year) > MAX_YEAR) return undefined;
+  const monthText = month ?? compactMonth;
+  const dayText = day ?? compactDay ?? String(partialDateDay).padStart(2, '0');
+  const date = `${year}-${monthText}-${dayText}`;
+  const time = Date.parse(`${date}T00:00:00Z`);
+  // Date.parse reads 30 February as 1 March.
+  const exists = !Number.isNaN(time) && new Date(time).toISOString().startsWith(date);
+  return exists ? date : undefined;
+}
+
+type Fields<T> = { [Name in keyof T]: T[Name] | undefined };
+
+/** The fields that are there; undefined if none is. An empty list is absent. */
+export function present<T extends object>(fields: Fields<T>): Partial<T> | undefined {
+  const entries = Object.entries(fields).filter(
+    ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
+  );
+  return entries.length === 0 ? undefined : (Object.fromEntries(entries) as Partial<T>);
+}
+
+/** What `read` makes of each element, without the elements of which it makes nothing. */
+export function readEach<T>(
+  elements: readonly XmlElement[],
+  read: (element: XmlElement) => T | undefined,
+): T[] {
+  return elements.map(read).filter((item) => item !== undefined);
+}

@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest';
+import { readCodeTables } from '../answer/code-tables.ts';
+import { equifaxAnswer, equifaxReport, readAnswer, readFile } from '../test-formats.ts';
+import { escapeXml } from '../xml-text.ts';
+import { readEquifaxAnswer } from './answer.ts';
+
+const hitCode = (code: string) => `<HitCode code="${code}"/>`;
+const score = (value: string) =>
+  `<CNScores><CNScore><Result><Value>${value}</Value></Result></CNScore></CNScores>`;
+const error = (code: string, description = '') =>
+  `<Error><SourceCode>S</SourceCode><ErrorCode>${code}</ErrorCode><Description>${description}</Description></Error>`;
+const errorReport = (errors: string) => `<CNErrorReport><Errors>${errors}</Errors></CNErrorReport>`;
+
+describe('an answer with several reports', () => {
+  const reports = [
+    equifaxReport(score('00001'), hitCode('2')),
+    equifaxReport(score('00002'), hitCode('1')),
+    equifaxReport(score('00003'), hitCode('1')),
+  ].join('');
+  const body = `<EfxTransmit>${reports}</EfxTransmit>`;
+
+  test('gives the first one with a hit', () => {
+    expect(readFile('equifax', body).file.scores).toEqual([{ number: 2, value: '2' }]);
+  });
+
+  test('gives the first one when none has a hit', () => {
+    const without = body.replaceAll('code="1"', 'code="2"');
+    expect(readFile('equifax', without).file.scores).toEqual([{ number: 1, value: '1' }]);
+  });
+
+  test('gives the first one when the settings say so', () => {
+    const tables = readCodeTables().equifax;
+    const options = { tables, partialDateDay: 1, reportRule: 'FIRST' as const };
+    expect(readEquifaxAnswer(Buffer.from(body), options)).toMatchObject({
+      file: { hitType: 'NO_HIT' },
+    });
+  });
+});
+
+describe('an error report', () => {
+  test.each([
+    ['E0819', 'credentials'],
+    ['E0807', 'rejected'],
+    ['EV304', 'rejected'],
+    ['EV305', 'rejected'],
+    ['E9999', 'rejected'],
+  ])('with %s is a refusal for the reason "%s"', (code, reason) => {
+    const body = `<EfxTransmit>${errorReport(error(code, 'WORDS'))}</EfxTransmit>`;
+    expect(readAnswer('equifax', body)).toEqual({
+      kind: 'refused',
+      reason,
+      code,
+      description: 'WORDS',
+    });
+  });
+
+  test('with several errors is a refusal for the credentials if one is about them', () => {
+    const body = errorReport(error('EV304') + error('E0819'));
+    expect(readAnswer('equifax', body)).toMatchObject({ reason: 'credentials', code: 'E0819' });
+  });
+
+  test('without errors is malformed', () => {
+    expect(readAnswer('equifax', errorReport(''))).toMatchObject({ kind: 'malformed' });
+  });
+});
+
+describe('an answer in a SOAP envelope', () => {
+  const inEnvelope = (contents: string) =>
+    `<s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope"><s:Body><SubmitResponse><SubmitResult>${contents}</SubmitResult></SubmitResponse></s:Body></s:Envelope>`;
+  const answer = equifaxAnswer(score('00686'));
+
+  test.each([
+    ['as XML', inEnvelope(answer)],
+    ['as text', inEnvelope(escapeXml(`<?xml version="1.0"?>${answer}`))],
+  ])('%s gives the file', (_name, body) => {
+    expect(readFile('equifax', body)).toEqual(readFile('equifax', answer));
+  });
+
+  test('as text that is cut is malformed', () => {
+    const cut = inEnvelope(escapeXml(answer.slice(0, -20)));
+    expect(readAnswer('equifax', cut)).toMatchObject({ kind: 'malformed' });
+  });
+});
+
+test.each([
+  ['without report and error', '<EfxTransmit/>'],
+  ['with a report without a hit code', equifaxAnswer('', '')],
+  ['that is a page', '<html><body>Sign in</body></html>'],
+  ['of the other bureau', '<REL4Report><TU_FFR_Report><Hit>Y</Hit></TU_FFR_Report></REL4Report>'],
+])('an answer %s is malformed', (_name, body) => {
+  expect(readAnswer('equifax', body)).toMatchObject({ kind: 'malformed' });
+});
+
+test('an unknown hit code leaves the hit type out and keeps the file', () => {
+  const answer = readFile('equifax', equifaxAnswer(score('00686'), hitCode('9')));
+  expect(answer.file).toEqual({ source: 'EQUIFAX', scores: [{ number: 686, value: '686' }] });
+  expect(answer.unknownCodes).toEqual([{ section: 'CreditFile/HitCode', code: '9' }]);
+});
+
+describe('dates and amounts', () => {
+  const trade = (contents: string) =>
+    readFile('equifax', equifaxAnswer(`<CNTrades><CNTrade>${contents}</CNTrade></CNTrades>`));
+
+  test.each([
+    ['2024-07', '2024-07-01'],
+    ['2024-02-29', '2024-02-29'],
+    [' 20240731 ', '2024-07-31'],
+  ])('the date "%s" is %s', (text, date) => {
+    expect(trade(`<DateOpened>${text}</DateOpened>`).file.trades).toEqual([{ dateOpened: date }]);
+  });
+
+  test.each([
+    '2023-02-29',
+    '2024-13',
+    '2024-00',
+    '0000-00',
+    '24-07-31',
+    '2024',
+    '31/07/2024',
+    'none',
+  ])('the date "%s" is left out and counted without its text', (text) => {
+    const { file, unknownCodes } = trade(`<DateOpened>${text}</DateOpened>`);
+    expect(file.trades).toBeUndefined();
+    expect(unknownCodes).toEqual([{ section: 'CNTrade/DateOpened', code: '(not a date)' }]);
+  });
+
+  test('a date without a day gets the day of the settings', () => {
+    const body = equifaxAnswer(
+      '<CNTrades><CNTrade><DateOpened>2024-07</DateOpened></CNTrade></CNTrades>',
+    );
+    const tables = readCodeTables().equifax;
+    const options = { tables, partialDateDay: 15, reportRule: 'FIRST' as const };
+    expect(readEquifaxAnswer(Buffer.from(body), options)).toMatchObject({
+      file: { trades: [{ dateOpened: '2024-07-15' }] },
+    });
+  });
+
+  test.each([
+    ['0000686', 686],
+    ['-00012', -12],
+    ['000', 0],
+    ['-0', 0],
+  ])('the amount "%s" is %d', (text, amount) => {
+    expect(trade(`<BalanceAmount>${text}</BalanceAmount>`).file.trades).toEqual([
+      { balanceAmount: amount },
+    ]);
+  });
+
+  test.each(['12.50', '1,000', '$5', '1e3', '0x10', 'N/A', '9'.repeat(16), '१२'])(
+    'the amount "%s" is left out and counted without its text',
+    (text) => {
+      const { file, unknownCodes } = trade(`<BalanceAmount>${text}</BalanceAmount>`);
+      expect(file.trades).toBeUndefined();
+      expect(unknownCodes).toEqual([{ section: 'CNTrade/BalanceAmount', code: '(not an amount)' }]);
+    },
+  );
+});
+
+describe('extended trades', () => {
+  const trades = '<CNTrade><DateOpened>2024-07</DateOpened></CNTrade>';
+  const read = (extended: string) =>
+    readFile(
+      'equifax',
+      equifaxAnswer(
+        `<CNTrades>${trades}</CNTrades><CNExtendedTrades>${extended}</CNExtendedTrades>`,
+      ),
+    );
+  const opened = (date: string) =>
+    `<CNExtendedTrade><DateOpened>${date}</DateOpened><PortfolioType code="C"/></CNExtendedTrade>`;
+
+  test('give the exact day and the type', () => {
+    expect(read(opened('2024-07-19')).file.trades).toEqual([
+      { dateOpened: '2024-07-19', portfolioType: 'LINE_OF_CREDIT' },
+    ]);
+  });
+
+  test.each([
+    ['of another month', opened('2024-08-19')],
+    ['more than there are trades', opened('2024-07-19').repeat(2)],
+  ])('%s are not used, and are counted', (_name, extended) => {
+    const { file, unknownCodes } = read(extended);
+    expect(file.trades).toEqual([{ dateOpened: '2024-07-01' }]);
+    expect(unknownCodes).toMatchObject([{ code: '(other order)' }]);
+  });
+});
+
+test.each([
+  ['046454286', '046454286'],
+  ['046-454-286', '046454286'],
+  ['000000000', undefined],
+  ['04645428', undefined],
+])('the SIN "%s" is %s', (text, sin) => {
+  const id = `<SubjectId><SocialInsuranceNumber>${text}</SocialInsuranceNumber></SubjectId>`;
+  const subject = `${hitCode('1')}</CreditFile><Subject>${id}</Subject><CreditFile>`;
+  expect(readFile('equifax', equifaxAnswer('', subject)).file.subject?.sin).toBe(sin);
+});

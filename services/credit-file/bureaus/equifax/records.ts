@@ -1,0 +1,91 @@
+/** The public records of an Equifax report: bankruptcies, collections, legal items and secured loans. */
+
+import * as permitted from '../../credit-file-values.ts';
+import { type AnswerValues, present, readEach } from '../answer/answer-values.ts';
+import { findElement, findElements } from '../answer/find-element.ts';
+import type { XmlElement } from '../answer/xml-document.ts';
+import { readNarratives, readParty } from './party.ts';
+
+export function readBankruptcies(report: XmlElement, values: AnswerValues) {
+  return readEach(findElements(report, 'CNBankruptciesOrActs/CNBankruptcyOrAct'), (it) =>
+    present({
+      dateFiled: values.date(it, 'DateFiled'),
+      court: readParty(findElement(it, 'CourtId'), values),
+      caseNumber: values.text(it, 'CaseNumberAndTrustee'),
+      type: values.code(it, 'Type', 'bankruptcyType', permitted.BANKRUPTCY_TYPES),
+      filer: values.code(it, 'Filer', 'bankruptcyFiler', permitted.BANKRUPTCY_FILERS),
+      disposition: present({
+        type: values.code(
+          it,
+          'IntentOrDisposition',
+          'bankruptcyDisposition',
+          permitted.BANKRUPTCY_DISPOSITIONS,
+        ),
+        date: values.date(it, 'IntentOrDisposition/Date'),
+      }),
+      liabilityAmount: values.amount(it, 'LiabilityAmount'),
+      assetAmount: values.amount(it, 'AssetAmount'),
+      narratives: readNarratives(it, values, permitted.BANKRUPTCY_NARRATIVES),
+    }),
+  );
+}
+
+export function readCollections(report: XmlElement, values: AnswerValues) {
+  return readEach(findElements(report, 'CNCollections/CNCollection'), (it) =>
+    present({
+      type: values.code(it, '', 'collectionType', permitted.COLLECTION_TYPES),
+      assignedDate: values.date(it, 'AssignedDate'),
+      agency: readParty(findElement(it, 'AgencyId'), values),
+      agencyAccountNumber: values.text(it, 'LedgerNumber'),
+      creditor: present({
+        accountNumberAndOrName: values.text(it, 'CollectionCreditor/AccountNumberAndOrName'),
+      }),
+      industry: readIndustry(findElement(it, 'CollectionCreditor'), values),
+      reason: values.code(it, 'Reason', 'collectionReason', permitted.COLLECTION_REASONS),
+      originalAmount: values.amount(it, 'OriginalAmount'),
+      balanceAmount: values.amount(it, 'BalanceAmount'),
+      dateOfLastPayment: values.date(it, 'DateOfLastPayment'),
+      datePaid: values.date(it, 'DatePaid'),
+      narratives: readNarratives(it, values, permitted.COLLECTION_NARRATIVES),
+    }),
+  );
+}
+
+export function readLegalItems(report: XmlElement, values: AnswerValues) {
+  return readEach(findElements(report, 'CNLegalItems/CNLegalItem'), (it) =>
+    present({
+      type: values.code(it, '', 'legalItemType', permitted.LEGAL_ITEM_TYPES),
+      dateFiled: values.date(it, 'DateFiled'),
+      court: readParty(findElement(it, 'CourtId'), values),
+      caseNumber: values.text(it, 'CaseNumber'),
+      status: values.code(it, 'Status', 'legalItemStatus', permitted.LEGAL_ITEM_STATUSES),
+      dateSatisfied: values.date(it, 'DateSatisfied'),
+      amount: values.amount(it, 'Amount'),
+      defendant: values.text(it, 'Defendant'),
+      plaintiff: values.text(it, 'Plaintiff'),
+      lawyerNameAddress: values.text(it, 'LawyerNameAddress'),
+      narratives: readNarratives(it, values, permitted.LEGAL_ITEM_NARRATIVES),
+    }),
+  );
+}
+
+export function readSecuredLoans(report: XmlElement, values: AnswerValues) {
+  return readEach(findElements(report, 'CNSecuredLoans/CNSecuredLoan'), (it) =>
+    present({
+      dateFiled: values.date(it, 'DateFiled'),
+      court: readParty(findElement(it, 'CourtId'), values),
+      creditor: present({
+        nameAddressAndAmount: values.text(it, 'SecuredLoanCreditorId/NameAddressAndAmount'),
+      }),
+      industry: readIndustry(findElement(it, 'SecuredLoanCreditorId'), values),
+      maturityDate: values.date(it, 'MaturityDate'),
+      narratives: readNarratives(it, values, permitted.SECURED_LOAN_NARRATIVES),
+    }),
+  );
+}
+
+/** A text, or a coded element, of which the interface has the description. */
+function readIndustry(from: XmlElement | undefined, values: AnswerValues): string | undefined {
+  const { description, code } = findElement(from, 'Industry')?.attributes ?? {};
+  return values.text(from, 'Industry') ?? (description?.trim() || code?.trim() || undefined);
+}

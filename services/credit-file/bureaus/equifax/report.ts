@@ -1,0 +1,137 @@
+/** One report of Equifax Canada as a credit file: header, person, inquiries, statements and scores. */
+
+import type { CreditFile } from '../../credit-file.ts';
+import * as permitted from '../../credit-file-values.ts';
+import { type AnswerValues, present, readEach } from '../answer/answer-values.ts';
+import { findElement, findElements } from '../answer/find-element.ts';
+import { readName } from '../answer/person-name.ts';
+import { readScoreValue } from '../answer/score-value.ts';
+import type { XmlElement } from '../answer/xml-document.ts';
+import { readMember } from './party.ts';
+import { readBankruptcies, readCollections, readLegalItems, readSecuredLoans } from './records.ts';
+import { readTrades } from './trades.ts';
+
+/** @param report CNConsumerCreditReport */
+export function readReport(report: XmlElement, values: AnswerValues): CreditFile {
+  const file = present<CreditFile>({
+    source: 'EQUIFAX',
+    ...readHeader(findElement(report, 'CNHeader'), values),
+    subject: readSubject(report, values),
+    bankruptcies: readBankruptcies(report, values),
+    collections: readCollections(report, values),
+    legalItems: readLegalItems(report, values),
+    securedLoans: readSecuredLoans(report, values),
+    trades: readTrades(report, values),
+    localInquiries: readEach(findElements(report, 'CNLocalInquiries/CNLocalInquiry'), (it) =>
+      present({
+        date: values.dateAttribute(it, 'date'),
+        customer: readMember(findElement(it, 'CustomerId'), values),
+      }),
+    ),
+    foreignInquiries: readEach(findElements(report, 'CNForeignInquiries/CNForeignInquiry'), (it) =>
+      present({
+        date: values.dateAttribute(it, 'date'),
+        memberNameAndNumber: joinWords(
+          // This element has the name of the member, not a province.
+          values.text(it, 'InquiryProvince'),
+          values.text(it, 'CityNameOrInquiryNumber'),
+        ),
+      }),
+    ),
+    specialServices: readEach(findElements(report, 'CNSpecialServices/CNSpecialService'), (it) =>
+      present({
+        type: values.code(it, '', 'specialService', permitted.SPECIAL_SERVICE_TYPES),
+        dateReported: values.date(it, 'DateReported'),
+        customer: readMember(it, values),
+      }),
+    ),
+    consumerStatements: readEach(
+      findElements(report, 'CNConsumerStatements/CNConsumerStatement'),
+      (it) =>
+        present({
+          dateReported: values.date(it, 'DateReported'),
+          dateToBePurged: values.date(it, 'DateToBePurged'),
+          statement: values.text(it, 'Statement'),
+        }),
+    ),
+    scores: readEach(findElements(report, 'CNScores/CNScore'), (it) => readScore(it, values)),
+  });
+  return file ?? {};
+}
+
+function readHeader(header: XmlElement | undefined, values: AnswerValues) {
+  const request = findElement(header, 'Request');
+  const creditFile = findElement(header, 'CreditFile');
+  return {
+    customerNumber: values.text(request, 'CustomerNumber'),
+    language: request && values.code(request, 'LanguageIndicator', 'language', permitted.LANGUAGES),
+    id: values.text(creditFile, 'UniqueNumber'),
+    fileSinceDate: creditFile && values.date(creditFile, 'FileSinceDate'),
+    lastActivityDate: creditFile && values.date(creditFile, 'DateOfLastActivity'),
+    requestedDate: creditFile && values.date(creditFile, 'DateOfRequest'),
+    bureau: present({
+      id: values.text(creditFile, 'FileOwner/BureauCode'),
+      name: values.text(creditFile, 'FileOwner/BureauContactInformation'),
+    }),
+    hitType: creditFile && values.code(creditFile, 'HitCode', 'hitType', permitted.HIT_TYPES),
+  };
+}
+
+function readSubject(report: XmlElement, values: AnswerValues): CreditFile['subject'] {
+  const subject = findElement(report, 'CNHeader/Subject');
+  return present<NonNullable<CreditFile['subject']>>({
+    ...readName(findElement(subject, 'SubjectName'), values),
+    sin: subject && values.sin(subject, 'SubjectId/SocialInsuranceNumber'),
+    dateOfBirth: subject && values.date(subject, 'SubjectId/DateOfBirth'),
+    dateOfDeath: subject && values.date(subject, 'SubjectId/DateOfDeath'),
+    otherNames: readEach(findElements(report, 'CNOtherNames/CNOtherName'), (it) =>
+      present({
+        type: values.code(it, '', 'otherName', permitted.OTHER_NAME_TYPES),
+        ...readName(it, values),
+      }),
+    ),
+    addressHistory: readEach(findElements(report, 'CNAddresses/CNAddress'), (it) =>
+      present({
+        dateReported: values.date(it, 'DateReported'),
+        streetNo: values.text(it, 'CivicNumber'),
+        streetName: values.text(it, 'StreetName'),
+        ...readPlace(it, values),
+        postalCode: values.text(it, 'PostalCode'),
+      }),
+    ),
+    employmentHistory: readEach(findElements(report, 'CNEmployments/CNEmployment'), (it) =>
+      present({
+        dateEmployed: values.date(it, 'DateEmployed'),
+        dateLeft: values.date(it, 'DateLeft'),
+        employerName: values.text(it, 'Employer'),
+        occupation: values.text(it, 'Occupation'),
+        ...readPlace(it, values),
+        monthlyIncome: values.amount(it, 'MonthlyIncome'),
+      }),
+    ),
+  });
+}
+
+function readPlace(from: XmlElement, values: AnswerValues) {
+  return {
+    city: values.text(from, 'City'),
+    province: values.code(from, 'Province', 'province', permitted.PROVINCES),
+  };
+}
+
+function readScore(it: XmlElement, values: AnswerValues) {
+  return present({
+    ...readScoreValue(values.text(it, 'Result/Value')),
+    narratives: readEach([it], ({ attributes }) => attributes.description?.trim() || undefined),
+    reasons: readEach(findElements(it, 'Reasons/Reason'), ({ attributes }) => {
+      return attributes.description?.trim() || attributes.code?.trim() || undefined;
+    }),
+    rejectCodes: readEach(findElements(it, 'RejectCodes/RejectCode'), ({ attributes }) => {
+      return attributes.code?.trim() || undefined;
+    }),
+  });
+}
+
+function joinWords(...words: (string | undefined)[]): string | undefined {
+  return words.filter((word) => word !== undefined).join(' ') || undefined;
+}

@@ -1,0 +1,94 @@
+/** The trades of an Equifax report, with what its section of extended trades adds. */
+
+import type { PaymentRate, Trade } from '../../credit-file.ts';
+import {
+  ASSOCIATIONS,
+  PAYMENT_RATES,
+  PORTFOLIO_TYPES,
+  TRADE_NARRATIVES,
+  TRADE_STATUSES,
+} from '../../credit-file-values.ts';
+import { type AnswerValues, present, readEach } from '../answer/answer-values.ts';
+import { findElement, findElements } from '../answer/find-element.ts';
+import type { XmlElement } from '../answer/xml-document.ts';
+import { readMember, readNarratives } from './party.ts';
+
+type TradeStatus = NonNullable<Trade['status']>;
+
+const RATES_AND_STATUSES = new Set<PaymentRate | TradeStatus>([
+  ...PAYMENT_RATES,
+  ...TRADE_STATUSES,
+]);
+
+const EXACT_DATES = ['DateReported', 'DateOpened', 'DateLastActivityOrPayment'] as const;
+/** The extended trades are not those of the trades: nothing of them is used. */
+const OTHER_ORDER = '(other order)';
+
+export function readTrades(report: XmlElement, values: AnswerValues): Trade[] {
+  const trades = findElements(report, 'CNTrades/CNTrade');
+  const extended = findElements(report, 'CNExtendedTrades/CNExtendedTrade');
+  const isSameList = extended.length === trades.length;
+  if (extended.length > 0 && !isSameList) values.leaveOut(report, 'CNExtendedTrades', OTHER_ORDER);
+  const pairs = trades.map((trade, at) => ({
+    trade,
+    extended: isSameList ? extended[at] : undefined,
+  }));
+  return pairs
+    .map(({ trade, extended }) => readTrade(trade, matching(trade, extended, values), values))
+    .filter((trade) => trade !== undefined);
+}
+
+/** The extended trade, unless it is of another trade: then a month differs. */
+function matching(
+  trade: XmlElement,
+  extended: XmlElement | undefined,
+  values: AnswerValues,
+): XmlElement | undefined {
+  if (extended === undefined) return undefined;
+  const differs = EXACT_DATES.some((name) => {
+    const [month, exact] = [values.text(trade, name), values.text(extended, name)];
+    return month !== undefined && exact !== undefined && !exact.startsWith(month.slice(0, 7));
+  });
+  return differs ? values.leaveOut(extended, '', OTHER_ORDER) : extended;
+}
+
+function readTrade(
+  it: XmlElement,
+  extended: XmlElement | undefined,
+  values: AnswerValues,
+): Trade | undefined {
+  const dates = (name: (typeof EXACT_DATES)[number]) =>
+    (extended && values.date(extended, name)) ?? values.date(it, name);
+  const extendedType =
+    extended && values.code(extended, 'PortfolioType', 'portfolioType', PORTFOLIO_TYPES);
+  const rateOrStatus = values.code(it, 'PaymentRate', 'paymentRate', RATES_AND_STATUSES);
+  return present<Trade>({
+    dateReported: dates('DateReported'),
+    creditor: readMember(findElement(it, 'CreditorId'), values),
+    accountNumber: values.text(it, 'AccountNumber'),
+    association: values.code(it, 'Association', 'association', ASSOCIATIONS),
+    highCreditAmount: values.amount(it, 'HighCreditAmount'),
+    paymentTermAmount: values.amount(it, 'PaymentTermAmount'),
+    balanceAmount: values.amount(it, 'BalanceAmount'),
+    pastDueAmount: values.amount(it, 'PastDueAmount'),
+    monthsReviewed: values.amount(it, 'MonthsReviewed'),
+    dateOpened: dates('DateOpened'),
+    dateLastActivityOrPayment: dates('DateLastActivityOrPayment'),
+    portfolioType:
+      extendedType ?? values.code(it, 'PortfolioType', 'portfolioType', PORTFOLIO_TYPES),
+    paymentRate: [...PAYMENT_RATES].find((rate) => rate === rateOrStatus),
+    status: [...TRADE_STATUSES].find((status) => status === rateOrStatus),
+    count30DaysPastDue: values.amount(it, 'HistoryDerogatoryCounters/Count30DayPastDue'),
+    count60DaysPastDue: values.amount(it, 'HistoryDerogatoryCounters/Count60DayPastDue'),
+    count90DaysPastDue: values.amount(it, 'HistoryDerogatoryCounters/Count90DayPastDue'),
+    previousHighPaymentRates: readEach(
+      findElements(it, 'PreviousHighPaymentRates/PreviousHighPaymentRate'),
+      (rate) =>
+        present({
+          date: values.date(rate, 'Date'),
+          rate: values.code(rate, '', 'paymentRate', PAYMENT_RATES),
+        }),
+    ),
+    narratives: readNarratives(it, values, TRADE_NARRATIVES),
+  });
+}

@@ -1,0 +1,47 @@
+/** The wire format of TransUnion Canada. */
+import type { TransUnionCredentials } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
+import type { AnswerValueOptions } from '../answer/answer-values.ts';
+import type { BureauFormat } from '../bureau.ts';
+import { readTransUnionAnswer } from './answer.ts';
+import { compileTemplate, templateValues } from './request-template.ts';
+
+export interface TransUnionFormatOptions extends AnswerValueOptions {
+  /** The whole body of a request, with placeholders. */
+  readonly requestTemplate: string;
+  readonly product: string;
+  readonly certificate: string;
+  readonly contentType: string;
+  /** The value of the header SOAPAction; none when empty. */
+  readonly soapAction: string;
+}
+
+export const TRANSUNION_REQUEST_DEFAULTS = {
+  product: '',
+  certificate: '',
+  contentType: 'text/xml; charset=utf-8',
+  soapAction: '',
+} satisfies Partial<TransUnionFormatOptions>;
+
+/** @throws RequestTemplateError */
+export function transUnionFormat(
+  options: Omit<TransUnionFormatOptions, keyof typeof TRANSUNION_REQUEST_DEFAULTS> &
+    Partial<TransUnionFormatOptions>,
+): BureauFormat<TransUnionCredentials> {
+  const settings = { ...TRANSUNION_REQUEST_DEFAULTS, ...options };
+  const { contentType, soapAction, product, certificate } = settings;
+  const fillIn = compileTemplate(settings.requestTemplate);
+  return {
+    source: 'TRANSUNION',
+    makeTokenRequest: () => undefined,
+    makeRequest: (inquiry, credentials) => ({
+      method: 'POST',
+      url: credentials.baseUrl,
+      headers: {
+        'content-type': contentType,
+        ...(soapAction !== '' && { soapaction: `"${soapAction}"` }),
+      },
+      body: fillIn(templateValues(inquiry, credentials, { product, certificate })),
+    }),
+    readAnswer: (_status, body) => readTransUnionAnswer(body, settings),
+  };
+}
