@@ -10,6 +10,8 @@ import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithCalls, WithDatabase } from '@creditlane/service/define-service';
 import { bureauCredentialsRoutes } from './bureau-credentials/bureau-credentials-rpc.ts';
 import type { SendInquiry } from './bureaus/send-inquiry.ts';
+import type { CreditFile } from './credit-file.ts';
+import { DocumentRenderer } from './document/document-renderer.ts';
 import { PullMetrics } from './pull-metrics.ts';
 import type { PullRow } from './pulls/pull.ts';
 import { PullWorker } from './pulls/pull-worker.ts';
@@ -90,13 +92,16 @@ export async function startCreditFile(
   });
   closers.add('credit-file pulls', () => worker.close());
 
+  const renderer = new DocumentRenderer(metrics);
+  closers.add('credit-file documents', () => renderer.close());
+
   const shared = { requests, pool, consents, keyRing, documentLinkKey, clock, newId };
   const deps = {
     ...shared,
     minAgeMs: settings.pullMinAgeDays * DAY_MS,
     onRequested: () => worker.wake(),
     endedPulls,
-    render: undefined,
+    render: (file: CreditFile) => renderer.render(file),
   };
   return {
     routes: [creditFileRoutes(deps), bureauCredentialsRoutes({ requests, keyRing, clock })],

@@ -3,7 +3,6 @@ import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Call } from '@creditlane/rpc/call';
-import { unavailable } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import { appendAuditRecord } from './audit/audit-log.ts';
 import { actorOf } from './audit/audit-record.ts';
@@ -13,16 +12,14 @@ import { checkLink, linkInvalid } from './document-link.ts';
 import { maskedFile } from './reading/masked-file.ts';
 import { findFile } from './store/credit-files.ts';
 
-/** Makes the PDF of a file, off the event loop. */
-export type RenderDocument = (file: CreditFile) => Promise<Uint8Array>;
-
 export interface ReadDocumentDeps {
   pool: Database['pool'];
   /** Opens the sealed files, and seals the head of the audit log. */
   keyRing: KeyRing;
   /** Signs the links. */
   documentLinkKey: Uint8Array;
-  render: RenderDocument | undefined;
+  /** Makes the PDF of a file, off the event loop. */
+  render: (file: CreditFile) => Promise<Uint8Array>;
   clock: Clock;
 }
 
@@ -39,7 +36,6 @@ export async function readDocument(
   const stored = await findFile(pool, link.fileId);
   const text = stored && (await openCreditFile(pool, keyRing, { ...stored, fileId: stored.id }));
   if (stored === undefined || text === undefined) throw linkInvalid();
-  if (render === undefined) throw unavailable('documents cannot be made yet');
   const { id: fileId, pullId, retailerId, applicationId, applicantId, source } = stored;
   await inTransaction(pool, (tx) =>
     appendAuditRecord(tx, keyRing, {

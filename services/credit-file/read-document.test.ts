@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { serviceIdentity } from '@creditlane/rpc/identity';
+import { beforeEach, expect, test } from 'vitest';
+import { asIntegration, read, readEnded, request, useApplicant } from './test-credit-file.ts';
+
+const fixture = useApplicant();
+
+interface Link {
+  fileId: string;
+  expiresAt: bigint;
+  signature: string;
+}
+
+let link: Link;
+beforeEach(async () => {
+  const { service, applicant } = fixture;
+  await request(service, applicant);
+  link = linkIn((await readEnded(service, applicant)).documentPath);
+});
+
+function linkIn(path: string): Link {
+  const { pathname, searchParams } = new URL(path, 'https://api.example.com');
+  const [, fileId = ''] = /^\/credit-files\/([^/]+)\/document$/.exec(pathname) ?? [];
+  const expiresAt = BigInt(searchParams.get('expires') ?? 0);
+  return { fileId, expiresAt, signature: searchParams.get('signature') ?? '' };
+}
+
+async function open(change: Partial<Link> = {}) {
+  const identity = serviceIdentity('gateway');
+  const { pdf } = await fixture.service.client.readDocument({ ...link, ...change }, { identity });
+  return Buffer.from(pdf);
+}
+
+test('the holder of a link gets the PDF, and the audit log a record', async () => {
+  const pdf = await open();
+  expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
+  const { rows } = await fixture.service.sql.query(
+    `SELECT actor_kind, actor FROM audit_records WHERE action = 'DOCUMENT_READ' AND file_id = $1`,
+    [link.fileId],
+  );
+  expect(rows).toEqual([{ actor_kind: 'service', actor: 'gateway' }]);
+});
+
+test('a link ends after fifteen minutes, and each read of the file gives a new one', async () => {
+  const { service, applicant } = fixture;
+  service.now.offsetMs = 14 * 60_000;
+  await open();
+  const { documentPath } = await read(service, applicant);
+  service.now.offsetMs = 15 * 60_000 + 1_000;
+  await expect(open()).rejects.toMatchObject({ kind: 'forbidden', code: 'link_expired' });
+  await open(linkIn(documentPath));
+});
+
+test.each([
+  { what: 'the id of another file', change: () => ({ fileId: randomUUID() }) },
+  { what: 'a later end', change: () => ({ expiresAt: link.expiresAt + 1n }) },
+  { what: 'an end in the past', change: () => ({ expiresAt: 1n }) },
+  { what: 'a cut signature', change: () => ({ signature: link.signature.slice(0, -1) }) },
+  { what: 'a longer signature', change: () => ({ signature: `${link.signature}A` }) },
+  { what: 'a signature with other signs', change: () => ({ signature: `${link.signature}=` }) },
+  { what: 'a signature of something else', change: () => ({ signature: 'A'.repeat(43) }) },
+])('a link with $what is not valid', async ({ change }) => {
+  await expect(open(change())).rejects.toMatchObject({ kind: 'forbidden', code: 'link_invalid' });
+});
+
+test('a link of a file that is gone is not valid, and no caller but the gateway may open one', async () => {
+  const { service, applicant } = fixture;
+  const call = service.client.readDocument(link, asIntegration(applicant.retailerId));
+  await expect(call).rejects.toMatchObject({ kind: 'forbidden', code: 'caller_not_allowed' });
+  await service.sql.query('DELETE FROM credit_files WHERE id = $1', [link.fileId]);
+  await expect(open()).rejects.toMatchObject({ kind: 'forbidden', code: 'link_invalid' });
+});
