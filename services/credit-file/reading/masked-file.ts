@@ -5,5 +5,11 @@ import type { CreditFile } from '../credit-file.ts';
 export function maskedFile(file: CreditFile): CreditFile {
   const sin = file.subject?.sin;
   if (sin === undefined || sin === '') return file;
-  return { ...file, subject: { ...file.subject, sin: `***-***-${sin.slice(-3)}` } };
+  return { ...file, subject: { ...file.subject, sin: maskSin(sin) } };
+}
+
+/** A number with all but its last three digits masked, whether it was masked before or not. */
+export function maskSin(sin: string): string {
+  const digits = sin.replaceAll(/\D/g, '');
+  return digits.length < 3 ? '***-***-***' : `***-***-${digits.slice(-3)}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { maskSin } from './masked-sin.ts';
+import { maskSin } from './masked-file.ts';
 
 test('a number shows its last three digits, whether it was masked before or not', () => {
   expect(maskSin('046454286')).toBe('***-***-286');
