@@ -1,14 +1,41 @@
 /** For tests: both formats with the settings of a new installation, and what they read. */
 import { readCodeTables } from './answer/code-tables.ts';
-import type { BureauAnswer } from './bureau.ts';
+import type { BureauAnswer, Inquiry } from './bureau.ts';
 import { equifaxFormat } from './equifax/equifax-format.ts';
 import { transUnionFormat } from './transunion/transunion-format.ts';
 
 const { equifax, transUnion } = readCodeTables();
 
-const TEMPLATE =
+export const TEMPLATE =
   '<REL4Request><Member>{{memberCode}}</Member><Password>{{password}}</Password><Name>{{firstName}} {{lastName}}' +
   '</Name><Born>{{dateOfBirth}}</Born><Street>{{streetNo}} {{streetName}}</Street></REL4Request>';
+
+export const INQUIRY: Inquiry = {
+  reference: 'b1',
+  subject: {
+    firstName: 'Zoë',
+    lastName: "O'Neil & <Sons>",
+    sin: '046454286',
+    dateOfBirth: '1976-02-29',
+    occupation: 'Baker',
+    addresses: [
+      {
+        streetNo: '12',
+        streetName: 'Main St',
+        city: 'Ottawa',
+        province: 'ON',
+        postalCode: 'K1A 0B1',
+      },
+      {
+        streetNo: '7',
+        streetName: 'Rue Côté',
+        city: 'Laval',
+        province: 'QC',
+        postalCode: 'H7A 1A1',
+      },
+    ],
+  },
+};
 
 export const FORMATS = {
   equifax: equifaxFormat({ tables: equifax, partialDateDay: 1, reportRule: 'FIRST_HIT' }),

@@ -7,7 +7,7 @@ import type { BureauRequest, Inquiry, InquiryAddress } from '../bureau.ts';
 import { escapeXml, textElement } from '../xml-text.ts';
 
 export interface EquifaxRequestOptions {
-  /** The URL for access tokens, absolute or relative to the URL of the credentials, and their scope. */
+  /** The URL for access tokens: absolute, or relative to the base URL of the credentials. */
   readonly tokenUrl: string;
   readonly tokenScope: string;
   /** Text before the XML, which some accounts need. */
@@ -18,7 +18,7 @@ export interface EquifaxRequestOptions {
 }
 
 export const EQUIFAX_REQUEST_DEFAULTS: EquifaxRequestOptions = {
-  tokenUrl: '/oauth/token',
+  tokenUrl: 'oauth/token',
   tokenScope: '',
   inputHeader: '',
   // Codes that are not in the tables are read by their descriptions, which therefore have to be English.
@@ -41,7 +41,8 @@ export function makeEquifaxTokenRequest(
   const client = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`;
   return {
     method: 'POST',
-    url: new URL(tokenUrl, baseUrl).href,
+    // Without the slash, a relative URL would take the place of the base URL's last part.
+    url: new URL(tokenUrl, baseUrl.replace(/\/?$/, '/')).href,
     headers: {
       'content-type': FORM,
       authorization: `Basic ${Buffer.from(client).toString('base64')}`,

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { readCodeTables } from '../answer/code-tables.ts';
+import { readAnswer, readFile, transUnionAnswer } from '../test-formats.ts';
+import { escapeXml } from '../xml-text.ts';
+import { readTransUnionAnswer } from './answer.ts';
+
+const trade = (contents: string) =>
+  readFile('transunion', transUnionAnswer(`<Trades><Trade>${contents}</Trade></Trades>`));
+
+test.each([
+  ['Type', 'R', { portfolioType: 'REVOLVING_OR_OPTION' }],
+  ['Type', 'I', { portfolioType: 'INSTALMENT' }],
+  ['Type', 'O', { portfolioType: 'OPEN_ACCOUNT' }],
+  ['Type', 'M', { portfolioType: 'MORTGAGE' }],
+  ['Type', 'C', { portfolioType: 'LINE_OF_CREDIT' }],
+  ['MOP', '00', { paymentRate: 'TOO_NEW_TO_RATE' }],
+  ['MOP', '01', { paymentRate: 'PAID_AS_AGREED_AND_UP_TO_DATE' }],
+  ['MOP', '02', { paymentRate: 'NOT_MORE_THAN_ONE_PAYMENT_PAST_DUE' }],
+  ['MOP', '03', { paymentRate: 'NOT_MORE_THAN_TWO_PAYMENTS_PAST_DUE' }],
+  ['MOP', '04', { paymentRate: 'THREE_OR_MORE_PAYMENTS_PAST_DUE' }],
+  ['MOP', '05', { paymentRate: 'AT_LEAST_120_DAYS_OVERDUE_BUT_NOT_RATED_9' }],
+  ['MOP', '07', { paymentRate: 'MAKING_REGULAR_PAYMENTS_UNDER_CONSOLIDATION_ORDER' }],
+  ['MOP', '08', { paymentRate: 'REPOSSESSION' }],
+  ['MOP', '09', { paymentRate: 'BAD_DEBT_PLACED_FOR_COLLECTION' }],
+  ['Joint', 'I', { association: 'INDIVIDUAL' }],
+  ['Narrative1', 'HC', { narratives: ['AMOUNT_IN_HC_COLUMN_IS_CREDIT_LIMIT'] }],
+  ['Narrative2', 'PD', { narratives: ['ACCOUNT_PAID'] }],
+  ['Frequency', 'M', { narratives: ['MONTHLY_PAYMENTS'] }],
+  ['Frequency', 'B', { narratives: ['BI_WEEKLY_PAYMENTS'] }],
+])('%s %s of a trade gives %o', (name, code, fields) => {
+  const { file, unknownCodes } = trade(`<${name}>${code} </${name}>`);
+  expect(file.trades).toEqual([fields]);
+  expect(unknownCodes).toEqual([]);
+});
+
+test.each([
+  ['MOP', '06'],
+  ['MOP', '1'],
+  ['Joint', 'C'],
+  ['Type', 'X'],
+  ['Frequency', 'W'],
+])('%s %s of a trade is left out and counted', (name, code) => {
+  const { file, unknownCodes } = trade(`<${name}>${code}</${name}>`);
+  expect(file.trades).toBeUndefined();
+  expect(unknownCodes).toEqual([{ section: `Trade/${name}`, code }]);
+});
+
+test.each([
+  ['Y', 'HIT'],
+  ['N', 'NO_HIT'],
+])('hit %s gives %s', (hit, hitType) => {
+  const body = transUnionAnswer('').replace('>Y<', `>${hit}<`);
+  expect(readFile('transunion', body).file.hitType).toBe(hitType);
+});
+
+test('names in any order give the own name and the others', () => {
+  const names = [
+    '<Name NameType="Also known as"><LastName>A</LastName></Name>',
+    '<Name NameType="Primary "><LastName>B</LastName></Name>',
+  ];
+  for (const order of [names, names.toReversed()]) {
+    const { file, unknownCodes } = readFile(
+      'transunion',
+      transUnionAnswer(`<Names>${order.join('')}</Names>`),
+    );
+    expect(file.subject).toEqual({
+      lastName: 'B',
+      otherNames: [{ type: 'ALSO_KNOWN_AS', lastName: 'A' }],
+    });
+    expect(unknownCodes).toEqual([]);
+  }
+});
+
+test.each([
+  ['12-340 PORTAGE AVE', { streetNo: '12-340', streetName: 'PORTAGE AVE' }],
+  ['1200A  RUE ST-DENIS', { streetNo: '1200A', streetName: 'RUE ST-DENIS' }],
+  ['RR 3', { streetName: 'RR 3' }],
+  ['1200', { streetName: '1200' }],
+])('the street "%s" gives %o', (street, fields) => {
+  const address = `<Addresses><Address><Street>${street}</Street></Address></Addresses>`;
+  expect(readFile('transunion', transUnionAnswer(address)).file.subject?.addressHistory).toEqual([
+    fields,
+  ]);
+});
+
+describe('an answer without a report', () => {
+  const error = (code: string) =>
+    `<REL4Report><Errors><Error><Code>${code}</Code><Description>WORDS</Description></Error></Errors></REL4Report>`;
+
+  test('is a refusal with the code and the words of the error', () => {
+    const refusal = { kind: 'refused', reason: 'rejected', code: 'X1', description: 'WORDS' };
+    expect(readAnswer('transunion', error('X1'))).toEqual(refusal);
+  });
+
+  test('is a refusal for the reason that an operator has given the code', () => {
+    const tables = readCodeTables('transunion: { error: { X1: credentials } }').transUnion;
+    const answer = readTransUnionAnswer(Buffer.from(error('X1')), { tables, partialDateDay: 1 });
+    expect(answer).toMatchObject({ kind: 'refused', reason: 'credentials' });
+  });
+
+  test.each([
+    ['nor error', '<REL4Report><Errors/></REL4Report>'],
+    ['nor anything of the format', '<html/>'],
+    ['but with one of the other bureau', '<EfxTransmit/>'],
+  ])('%s is malformed', (_name, body) => {
+    expect(readAnswer('transunion', body)).toMatchObject({ kind: 'malformed' });
+  });
+});
+
+test('a report in a SOAP envelope, as XML or as text, gives the same file', () => {
+  const root = transUnionAnswer('<PersonalInformation><DOB>19810703</DOB></PersonalInformation>');
+  const inEnvelope = (contents: string) =>
+    `<s:Envelope xmlns:s="x"><s:Body><ProcessRequestXMLResponse><ProcessRequestXMLResult>${contents}</ProcessRequestXMLResult></ProcessRequestXMLResponse></s:Body></s:Envelope>`;
+  const contents = [root, root.replace(/<\/?REL4Report>/g, ''), escapeXml(root)];
+  const file = readFile('transunion', root);
+  expect(contents.map((it) => readFile('transunion', inEnvelope(it)))).toEqual([file, file, file]);
+});
