@@ -90,7 +90,7 @@ test('a data directory gains the secrets and the database of a new service, and 
   });
 
   await whileRunning(WITH_NEWCOMER, async (demo) => {
-    const { baseUrl: _, opsUrl: __, inboxUrl: ___, ...kept } = before as Demo;
+    const { baseUrl: _, opsUrl: __, inboxUrl: ___, simulatorUrl: ____, ...kept } = before as Demo;
     expect(demo).toMatchObject(kept);
     const { body } = await new ApiClient(demo).get(decisionPath(demo));
     expect(body.decision).toBe('DECLINED');

@@ -110,17 +110,18 @@ describe('npm start on its data directory', { timeout: 120_000 }, () => {
     expect(await listProcessesUsing(dataDir)).toEqual([]);
 
     const after = await start().ready();
-    expect({ ...after, baseUrl: '', opsUrl: '', inboxUrl: '' }).toEqual({
+    expect({ ...after, baseUrl: '', opsUrl: '', inboxUrl: '', simulatorUrl: '' }).toEqual({
       ...before,
       baseUrl: '',
       opsUrl: '',
       inboxUrl: '',
+      simulatorUrl: '',
     });
     expect((await new ApiClient(after).get(decisionPath(after))).body.decision).toBe('BOOKED');
   });
 
   test('a destination that a user has changed is kept over a restart', async () => {
-    const args = ['--port', String(await findThreeFreePorts())];
+    const args = ['--port', String(await findFreePorts())];
     const first = start(args);
     const demo = await first.ready();
     const changed = await new ApiClient(demo).call(
@@ -154,7 +155,7 @@ describe('npm start on its data directory', { timeout: 120_000 }, () => {
     await first.stop();
 
     // The inbox has another address, so that the start sets the destination, which is a new one, to it.
-    const after = await start(['--port', String(await findThreeFreePorts())]).ready();
+    const after = await start(['--port', String(await findFreePorts())]).ready();
     const decided = { applicationId: after.applicationId, decision: 'BOOKED' };
     expect((await new ApiClient(after).post(decisionPath(after), decided)).status).toBe(200);
     const webhooks = await new WebhookInboxClient(after.inboxUrl).waitFor(2);
@@ -228,8 +229,8 @@ describe('npm start on its data directory', { timeout: 120_000 }, () => {
   });
 });
 
-/** The first of three consecutive free ports. */
-async function findThreeFreePorts(): Promise<number> {
+/** The first of as many consecutive free ports as an installation needs. */
+async function findFreePorts(): Promise<number> {
   for (;;) {
     const first = 12_000 + Math.floor(Math.random() * 20_000);
     try {

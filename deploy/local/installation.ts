@@ -36,10 +36,10 @@ export interface Installation {
 }
 
 /**
- * Runs a platform on a data directory, with a webhook inbox and demo data, and prints addresses, keys and
+ * Runs a platform on a data directory, with a webhook inbox, a bureau simulator and demo data, and prints addresses, keys and
  * commands to try. Throws `StartError` when the user can mend the cause, and other errors unchanged.
  *
- * @param morePorts the number of ports beyond those of the API, of health and metrics, and of the inbox
+ * @param morePorts the number of ports beyond those of the API, of health and metrics, of the inbox, and of the simulator
  */
 export async function runInstallation(
   options: InstallationOptions,

@@ -2,7 +2,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 
 export interface Options {
-  /** The gateway's port; operations are served on the next one, the inbox on the one after. */
+  /** The gateway's port; health and metrics, the inbox and the bureau simulator have the next ones. */
   port: number;
   dataDir: string;
   reset: boolean;
@@ -15,8 +15,8 @@ export const HELP = `Creditlane on this machine: all services in one process, wi
 
   npm start -- [options]
 
-  --port N          the API's port (default 3000); N+1 serves health and metrics, N+2 the inbox;
-                    0 takes any three free ones
+  --port N          the API's port (default 3000); N+1 serves health and metrics, N+2 the inbox,
+                    N+3 the bureau simulator; 0 takes any free ones
   --data-dir PATH   where the database and the keys live (default .local); empty, new, or one
                     that Creditlane made; a relative path begins at this repository
   --reset           delete the data directory's contents first

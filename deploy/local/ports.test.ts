@@ -25,6 +25,7 @@ test('with a first port, the webhook inbox has the third port, whatever its form
     api: first,
     ops: first + 1,
     inbox: first + 2,
-    services: [first + 3, first + 4],
+    simulator: first + 3,
+    services: [first + 4, first + 5],
   });
 });

@@ -2,11 +2,12 @@
 import { findFreePorts, PortUnavailableError } from '@creditlane/supervision/free-ports';
 import { StartError } from './start-error.ts';
 
-/** The ports of the API, of health and metrics, of the webhook inbox, and of further services. */
+/** The ports of the API, of health and metrics, of the webhook inbox, of the bureau simulator, and of further services. */
 export interface Ports {
   api: number;
   ops: number;
   inbox: number;
+  simulator: number;
   services: number[];
 }
 
@@ -27,14 +28,14 @@ export interface PortRequest {
 export async function choosePorts(request: PortRequest): Promise<Ports> {
   const { first, host, services: serviceCount = 0, formerInbox } = request;
   try {
-    const found = await findFreePorts(3 + serviceCount, { host, first });
-    const [api = 0, ops = 0, inbox = 0, ...services] = found;
+    const found = await findFreePorts(4 + serviceCount, { host, first });
+    const [api = 0, ops = 0, inbox = 0, simulator = 0, ...services] = found;
     const keepsInbox =
       first === 0 &&
       formerInbox !== undefined &&
       !found.includes(formerInbox) &&
       (await isFree(formerInbox, host));
-    return { api, ops, inbox: keepsInbox ? formerInbox : inbox, services };
+    return { api, ops, inbox: keepsInbox ? formerInbox : inbox, simulator, services };
   } catch (error) {
     if (!(error instanceof PortUnavailableError)) throw error;
     throw new StartError(`${error.message} Choose another with --port.`);

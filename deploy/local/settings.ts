@@ -1,4 +1,5 @@
 // The settings of each service on this machine, made from ports, secrets and database URLs.
+import { REQUEST_TEMPLATE } from '@creditlane/bureau-simulator/request-template';
 import type { DatabaseUrls } from '@creditlane/platform/databases';
 import { type Secrets, secretSettings } from '@creditlane/platform/secrets';
 import { SERVICES, type ServiceName } from '@creditlane/platform/services';
@@ -16,10 +17,16 @@ export interface PlatformSettings {
   settings?: Partial<Record<ServiceName, Record<string, string>>>;
 }
 
-/** Webhook receivers on this machine are allowed. */
-const LOCAL_RECEIVERS: Record<string, Record<string, string>> = {
+/** Webhook receivers and the bureau simulator are on this machine. */
+const LOCAL_SERVERS: Record<string, Record<string, string>> = {
   integrations: { DESTINATIONS_ALLOW_HTTP: 'true', DESTINATIONS_ALLOW_LOOPBACK: 'true' },
   'webhook-dispatcher': { EGRESS_ALLOW_HTTP: 'true', EGRESS_ALLOW_LOOPBACK: 'true' },
+  'credit-file': {
+    BUREAU_ALLOW_HTTP: 'true',
+    BUREAU_ALLOW_LOOPBACK: 'true',
+    EQUIFAX_TOKEN_SCOPE: 'simulator',
+    TRANSUNION_REQUEST_TEMPLATE: REQUEST_TEMPLATE,
+  },
 };
 
 /** The services of the platform, in the order in which they start. */
@@ -39,7 +46,7 @@ export function settingsOf(
     ...(DATABASE_URL !== undefined && { DATABASE_URL, DATABASE_POOL_SIZE: '8' }),
     ...(service.serves === 'http' && { HOST, PORT: String(ports.api) }),
     ...secretSettings(service, secrets),
-    ...LOCAL_RECEIVERS[service.name],
+    ...LOCAL_SERVERS[service.name],
     ...additional[service.name],
   };
 }

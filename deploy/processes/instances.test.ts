@@ -2,7 +2,7 @@ import { SERVICES } from '@creditlane/platform/services';
 import { expect, test } from 'vitest';
 import { addressesOf, planInstances, portsNeeded } from './instances.ts';
 
-const ports = { api: 1, ops: 2, inbox: 3 };
+const ports = { api: 1, ops: 2, inbox: 3, simulator: 4 };
 
 test('every service is one process, and the gateway takes the ports of the API', () => {
   const services = Array.from({ length: portsNeeded({}) }, (_, at) => 10 + at);

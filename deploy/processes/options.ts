@@ -21,7 +21,8 @@ export const UP_HELP = `Creditlane on this machine: each service a process of it
   npm run up -- [options]
 
   --port N          the API's port (default 3000); N+1 serves the gateway's health and metrics, N+2
-                    the inbox, the next ones the other services; 0 takes any free ones
+                    the inbox, N+3 the bureau simulator, the next ones the other services; 0 takes
+                    any free ones
   --data-dir PATH   where databases, events and keys live (default ${DATA_DIR})
   --reset           delete the data directory's contents first
   --brokers 1|3     how many brokers Kafka has (default 1)

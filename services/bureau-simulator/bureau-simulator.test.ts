@@ -57,7 +57,7 @@ function askForToken(authorization = BASIC, fields: Record<string, string> = {})
     scope: 'https://bureau.example/consumer',
     ...fields,
   });
-  return post('/equifax/oauth/token', form, { authorization });
+  return post('/oauth/token', form, { authorization });
 }
 
 async function getToken() {

@@ -46,7 +46,7 @@ const TOKEN_LIFETIME_SECONDS = 1_800;
 /**
  * Starts the simulator. Rejects with the system's error when it cannot listen on the port.
  *
- * `POST` to `/equifax` or `/transunion`, or below, is a request to that bureau. `GET /inquiries` lists the
+ * `POST` to `/equifax` or `/transunion`, or below, is a request to that bureau; `/oauth` is Equifax's, too. `GET /inquiries` lists the
  * hard inquiries, `GET /personas` the names that get special answers.
  */
 export async function startBureauSimulator(
@@ -59,8 +59,11 @@ export async function startBureauSimulator(
     now: systemClock,
   });
   const inquiries = new InquiryLog(systemClock);
+  const equifax = createEquifax({ accounts: accounts.equifax, tokens });
   const bureaus: Readonly<Record<string, Bureau>> = {
-    equifax: createEquifax({ accounts: accounts.equifax, tokens }),
+    equifax,
+    // A token URL may be relative to the server instead of to the base URL.
+    oauth: equifax,
     transunion: createTransUnion(accounts.transUnion),
   };
   const pages: Readonly<Record<string, () => unknown>> = {

@@ -1,5 +1,6 @@
 // Requests to the simulated bureaus, for tests.
 import { DEMO_ACCOUNTS, type EquifaxAccount, type TransUnionAccount } from './accounts.ts';
+import { REQUEST_TEMPLATE } from './transunion/request-template.ts';
 import { group, text } from './xml-text.ts';
 
 const [EQUIFAX] = DEMO_ACCOUNTS.equifax as [EquifaxAccount, ...EquifaxAccount[]];
@@ -55,18 +56,13 @@ export function transUnionXml(
   { lastName, firstName = 'Pat' }: TestSubject,
   account: Partial<TransUnionAccount> = {},
 ): string {
-  const { memberCode, password } = { ...TRANSUNION, ...account };
-  const request = group(
-    'Request',
-    text('MemberCode', memberCode),
-    text('Password', password),
-    group(
-      'Subject',
-      text('LastName', lastName),
-      text('FirstName', firstName),
-      text('DOB', '1988-07-14'),
-    ),
-  );
-  const operation = `<ProcessRequestXML xmlns="http://www.transunion.ca/WS/TU4R">${request}</ProcessRequestXML>`;
-  return `<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>${operation}</soap:Body></soap:Envelope>`;
+  const values: Readonly<Record<string, string>> = {
+    ...TRANSUNION,
+    ...account,
+    reference: 'r1',
+    lastName,
+    firstName,
+    dateOfBirth: '1988-07-14',
+  };
+  return REQUEST_TEMPLATE.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
 }

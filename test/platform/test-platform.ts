@@ -1,5 +1,6 @@
 // A whole platform for one test file: real HTTP, real PostgreSQL and a real webhook receiver.
 import { randomBytes } from 'node:crypto';
+import { startBureauSimulator } from '@creditlane/bureau-simulator/bureau-simulator';
 import { type Client, type ClientOptions, createClient } from '@creditlane/client';
 import { generateApiKey } from '@creditlane/crypto/api-key';
 import {
@@ -111,6 +112,8 @@ async function startWithDemoData(
     log: testProcess.log,
   });
   closers.add('webhook inbox', inbox.close);
+  const simulator = await startBureauSimulator({ host: HOST, port: 0, log: testProcess.log });
+  closers.add('bureau simulator', simulator.close);
   const { baseUrl, opsUrl, settled: settle, metrics } = running;
   const { platformKey } = secrets;
   const access = { baseUrl, platformKey, inboxUrl: inbox.url };
@@ -119,7 +122,10 @@ async function startWithDemoData(
   const withCallers = { ...seeded, ...(await makeDemoCallers(access, seeded)) };
   const applications = await makeDemoApplications(access, seeded);
   await settle();
-  const demo = demoOf({ ...withCallers, applications }, { ...access, opsUrl });
+  const demo = demoOf(
+    { ...withCallers, applications },
+    { ...access, opsUrl, simulatorUrl: simulator.url },
+  );
   const platform = new TestPlatform(demo, { settle, metrics, close, databaseUrls });
   await platform.inbox.clear();
   return platform;

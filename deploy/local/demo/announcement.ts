@@ -19,6 +19,7 @@ Creditlane is ready.
   API               ${demo.baseUrl}
   Documentation     ${docs}
   Webhook inbox     ${demo.inboxUrl}   (open it in a browser)
+  Bureau simulator  ${demo.simulatorUrl}/personas  ${demo.simulatorUrl}/inquiries
   Health, metrics   ${demo.opsUrl}/readyz  ${demo.opsUrl}/metrics
 ${processes(services)}
   Integration key   ${demo.keys.integration}

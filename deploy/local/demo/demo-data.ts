@@ -1,5 +1,7 @@
-// The demo data of an installation, made once and kept in demo-records.json, and the webhook inbox for it.
+// The demo data of an installation, made once and kept in demo-records.json, and the servers for it: the webhook
+// inbox and the bureau simulator.
 import { join } from 'node:path';
+import { startBureauSimulator } from '@creditlane/bureau-simulator/bureau-simulator';
 import type { Secrets } from '@creditlane/platform/secrets';
 import type { Process } from '@creditlane/runtime/run';
 import { startWebhookInbox } from '@creditlane/webhook-inbox/webhook-inbox';
@@ -26,9 +28,11 @@ import { makeDemoCallers } from './demo-callers.ts';
 /** Makes the demo data in a running platform, unless the data directory has it. */
 export type SeedDemoData = (platform: Platform) => Promise<Demo>;
 
+type KeptRecords = DemoRecords & Partial<CompleteRecords>;
+
 /**
- * Starts the webhook inbox, before the platform: webhooks that are due at its start would otherwise fail
- * and wait for their next attempt. Resolves to the function that makes the demo data, once for each data
+ * Starts the webhook inbox and the bureau simulator, before the platform: webhooks and inquiries that are due
+ * at its start would otherwise fail. Resolves to the function that makes the demo data, once for each data
  * directory.
  */
 export async function openDemoData(
@@ -36,52 +40,68 @@ export async function openDemoData(
   process: Process,
 ): Promise<SeedDemoData> {
   const file = recordsFile(dir);
-  let records = await readJson<DemoRecords & Partial<CompleteRecords>>(file);
+  let records = await readJson<KeptRecords>(file);
+  const keep = async <Made extends Partial<KeptRecords>>(made: Made) => {
+    records = { ...records, ...made } as KeptRecords;
+    await writeJson(file, records);
+    return made;
+  };
   const inbox = await startWebhookInbox({
     host: HOST,
     port: ports.inbox,
     secrets: () => (records === undefined ? [] : knownSecrets(records)),
     async addSecret(secret) {
-      if (records === undefined) return;
-      records = withNewSecret(records, secret);
-      await writeJson(file, records);
+      if (records !== undefined) await keep(withNewSecret(records, secret));
     },
     dataFile: join(dir, 'inbox.jsonl'),
     log: process.log,
   });
   process.closers.add('inbox', inbox.close);
+  const simulator = await startBureauSimulator({
+    host: HOST,
+    port: ports.simulator,
+    log: process.log,
+  });
+  process.closers.add('bureau simulator', simulator.close);
 
   const seeded = async (platform: Platform): Promise<Demo> => {
     const { platformKey } = secrets;
     const access = { baseUrl: platform.baseUrl, platformKey, inboxUrl: inbox.url };
     if (records === undefined) {
-      records = await seedNewRecords(access, platform);
-      await writeJson(file, records);
+      await keep(await seedNewRecords(access, platform));
       await platform.settled();
-    } else if (records.inboxUrl !== inbox.url) {
-      // Only when the inbox has another address: a destination that a user has set stays.
-      const secret = await setDemoDestination(access, records.integrationId);
-      const known = secret === '' ? records : withNewSecret(records, secret);
-      records = { ...known, inboxUrl: inbox.url };
-      await writeJson(file, records);
     }
-    let { users, keyWithoutChat, applications } = records;
-    if (users === undefined || keyWithoutChat === undefined) {
-      ({ users, keyWithoutChat } = await makeDemoCallers(access, records));
-      records = { ...records, users, keyWithoutChat };
-      await writeJson(file, records);
-    }
-    if (applications === undefined) {
-      // Of an earlier version's data, the key may be revoked and the user inactive: these two are new.
-      const submitter = { ...records, key: keyWithoutChat, retailerUserId: users.group };
-      applications = await makeDemoApplications(access, submitter);
-      records = { ...records, applications };
-      await writeJson(file, records);
-    }
-    const complete = { ...records, users, keyWithoutChat, applications };
-    return demoOf(complete, { ...access, opsUrl: platform.opsUrl });
+    const made = await makeMissing(records as KeptRecords, access, keep);
+    const complete = { ...(records as KeptRecords), ...made };
+    const { opsUrl } = platform;
+    return demoOf(complete, { ...access, opsUrl, simulatorUrl: simulator.url });
   };
   return (platform) => step('Making the demo data', () => seeded(platform));
+}
+
+/** Makes what records of an earlier version lack. Keeps each part as soon as it is made. */
+async function makeMissing(
+  records: KeptRecords,
+  access: ApiAccess,
+  keep: <Made extends Partial<KeptRecords>>(made: Made) => Promise<Made>,
+): Promise<Omit<CompleteRecords, keyof DemoRecords>> {
+  if (records.inboxUrl !== access.inboxUrl) {
+    // Only when the inbox has another address: a destination that a user has set stays.
+    const secret = await setDemoDestination(access, records.integrationId);
+    const known = secret === '' ? records : withNewSecret(records, secret);
+    await keep({ ...known, inboxUrl: access.inboxUrl });
+  }
+  let { users, keyWithoutChat, applications } = records;
+  if (users === undefined || keyWithoutChat === undefined) {
+    ({ users, keyWithoutChat } = await keep(await makeDemoCallers(access, records)));
+  }
+  // Of an earlier version's data, the key may be revoked and the user inactive: these two are new.
+  const submitter = { ...records, key: keyWithoutChat, retailerUserId: users.group };
+  if (applications === undefined) {
+    applications = await makeDemoApplications(access, submitter);
+    await keep({ applications });
+  }
+  return { users, keyWithoutChat, applications };
 }
 
 /**

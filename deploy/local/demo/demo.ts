@@ -1,5 +1,6 @@
 // The demo records: two tenants, made through the REST interface.
 import { randomUUID } from 'node:crypto';
+import { type ListedPersona, listPersonas } from '@creditlane/bureau-simulator/list-personas';
 import { ApiCaller } from './api-caller.ts';
 
 /** A tenant's records: its integration, retailer, creditor, and one application. */
@@ -64,6 +65,10 @@ export interface Demo extends Tenant {
   otherTenant: Tenant & { key: string };
   users: DemoUsers;
   applications: DemoApplications;
+  /** `GET simulatorUrl/inquiries` lists the hard inquiries that the bureau simulator has received. */
+  simulatorUrl: string;
+  /** Names of applicants whose inquiries the simulator answers in a special way. */
+  personas: ListedPersona[];
   /** The processes by name, where each service is one. */
   services?: Record<string, ServiceAddress>;
 }
@@ -103,11 +108,11 @@ export type CompleteRecords = DemoRecords & DemoCallers & { applications: DemoAp
 /** The contents of demo.json. */
 export function demoOf(
   { key, keyWithoutChat, ...records }: CompleteRecords,
-  platform: { baseUrl: string; opsUrl: string; platformKey: string; inboxUrl: string },
+  platform: ApiAccess & { opsUrl: string; simulatorUrl: string },
 ): Demo {
-  const { baseUrl, opsUrl, platformKey, inboxUrl } = platform;
+  const { baseUrl, opsUrl, platformKey, inboxUrl, simulatorUrl } = platform;
   const keys = { integration: key, platform: platformKey, withoutChat: keyWithoutChat };
-  return { baseUrl, opsUrl, keys, ...records, inboxUrl };
+  return { baseUrl, opsUrl, keys, ...records, inboxUrl, simulatorUrl, personas: listPersonas() };
 }
 
 /** Who creates an application and submits it, and to whom. */
