@@ -146,6 +146,7 @@ function environmentOf(service: AnyService, services: readonly AnyService[]): st
       DATABASE_URL: `postgres://${database.name}:${password}@postgres/${database.name}`,
     }),
     IDENTITY_KEY: secret(variableOf(name, 'IDENTITY_KEY')),
+    PUBLIC_URL: API_URL,
     ...Object.fromEntries(
       services.map((peer) => [addressVariable(peer.name), `${peer.name}:9000`]),
     ),
@@ -182,9 +183,12 @@ function folded(values: string[], indentation = '  '): string {
   return `>-${newline}${values.join(`,${newline}`)}`;
 }
 
+const API_ADDRESS = '127.0.0.1:3000';
+const API_URL = `http://${API_ADDRESS}`;
+
 const PORTS = `\
     ports:
-      - 127.0.0.1:3000:8080
+      - ${API_ADDRESS}:8080
       - 127.0.0.1:3001:9090
 `;
 
@@ -201,7 +205,7 @@ const HEADER = `\
 #   npm run secrets                                      makes deploy/.env, or completes it
 #   docker compose -f deploy/compose.yaml up --build
 #
-# The API is at http://127.0.0.1:3000/v1; its documentation at /docs; the platform's key in deploy/.env.
+# The API is at ${API_URL}/v1; its documentation at /docs; the platform's key in deploy/.env.
 name: creditlane
 
 x-creditlane: &creditlane

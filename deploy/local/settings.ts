@@ -44,7 +44,11 @@ export function settingsOf(
   const additional: Record<string, Record<string, string> | undefined> = settings;
   return {
     ...(DATABASE_URL !== undefined && { DATABASE_URL, DATABASE_POOL_SIZE: '8' }),
-    ...(service.serves === 'http' && { HOST, PORT: String(ports.api) }),
+    ...(service.serves === 'http' && {
+      HOST,
+      PORT: String(ports.api),
+      PUBLIC_URL: `http://${HOST}:${ports.api}`,
+    }),
     ...secretSettings(service, secrets),
     ...LOCAL_SERVERS[service.name],
     ...additional[service.name],

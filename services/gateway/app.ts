@@ -3,6 +3,8 @@ import { ApplicationsService } from '@creditlane/proto/applications/v1/applicati
 import { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
 import { ConversationsService } from '@creditlane/proto/conversations/v1/conversations_service';
+import { BureauCredentialsService } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
+import { CreditFileService } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import { EnablementService } from '@creditlane/proto/integrations/v1/enablement_service';
 import {
@@ -21,6 +23,7 @@ import { webhookExamples } from './document/webhook-examples.ts';
 import { type Listener, startListener } from './http/listener.ts';
 import { createKoaApp } from './koa-app.ts';
 import { RateLimiter } from './limits/rate-limiter.ts';
+import { WaitingReads } from './limits/waiting-reads.ts';
 import { answerBytesHeld } from './middleware/answer.ts';
 import { bodyBytesHeld } from './middleware/body.ts';
 import { requestsUnderWay } from './middleware/concurrency-limit.ts';
@@ -29,6 +32,8 @@ import { Refusals } from './middleware/refusals.ts';
 import { applicationOperations } from './operations/applications.ts';
 import { consentOperations } from './operations/consents.ts';
 import { conversationOperations } from './operations/conversations.ts';
+import { bureauCredentialOperations } from './operations/credit-files/bureau-credentials.ts';
+import { creditFileOperations } from './operations/credit-files/credit-files.ts';
 import { decisionOperations } from './operations/decisions.ts';
 import { deliveryOperations } from './operations/deliveries.ts';
 import { directoryOperations } from './operations/directory.ts';
@@ -41,51 +46,36 @@ import type { SETTINGS } from './settings.ts';
 export type Gateway = Pick<Listener, 'url' | 'port' | 'close'>;
 
 type GatewayContext = ServiceContext<typeof SETTINGS> &
-  WithCalls<'applications' | 'conversations' | 'decisions' | 'integrations' | 'webhook-dispatcher'>;
+  WithCalls<
+    | 'applications'
+    | 'conversations'
+    | 'credit-file'
+    | 'decisions'
+    | 'integrations'
+    | 'webhook-dispatcher'
+  >;
 
 /**
  * Starts to serve; the process's closers stop the gateway. Rejects when an operation of the OpenAPI
  * document cannot be served as described, and with the system's error when the port is not available.
  */
-export async function startGateway({
-  settings,
-  process,
-  endpoints,
-  signer,
-}: GatewayContext): Promise<Gateway> {
+export async function startGateway(context: GatewayContext): Promise<Gateway> {
+  const { settings, process } = context;
   const { log, metrics, closers, health } = process;
   const document = loadOpenApiDocument();
   const operations = operationsOf(document);
   const timeoutMs = longestTimeoutMs(operations, settings.deadlineMs);
-  const options = { signer, closers, health, metrics, timeoutMs };
-  const integrations = { ...options, audience: 'integrations' };
-  const applications = { ...options, audience: 'applications' };
-  const conversations = { ...options, audience: 'conversations' };
-  const decisions = { ...options, audience: 'decisions' };
-  // Optional: without the dispatcher, only the operations on deliveries are answered with 503.
-  const dispatcher = {
-    ...options,
-    audience: 'webhook-dispatcher',
-    health: health.optional,
-  };
-  const clients = {
-    access: connect(AccessService, endpoints.integrations, integrations),
-    enablement: connect(EnablementService, endpoints.integrations, integrations),
-    integrations: connect(IntegrationsService, endpoints.integrations, integrations),
-    destinations: connect(DestinationsService, endpoints.integrations, integrations),
-    applications: connect(ApplicationsService, endpoints.applications, applications),
-    consents: connect(ConsentsService, endpoints.applications, applications),
-    directory: connect(DirectoryService, endpoints.applications, applications),
-    conversations: connect(ConversationsService, endpoints.conversations, conversations),
-    decisions: connect(DecisionsService, endpoints.decisions, decisions),
-    deliveries: connect(DeliveriesService, endpoints['webhook-dispatcher'], dispatcher),
-  };
+  const clients = connectServices(context, timeoutMs);
+  // Half of the requests under way, so that the others never find all places taken by waiting reads.
+  const waitingReads = new WaitingReads(Math.ceil(settings.maxUnderWay / 2));
   const handlers: Handlers = {
     ...decisionOperations(clients.decisions),
     ...conversationOperations(clients.conversations),
     ...applicationOperations(clients.applications),
     ...consentOperations(clients.consents),
     ...exportOperations(clients),
+    ...creditFileOperations(clients.creditFiles, { ...settings, waitingReads }),
+    ...bureauCredentialOperations(clients.bureauCredentials),
     ...integrationOperations(clients.integrations),
     ...enablementOperations(clients.enablement),
     ...directoryOperations(clients),
@@ -122,9 +112,39 @@ export async function startGateway({
     (req, res) => void answer(req, res),
   );
   closers.add('gateway', () => listener.close());
+  // Closed before the listener, which waits for the requests under way.
+  closers.add('waiting reads', () => waitingReads.close());
   health.add('gateway', () => !listener.closing || 'closing');
   log.info({ url: listener.url }, 'gateway listening');
   return listener;
+}
+
+/** The clients of the services. `timeoutMs` is the longest deadline of any operation. */
+function connectServices({ process, endpoints, signer }: GatewayContext, timeoutMs: number) {
+  const { metrics, closers, health } = process;
+  const options = { signer, closers, health, metrics, timeoutMs };
+  const integrations = { ...options, audience: 'integrations' };
+  const applications = { ...options, audience: 'applications' };
+  const conversations = { ...options, audience: 'conversations' };
+  const decisions = { ...options, audience: 'decisions' };
+  // Optional: without one of these, only the operations on its own records are answered with 503.
+  const optional = { ...options, health: health.optional };
+  const creditFile = { ...optional, audience: 'credit-file' };
+  const dispatcher = { ...optional, audience: 'webhook-dispatcher' };
+  return {
+    access: connect(AccessService, endpoints.integrations, integrations),
+    enablement: connect(EnablementService, endpoints.integrations, integrations),
+    integrations: connect(IntegrationsService, endpoints.integrations, integrations),
+    destinations: connect(DestinationsService, endpoints.integrations, integrations),
+    applications: connect(ApplicationsService, endpoints.applications, applications),
+    consents: connect(ConsentsService, endpoints.applications, applications),
+    directory: connect(DirectoryService, endpoints.applications, applications),
+    conversations: connect(ConversationsService, endpoints.conversations, conversations),
+    creditFiles: connect(CreditFileService, endpoints['credit-file'], creditFile),
+    bureauCredentials: connect(BureauCredentialsService, endpoints['credit-file'], creditFile),
+    decisions: connect(DecisionsService, endpoints.decisions, decisions),
+    deliveries: connect(DeliveriesService, endpoints['webhook-dispatcher'], dispatcher),
+  };
 }
 
 /** The longest deadline of any operation, to which clients cap the deadlines of their calls. */

@@ -3,6 +3,7 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { generateApiKey } from '@creditlane/crypto/api-key';
 import { Caller } from '@creditlane/proto/common/v1/access';
+import { PullState, Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { newId } from '@creditlane/runtime/ids';
 import fc from 'fast-check';
@@ -12,6 +13,7 @@ import { type Operation, operationsOf } from './document/operation.ts';
 import { type GeneratedRequest, RequestGenerator, without } from './document/test-requests.ts';
 import { requiredPlaces } from './document/test-schema-values.ts';
 import { aConsent } from './fake-services/test-consents-service.ts';
+import { LINK_SIGNATURE } from './fake-services/test-credit-file-service.ts';
 import { startTestGateway } from './test-gateway.ts';
 
 const { runs, seed } = inject('generatedRequests');
@@ -25,21 +27,34 @@ beforeEach(() => {
   gateway.services.submissions.set(`${application} ${creditor}`, []);
   gateway.services.comments.length = 0;
   gateway.services.consents.splice(0, Number.POSITIVE_INFINITY, aConsent(consentId));
+  gateway.services.bureauCredentials = ['EQUIFAX', 'TRANSUNION'].map((name) => ({
+    source: Source[name as keyof typeof Source],
+    member: '999ZB12345',
+    baseUrl: 'https://bureau.example.com',
+    setAt: at,
+  }));
+  gateway.services.creditFiles.set(applicant, {
+    pull: { id: fileId, source: Source.EQUIFAX, state: PullState.COMPLETE, requestedAt: at },
+    file: { id: fileId, hitType: 'HIT' },
+  });
 });
+const at = timestampFromDate(new Date('2026-03-02T15:04:05.678Z'));
 const [deliveryId, consentId] = [newId(), newId()];
 gateway.services.deliveries = [
   {
     deliveryId,
     event: 'applicationBooked',
     state: DeliveryState.DEAD,
-    createdAt: timestampFromDate(new Date('2026-03-02T15:04:05.678Z')),
+    createdAt: at,
   },
 ];
+const fileId = newId();
 const keyWithPermissions = gateway.services.issue(Caller.INTEGRATION, gateway.ids.integration, [
   'ENQUEUE_RETAILER_CHAT',
+  'READ_SIN',
 ]);
 
-const { application, creditor, retailer, integration } = gateway.ids;
+const { application, applicant, creditor, retailer, integration } = gateway.ids;
 const known = {
   applicationId: application,
   creditorId: creditor,
@@ -48,6 +63,10 @@ const known = {
   integrationId: integration,
   deliveryId,
   consentId,
+  applicantId: applicant,
+  fileId,
+  expires: '1772464745',
+  signature: LINK_SIGNATURE,
   'X-Service-Retailer-ID': retailer,
 };
 const cases = operationsOf(document).map((operation) => ({
@@ -116,7 +135,7 @@ describe('generated requests', { timeout: Math.max(120_000, 1_000 * runs) }, () 
     },
   );
 
-  test.each(cases)(
+  test.each(cases.filter(({ operation }) => operation.access.caller !== 'link'))(
     '$id answers 401 without a valid key of its kind, however sent, and calls nothing',
     async ({ operation, generator }) => {
       const requests = fc.oneof(generator.acceptable(), generator.withMistake());

@@ -19,6 +19,7 @@ import { documentation } from './middleware/documentation.ts';
 import { answerErrors, refuseUnrouted } from './middleware/errors.ts';
 import { refuseAmbiguous } from './middleware/framing.ts';
 import { type LargeReads, readInTurn } from './middleware/large-reads.ts';
+import { admitLinkHolder } from './middleware/link-holder.ts';
 import { announceDeprecation, runOperation, startOperation } from './middleware/operation.ts';
 import { readParameters } from './middleware/parameters.ts';
 import { limitRate } from './middleware/rate-limit.ts';
@@ -78,22 +79,26 @@ function middlewareOf(
   deps: KoaAppDeps,
 ): OperationMiddleware[] {
   const { callers, access, rateLimiter, requestsUnderWay, largeReads, timeoutMs } = deps;
-  const { deprecation } = operation;
+  const { deprecation, isLargeRead } = operation;
+  const takesKey = operation.access.caller !== 'link';
+  // A read with a deadline of its own waits for something, and other reads of the caller must not wait with it:
+  // only its answer is made in turn.
+  const waits = operation.timeoutMs !== undefined;
   return [
     startOperation(operation, timeoutMs),
     ...(deprecation === undefined ? [] : [announceDeprecation(deprecation)]),
-    findCaller(callers),
-    limitRate(rateLimiter),
-    admitCaller(access),
+    ...(takesKey
+      ? [findCaller(callers), limitRate(rateLimiter), admitCaller(access)]
+      : [admitLinkHolder]),
     readParameters(validator),
     readBody(operation, validator, deps.bodyBytesHeld),
-    confirmCaller(callers, access),
+    ...(takesKey ? [confirmCaller(callers, access)] : []),
     // After the body is read, so that a client that sends slowly does not use up the limit.
     limitConcurrency(requestsUnderWay),
-    ...(operation.isLargeRead ? [readInTurn(largeReads)] : []),
+    ...(isLargeRead && !waits ? [readInTurn(largeReads)] : []),
     authorise(access),
     holdAnswer(deps.answerBytesHeld),
-    runOperation(operation, handler),
+    runOperation(operation, handler, isLargeRead && waits ? largeReads : undefined),
   ];
 }
 

@@ -15,6 +15,6 @@ test('a cache time above its maximum is refused, so that a revoked key is refuse
 
 test('all missing settings of a process are reported at once', () => {
   expect(() => readSettings({ PORT: 'x' }, processSettings(gateway))).toThrow(
-    /^PORT: .*\nAPPLICATIONS_ADDRESS: missing\nCONVERSATIONS_ADDRESS: missing\nDECISIONS_ADDRESS: missing\nINTEGRATIONS_ADDRESS: missing\nWEBHOOK_DISPATCHER_ADDRESS: missing\nIDENTITY_KEY: missing$/,
+    /^PORT: .*\nAPPLICATIONS_ADDRESS: missing\nCONVERSATIONS_ADDRESS: missing\nCREDIT_FILE_ADDRESS: missing\nDECISIONS_ADDRESS: missing\nINTEGRATIONS_ADDRESS: missing\nWEBHOOK_DISPATCHER_ADDRESS: missing\nIDENTITY_KEY: missing$/,
   );
 });

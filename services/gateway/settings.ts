@@ -1,9 +1,16 @@
 /** The settings of the gateway. */
 import { type SettingValues, setting } from '@creditlane/runtime/setting';
+import { parsePublicUrl } from './public-url.ts';
 
 export const SETTINGS = {
   host: setting.string('HOST', { default: '0.0.0.0', about: 'The address to listen on.' }),
   port: setting.port('PORT', { default: 8080, about: 'The port of the REST interface.' }),
+  publicUrl: setting.parsed('PUBLIC_URL', parsePublicUrl, {
+    type: 'URL',
+    default: 'http://127.0.0.1:8080',
+    about:
+      'Where clients reach this server, without `/v1`; links in answers begin with it, such as those to the PDF of a credit file.',
+  }),
   rateLimit: setting.all({
     requests: setting.integer('RATE_LIMIT_REQUESTS', {
       default: 10_000,

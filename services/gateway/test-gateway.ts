@@ -14,8 +14,10 @@ import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { localSettings } from '@creditlane/service/settings';
 import { startGateway } from './app.ts';
 import { requireDescribedAnswer } from './document/test-described-answers.ts';
+import { COMPLETE } from './fake-services/test-application-records.ts';
 import { fakeApplicationsService } from './fake-services/test-applications-service.ts';
 import { fakeConversationsService } from './fake-services/test-conversations-service.ts';
+import { fakeCreditFileService } from './fake-services/test-credit-file-service.ts';
 import { fakeDecisionsService } from './fake-services/test-decisions-service.ts';
 import { fakeDeliveriesService } from './fake-services/test-deliveries-service.ts';
 import { fakeIntegrationsService } from './fake-services/test-integrations-service.ts';
@@ -127,6 +129,7 @@ async function mountServices(services: TestServices, calls: 'memory' | 'grpc', c
       applications: await mount('applications', fakeApplicationsService(services)),
       conversations: await mount('conversations', fakeConversationsService(services)),
       'webhook-dispatcher': await mount('webhook-dispatcher', fakeDeliveriesService(services)),
+      'credit-file': await mount('credit-file', fakeCreditFileService(services)),
       decisions: await mount('decisions', fakeDecisionsService(services)),
     },
   };
@@ -139,9 +142,11 @@ function populate(services: TestServices) {
     retailer: newId(),
     creditor: newId(),
     application: newId(),
+    applicant: newId(),
     otherRetailer: newId(),
     otherCreditor: newId(),
     otherApplication: newId(),
+    otherApplicant: newId(),
   };
   const key = services.issue(Caller.INTEGRATION, ids.integration);
   const permissions = ['MANAGE_INTEGRATIONS', 'MANAGE_DIRECTORY'];
@@ -150,11 +155,12 @@ function populate(services: TestServices) {
   services.grants.add(`${ids.integration} ${ids.creditor}`);
   services.retailers.set(ids.retailer, 'Harbour Motors');
   services.creditors.set(ids.creditor, 'First Prairie Finance');
-  for (const [applicationId, retailerId] of [
-    [ids.application, ids.retailer],
-    [ids.otherApplication, ids.otherRetailer],
+  for (const [applicationId, retailerId, applicantId] of [
+    [ids.application, ids.retailer, ids.applicant],
+    [ids.otherApplication, ids.otherRetailer, ids.otherApplicant],
   ] as const) {
-    services.applications.set(applicationId, { applicationId, retailerId });
+    const primaryApplicant = { ...COMPLETE.primaryApplicant, applicantId };
+    services.applications.set(applicationId, { applicationId, retailerId, primaryApplicant });
   }
   services.submissions.set(`${ids.application} ${ids.creditor}`, []);
   services.submissions.set(`${ids.otherApplication} ${ids.otherCreditor}`, []);

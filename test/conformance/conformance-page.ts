@@ -1,5 +1,5 @@
 // docs/conformance.md: everything that the interface specification demands, and the test of it.
-import { NOT_SERVED, SPECIFIED_EVENTS, SPECIFIED_OPERATIONS } from './specified-interface.ts';
+import { SPECIFIED_EVENTS, SPECIFIED_OPERATIONS } from './specified-interface.ts';
 
 /** The titles of the tests in conformance.test.ts. */
 export const titleOf = {
@@ -34,10 +34,7 @@ content type and each field of the body.
 ${table(['operation', 'demand', 'test'], ofOperations)}
 ## Events
 
-${table(['event', 'path and signature header', 'test'], ofEvents)}
-## Not served yet
-
-${NOT_SERVED.map(({ what }) => `- ${what}\n`).join('')}`;
+${table(['event', 'path and signature header', 'test'], ofEvents)}`;
 }
 
 function table(head: string[], rows: string[][]): string {

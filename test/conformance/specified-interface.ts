@@ -22,6 +22,7 @@ export interface SpecifiedEvent {
 }
 
 const SUBMISSION = '/applications/{applicationId}/creditors/{creditorId}';
+const CREDIT_FILE = '/applications/{applicationId}/credit-file/{applicantId}';
 const FREQUENCIES = ['MONTHLY', 'SEMI_MONTHLY', 'WEEKLY', 'BI_WEEKLY'];
 const PROVINCES = 'AB BC MB NB NL NS NT NU ON PE QC SK YT'.split(' ');
 const WRITABLE_DECISIONS = [
@@ -74,6 +75,11 @@ export const SPECIFIED_OPERATIONS: SpecifiedOperation[] = [
     values: { status: ['REQUESTED', 'WAITING_FOR_SECOND_ACTIVATION_STEP', 'FAILED_TO_ENABLE'] },
   }),
   operation('listUsers', 'GET', '/users', [200, 401]),
+  operation('requestCreditFile', 'POST', `${CREDIT_FILE}/request`, [202, 400, 401], {
+    required: ['source'],
+    values: { source: ['EQUIFAX', 'TRANSUNION'] },
+  }),
+  operation('readCreditFile', 'GET', CREDIT_FILE, [200, 400, 401, 404]),
 ];
 
 const OF_DECISION = ['retailerId', 'status', 'creditorId', 'applicationId'];
@@ -116,17 +122,3 @@ export const SPECIFIED_EVENTS: SpecifiedEvent[] = [
     required: ['retailerId', 'applicationId', 'creditorId', 'primaryApplicant', 'worksheet'],
   },
 ];
-
-/** What the platform does not serve yet, with the path by which the OpenAPI document would describe it. */
-export const NOT_SERVED = [
-  {
-    what: 'requestCreditFile',
-    in: 'paths',
-    name: '/applications/{applicationId}/credit-file/{applicantId}/request',
-  },
-  {
-    what: 'getCreditFile',
-    in: 'paths',
-    name: '/applications/{applicationId}/credit-file/{applicantId}',
-  },
-] as const;

@@ -43,7 +43,7 @@ export class ApiClient {
     return {
       status: response.status,
       headers: response.headers,
-      body: text === '' ? undefined : JSON.parse(text),
+      body: isJson(response) && text !== '' ? JSON.parse(text) : text || undefined,
     };
   }
 
@@ -63,6 +63,10 @@ export async function fetchDescribedAnswer(
   const response = await fetch(input, init);
   requireDescribedAnswer(init?.method ?? 'GET', response, await response.clone().text());
   return response;
+}
+
+function isJson({ headers }: Response): boolean {
+  return /json/.test(headers.get('content-type') ?? '');
 }
 
 function encodeBody(body: unknown): string | Uint8Array<ArrayBuffer> {

@@ -130,6 +130,81 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/platform/retailers/{retailerId}/bureau-credentials/EQUIFAX": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set a retailer's credentials at Equifax
+         * @description Stores the credentials with which the retailer's credit files are pulled from Equifax, in the place of earlier ones; pulls that begin after the answer use them. No operation shows `securityCode` or `clientSecret` again. `baseUrl` begins with https, except on a platform for development.
+         */
+        put: operations["setEquifaxCredentials"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/retailers/{retailerId}/bureau-credentials/TRANSUNION": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set a retailer's credentials at TransUnion
+         * @description Stores the credentials with which the retailer's credit files are pulled from TransUnion, in the place of earlier ones; pulls that begin after the answer use them. No operation shows `password` again. `baseUrl` begins with https, except on a platform for development.
+         */
+        put: operations["setTransUnionCredentials"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/retailers/{retailerId}/bureau-credentials/{source}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+                /** @example EQUIFAX */
+                source: components["schemas"]["CreditFileSource"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read which credentials a retailer has at a bureau
+         * @description The credentials without their secrets. A retailer without credentials at the bureau is 404 `bureau_credentials_not_found`.
+         */
+        get: operations["getBureauCredentials"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a retailer's credentials at a bureau
+         * @description Deletes the credentials. Pulls that begin after the answer are refused. Removing what is not set changes nothing.
+         */
+        delete: operations["removeBureauCredentials"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/applications/{applicationId}/applicants/{applicantId}/consents": {
         parameters: {
             query?: never;
@@ -342,6 +417,177 @@ export type paths = {
          *     `X-Service-Retailer-ID` to read as the retailer. `HEAD` delivers nothing.
          */
         get: operations["getConversation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/applications/{applicationId}/credit-file/{applicantId}/request": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /**
+                 * @description An id that is no UUID is answered like an unknown one.
+                 * @example 0198c0de-0000-7000-8000-00000000b001
+                 */
+                applicationId: string;
+                /**
+                 * @description The primary applicant or the co-applicant of the application. An id that is no UUID is answered like an unknown one.
+                 * @example 0198c0de-0000-7000-8000-00000000f001
+                 */
+                applicantId: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Request a credit file
+         * @description Has the applicant's credit file pulled from a bureau, with the retailer's credentials at that bureau. The
+         *     answer comes at once, and the pull is work of its own: *Read a credit file* tells how far it is. Needs a
+         *     grant on the application's retailer.
+         *
+         *     A pull is an inquiry that other creditors see on the applicant's file, so the same request never leads to
+         *     two of them. The answer is an earlier pull instead of a new one
+         *
+         *     - when it has the same `requestId` and applicant, for as long as the pull is kept;
+         *     - while a pull of the same applicant and source is under way, whatever the `requestId`;
+         *     - when a file of the same applicant and source is younger than 30 days. With `Prefer: force-pull` (RFC
+         *       7240) the file is pulled again.
+         *
+         *     Refused with 400: `consent_missing` unless the applicant has consented to inquiries, and the consent has
+         *     neither ended nor been revoked; see *Consent to credit files*.
+         *     `bureau_credentials_missing` where the platform has no credentials of the retailer for the bureau.
+         *     `application_archived` for an archived application. `applicant_not_found` for an application or applicant
+         *     that does not exist within your grants.
+         */
+        post: operations["requestCreditFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/applications/{applicationId}/credit-file/{applicantId}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /**
+                 * @description An id that is no UUID is answered like an unknown one.
+                 * @example 0198c0de-0000-7000-8000-00000000b001
+                 */
+                applicationId: string;
+                /**
+                 * @description The primary applicant or the co-applicant of the application. An id that is no UUID is answered like an unknown one.
+                 * @example 0198c0de-0000-7000-8000-00000000f001
+                 */
+                applicantId: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a credit file
+         * @description The applicant's credit file, as far as the latest pull has brought it. *Request a credit file* comes first.
+         *     Needs a grant on the application's retailer. Each read is recorded.
+         *
+         *     | latest pull | answer | X-Credit-File-Status |
+         *     |---|---|---|
+         *     | under way | 200 with `source` and `requestedDate` alone, `Retry-After: 1` | `PENDING` |
+         *     | complete | 200 with the file, which always has `id` and `hitType` | `COMPLETE` |
+         *     | failed, with an earlier file | 200 with the earlier file | `FAILED` |
+         *     | failed, without one | 404 `credit_file_failed`; `message` names bureau and reason | `FAILED` |
+         *     | outcome unknown, with an earlier file | 200 with the earlier file | `UNKNOWN` |
+         *     | outcome unknown, without one | 404 `credit_file_outcome_unknown` | `UNKNOWN` |
+         *     | none | 404 `credit_file_not_requested` | |
+         *
+         *     `NO_HIT` and the like are files of a complete pull, and no failures. An application or applicant that does
+         *     not exist within your grants is 404 `applicant_not_found`.
+         *
+         *     With `Prefer: wait=N` (RFC 7240) the answer comes as soon as the pull has ended, and after N seconds at the
+         *     latest, 30 at most. A server that stops, or that has too many reads waiting, answers at once with the
+         *     present state.
+         *
+         *     `sin` is masked (`***-***-789`) unless the integration has the permission `READ_SIN`. `signedPdfUrl` opens the
+         *     file as a PDF for 15 minutes, for whoever has the link.
+         */
+        get: operations["readCreditFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/applications/{applicationId}/credit-file/{applicantId}/pulls": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+            };
+            path: {
+                /**
+                 * @description An id that is no UUID is answered like an unknown one.
+                 * @example 0198c0de-0000-7000-8000-00000000b001
+                 */
+                applicationId: string;
+                /**
+                 * @description The primary applicant or the co-applicant of the application. An id that is no UUID is answered like an unknown one.
+                 * @example 0198c0de-0000-7000-8000-00000000f001
+                 */
+                applicantId: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * List the pulls of an applicant's credit file
+         * @description All pulls of the applicant, newest first, each with the evidence that it was permitted: who asked for it, on which consent, when the inquiry was sent, and what became of it. Needs a grant on the application's retailer. An application or applicant that does not exist within your grants is 404 `applicant_not_found`.
+         */
+        get: operations["listPulls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/credit-files/{fileId}/document": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-000000004001 */
+                fileId: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Open a credit file as a PDF
+         * @description What `signedPdfUrl` of a credit file leads to: the file as a PDF in the file's language. Takes no key: the link is signed, opens this file alone, and only for 15 minutes, so treat it like the file itself. A link that is too old is 403 `link_expired`, one that was altered 403 `link_invalid`.
+         */
+        get: operations["readCreditFileDocument"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1591,6 +1837,38 @@ export type components = {
             submittedAt: string;
             worksheet: components["schemas"]["Worksheet"];
         };
+        EquifaxCredentialsWrite: {
+            /** @description A letter and three digits. */
+            customerCode: string;
+            /** @description The member number. */
+            customerNumber: string;
+            securityCode: string;
+            /**
+             * @description How the bureau takes the retailer's inquiries: as a form with a token by client credentials, by SOAP 1.2, or as a form without a token.
+             * @enum {string}
+             */
+            transport: "OAUTH" | "SOAP" | "FORM";
+            /** Format: uri */
+            baseUrl: string;
+            /** @description Required with the transport `OAUTH`, and refused with the others. */
+            clientId?: string;
+            /** @description Required with the transport `OAUTH`, and refused with the others. */
+            clientSecret?: string;
+        };
+        TransUnionCredentialsWrite: {
+            memberCode: string;
+            password: string;
+            /** Format: uri */
+            baseUrl: string;
+        };
+        BureauCredentials: {
+            source: components["schemas"]["CreditFileSource"];
+            /** @description The member number or code by which the bureau knows the retailer. */
+            member: string;
+            baseUrl: string;
+            /** Format: date-time */
+            setAt: string;
+        };
         Error: {
             /**
              * @description The HTTP status again.
@@ -1768,6 +2046,78 @@ export type components = {
                 integrationId?: string;
             };
         };
+        /** @enum {string} */
+        CreditFileStatus: "PENDING" | "COMPLETE" | "FAILED" | "UNKNOWN";
+        /**
+         * @description The bureau to pull from.
+         * @enum {string}
+         */
+        CreditFileSource: "EQUIFAX" | "TRANSUNION";
+        CreditFileRequest: {
+            source: components["schemas"]["CreditFileSource"];
+            /** @description Your own id of the request. Given again for the same applicant, it leads to the same pull and to no second inquiry. */
+            requestId?: string;
+        };
+        CreditFilePull: {
+            /** Format: uuid */
+            id: string;
+            source: components["schemas"]["CreditFileSource"];
+            /**
+             * @description `UNKNOWN`: the bureau may have got the inquiry, and its answer was lost. Such a pull is never repeated by itself.
+             * @enum {string}
+             */
+            state: "REQUESTED" | "RUNNING" | "COMPLETE" | "FAILED" | "UNKNOWN";
+            /** Format: date-time */
+            requestedAt: string;
+            /**
+             * Format: date-time
+             * @description Absent while the pull is under way.
+             */
+            finishedAt?: string;
+            /**
+             * @description Why the pull failed: the bureau refused the retailer's credentials; it refused the inquiry's contents; it could not be reached, so it got no inquiry; its answer was not in its format; the consent had ended or was revoked before the inquiry was sent.
+             * @enum {string}
+             */
+            failure?: "CREDENTIALS" | "REJECTED" | "UNAVAILABLE" | "MALFORMED_ANSWER" | "CONSENT";
+        };
+        CreditFilePullEvidence: {
+            /**
+             * Format: uuid
+             * @description The integration that asked.
+             */
+            requestedBy: string;
+            /** Format: uuid */
+            retailerId: string;
+            /** @description The `X-Request-Id` of the request for the pull. */
+            requestId: string;
+            /** @description Whether the request had `Prefer: force-pull`. */
+            forced: boolean;
+            /**
+             * Format: date-time
+             * @description When the inquiry was sent to the bureau; absent if it never was.
+             */
+            sentAt?: string;
+            /** @description The `hitType` of the file; absent without a file. */
+            hitType?: string;
+            consent?: components["schemas"]["CreditFileConsent"];
+        } & components["schemas"]["CreditFilePull"];
+        /** @description The consent that the pull was made on, as it was then. */
+        CreditFileConsent: {
+            /** Format: uuid */
+            consentId: string;
+            /** @description What the applicant has agreed to: `CREDIT_APPLICATION`. */
+            purpose: string;
+            /** @description The version of the text that the applicant has agreed to. */
+            textVersion: string;
+            /** @description SHA-256 of the signed document, in hex; absent when there is none. */
+            documentSha256?: string;
+            /** Format: date-time */
+            capturedAt: string;
+            /** @description The retailer's user who took it. */
+            capturedBy?: string;
+            /** Format: date-time */
+            expiresAt: string;
+        };
         /** @description A bureau's credit file of one person, in the bureau's words. A field that the file does not have is left out. */
         CreditFile: {
             /**
@@ -1776,18 +2126,33 @@ export type components = {
              */
             source?: "CREDIT_APP" | "EQUIFAX" | "TRANSUNION" | null;
             id?: string;
+            /** @description Opens this file as a PDF for 15 minutes, without a key. Each read gives a new link. */
             signedPdfUrl?: string;
+            /** @description The retailer's number at the bureau. */
             customerNumber?: string;
-            /** @enum {string} */
+            /**
+             * @description The language of the file's texts.
+             * @enum {string}
+             */
             language?: "EN" | "FR";
-            /** Format: date */
+            /**
+             * Format: date
+             * @description When the bureau opened its file of the person.
+             */
             fileSinceDate?: string;
             /** Format: date */
             lastActivityDate?: string;
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The day of the inquiry.
+             */
             requestedDate?: string;
+            /** @description The bureau's office that owns the file. */
             bureau?: components["schemas"]["CreditFileParty"];
-            /** @enum {string} */
+            /**
+             * @description Whether the bureau has found the person. All of these are finished files: `NO_HIT` and `CREDIT_LOCK`, for example, come without trades and scores.
+             * @enum {string}
+             */
             hitType?: "NO_CREDIT_FILE_REQUESTED" | "HIT" | "NO_HIT" | "MANUAL_FILE" | "CONSUMER_DECLARATION" | "REFERRED_FILE" | "CONTACT_BUREAU_COLLECTION_DEPARTMENT" | "CREDIT_LOCK";
             subject?: components["schemas"]["CreditFileSubject"];
             bankruptcies?: components["schemas"]["CreditFileBankruptcy"][];
@@ -1818,7 +2183,7 @@ export type components = {
             middleName?: string;
             lastName?: string;
             suffix?: string;
-            /** @description The social insurance number; masked unless the caller may read it. */
+            /** @description The social insurance number; masked (`***-***-789`) without the permission `READ_SIN`. */
             sin?: string;
             /** Format: date */
             dateOfBirth?: string;
@@ -1828,6 +2193,7 @@ export type components = {
             addressHistory?: components["schemas"]["CreditFileAddress"][];
             employmentHistory?: components["schemas"]["CreditFileEmployment"][];
         };
+        /** @description A former or other name of the person. */
         CreditFileOtherName: {
             /** @enum {string} */
             type?: "ALSO_KNOWN_AS" | "FORMER_NAME" | "LEGAL_NAME_CHANGE";
@@ -1836,6 +2202,7 @@ export type components = {
             lastName?: string;
             suffix?: string;
         };
+        /** @description The current address comes first. */
         CreditFileAddress: {
             /** Format: date */
             dateReported?: string;
@@ -1845,6 +2212,7 @@ export type components = {
             province?: components["schemas"]["Province"];
             postalCode?: string;
         };
+        /** @description The current employment comes first. */
         CreditFileEmployment: {
             /** Format: date */
             dateEmployed?: string;
@@ -1856,6 +2224,7 @@ export type components = {
             province?: components["schemas"]["Province"];
             monthlyIncome?: number;
         };
+        /** @description A bankruptcy, proposal or act for the relief of debtors. */
         CreditFileBankruptcy: {
             /** Format: date */
             dateFiled?: string;
@@ -1875,6 +2244,7 @@ export type components = {
             assetAmount?: number;
             narratives?: ("ABSOLUTE_DISCHARGE" | "ASSIGNMENT" | "SUMMARY_ASSIGNMENT" | "PROPOSAL" | "DISPOSITION_UNKNOWN" | "DEFAULTED_PAYMENT_DEEMED_ANNULMENT" | "NOTICE_OF_INTENTION")[];
         };
+        /** @description A debt that was given to a collection agency. */
         CreditFileCollection: {
             /** @enum {string} */
             type?: "PAID" | "UNPAID";
@@ -1896,6 +2266,7 @@ export type components = {
             datePaid?: string;
             narratives?: ("INCLUDED_IN_BANKRUPTCY" | "INCLUDED_IN_OPD" | "SUBJECT_DISPUTES_THIS_ACCOUNT" | "SETTLEMENT_MADE" | "INCLUDED_IN_VOLUNTARY_DEPOSIT" | "CREDIT_COUNSELING" | "INCLUDED_IN_CONSUMER_PROPOSAL" | "INCLUDED_IN_CO_APPLICANTS_BANKRUPTCY" | "CHILD_OR_FAMILY_SUPPORT_OBLIGATION")[];
         };
+        /** @description A judgment. */
         CreditFileLegalItem: {
             /** @enum {string} */
             type?: "UNSETTLED_JUDGMENT" | "SATISFIED_JUDGMENT";
@@ -1913,6 +2284,7 @@ export type components = {
             lawyerNameAddress?: string;
             narratives?: ("INCLUDED_IN_BANKRUPTCY" | "INCLUDED_IN_OPD" | "SETTLEMENT_MADE" | "DISPOSITION_UNKNOWN" | "CREDIT_COUNSELING" | "INCLUDED_IN_CONSUMER_PROPOSAL" | "INCLUDED_IN_CO_APPLICANTS_BANKRUPTCY")[];
         };
+        /** @description A registered loan with a security, such as a lien. */
         CreditFileSecuredLoan: {
             /** Format: date */
             dateFiled?: string;
@@ -1925,6 +2297,7 @@ export type components = {
             maturityDate?: string;
             narratives?: ("INCLUDED_IN_BANKRUPTCY" | "MORTGAGE" | "SECURITY_DISPOSITION_UNKNOWN" | "SECURITY_DISCHARGED")[];
         };
+        /** @description An account with a creditor. Amounts are in whole dollars as a rule. */
         CreditFileTrade: {
             /** Format: date */
             dateReported?: string;
@@ -1932,10 +2305,13 @@ export type components = {
             accountNumber?: string;
             /** @enum {string} */
             association?: "INDIVIDUAL" | "JOINT" | "UNDESIGNATED" | "HAS_CO_SIGNER" | "IS_CO_SIGNER" | "TERMINATED";
+            /** @description The highest balance, or the credit limit where `narratives` has `AMOUNT_IN_HC_COLUMN_IS_CREDIT_LIMIT`. */
             highCreditAmount?: number;
+            /** @description The amount of each payment; `narratives` may say how often it is due. */
             paymentTermAmount?: number;
             balanceAmount?: number;
             pastDueAmount?: number;
+            /** @description For how many months the payments are known. */
             monthsReviewed?: number;
             /** Format: date */
             dateOpened?: string;
@@ -1949,6 +2325,7 @@ export type components = {
             count30DaysPastDue?: number;
             count60DaysPastDue?: number;
             count90DaysPastDue?: number;
+            /** @description The worst rates of earlier months. */
             previousHighPaymentRates?: {
                 /** Format: date */
                 date?: string;
@@ -1956,19 +2333,25 @@ export type components = {
             }[];
             narratives?: ("A_PORTION_OF_THE_BALANCE_MAY_REVOLVE" | "ACCOUNT_ASSIGNED_TO_THIRD_PARTY_FOR_COLLECTION" | "ACCOUNT_ASSUMED_BY_ANOTHER_PARTY" | "ACCOUNT_BEING_PAID_ON_REDUCED_PAYMENT" | "ACCOUNT_CLOSED" | "ACCOUNT_PAID" | "ACTIVE_MILITARY_DUTY" | "AFFECTED_BY_NATURAL_OR_DECLARED_DISASTER" | "AMOUNT_IN_HC_COLUMN_IS_CREDIT_LIMIT" | "AMOUNT_IN_PAYMENT_COLUMN_IS_ON_A_WEEKLY_BASIS" | "ANNUAL_PAYMENTS" | "AUTO_LOAN" | "BALANCE_PAID_BY_INSURANCE_COMPANY" | "BI_MONTHLY_PAYMENTS" | "BI_WEEKLY_PAYMENTS" | "BUSINESS_VENTURE_SUBJECT_LIABLE" | "CHILD_FAMILY_SUPPORT_OBLIGATION" | "CLOSED_AT_CONSUMERS_REQUEST" | "CLOSED_BY_CREDIT_GRANTOR" | "COLLATERAL_MORTGAGE" | "COMMERCIAL_LOAN_ACCOUNT" | "CONDITIONAL_SALES" | "CONSOLIDATION_LOAN" | "CORPORATE_CREDIT_CARD" | "CREDIT_COUNSELING" | "CREDIT_LINE_CLOSED" | "CREDIT_LINE_SUSPENDED" | "CUSTOMER_UNABLE_TO_LOCATE_CONSUMER" | "DEFERRED_PAYMENT" | "DEMAND_LOAN" | "DISPUTE_RESOLUTION_PENDING" | "DUE_TO_NSF_CHEQUES" | "FARM_AGRI_LOAN" | "FIXED_PAYMENT_AMOUNT" | "FORECLOSURE" | "FORECLOSURE_PROCEEDING_STARTED" | "FORFEIT_OF_DEED_IN_LIEU_OF_FORECLOSURE" | "GUARANTEED_STUDENT_LOAN" | "HAS_CO_SIGNER" | "HOME_EQUITY" | "HOME_IMPROVEMENT_LOAN" | "HYBRID_ACCOUNT" | "INACTIVE_ACCOUNT" | "INCLUDED_IN_BANKRUPTCY" | "INCLUDED_IN_CO_APPLICANTS_BANKRUPTCY" | "INCLUDED_IN_CONSUMER_PROPOSAL" | "INCLUDED_IN_OPD" | "INCLUDED_IN_VOLUNTARY_DEPOSIT" | "INSURED" | "INTEREST_PAYMENT_ONLY" | "INTEREST_RELIEF" | "INTEREST_RELIEF_PAID_BY_GOVERNMENT" | "INTERNAL_COLLECTION" | "INVOLUNTARY_REPOSSESSION" | "IS_A_CO_SIGNER" | "LEASE_ACCOUNT" | "LEASE_EARLY_TERMINATION_BY_DEFAULT" | "LOAN_WAS_PAID_OUT_BY_A_THIRD_PARTY" | "MONTHLY_PAYMENTS" | "MONTHS_REVIEWED_IS_GREATER_THAN_24" | "MORTGAGE" | "NO_ACTIVITY_UPDATE_SINCE_DATE_REPORTED" | "NOT_INCLUDED_IN_BANKRUPTCY" | "NOTE_LOAN" | "OVER_LIMIT_PAYMENT_RECEIVED" | "PAID_BY_GOVERNMENT" | "PAID_CREDIT_LINE_CLOSED" | "PAID_OUT_IN_FULL_BY_CO_SIGNER" | "PAYMENT_BEING_MADE_BY_INSURANCE" | "PAYMENTS_ASSUMED_BY_THIRD_PARTY" | "PERSONAL_LINE_OF_CREDIT" | "PERSONAL_LOAN" | "POWER_OF_SALE" | "PREPAID" | "PROMISSORY_NOTE" | "QUARTERLY_PAYMENTS" | "QUIT_CLAIM" | "REAL_ESTATE_SECURED" | "REDEEMED_REPOSSESSION" | "REFINANCED" | "REGULAR_PAYMENTS_PRESENTLY_BEING_MADE" | "RENTAL_AGREEMENT" | "REVERSE_MORTGAGE" | "RSP_LOAN" | "SECOND_MORTGAGE" | "SECURED_LOAN" | "SEMI_ANNUAL_PAYMENTS" | "SEMI_MONTHLY_PAYMENTS" | "SETTLEMENT_MADE" | "SINGLE_PAYMENT_LOAN" | "STUDENT_LINE_OF_CREDIT" | "STUDENT_LOAN" | "SUBJECT_DISPUTES_THIS_ACCOUNT" | "SUBJECT_HAS_AN_ENDORSER_GUARANTOR" | "SUBJECT_IS_AN_ENDORSER_GUARANTOR" | "SUBJECT_NO_LONGER_ASSOCIATED_WITH_ACCOUNT" | "TRANSFERRED_OR_SOLD" | "UNINSURED" | "UNSECURED" | "UPDATE_FREEZE_REQUESTED_BY_CREDIT_GRANTOR" | "US_DOLLAR_ACCOUNT" | "VOLUNTARY_REPOSSESSION" | "WEEKLY_PAYMENTS" | "WRITTEN_OFF")[];
         };
-        /** @enum {string} */
+        /**
+         * @description How the account is paid.
+         * @enum {string}
+         */
         CreditFilePaymentRate: "AT_LEAST_120_DAYS_OVERDUE_BUT_NOT_RATED_9" | "BAD_DEBT_PLACED_FOR_COLLECTION" | "MAKING_REGULAR_PAYMENTS_UNDER_CONSOLIDATION_ORDER" | "NOT_MORE_THAN_ONE_PAYMENT_PAST_DUE" | "NOT_MORE_THAN_TWO_PAYMENTS_PAST_DUE" | "PAID_AS_AGREED_AND_UP_TO_DATE" | "REPOSSESSION" | "THREE_OR_MORE_PAYMENTS_PAST_DUE" | "TOO_NEW_TO_RATE";
+        /** @description An inquiry by a customer of the same bureau's office. */
         CreditFileLocalInquiry: {
             /** Format: date */
             date?: string;
             customer?: components["schemas"]["CreditFileMember"];
         };
+        /** @description An inquiry by a customer of another office. */
         CreditFileForeignInquiry: {
             /** Format: date */
             date?: string;
             memberNameAndNumber?: string;
             industry?: string;
         };
+        /** @description A warning or service of the bureau about the file. */
         CreditFileSpecialService: {
             /** @enum {string} */
             type?: "LOCATE" | "INQUIRY_ALERT" | "CONSUMER_INTERVIEW" | "ALERT_SERVICE" | "FILE_INCOMPLETE" | "LOCAL_LOCATE" | "CONTACT_BUREAU" | "LOST_OR_STOLEN_WALLET";
@@ -1976,6 +2359,7 @@ export type components = {
             dateReported?: string;
             customer?: components["schemas"]["CreditFileMember"];
         };
+        /** @description What the person had the bureau add to the file. */
         CreditFileConsumerStatement: {
             /** Format: date */
             dateReported?: string;
@@ -1983,9 +2367,12 @@ export type components = {
             dateToBePurged?: string;
             statement?: string;
         };
+        /** @description A score of the file. A file that could not be scored has `rejectCodes` instead of a `value`. */
         CreditFileScore: {
+            /** @description The bureau's number of the kind of score. */
             number?: number;
             sign?: string;
+            /** @description The score, such as `712`. */
             value?: string;
             narratives?: string[];
             reasons?: string[];
@@ -2416,7 +2803,8 @@ export type components = {
             requests: number;
             windowSeconds: number;
         };
-        Permissions: "ENQUEUE_RETAILER_CHAT"[];
+        /** @description `ENQUEUE_RETAILER_CHAT`: comment on behalf of a retailer's user. `READ_SIN`: read whole social insurance numbers in credit files, which are masked otherwise. */
+        Permissions: ("ENQUEUE_RETAILER_CHAT" | "READ_SIN")[];
         KeyWrite: {
             /**
              * @description A live key begins with `cl_live_`, a test key with `cl_test_`. Both open the same.
@@ -2915,6 +3303,57 @@ export type components = {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description No key, one that is not known or no longer valid, or one of the other kind. The body is this alone, also for a client that asks for problem details. */
+        CreditFileUnauthorized: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                /** @description How to authenticate (RFC 6750). */
+                "WWW-Authenticate": string;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "status": 401
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    status: 401;
+                };
+            };
+        };
+        /** @description A field is not valid, there is no such applicant within your grants, or no pull is permitted. */
+        CreditFileRequestRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No such applicant within your grants, or no credit file of the applicant. */
+        CreditFileNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                /** @description How the latest pull of the applicant has ended; absent without a pull. */
+                "X-Credit-File-Status"?: components["schemas"]["CreditFileStatus"];
+                "Preference-Applied": components["headers"]["PreferenceApplied"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description A field is not valid, or there is no such submission within your grants. */
         OnSubmissionRefused: {
             headers: {
@@ -3018,6 +3457,8 @@ export type components = {
         RateLimit: string;
         /** @description The quota, as `"default";q=<requests>;w=<seconds>`. */
         RateLimitPolicy: string;
+        /** @description The preference of `Prefer` that was honoured (RFC 7240), such as `wait=30`. */
+        PreferenceApplied: string;
     };
     pathItems: never;
 };
@@ -3568,6 +4009,231 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    setEquifaxCredentials: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EquifaxCredentialsWrite"];
+            };
+        };
+        responses: {
+            /** @description Set. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setTransUnionCredentials: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "memberCode": "HM0012345",
+                 *       "password": "9Qz5wTn1",
+                 *       "baseUrl": "https://transunion.example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TransUnionCredentialsWrite"];
+            };
+        };
+        responses: {
+            /** @description Set. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getBureauCredentials: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+                /** @example EQUIFAX */
+                source: components["schemas"]["CreditFileSource"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The credentials, without their secrets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "source": "EQUIFAX",
+                     *       "member": "999ZB12345",
+                     *       "baseUrl": "https://equifax.example.com",
+                     *       "setAt": "2026-03-02T15:04:05.678Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BureauCredentials"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description The retailer has no credentials at the bureau. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": 404,
+                     *       "message": "The retailer has no credentials for this bureau.",
+                     *       "code": "bureau_credentials_not_found",
+                     *       "requestId": "0198c0de-7f5a-7c3e-9d61-3f3f0f2a9b11"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeBureauCredentials: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000a001 */
+                retailerId: components["parameters"]["RetailerId"];
+                /** @example EQUIFAX */
+                source: components["schemas"]["CreditFileSource"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listConsents: {
         parameters: {
             query?: {
@@ -3980,6 +4646,333 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["ConversationNotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    requestCreditFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description `force-pull` pulls again although a file of the last 30 days is there. Other preferences are ignored.
+                 * @example force-pull
+                 */
+                Prefer?: string;
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /**
+                 * @description An id that is no UUID is answered like an unknown one.
+                 * @example 0198c0de-0000-7000-8000-00000000b001
+                 */
+                applicationId: string;
+                /**
+                 * @description The primary applicant or the co-applicant of the application. An id that is no UUID is answered like an unknown one.
+                 * @example 0198c0de-0000-7000-8000-00000000f001
+                 */
+                applicantId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "source": "EQUIFAX",
+                 *       "requestId": "deal-7781"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreditFileRequest"];
+            };
+        };
+        responses: {
+            /** @description The pull: a new one, or the earlier one that the request leads to. Poll *Read a credit file* for its result, from `Retry-After` on. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    /** @description Where the credit file is read, below the address of this server. */
+                    Location: string;
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditFilePull"];
+                };
+            };
+            400: components["responses"]["CreditFileRequestRefused"];
+            401: components["responses"]["CreditFileUnauthorized"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readCreditFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description `wait=N` waits for the pull up to N seconds, 30 at most. Other preferences are ignored.
+                 * @example wait=30
+                 */
+                Prefer?: string;
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /**
+                 * @description An id that is no UUID is answered like an unknown one.
+                 * @example 0198c0de-0000-7000-8000-00000000b001
+                 */
+                applicationId: string;
+                /**
+                 * @description The primary applicant or the co-applicant of the application. An id that is no UUID is answered like an unknown one.
+                 * @example 0198c0de-0000-7000-8000-00000000f001
+                 */
+                applicantId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The credit file, or the pull that is under way. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /** @description How the latest pull of the applicant stands. */
+                    "X-Credit-File-Status": components["schemas"]["CreditFileStatus"];
+                    /** @description Seconds to wait before reading again, while the pull is under way. */
+                    "Retry-After"?: number;
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditFile"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["CreditFileUnauthorized"];
+            404: components["responses"]["CreditFileNotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPulls: {
+        parameters: {
+            query?: {
+                /** @description How many records one page holds at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description The retailer that the call is made for. It must be granted to the integration, and the application must belong to it or to another retailer of its group; otherwise the answer is that of a record that does not exist.
+                 * @example 0198c0de-0000-7000-8000-00000000a001
+                 */
+                "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /**
+                 * @description An id that is no UUID is answered like an unknown one.
+                 * @example 0198c0de-0000-7000-8000-00000000b001
+                 */
+                applicationId: string;
+                /**
+                 * @description The primary applicant or the co-applicant of the application. An id that is no UUID is answered like an unknown one.
+                 * @example 0198c0de-0000-7000-8000-00000000f001
+                 */
+                applicantId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the pulls. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-0000-7000-8000-000000003001",
+                     *           "source": "EQUIFAX",
+                     *           "state": "COMPLETE",
+                     *           "requestedAt": "2026-03-02T15:04:05.678Z",
+                     *           "finishedAt": "2026-03-02T15:04:07.901Z",
+                     *           "requestedBy": "0198c0de-0000-7000-8000-00000000d001",
+                     *           "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                     *           "requestId": "0198c0de-7f5a-7c3e-9d61-3f3f0f2a9b11",
+                     *           "forced": false,
+                     *           "sentAt": "2026-03-02T15:04:05.980Z",
+                     *           "hitType": "HIT",
+                     *           "consent": {
+                     *             "consentId": "0198c0de-0000-7000-8000-000000005001",
+                     *             "purpose": "CREDIT_APPLICATION",
+                     *             "textVersion": "2026-01",
+                     *             "documentSha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *             "capturedAt": "2026-03-02T14:58:11.000Z",
+                     *             "capturedBy": "0198c0de-0000-7000-8000-00000000e001",
+                     *             "expiresAt": "2027-03-02T14:58:11.000Z"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["CreditFilePullEvidence"][];
+                    } & components["schemas"]["Page"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["ApplicantNotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readCreditFileDocument: {
+        parameters: {
+            query: {
+                /**
+                 * @description The last second at which the link opens the file, in seconds since 1970.
+                 * @example 1772464745
+                 */
+                expires: string;
+                /** @example 9Kq2mT7xKcV4bN8rLzJ3hWyD6sGpA1eU5oXiR0tYqk1 */
+                signature: string;
+            };
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-000000004001 */
+                fileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The PDF. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description A name for the file, should it be saved. */
+                    "Content-Disposition": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/pdf": unknown;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description The link has expired, or it is not as it was made. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The file is no longer kept. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": 404,
+                     *       "message": "There is no such credit file.",
+                     *       "code": "credit_file_not_found",
+                     *       "requestId": "0198c0de-7f5a-7c3e-9d61-3f3f0f2a9b11"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
             429: components["responses"]["TooManyRequests"];

@@ -10,7 +10,7 @@ import type { Identity } from '@creditlane/rpc/identity';
 import type { AccessRule } from '../document/operation.ts';
 import type { AccessTarget } from '../document/operation-parts/access-target.ts';
 import { refusedFields } from '../document/validation-messages.ts';
-import { type CallLimits, sharedCall } from './call-limits.ts';
+import { type CallLimits, GATEWAY, sharedCall } from './call-limits.ts';
 import type { Caller } from './callers.ts';
 import { cachedLookup } from './lookup-cache.ts';
 
@@ -82,7 +82,8 @@ export class Access {
    * creditor or retailer that the caller may act for here, and neither without a grant: the services then
    * find nothing, so another tenant's record and a missing one get the same answer. Throws an `invalid`
    * Fault where the operation requires a retailer and the request does not tell which. An operation whose
-   * description says so throws a `forbidden` Fault where a retailer is not granted.
+   * description says so throws a `forbidden` Fault where a retailer is not granted. For the holder of a signed
+   * link, which the service checks, the gateway calls in its own name.
    */
   async identity(
     caller: Caller,
@@ -91,6 +92,7 @@ export class Access {
     limits: CallLimits,
   ): Promise<Identity> {
     const { id: subject, kind, permissions } = caller;
+    if (kind === 'link') return GATEWAY;
     if (rule.sides.length === 0) return { kind, subject, permissions };
     if (rule.requiresRetailer && target.retailerContext === undefined) {
       const question = { integrationId: subject, limits };

@@ -5,7 +5,8 @@ import { serviceIdentity } from '@creditlane/rpc/identity';
 /** The part of the context that all calls made for one request have in common. */
 export type CallLimits = Pick<CallContext, 'requestId' | 'traceparent' | 'deadlineMs' | 'signal'>;
 
-const GATEWAY = serviceIdentity('gateway');
+/** The gateway, which calls in its own name. */
+export const GATEWAY = serviceIdentity('gateway');
 
 /** The context of a call in the gateway's own name, which ends when the client hangs up. */
 export function ownCall({ requestId, traceparent, deadlineMs, signal }: CallLimits): CallContext {

@@ -11,9 +11,9 @@ import { cachedLookup } from './lookup-cache.ts';
 
 /** A caller whose key is known. */
 export interface Caller {
-  /** The id of the integration or of the platform key. */
+  /** The id of the integration or of the platform key, or one of all who hold a signed link. */
   readonly id: string;
-  readonly kind: 'integration' | 'platform';
+  readonly kind: 'integration' | 'platform' | 'link';
   readonly permissions: readonly string[];
   readonly keyId: string;
   /** The limit of each key of the integration; undefined where the setting applies. */

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { loadOpenApiDocument } from './openapi-document.ts';
 
 /**
- * The paths of the members without a value, which a comma in unquoted YAML leaves behind. An example may
- * hold null, and its schema says where.
+ * The paths of the members without a value, which a comma in unquoted YAML leaves behind. An example and a list
+ * of values may hold null.
  */
 function findEmpty(value: unknown, path = ''): string[] {
   if (value === null) return [path];
   if (typeof value !== 'object') return [];
   return Object.entries(value).flatMap(([name, member]) =>
-    name.startsWith('example') ? [] : findEmpty(member, `${path}/${name}`),
+    name.startsWith('example') || name === 'enum' ? [] : findEmpty(member, `${path}/${name}`),
   );
 }
 

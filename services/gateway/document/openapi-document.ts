@@ -40,6 +40,8 @@ export interface DescribedAccess {
 
 export interface DescribedOperation extends DescribedDeprecation {
   operationId: string;
+  /** An empty list where a request needs no key; otherwise the document's own applies. */
+  security?: object[];
   'x-access': DescribedAccess;
   /** Instead of the setting REQUEST_DEADLINE, for an operation that waits longer. */
   'x-deadline-seconds'?: number;
@@ -110,8 +112,9 @@ export function loadOpenApiDocument(folder = FOLDER): OpenApiDocument {
         operation.responses = withHeaders(operation.responses, headers, (status) => status < 300);
         share(operation, replayable);
       }
-      share(operation, everyOperation);
-      operation.responses = withHeaders(operation.responses, everyOperation.headers);
+      const shared = operation.security?.length === 0 ? withoutKey(everyOperation) : everyOperation;
+      share(operation, shared);
+      operation.responses = withHeaders(operation.responses, shared.headers);
     }
   }
   const { responses } = document.components;
@@ -143,7 +146,7 @@ function operationsIn({ paths }: OpenApiDocument): DescribedOperation[] {
   );
 }
 
-/** The Markdown of the guides, in the order of their names. */
+/** The Markdown of the guides, in the order of their numbers. */
 function readGuides(folder: string): string {
   const guides = `${folder}/guides`;
   const names = readdirSync(guides).filter((name) => name.endsWith('.md'));
@@ -183,6 +186,13 @@ function withHeaders<T extends JsonValue | Reference>(
     return [name, isOwn ? { ...own, headers: { ...headers, ...own.headers } } : own];
   });
   return Object.fromEntries(all);
+}
+
+/** What operations share that need no key: nobody is refused without one, and no key has a quota. */
+function withoutKey({ headers = {}, responses, ...shared }: Shared): Shared {
+  const { RateLimit: _, 'RateLimit-Policy': __, ...otherHeaders } = headers;
+  const { '401': ___, ...otherResponses } = responses;
+  return { ...shared, headers: otherHeaders, responses: otherResponses };
 }
 
 /** Replaces lists instead of extending them: a YAML anchor and its aliases are one object in memory. */

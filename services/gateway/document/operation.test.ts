@@ -23,9 +23,11 @@ const CONTRACT = [
   'disableIntegration',
   'setIntegrationStatus',
   'listUsers',
+  'requestCreditFile',
+  'readCreditFile',
 ];
 /** Those of them for which the specification lists 404. */
-const CONTRACT_WITH_404 = ['commentAsRetailerUser'];
+const CONTRACT_WITH_404 = ['commentAsRetailerUser', 'readCreditFile'];
 
 /** The extensions whose requests name no record that could be missing. */
 const NAMES_NO_RECORD = ['registerIntegration', 'listRetailers', 'listCreditors', 'listDeliveries'];

@@ -18,7 +18,8 @@ import { mayHoldList } from './operation-parts/large-answers.ts';
 
 /** Who may call an operation: the document's `x-access`. */
 export interface AccessRule {
-  readonly caller: 'integration' | 'platform';
+  /** `link`: whoever holds a signed link, without a key. */
+  readonly caller: 'integration' | 'platform' | 'link';
   /** The sides on which a grant gives access to the operation; one grant is enough. */
   readonly sides: readonly ('retailer' | 'creditor')[];
   /** The permission that the caller must have, if any. */
@@ -54,10 +55,7 @@ export interface Operation {
   readonly unprocessable: readonly string[];
   /** Whether a success may hold a list, so that it may be large. */
   readonly answersList: boolean;
-  /**
-   * Whether the operation is a read whose answer may be large. One with a deadline of its own waits for
-   * something, and does not count: the caller's other reads would wait with it.
-   */
+  /** Whether the operation is a read whose answer may be large: one that holds a list, or a file. */
   readonly isLargeRead: boolean;
   /** The headers of every answer that say so; undefined unless the operation is deprecated. */
   readonly deprecation: Record<string, string> | undefined;
@@ -107,11 +105,12 @@ function operationOf(
     responses.filter(([status]) => status < 300).map(([status, it]) => [status, contentType(it)]),
   );
   if (successes.size === 0) throw new Error('must have a success response');
+  const successTypes = [...successes.values()];
   const answersList = successSchemas(responses).some((schema) => mayHoldList(document, schema));
   return {
     id: described.operationId,
     method,
-    access: accessRule(described['x-access'], {
+    access: accessRule(described, {
       document,
       parameters,
       body: bodySchema,
@@ -133,7 +132,7 @@ function operationOf(
     unprocessable: described['x-unprocessable'] ?? [],
     deprecation: deprecationHeaders(described),
     answersList,
-    isLargeRead: answersList && method === 'get' && described['x-deadline-seconds'] === undefined,
+    isLargeRead: method === 'get' && (answersList || !successTypes.includes(JSON_TYPE)),
     timeoutMs: timeoutMs(described['x-deadline-seconds']),
   };
 }
@@ -146,7 +145,7 @@ function successSchemas(responses: readonly (readonly [number, object])[]): Json
 }
 
 function accessRule(
-  rule: DescribedAccess | undefined,
+  { 'x-access': rule, security }: { 'x-access'?: DescribedAccess; security?: object[] },
   sources: Parameters<typeof accessTargetReader>[1],
 ): AccessRule {
   const {
@@ -159,8 +158,12 @@ function accessRule(
     target = {},
   } = rule ?? { caller: '' };
   const known = side.every((it) => it === 'retailer' || it === 'creditor');
-  if ((caller !== 'integration' && caller !== 'platform') || !known) {
+  const isLink = caller === 'link';
+  if ((caller !== 'integration' && caller !== 'platform' && !isLink) || !known) {
     throw new Error('must say in x-access who may call it');
+  }
+  if (isLink !== (security?.length === 0)) {
+    throw new Error('must have the caller link and an empty list of security together');
   }
   const sides = side as AccessRule['sides'];
   if (sides.includes('creditor') && target.creditorId === undefined) {

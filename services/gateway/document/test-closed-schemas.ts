@@ -16,7 +16,7 @@ export type CheckValue = (schemaAt: readonly string[], value: unknown) => string
  */
 export function closedSchemas(document: OpenApiDocument, { fromText = false } = {}): CheckValue {
   const ajv = new Ajv2020({ allErrors: true, strict: false, coerceTypes: fromText });
-  formats.default(ajv, ['date', 'date-time', 'email']);
+  formats.default(ajv, ['date', 'date-time', 'email', 'uri']);
   ajv.addFormat('uuid', UUID_IN_LOWER_CASE);
   ajv.addSchema(closeUses(document) as OpenApiDocument, DOCUMENT_ID);
   const compiled = new Map<string, ValidateFunction>();

@@ -106,6 +106,8 @@ function validStrings({ format, pattern, minLength = 0, maxLength }: ValueSchema
       return fc.uuid();
     case 'email':
       return fc.constantFrom('maya@example.com', 'm.t+1@sub.example.org');
+    case 'uri':
+      return fc.constantFrom('https://bureau.example.com', 'https://a.example.org:8443/path?x=1');
     case 'date':
       return fc
         .date({ min: new Date('1901-01-01'), max: new Date('2099-12-31'), noInvalidDate: true })

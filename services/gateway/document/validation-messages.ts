@@ -18,6 +18,7 @@ const FORMATS: Record<string, string> = {
   date: 'a calendar date such as 2026-03-31',
   'date-time': 'a date and time such as 2026-03-31T14:30:00Z',
   email: 'an e-mail address',
+  uri: 'a URL such as https://bureau.example.com',
   uuid: 'a UUID',
 };
 
@@ -26,6 +27,8 @@ export const PATTERNS: Readonly<Record<string, string>> = {
   '\\S': 'must not be blank',
   '^[0-9]{3}[- ]?[0-9]{3}[- ]?[0-9]{3}$': 'must be nine digits with a valid check digit',
   '^[0-9a-f]{64}$': 'must be 64 hexadecimal digits in lower case',
+  '^[A-Z][0-9]{3}$': 'must be a letter and three digits, such as A123',
+  '^[0-9]{3}[A-Z]{2}[0-9]{5}$': 'must be a member number such as 999ZB12345',
   '^[\\x20-\\x7E]*$': 'must have visible ASCII characters and spaces only',
 };
 

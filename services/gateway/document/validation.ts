@@ -1,6 +1,6 @@
 /** Checks requests against the OpenAPI document, by validators compiled once at start. */
 import { invalid } from '@creditlane/rpc/fault';
-import { isUuid } from '@creditlane/runtime/ids';
+import { isUuid, NIL_UUID } from '@creditlane/runtime/ids';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import formats from 'ajv-formats';
@@ -19,6 +19,8 @@ export interface Validator {
 
 const DOCUMENT_ID = 'https://creditlane.invalid/openapi.json';
 const LOWER_CASE = 'x-lower-case';
+/** Marks the schema of an id that may be any text. One that is no UUID then names no record. */
+const RECORD_ID = 'x-record-id';
 
 /** Validators by operation id. Throws when a schema of the document cannot be compiled. */
 export function compileValidators(
@@ -47,10 +49,11 @@ function schemaCompiler(document: OpenApiDocument, fromText: boolean): Ajv2020 {
     strictTypes: false,
     messages: false,
   });
-  formats.default(ajv, ['date', 'date-time', 'email']);
+  formats.default(ajv, ['date', 'date-time', 'email', 'uri']);
   // The library's own format accepts a leading "urn:uuid:", which no service accepts.
   ajv.addFormat('uuid', isUuid);
   ajv.addKeyword({ keyword: LOWER_CASE, type: 'string', modifying: true, validate: lowerCase });
+  ajv.addKeyword({ keyword: RECORD_ID, type: 'string', modifying: true, validate: recordId });
   // ajv in strict mode refuses unknown keywords; those of OpenAPI do not affect validity.
   ajv.addVocabulary([...Object.keys(document), 'example']);
   ajv.addSchema(markUuids(document) as OpenApiDocument, DOCUMENT_ID);
@@ -69,6 +72,13 @@ function markUuids(part: unknown): unknown {
 /** UUIDs may come in either case; the services compare them as text. */
 function lowerCase(_: true, text: string, __: unknown, at?: DataValidationCxt): true {
   if (at !== undefined) at.parentData[at.parentDataProperty] = text.toLowerCase();
+  return true;
+}
+
+/** The services take UUIDs alone. They answer the nil UUID like any other unknown id. */
+function recordId(_: true, text: string, __: unknown, at?: DataValidationCxt): true {
+  const id = isUuid(text) ? text.toLowerCase() : NIL_UUID;
+  if (at !== undefined) at.parentData[at.parentDataProperty] = id;
   return true;
 }
 

@@ -12,6 +12,7 @@ import type { OwnDeliverySchema } from '@creditlane/proto/webhooks/v1/deliveries
 import type { Call } from '@creditlane/rpc/call';
 import { newId } from '@creditlane/runtime/ids';
 import type { StoredApplication } from './test-application-records.ts';
+import type { TestBureauCredentials, TestCreditFile } from './test-credit-file-records.ts';
 
 type TestDelivery = Exclude<
   MessageInitShape<typeof OwnDeliverySchema>,
@@ -41,6 +42,10 @@ export class TestServices {
   readonly applications = new Map<string, StoredApplication>();
   /** Decisions by "application creditor", oldest first. */
   readonly submissions = new Map<string, Decision[]>();
+  /** The latest pull and file of each applicant, by the applicant's id. */
+  readonly creditFiles = new Map<string, TestCreditFile>();
+  /** The credentials of every retailer. */
+  bureauCredentials: TestBureauCredentials[] = [];
   /** The comments of every conversation, newest first. */
   readonly comments: MessageInitShape<typeof CommentSchema>[] = [];
   /** The consents of every applicant, latest first. */
@@ -54,6 +59,9 @@ export class TestServices {
     authenticate: [] as ((call: Call) => Promise<void>)[],
     getDecision: [] as ((call: Call) => Promise<void>)[],
     getConversation: [] as ((call: Call) => Promise<void>)[],
+    /** Of reads that may wait alone. */
+    readCreditFile: [] as ((call: Call) => Promise<void>)[],
+    readDocument: [] as ((call: Call) => Promise<void>)[],
   };
 
   issue(caller: Caller, id: string = newId(), permissions: string[] = []): string {

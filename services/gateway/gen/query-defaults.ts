@@ -5,6 +5,7 @@ export interface QueryDefaults {
   listApplications: 'limit';
   listConsents: 'limit';
   getConversation: 'limit';
+  listPulls: 'limit';
   listDecisions: 'limit';
   listDeliveries: 'limit';
   listUsers: 'limit';

@@ -1,5 +1,5 @@
 /**
- * Serves the reads whose answers may be large because they hold a list: a few of each caller at a time, and for
+ * Serves the reads whose answers may be large because they hold a list or a file: a few of each caller at a time, and for
  * HEAD one record of a page at most.
  */
 import { TurnQueue } from '../limits/turn-queue.ts';
@@ -18,7 +18,7 @@ export class LargeReads {
   readonly #queues = new Map<string, TurnQueue>();
 
   /** Reads when it is the caller's turn. Throws an `overloaded` Fault when too many reads of the caller wait. */
-  async run(caller: string, read: () => Promise<unknown>): Promise<void> {
+  async run<T>(caller: string, read: () => Promise<T>): Promise<T> {
     let queue = this.#queues.get(caller);
     if (queue === undefined) {
       queue = new TurnQueue({
@@ -29,7 +29,7 @@ export class LargeReads {
       this.#queues.set(caller, queue);
     }
     try {
-      await queue.run(read);
+      return await queue.run(read);
     } finally {
       if (queue.isIdle) this.#queues.delete(caller);
     }

@@ -7,6 +7,7 @@ import type { Operation } from '../document/operation.ts';
 import { encodeInPieces } from '../http/json-pieces.ts';
 import type { BoundHandler } from '../operations/handlers.ts';
 import type { OperationContext, OperationMiddleware } from '../request-state.ts';
+import type { LargeReads } from './large-reads.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -52,8 +53,12 @@ export function announceDeprecation(headers: Record<string, string>): OperationM
   };
 }
 
-/** Calls the handler and answers with what it returns. */
-export function runOperation(operation: Operation, handler: BoundHandler): OperationMiddleware {
+/** Calls the handler and answers with what it returns. With `turns`, a large answer is made in the caller's turn. */
+export function runOperation(
+  operation: Operation,
+  handler: BoundHandler,
+  turns?: LargeReads,
+): OperationMiddleware {
   const [usualStatus = 200] = operation.successes.keys();
   return async function runOperation(ctx) {
     const { parameters, body, identity, limits } = ctx.state;
@@ -72,9 +77,10 @@ export function runOperation(operation: Operation, handler: BoundHandler): Opera
       ctx.body = answer;
     } else {
       ctx.res.setHeader('Content-Type', JSON_TYPE);
-      ctx.body = operation.answersList
-        ? await encodeInPieces(answer as object)
-        : JSON.stringify(answer);
+      const encode = () => encodeInPieces(answer as object);
+      if (!operation.answersList) ctx.body = JSON.stringify(answer);
+      else
+        ctx.body = await (turns === undefined ? encode() : turns.run(ctx.state.caller.id, encode));
     }
   };
 }

@@ -24,6 +24,8 @@ export interface Preparation {
 
 const OF_NEW_APPLICATION: Preparation = { makeIds: (records) => records.makeApplication() };
 
+const OF_PULLED_FILE: Preparation = { makeIds: (records) => records.pullCreditFile() };
+
 /** By operationId. An operation that works with the example and the standing records is not listed. */
 export const PREPARATIONS: Readonly<Record<string, Preparation>> = {
   // A reference number is unique for each retailer.
@@ -39,6 +41,9 @@ export const PREPARATIONS: Readonly<Record<string, Preparation>> = {
   // A delivery can be replayed once it is delivered again, and deliveries once no other replay is running.
   replayDelivery: { makeIds: (records) => records.settle() },
   replayDeliveries: { makeIds: (records) => records.settle() },
+  // Once the file is there, every further request leads to its pull, and all answers have the same fields.
+  requestCreditFile: OF_PULLED_FILE,
+  readCreditFile: OF_PULLED_FILE,
   disableIntegration: { changesCaller: true },
   setIntegrationStatus: { changesCaller: true },
 };
@@ -73,6 +78,14 @@ export class Administration {
     return { integrationId, key, keyId } as { integrationId: string; key: string; keyId: string };
   }
 }
+
+const EQUIFAX = {
+  customerCode: 'A123',
+  customerNumber: '999ZB12345',
+  securityCode: '42',
+  transport: 'FORM',
+  baseUrl: 'https://equifax.example.com',
+};
 
 export class Records {
   /** The ids of the two tenants' standing records. */
@@ -154,6 +167,15 @@ export class Records {
     return {};
   }
 
+  /** Has the credit file of the own applicant pulled, unless it was pulled before. */
+  async pullCreditFile(): Promise<Ids> {
+    const { api } = this.#platform;
+    const path = `/applications/${this.own.applicationId}/credit-file/${this.own.applicantId}`;
+    required(await api.post(`${path}/request`, { source: 'EQUIFAX' }));
+    required(await api.get(path, { headers: { Prefer: 'wait=30' } }));
+    return {};
+  }
+
   async makeApplication(): Promise<Ids> {
     const { api, demo } = this.#platform;
     const body = required(await api.post('/applications', makeApplication(demo.retailerId)));
@@ -184,6 +206,7 @@ export class Records {
       administration.call('PUT', `/creditors/${creditorId}`, { name: 'Matrix' }),
       administration.call('PUT', `/retailer-groups/${retailerGroupId}`, { name: 'Matrix' }),
       administration.call('PUT', `/integrations/${integrationId}/destination`, { url }),
+      administration.call('PUT', `/retailers/${retailerId}/bureau-credentials/EQUIFAX`, EQUIFAX),
     ]);
     return { integrationId, keyId, retailerId, creditorId, userId, retailerGroupId } as Ids;
   }

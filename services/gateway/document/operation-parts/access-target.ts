@@ -111,5 +111,5 @@ function schemaAt(
 }
 
 function isUuidSchema(schema: JsonObject | undefined): boolean {
-  return schema?.format === 'uuid';
+  return schema?.format === 'uuid' || schema?.['x-record-id'] === true;
 }

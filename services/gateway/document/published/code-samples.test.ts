@@ -65,6 +65,14 @@ test('an operation of the platform takes the platform’s key, and one without a
   expect(samples.get('Python')).toContain('print(response.status)');
 });
 
+test('an operation without a key sends none, and one that answers with a file saves it', () => {
+  const samples = samplesOf('readCreditFileDocument');
+  expect(samples.get('curl')).toMatch(/^curl "\$BASE_URL[^"]+" \\\n {2}-o answer\.pdf$/);
+  expect(samples.get('TypeScript')).toContain("await writeFile('answer.pdf', body);");
+  expect(samples.get('Python')).toContain('with open("answer.pdf", "wb") as file:');
+  expect(samples.get('Python')).not.toContain('Authorization');
+});
+
 test('the sample of a list that is made for a retailer names it, and reads every page', () => {
   const samples = samplesOf('listUsers');
   for (const source of samples.values()) expect(source).toContain('X-Service-Retailer-ID');

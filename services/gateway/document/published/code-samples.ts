@@ -14,6 +14,8 @@ export interface CodeSample {
   source: string;
 }
 
+const KEY_VARIABLES = { integration: 'KEY', platform: 'PLATFORM_KEY', link: undefined };
+
 /** The request that the three samples make. */
 interface SampleRequest {
   readonly operation: Operation;
@@ -25,10 +27,12 @@ interface SampleRequest {
   readonly query: Record<string, JsonValue>;
   readonly header: Record<string, JsonValue>;
   readonly body: JsonValue | undefined;
-  /** The environment variable with the key. */
-  readonly keyVariable: string;
+  /** The environment variable with the key; undefined where the operation needs none. */
+  readonly keyVariable: string | undefined;
   readonly isList: boolean;
   readonly hasAnswerBody: boolean;
+  /** The name of a file for an answer that is no JSON. */
+  readonly answerFile: string | undefined;
 }
 
 /**
@@ -77,10 +81,18 @@ function sampleRequest(
     query,
     header: valuesIn('header'),
     body,
-    keyVariable: access.caller === 'platform' ? 'PLATFORM_KEY' : 'KEY',
+    keyVariable: KEY_VARIABLES[access.caller],
     isList: parameters.some((it) => it.in === 'query' && it.name === 'cursor'),
     hasAnswerBody: [...successes.values()].some((type) => type !== undefined),
+    answerFile: answerFileOf(successes),
   };
+}
+
+function answerFileOf(successes: Operation['successes']): string | undefined {
+  const [type] = successes.values();
+  return type === undefined || type === 'application/json'
+    ? undefined
+    : `answer.${type.split('/')[1]}`;
 }
 
 /** An optional header without which many callers are refused: those with grants on several retailers. */
@@ -95,22 +107,25 @@ function exampleOf({ id }: Operation, parameter: DescribedParameter): JsonValue 
 }
 
 function curlSample(request: SampleRequest): string {
-  const { operation, url, search, header, body, keyVariable } = request;
+  const { operation, url, search, header, body, keyVariable, answerFile } = request;
   const method = operation.method.toUpperCase();
   const isImplied = method === 'GET' || (method === 'POST' && body !== undefined);
   const headers = Object.entries(header).map(([name, value]) => `-H "${name}: ${value}"`);
   const data = JSON.stringify(body, null, 2)?.replaceAll("'", "'\\''");
   return [
     `curl ${isImplied ? '' : `-X ${method} `}"$BASE_URL${url}${search}"`,
-    `-H "Authorization: Bearer $${keyVariable}"`,
+    ...(keyVariable === undefined ? [] : [`-H "Authorization: Bearer $${keyVariable}"`]),
     ...headers,
+    ...(answerFile === undefined ? [] : [`-o ${answerFile}`]),
     ...(method === 'POST' ? ['-H "Idempotency-Key: $(uuidgen)"'] : []),
     ...(data === undefined ? [] : ['-H "Content-Type: application/json"', `-d '${data}'`]),
   ].join(' \\\n  ');
 }
 
 function typeScriptSample(request: SampleRequest): string {
-  const { operation, path, query, header, body, keyVariable, isList, hasAnswerBody } = request;
+  const { operation, path, query, header, body, isList, hasAnswerBody, answerFile } = request;
+  // The client is made with a key, also where an operation needs none.
+  const { keyVariable = 'KEY' } = request;
   const input = { path, query, header, ...(body !== undefined && { body }) };
   const parts = Object.entries(input).filter(
     ([name, value]) => name === 'body' || Object.keys(value ?? {}).length > 0,
@@ -119,6 +134,7 @@ function typeScriptSample(request: SampleRequest): string {
   const lines = parts.map(([name, value]) => `  ${name}: ${literal(value, TYPE_SCRIPT, '  ')},\n`);
   const given = lines.length > 0 ? `({\n${lines.join('')}})` : '()';
   const opening = [
+    ...(answerFile === undefined ? [] : ["import { writeFile } from 'node:fs/promises';"]),
     "import { createClient } from '@creditlane/client';",
     '',
     `const { BASE_URL = '', ${keyVariable} = '' } = process.env;`,
@@ -133,26 +149,31 @@ function typeScriptSample(request: SampleRequest): string {
     );
   }
   if (!hasAnswerBody) return [...opening, `await ${call}${given};`].join('\n');
-  return [...opening, `const { body } = await ${call}${given};`, 'console.log(body);'].join('\n');
+  const use =
+    answerFile === undefined ? 'console.log(body);' : `await writeFile('${answerFile}', body);`;
+  return [...opening, `const { body } = await ${call}${given};`, use].join('\n');
 }
 
 function pythonSample(request: SampleRequest): string {
-  const { operation, url, search, header, body, keyVariable, isList, hasAnswerBody } = request;
+  const { operation, url, search, header, body, keyVariable, isList, answerFile } = request;
+  const hasJson = request.hasAnswerBody && answerFile === undefined;
   const isPost = operation.method === 'post';
   const headers = [
-    `"Authorization": "Bearer " + os.environ["${keyVariable}"]`,
+    ...(keyVariable === undefined
+      ? []
+      : [`"Authorization": "Bearer " + os.environ["${keyVariable}"]`]),
     ...Object.entries(header).map(([name, value]) => `"${name}": ${PYTHON.scalar(value)}`),
     ...(isPost ? ['"Idempotency-Key": str(uuid.uuid4())'] : []),
     ...(body === undefined ? [] : ['"Content-Type": "application/json"']),
   ].map((line) => `    ${line},\n`);
   const opening = [
-    ...(hasAnswerBody || body !== undefined ? ['import json'] : []),
+    ...(hasJson || body !== undefined ? ['import json'] : []),
     'import os',
     ...(isPost ? ['import uuid'] : []),
     ...(isList ? ['from urllib.parse import urlencode'] : []),
     'from urllib.request import Request, urlopen',
     '',
-    `headers = {\n${headers.join('')}}`,
+    `headers = {${headers.length > 0 ? '\n' : ''}${headers.join('')}}`,
   ];
   if (isList) return [...opening, pythonPages(request)].join('\n');
   const given = [
@@ -166,8 +187,15 @@ function pythonSample(request: SampleRequest): string {
     ...(body === undefined ? [] : [`body = ${literal(body, PYTHON, '')}`]),
     `request = Request(\n${given.join('')})`,
     'with urlopen(request, timeout=30) as response:',
-    `    print(${hasAnswerBody ? 'json.load(response)' : 'response.status'})`,
+    ...pythonUse(hasJson, answerFile),
   ].join('\n');
+}
+
+function pythonUse(hasJson: boolean, answerFile: string | undefined): string[] {
+  if (answerFile === undefined) {
+    return [`    print(${hasJson ? 'json.load(response)' : 'response.status'})`];
+  }
+  return [`    with open("${answerFile}", "wb") as file:`, '        file.write(response.read())'];
 }
 
 /** Reads a list to its end; the first page has no cursor. */

@@ -883,6 +883,13 @@ export enum Permission {
    * @generated from enum value: PERMISSION_ENQUEUE_RETAILER_CHAT = 1;
    */
   ENQUEUE_RETAILER_CHAT = 1,
+
+  /**
+   * Reads whole social insurance numbers in credit files.
+   *
+   * @generated from enum value: PERMISSION_READ_SIN = 2;
+   */
+  READ_SIN = 2,
 }
 
 /**

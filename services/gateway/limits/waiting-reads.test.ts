@@ -1,0 +1,143 @@
+// Reads that wait for a pull, with `Prefer: wait=N`, keep nothing from other requests, and end when the gateway closes.
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { PullState, Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
+import type { Call } from '@creditlane/rpc/call';
+import { newId } from '@creditlane/runtime/ids';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestGateway } from '../test-gateway.ts';
+import { WaitingReads } from './waiting-reads.ts';
+
+const MAX_UNDER_WAY = 20;
+
+const gateway = await startTestGateway({ maxUnderWay: MAX_UNDER_WAY, accessCacheMs: 4_000 });
+afterAll(() => gateway.close());
+const path = `/v1/applications/${gateway.ids.application}/credit-file/${gateway.ids.applicant}`;
+beforeEach(() => {
+  gateway.services.calls.length = 0;
+  setState(PullState.RUNNING);
+});
+
+function setState(state: PullState): void {
+  const requestedAt = timestampFromDate(new Date('2026-03-02T15:04:05Z'));
+  const pull = { id: newId(), source: Source.EQUIFAX, state, requestedAt };
+  const file = { id: newId(), hitType: 'HIT' };
+  gateway.services.creditFiles.set(gateway.ids.applicant, { pull, file });
+}
+
+/** Lets the next reads that wait go on until the returned function is called, or their caller ends them. */
+function holdBack(count: number): () => void {
+  const release = Promise.withResolvers<void>();
+  const gate = ({ signal }: Call) =>
+    Promise.race([
+      release.promise,
+      new Promise<void>((_, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason)),
+      ),
+    ]);
+  gateway.services.gates.readCreditFile.push(...Array.from({ length: count }, () => gate));
+  return release.resolve;
+}
+
+const read = (wait: string, key?: string) =>
+  gateway.send('GET', path, { key, headers: { Prefer: wait } });
+const calls = () => gateway.services.called('readCreditFile');
+const waits = () => calls().map(({ request }) => (request as { waitMs: number }).waitMs);
+
+describe('a read that prefers to wait', () => {
+  test('is answered as soon as the pull has ended, with the preference that was applied', async () => {
+    const release = holdBack(1);
+    const answer = read('wait=20');
+    await expect.poll(() => waits()).toEqual([20_000]);
+    setState(PullState.COMPLETE);
+    release();
+    const { headers, json } = await answer;
+    expect(headers.get('preference-applied')).toBe('wait=20');
+    expect(headers.get('x-credit-file-status')).toBe('COMPLETE');
+    expect(json.hitType).toBe('HIT');
+  });
+
+  test('waits for 30 s at most, and the deadline of its call is later', async () => {
+    const before = Date.now();
+    const answer = await read('wait=600');
+    expect(answer.headers.get('preference-applied')).toBe('wait=30');
+    expect(answer.headers.get('x-credit-file-status')).toBe('PENDING');
+    expect(waits()).toEqual([30_000]);
+    const deadlineMs = calls()[0]?.call.deadlineMs ?? 0;
+    expect(deadlineMs - before).toBeGreaterThan(35_000);
+  });
+
+  test.each(['respond-async', 'wait=0', 'wait=x'])('does not wait for %s', async (preference) => {
+    const before = Date.now();
+    const answer = await read(preference);
+    expect(answer.headers.has('preference-applied')).toBe(false);
+    expect(waits()).toEqual([0]);
+    expect((calls()[0]?.call.deadlineMs ?? Infinity) - before).toBeLessThan(15_000);
+  });
+});
+
+describe('reads that wait', () => {
+  test('leave a caller its other requests, and other callers theirs', async () => {
+    const other = gateway.services.issueGranted(gateway.ids.creditor);
+    const release = holdBack(MAX_UNDER_WAY);
+    // As many as half of the waiting reads, of which there are half of the requests under way.
+    const most = MAX_UNDER_WAY / 4;
+    const answers = Array.from({ length: most }, () => read('wait=30'));
+    await expect.poll(() => waits().length).toBe(most);
+    const beyond = await read('wait=30');
+    expect([beyond.status, beyond.headers.has('preference-applied')]).toEqual([200, false]);
+    expect(waits().at(-1)).toBe(0);
+    const pulls = await gateway.send('GET', `${path}/pulls`);
+    expect(pulls.status).toBe(200);
+    for (const key of [gateway.key, other]) {
+      expect((await gateway.send('GET', gateway.decisionPath, { key })).status).toBe(200);
+    }
+    release();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(most).fill(200));
+  });
+
+  test('end when their clients hang up, and count no longer', async () => {
+    holdBack(1);
+    const controller = new AbortController();
+    const { url, key } = gateway;
+    const headers = { authorization: key, prefer: 'wait=30' };
+    const answer = fetch(url + path, { headers, signal: controller.signal });
+    await expect.poll(() => waits().length).toBe(1);
+    controller.abort();
+    await expect(answer).rejects.toThrow();
+    const underWay = /^creditlane_http_requests_under_way 0$/m;
+    await expect.poll(() => gateway.process.metrics.text()).toMatch(underWay);
+  });
+
+  // The last test with this gateway.
+  test('are answered with the present state when the gateway closes', async () => {
+    holdBack(3);
+    const answers = Array.from({ length: 3 }, () => read('wait=30'));
+    await expect.poll(() => waits().length).toBe(3);
+    const closed = gateway.close();
+    for (const { status, headers } of await Promise.all(answers)) {
+      expect([status, headers.get('x-credit-file-status')]).toEqual([200, 'PENDING']);
+      expect(headers.has('preference-applied')).toBe(false);
+    }
+    await closed;
+  });
+});
+
+test('waiting reads of many callers are never more than their limit', async () => {
+  const reads = new WaitingReads(8);
+  const release = Promise.withResolvers<void>();
+  const waited: string[] = [];
+  const all = Array.from({ length: 10 }, (_, index) => `caller ${index}`).flatMap((caller) =>
+    Array.from({ length: 4 }, () =>
+      reads.run({ caller, waitMs: 1, signal: undefined }, async (waitMs) => {
+        if (waitMs === 0) return;
+        waited.push(caller);
+        await release.promise;
+      }),
+    ),
+  );
+  // 4, 2, 1 and 1: each caller has as many as are left.
+  expect(waited).toHaveLength(8);
+  expect(new Set(waited).size).toBe(4);
+  release.resolve();
+  await Promise.all(all);
+});

@@ -1,0 +1,51 @@
+/** Reads that wait for work of the platform, such as a pull: limited apart, and ended when the gateway closes. */
+import { SharedLimit } from './shared-limit.ts';
+
+export class WaitingReads {
+  readonly #limit: SharedLimit;
+  readonly #closing = new AbortController();
+
+  /**
+   * A read that waits for 30 s counts as a request under way as long. Without a limit of their own, which must be
+   * smaller than that of the requests under way, the waiting reads of ten callers would take the place of
+   * everyone's requests: each caller may have as many of these as are left.
+   */
+  constructor(max: number) {
+    this.#limit = new SharedLimit({ max, full: '', shareCode: '', share: '' });
+  }
+
+  /**
+   * Calls `read` with how long it may wait, and with the signal that ends it: `waitMs` or 0. It is 0 when too many
+   * reads wait already, and once the gateway closes; a read that waits then is called again without a wait.
+   */
+  async run<T>(
+    { caller, waitMs, signal }: { caller: string; waitMs: number; signal: AbortSignal | undefined },
+    read: (waitMs: number, signal: AbortSignal | undefined) => Promise<T>,
+  ): Promise<T> {
+    const closing = this.#closing.signal;
+    if (waitMs === 0 || closing.aborted || !this.#take(caller)) return read(0, signal);
+    try {
+      const signals = signal === undefined ? [closing] : [closing, signal];
+      return await read(waitMs, AbortSignal.any(signals));
+    } catch (error) {
+      if (!closing.aborted || signal?.aborted) throw error;
+      return await read(0, signal);
+    } finally {
+      this.#limit.release(caller, 1);
+    }
+  }
+
+  /** Ends the reads that wait; later ones do not wait. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  #take(caller: string): boolean {
+    try {
+      this.#limit.take(caller, 1);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}

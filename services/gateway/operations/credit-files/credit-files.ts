@@ -1,0 +1,184 @@
+/** The operations on credit files: request, read, the list of pulls, and the PDF of a file. */
+import { timestampDate } from '@bufbuild/protobuf/wkt';
+import {
+  type CreditFileService,
+  FailureReason,
+  type Pull,
+  PullEvidenceSchema,
+  PullSchema,
+  PullState,
+  type ReadCreditFileResponse,
+  Source,
+} from '@creditlane/proto/creditfile/v1/credit_file_service';
+import type { CallContext, Client } from '@creditlane/rpc/client';
+import { type Fault, forbidden, invalid, notFound, toFault } from '@creditlane/rpc/fault';
+import { preferredWaitS, readPreferences } from '../../http/prefer.ts';
+import type { WaitingReads } from '../../limits/waiting-reads.ts';
+import type { OperationContext } from '../../request-state.ts';
+import {
+  type AnswerOf,
+  CURSOR,
+  defineHandlers,
+  renameRefusedFields,
+  requireRecord,
+} from '../handlers.ts';
+import { messageWriter } from '../json-message.ts';
+
+type CreditFile = AnswerOf<'readCreditFile'>;
+
+const MAX_WAIT_S = 30;
+const STATUS = 'X-Credit-File-Status';
+const APPLIED = 'Preference-Applied';
+const FORCE_PULL = 'force-pull';
+
+const writePull = messageWriter(PullSchema);
+const writeEvidence = messageWriter(PullEvidenceSchema, { except: ['pull'] });
+
+interface CreditFileOptions {
+  /** Where clients reach this server, without `/v1`. */
+  publicUrl: string;
+  /** How long a read may take beside its wait. */
+  deadlineMs: number;
+  waitingReads: WaitingReads;
+}
+
+export function creditFileOperations(
+  creditFiles: Client<typeof CreditFileService>,
+  { publicUrl, deadlineMs, waitingReads }: CreditFileOptions,
+) {
+  return defineHandlers({
+    async requestCreditFile({ path, header, body: { source, requestId = '' }, context }, ctx) {
+      const force = readPreferences(header.prefer).has(FORCE_PULL);
+      const request = { ...path, source: Source[source], requestId, force };
+      const { pull } = await refusedAsInvalid(creditFiles.requestCreditFile(request, context));
+      ctx.set('Location', ctx.path.replace(/\/request$/, ''));
+      ctx.set('Retry-After', '1');
+      if (force) ctx.set(APPLIED, FORCE_PULL);
+      return writePull(requireRecord(pull));
+    },
+
+    async readCreditFile({ path, header, context }, ctx) {
+      const { caller } = ctx.state;
+      const waitS = preferredWaitS(readPreferences(header.prefer), MAX_WAIT_S);
+      const request = { ...path, unmasked: caller.permissions.includes('READ_SIN') };
+      const read = await waitingReads.run(
+        { caller: caller.id, waitMs: waitS * 1_000, signal: context.signal },
+        async (waitMs, signal) => {
+          const call = { ...context, signal, deadlineMs: deadlineOf(context, deadlineMs + waitMs) };
+          const found = await creditFiles.readCreditFile({ ...request, waitMs }, call);
+          if (waitMs > 0) ctx.set(APPLIED, `wait=${waitS}`);
+          return found;
+        },
+      );
+      return creditFileJson(read, ctx, `${publicUrl}/v1`);
+    },
+
+    async listPulls({ path, query, context }) {
+      const call = creditFiles.listPulls({ ...path, ...query }, context);
+      const { pulls, nextCursor } = await renameRefusedFields(call, [CURSOR]);
+      const data = pulls.map((evidence) => ({
+        ...writePull(requireRecord(evidence.pull)),
+        ...writeEvidence(evidence),
+      }));
+      return { data, nextCursor: nextCursor || null };
+    },
+
+    async readCreditFileDocument({ path, query: { expires, signature }, context }, ctx) {
+      requireLink(expires, signature);
+      const request = { ...path, expiresAt: BigInt(expires), signature };
+      const { pdf } = await creditFiles.readDocument(request, context);
+      ctx.set('Cache-Control', 'private, no-store');
+      ctx.set('Content-Disposition', 'inline; filename="credit-file.pdf"');
+      return Buffer.from(pdf.buffer, pdf.byteOffset, pdf.byteLength);
+    },
+  });
+}
+
+/** Throws a `forbidden` Fault for values that no link has, and that the service's contract does not permit. */
+function requireLink(expires: string, signature: string): void {
+  const isPossible = /^\d{1,12}$/.test(expires) && /^.{1,200}$/.test(signature);
+  if (!isPossible) throw forbidden('link_invalid', 'The link to the document is not valid.');
+}
+
+/** The end of a call of at most `timeoutMs`, within the request's own deadline. */
+function deadlineOf({ deadlineMs = Infinity }: CallContext, timeoutMs: number): number {
+  return Math.min(deadlineMs, Date.now() + timeoutMs);
+}
+
+/** The interface answers 400 to a request that the present state does not permit; 409 is of idempotency alone. */
+async function refusedAsInvalid<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    const fault = toFault(error);
+    const isOfIdempotency = fault.code.startsWith('idempotency_');
+    if (fault.kind !== 'conflict' || isOfIdempotency) throw fault;
+    throw invalid(fault.code, fault.message);
+  }
+}
+
+/**
+ * Sets the headers that say how the latest pull stands. Throws a `not_found` Fault when it has ended without a
+ * file, and there is no earlier one.
+ */
+function creditFileJson(
+  { pull: latest, fileJson, documentPath }: ReadCreditFileResponse,
+  ctx: OperationContext,
+  base: string,
+): CreditFile {
+  const pull = requireRecord(latest);
+  const status = statusOf(pull);
+  ctx.set(STATUS, status);
+  if (status === 'PENDING') {
+    ctx.set('Retry-After', '1');
+    return { source: nameOf(pull.source), requestedDate: dateOf(pull) };
+  }
+  if (fileJson === '') throw withoutFile(pull);
+  return { ...(JSON.parse(fileJson) as CreditFile), signedPdfUrl: base + documentPath };
+}
+
+function statusOf({ state }: Pull): 'PENDING' | 'COMPLETE' | 'FAILED' | 'UNKNOWN' {
+  switch (state) {
+    case PullState.COMPLETE:
+      return 'COMPLETE';
+    case PullState.FAILED:
+      return 'FAILED';
+    case PullState.UNKNOWN:
+      return 'UNKNOWN';
+    default:
+      return 'PENDING';
+  }
+}
+
+const REASONS: Record<FailureReason, string> = {
+  [FailureReason.UNSPECIFIED]: 'the pull failed',
+  [FailureReason.CREDENTIALS]: "it refused the retailer's credentials",
+  [FailureReason.REJECTED]: 'it refused the contents of the inquiry',
+  [FailureReason.UNAVAILABLE]: 'it could not be reached, so it got no inquiry',
+  [FailureReason.MALFORMED_ANSWER]: 'its answer was not in its format',
+  [FailureReason.CONSENT]: "the applicant's consent had ended before the inquiry was sent",
+};
+
+/** Names the bureau and the class of the reason. */
+function withoutFile({ source, state, failure }: Pull): Fault {
+  const intro = `${nameOf(source)} gave no credit file`;
+  if (state === PullState.COMPLETE) {
+    return notFound('credit_file_not_found', `${intro} that is still kept.`);
+  }
+  if (state === PullState.UNKNOWN) {
+    const reason = 'it may have got the inquiry, and its answer was lost';
+    const message = `${intro}, UNKNOWN: ${reason}; a new request would be a second inquiry.`;
+    return notFound('credit_file_outcome_unknown', message);
+  }
+  const reason = `${FailureReason[failure]}: ${REASONS[failure]}`;
+  return notFound('credit_file_failed', `${intro}, ${reason}.`);
+}
+
+function nameOf(source: Source): 'EQUIFAX' | 'TRANSUNION' {
+  return source === Source.TRANSUNION ? 'TRANSUNION' : 'EQUIFAX';
+}
+
+/** The day of the request in UTC. */
+function dateOf({ requestedAt }: Pull): string {
+  return timestampDate(requireRecord(requestedAt)).toISOString().slice(0, 10);
+}

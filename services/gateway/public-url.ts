@@ -1,0 +1,23 @@
+/** The address at which clients reach the gateway, which only its operator knows: a request's Host may name any. */
+
+/**
+ * Reads an http or https URL without user, query and fragment, and returns it without a final slash.
+ *
+ * @throws NotPublicUrlError
+ */
+export function parsePublicUrl(text: string): string {
+  if (!URL.canParse(text)) throw new NotPublicUrlError();
+  const { protocol, origin, pathname, username, search, hash } = new URL(text);
+  const isHttp = protocol === 'https:' || protocol === 'http:';
+  if (!isHttp || username !== '' || search !== '' || hash !== '') throw new NotPublicUrlError();
+  return origin + pathname.replace(/\/+$/, '');
+}
+
+class NotPublicUrlError extends Error {
+  override readonly name = 'NotPublicUrlError';
+  readonly loggable = true;
+
+  constructor() {
+    super('must be an http or https URL without user, query and fragment');
+  }
+}
