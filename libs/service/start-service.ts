@@ -4,7 +4,7 @@ import { type Database, openDatabase } from '@creditlane/postgres/database';
 import type { Endpoint } from '@creditlane/rpc/endpoint';
 import type { TokenSigner } from '@creditlane/rpc/identity';
 import type { Process } from '@creditlane/runtime/run';
-import type { AnyService } from './define-service.ts';
+import type { AnyService, ServiceDeclaration } from './define-service.ts';
 import type { DatabaseSettings } from './settings.ts';
 
 /** The values of `localSettings`. */
@@ -51,8 +51,9 @@ export async function startService<S extends AnyService>(
   return (await service.start(context as never)) as Awaited<ReturnType<S['start']>>;
 }
 
-async function openServiceDatabase(
-  { name, database: declared }: AnyService,
+/** Migrates and opens the service's database, which the process's closers close. */
+export async function openServiceDatabase(
+  { name, database: declared }: ServiceDeclaration,
   settings: DatabaseSettings,
   { log, metrics, closers, health }: Process,
 ): Promise<Database> {

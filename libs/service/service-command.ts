@@ -1,0 +1,62 @@
+/** Commands of a service: they run beside its processes, with its settings, on its database. */
+import { parseArgs } from 'node:util';
+import type { Database } from '@creditlane/postgres/database';
+import { run } from '@creditlane/runtime/run';
+import { readSettings, type Settings, type SettingValues } from '@creditlane/runtime/setting';
+import type { ServiceDeclaration } from './define-service.ts';
+import { localSettings } from './settings.ts';
+import { openServiceDatabase } from './start-service.ts';
+
+/** What a command gets. */
+export interface CommandContext<S extends Settings> {
+  settings: SettingValues<S>;
+  database: Pick<Database, 'pool'>;
+  /** Prints a result as a line of JSON. */
+  print(result: object): void;
+}
+
+/** The values of a command's options; `flag` is true or missing. */
+export type CommandOptions = Readonly<Record<string, string | boolean | undefined>>;
+
+export interface ServiceCommand<S extends Settings> {
+  /** The options that it takes, by their names without the dashes. */
+  options: Readonly<Record<string, { type: 'string' | 'boolean' }>>;
+  /** False makes the exit code 1. */
+  run(context: CommandContext<S>, options: CommandOptions): Promise<boolean>;
+}
+
+/** The options of a command are not those that it takes. */
+export class CommandOptionError extends Error {
+  override readonly name = 'CommandOptionError';
+  readonly loggable = true;
+}
+
+/**
+ * Runs the command of the service that the first argument of the process names, as in `--verify-audit`; false without
+ * one. A command that fails makes the process's exit code 1.
+ */
+export async function runServiceCommand<D extends ServiceDeclaration>(
+  service: D,
+  commands: Readonly<Record<string, ServiceCommand<D['settings']>>>,
+): Promise<boolean> {
+  const [name = '', ...args] = process.argv.slice(2);
+  const command = Object.entries(commands).find(([key]) => name === `--${key}`)?.[1];
+  if (command === undefined) return false;
+  await run(
+    service.name,
+    (env) => readSettings(env, localSettings(service)),
+    async ({ database: declared, own: settings }, life) => {
+      const { values } = parseArgs({ args, options: command.options });
+      if (declared === undefined) throw new Error(`${service.name} has no database`);
+      try {
+        const database = await openServiceDatabase(service, declared, life);
+        const print = (result: object) => void process.stdout.write(`${JSON.stringify(result)}\n`);
+        const isDone = await command.run({ settings, database, print }, { ...values });
+        if (!isDone) process.exitCode = 1;
+      } finally {
+        await life.closers.close();
+      }
+    },
+  );
+  return true;
+}
