@@ -1,5 +1,4 @@
 /** The credit-file service: pulls credit files from the bureaus, keeps them encrypted, and lets them be read. */
-import { rewrapTable } from '@creditlane/crypto/rotation';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { startRetention } from '@creditlane/postgres/retention';
 import { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
@@ -11,6 +10,8 @@ import type { ServiceContext, WithCalls, WithDatabase } from '@creditlane/servic
 import { bureauCredentialsRoutes } from './bureau-credentials/bureau-credentials-rpc.ts';
 import type { SendInquiry } from './bureaus/send-inquiry.ts';
 import type { CreditFile } from './credit-file.ts';
+import { startFilePurge } from './custody/purge-files.ts';
+import { rewrapRecords } from './custody/rewrap-records.ts';
 import { DocumentRenderer } from './document/document-renderer.ts';
 import { PullMetrics } from './pull-metrics.ts';
 import type { PullRow } from './pulls/pull.ts';
@@ -18,9 +19,6 @@ import { PullWorker } from './pulls/pull-worker.ts';
 import { EndedPulls } from './reading/ended-pulls.ts';
 import { creditFileRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
-import { SealedKeys } from './store/applicant-keys.ts';
-import { SealedHeads } from './store/audit-log.ts';
-import { SealedBureauCredentials } from './store/bureau-credentials.ts';
 
 /** The running service, which the process's closers stop. */
 export interface CreditFiles {
@@ -49,18 +47,18 @@ export async function startCreditFile(
   const { keyRing, documentLinkKey, leaseMs, maxPulls } = settings;
   const { pool, requests } = database;
 
-  const rewrapped =
-    (await rewrapTable(keyRing, new SealedKeys(database))) +
-    (await rewrapTable(keyRing, new SealedHeads(database))) +
-    (await rewrapTable(keyRing, new SealedBureauCredentials(pool)));
-  if (rewrapped > 0)
-    log.info(
-      { rewrapped },
-      'keys of applicants, heads of the audit log and credentials wrapped with the current key',
-    );
+  const rewrapped = await rewrapRecords(database, keyRing);
+  if (Object.values(rewrapped).some((count) => count > 0)) {
+    log.info(rewrapped, 'records wrapped with the current key');
+  }
 
   const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
   closers.add('credit-file retention', () => retention.close());
+  const filePurge = startFilePurge({
+    ...{ pool, keyRing, clock, log },
+    fileRetentionDays: settings.fileRetentionDays,
+  });
+  closers.add('credit-file purge', () => filePurge.close());
 
   // Required for readiness: every request is checked by the applications service.
   const consents = connect(ConsentsService, endpoints.applications, {

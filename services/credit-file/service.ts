@@ -4,6 +4,7 @@ import { startCreditFile } from './app.ts';
 import { creditFiles1764700000000 } from './migrations/0001-credit-files.ts';
 import { applicantKeys1764910000000 } from './migrations/0010-applicant-keys.ts';
 import { auditLog1764920000000 } from './migrations/0011-audit-log.ts';
+import { fileRetention1764930000000 } from './migrations/0012-file-retention.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -15,7 +16,12 @@ export const creditFile = defineService(
     database: {
       name: 'creditlane_credit_files',
       entities: TABLES,
-      migrations: [creditFiles1764700000000, applicantKeys1764910000000, auditLog1764920000000],
+      migrations: [
+        creditFiles1764700000000,
+        applicantKeys1764910000000,
+        auditLog1764920000000,
+        fileRetention1764930000000,
+      ],
       // No request and no pull holds a connection while it waits for a bureau or for another service.
       poolSize: { default: 5, min: 2 },
       lockTimeout: true,

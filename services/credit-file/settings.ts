@@ -17,6 +17,13 @@ export const SETTINGS = {
     max: 365,
     about: 'How many days a credit file is not pulled again, unless the request forces it.',
   }),
+  fileRetentionDays: setting.integer('FILE_RETENTION_DAYS', {
+    default: 365,
+    min: 1,
+    max: 3_650,
+    about:
+      'How many days a credit file is kept; its pull and the audit log stay. A person can ask for a year what a decision was made on.',
+  }),
   maxPulls: setting.integer('MAX_PULLS', {
     default: 32,
     min: 1,

@@ -66,6 +66,7 @@ const creditFiles = new EntitySchema({
   indices: [
     { name: 'credit_files_pull', columns: ['pull_id'], unique: true },
     { name: 'credit_files_applicant', columns: ['applicant_id'] },
+    { name: 'credit_files_created_at', columns: ['created_at'] },
   ],
 });
 
@@ -82,5 +83,76 @@ const bureauCredentials = new EntitySchema({
   indices: [{ name: 'bureau_credentials_sealed_with', columns: ['sealed_with'] }],
 });
 
+/** Data keys of applicants in stored form; `sealed` is null once the key is destroyed. */
+const applicantKeys = new EntitySchema({
+  name: 'applicant_keys',
+  columns: {
+    id: { type: 'uuid', primary: true },
+    applicant_id: { type: 'uuid' },
+    retailer_id: { type: 'uuid' },
+    sealed: { type: 'bytea', nullable: true },
+    sealed_with: { type: 'text', nullable: true },
+    created_at: { type: 'timestamptz' },
+    destroyed_at: { type: 'timestamptz', nullable: true },
+  },
+  indices: [
+    {
+      name: 'applicant_keys_live',
+      columns: ['applicant_id', 'retailer_id'],
+      unique: true,
+      where: 'destroyed_at IS NULL',
+    },
+    { name: 'applicant_keys_sealed_with', columns: ['sealed_with'] },
+  ],
+  checks: [
+    {
+      name: 'applicant_keys_sealed_or_destroyed',
+      expression: `(sealed IS NULL) = (destroyed_at IS NOT NULL) AND (sealed IS NULL) = (sealed_with IS NULL)`,
+    },
+  ],
+});
+
+/** The audit log; rows never change. `hash` covers the row and the hash of the row before it. */
+const auditRecords = new EntitySchema({
+  name: 'audit_records',
+  columns: {
+    retailer_id: { type: 'uuid', primary: true },
+    seq: { type: 'bigint', primary: true },
+    recorded_at: { type: 'timestamptz' },
+    action: { type: 'text' },
+    actor_kind: { type: 'text' },
+    actor: { type: 'text' },
+    request_id: { type: 'text', nullable: true },
+    purpose: { type: 'text', nullable: true },
+    application_id: { type: 'uuid', nullable: true },
+    applicant_id: { type: 'uuid', nullable: true },
+    pull_id: { type: 'uuid', nullable: true },
+    file_id: { type: 'uuid', nullable: true },
+    consent_id: { type: 'uuid', nullable: true },
+    source: { type: 'text', nullable: true },
+    outcome: { type: 'text', nullable: true },
+    hash: { type: 'bytea' },
+  },
+  indices: [{ name: 'audit_records_pull', columns: ['pull_id'], where: 'pull_id IS NOT NULL' }],
+});
+
+/** The head of each retailer's chain of audit records: the sequence and hash of the last one, encrypted. */
+const auditHeads = new EntitySchema({
+  name: 'audit_heads',
+  columns: {
+    retailer_id: { type: 'uuid', primary: true },
+    sealed: { type: 'bytea' },
+    sealed_with: { type: 'text' },
+  },
+  indices: [{ name: 'audit_heads_sealed_with', columns: ['sealed_with'] }],
+});
+
 /** All tables, for the data source. */
-export const TABLES = [pulls, creditFiles, bureauCredentials];
+export const TABLES = [
+  pulls,
+  creditFiles,
+  bureauCredentials,
+  applicantKeys,
+  auditRecords,
+  auditHeads,
+];

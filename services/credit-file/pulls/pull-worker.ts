@@ -4,15 +4,9 @@ import {
   startPeriodicTask,
 } from '@creditlane/runtime/concurrency/periodic-task';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
-import {
-  endLostPulls,
-  findNextDueMs,
-  type OwnedPull,
-  renewLeases,
-  takeDuePulls,
-} from '../store/pull-states.ts';
+import { findNextDueMs, type OwnedPull, renewLeases, takeDuePulls } from '../store/pull-states.ts';
 import type { PullRow } from './pull.ts';
-import { type RunPullDeps, runPull } from './run-pull.ts';
+import { endLost, type RunPullDeps, runPull } from './run-pull.ts';
 
 export interface PullWorkerOptions extends RunPullDeps {
   /** How many pulls run at once. */
@@ -63,7 +57,7 @@ export class PullWorker {
     while (!stop.aborted) {
       let pauseMs = POLL_MS;
       try {
-        for (const lost of await endLostPulls(pool)) {
+        for (const lost of await endLost(this.#options)) {
           log.warn({ pullId: lost.id, source: lost.source }, 'the outcome of a pull is unknown');
           onEnded(lost);
         }

@@ -23,7 +23,13 @@ import { sealCreditFile } from '../custody/applicant-keys.ts';
 import { findInquirySubject, type InquirySubject, inquiryOf } from '../inquiry-subject.ts';
 import { findCredentials } from '../store/bureau-credentials.ts';
 import { insertCreditFile } from '../store/credit-files.ts';
-import { endPull, markSent, type OwnedPull, postponePull } from '../store/pull-states.ts';
+import {
+  endLostPulls,
+  endPull,
+  markSent,
+  type OwnedPull,
+  postponePull,
+} from '../store/pull-states.ts';
 import { completeFile } from './complete-file.ts';
 import { type Consent, consentOf, type Failure, type PullRow } from './pull.ts';
 
@@ -223,6 +229,20 @@ async function storeFile(
     ...{ id, pullId, retailerId, applicantId, source, hitType, requestedDate, sealed },
   });
   return id;
+}
+
+/** Ends the pulls whose owner died after it had sent the inquiry: their outcome is unknown. */
+export function endLost(deps: RunPullDeps): Promise<PullRow[]> {
+  return inTransaction(deps.pool, async (tx) => {
+    const lost = await endLostPulls(tx);
+    // In one order everywhere, because each append locks the head of its retailer's chain.
+    const ordered = lost.toSorted((a, b) => (a.retailerId < b.retailerId ? -1 : 1));
+    for (const pull of ordered) {
+      const record = auditRecord(deps, pull, { action: 'PULL_FINISHED', outcome: pull.state });
+      await appendAuditRecord(tx, deps.keyRing, record);
+    }
+    return lost;
+  });
 }
 
 function auditRecord(

@@ -95,10 +95,11 @@ const selectLatest = defineStatement<PullRow>(
   'pull_latest',
   `SELECT ${PULL_COLUMNS} FROM pulls
    WHERE applicant_id = $2 AND application_id = $1 AND retailer_id = $3
+     AND (state <> 'COMPLETE' OR EXISTS (SELECT FROM credit_files WHERE pull_id = pulls.id))
    ORDER BY seq DESC LIMIT 1`,
 );
 
-/** The latest pull of the retailer's applicant. */
+/** The latest pull of the retailer's applicant, as if one whose file was erased or purged had never been. */
 export async function findLatestPull(
   db: Queryable,
   { applicationId, applicantId }: ApplicantKey,
@@ -128,4 +129,15 @@ export function findPulls(
   { before, limit }: { before: number; limit: number },
 ): Promise<ListedPull[]> {
   return selectPage.run(db, [applicationId, applicantId, retailerId, before, limit]);
+}
+
+const selectPull = defineStatement<PullRow>(
+  'pull_find',
+  `SELECT ${PULL_COLUMNS} FROM pulls WHERE id = $1`,
+);
+
+/** A pull of any retailer. */
+export async function findPull(db: Queryable, id: string): Promise<PullRow | undefined> {
+  const [row] = await selectPull.run(db, [id]);
+  return row;
 }

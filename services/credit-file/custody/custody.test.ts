@@ -1,0 +1,183 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readKeyId } from '@creditlane/crypto/envelope';
+import { KeyRing } from '@creditlane/crypto/key-ring';
+import { unavailable } from '@creditlane/rpc/fault';
+import { expect, test } from 'vitest';
+import type { AuditActor } from '../audit/audit-record.ts';
+import { verifyChain } from '../audit/verify-chain.ts';
+import {
+  addApplicant,
+  KEYS,
+  read,
+  readEnded,
+  request,
+  type TestApplicant,
+  useApplicant,
+} from '../test-credit-file.ts';
+import { eraseApplicant } from './erase-applicant.ts';
+import { countDueFiles, purgeFiles } from './purge-files.ts';
+import { rewrapRecords } from './rewrap-records.ts';
+
+const fixture = useApplicant();
+const RING = KeyRing.parse(KEYS);
+const OPERATOR: AuditActor = { kind: 'platform', id: 'platform-key' };
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+const NOT_REQUESTED = { code: 'credit_file_not_requested' };
+
+function pool() {
+  return fixture.service.database.sql;
+}
+
+function erase({ applicantId, retailerId }: TestApplicant) {
+  const deps = { pool: pool(), keyRing: RING, clock: () => new Date() };
+  const eraser = { actor: OPERATOR, requestId: 'erasure-1' };
+  return eraseApplicant(deps, { applicantId, retailerId }, eraser);
+}
+
+async function actionsOf({ applicantId }: TestApplicant): Promise<string[]> {
+  const { rows } = await pool().query(
+    `SELECT action, outcome FROM audit_records WHERE applicant_id = $1 ORDER BY seq`,
+    [applicantId],
+  );
+  return rows.map(({ action, outcome }) => (outcome === null ? action : `${action} ${outcome}`));
+}
+
+async function pull(applicant: TestApplicant) {
+  await request(fixture.service, applicant);
+  return readEnded(fixture.service, applicant);
+}
+
+test('after an erasure a read answers as if no file was ever pulled, and the log says why', async () => {
+  const { service, applicant } = fixture;
+  expect((await pull(applicant)).file?.hitType).toBe('HIT');
+  expect(await erase(applicant)).toBe(1);
+  await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
+  expect(await actionsOf(applicant)).toEqual([
+    'PULL_REQUESTED',
+    'PULL_SENT',
+    'PULL_FINISHED COMPLETE',
+    'FILE_READ COMPLETE',
+    'APPLICANT_ERASED',
+  ]);
+  const { rows } = await pool().query('SELECT FROM credit_files WHERE applicant_id = $1', [
+    applicant.applicantId,
+  ]);
+  expect(rows).toEqual([]);
+  expect(await verifyChain(pool(), RING, applicant.retailerId)).toMatchObject({ kind: 'whole' });
+});
+
+test('a request after an erasure pulls anew, although the erased file is recent', async () => {
+  const { service, applicant } = fixture;
+  await pull(applicant);
+  await erase(applicant);
+  expect((await pull(applicant)).file?.hitType).toBe('HIT');
+  expect(service.bureau.inquiries).toHaveLength(2);
+});
+
+test('an erasure while the bureau has the inquiry: the file is not stored', async () => {
+  const { service, applicant } = fixture;
+  const release = service.bureau.hold();
+  await request(service, applicant);
+  await expect.poll(() => service.bureau.inquiries.length).toBe(1);
+  expect(await erase(applicant)).toBe(0);
+  release();
+  await expect.poll(() => actionsOf(applicant)).toContain('PULL_FINISHED COMPLETE');
+  await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
+  const files = 'SELECT FROM credit_files WHERE applicant_id = $1';
+  expect((await pool().query(files, [applicant.applicantId])).rowCount).toBe(0);
+});
+
+test('an erasure before the inquiry is sent: none is sent, and the pull fails', async () => {
+  const { service, applicant } = fixture;
+  // The pull waits: the service asks for the applicant again right before it sends the inquiry.
+  service.applications.onAnswer = () => {
+    service.applications.failure = unavailable('the fake is away');
+  };
+  await request(service, applicant);
+  expect(await erase(applicant)).toBe(0);
+  Object.assign(service.applications, { failure: undefined, onAnswer: undefined });
+  expect((await readEnded(service, applicant)).state).toBe('FAILED');
+  const actions = [
+    'PULL_REQUESTED',
+    'PULL_FINISHED CONSENT',
+    'APPLICANT_ERASED',
+    'FILE_READ FAILED',
+  ];
+  expect(await actionsOf(applicant)).toEqual(actions);
+  expect(service.bureau.inquiries).toEqual([]);
+});
+
+test('an erasure of an applicant without a key changes and records nothing', async () => {
+  const applicant = await addApplicant(fixture.service);
+  expect(await erase(applicant)).toBeUndefined();
+  expect(await erase({ ...fixture.applicant, retailerId: randomUUID() })).toBeUndefined();
+  expect(await actionsOf(applicant)).toEqual([]);
+});
+
+test('files are deleted after their retention, each with a record, and none before', async () => {
+  const { service, applicant } = fixture;
+  const other = await addApplicant(service, applicant.retailerId);
+  await pull(applicant);
+  await pull(other);
+  const [old, recent] = [`UPDATE credit_files SET created_at = now() - interval`, '366 days'];
+  await pool().query(`${old} '${recent}' WHERE applicant_id = $1`, [applicant.applicantId]);
+  const deps = { pool: pool(), keyRing: RING, clock: () => new Date(), fileRetentionDays: 365 };
+  const due = await countDueFiles(deps);
+  expect(due).toEqual([
+    expect.objectContaining({ retailerId: applicant.retailerId, source: 'EQUIFAX', files: 1 }),
+  ]);
+  expect((await read(service, applicant)).state).toBe('COMPLETE');
+
+  expect(await purgeFiles(deps, OPERATOR)).toBe(1);
+  expect(await countDueFiles(deps)).toEqual([]);
+  expect((await actionsOf(applicant)).at(-1)).toBe('FILE_PURGED');
+  await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
+  expect((await read(service, other)).state).toBe('COMPLETE');
+  const later = { ...deps, clock: () => new Date(Date.now() + 400 * DAY_MS) };
+  expect(await purgeFiles(later, OPERATOR)).toBeGreaterThanOrEqual(1);
+});
+
+test('while records are wrapped with a new key, reads and pulls go on; afterwards none names the old key', async () => {
+  const { service } = fixture;
+  const next = `k2:${randomBytes(32).toString('base64')}`;
+  const both = `${next},${KEYS}`;
+  const applicants = [];
+  for (let n = 0; n < 4; n += 1) applicants.push(await addApplicant(service));
+  for (const applicant of applicants) await pull(applicant);
+  // Every replica knows the new key before any of them wraps with it.
+  await service.restart(`${KEYS},${next}`);
+  const replica = await service.startReplica({ KEY_RING: both });
+  const work = applicants.map(async (applicant) => {
+    for (let n = 0; n < 5; n += 1) {
+      expect((await read(replica, applicant)).file?.hitType).toBe('HIT');
+      await request(replica, applicant, { force: true });
+      expect((await readEnded({ ...service, client: replica.client }, applicant)).state).toBe(
+        'COMPLETE',
+      );
+    }
+  });
+  const rotate = async () => {
+    for (let n = 0; n < 5; n += 1) await rewrapRecords({ pool: pool() }, KeyRing.parse(both));
+  };
+  await Promise.all([...work, rotate()]);
+  await service.stop();
+  await rewrapRecords({ pool: pool() }, KeyRing.parse(both));
+
+  for (const table of ['applicant_keys', 'bureau_credentials', 'audit_heads']) {
+    const { rows } = await pool().query(
+      `SELECT sealed, sealed_with FROM ${table} WHERE sealed IS NOT NULL`,
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    expect(new Set(rows.map((row) => row.sealed_with))).toEqual(new Set(['k2']));
+    expect(new Set(rows.map((row) => readKeyId(row.sealed)))).toEqual(new Set(['k2']));
+  }
+  // The old key is removed.
+  await service.restart(next);
+  for (const applicant of applicants) {
+    expect((await read(service, applicant)).file?.hitType).toBe('HIT');
+    expect(await verifyChain(pool(), KeyRing.parse(next), applicant.retailerId)).toMatchObject({
+      kind: 'whole',
+    });
+  }
+});

@@ -1,0 +1,86 @@
+/** Deletes the credit files that are no longer to be kept, and counts those that are due. */
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import type { ApplicantOfRetailer } from './applicant-keys.ts';
+
+const deleteRowsOf = defineStatement<{ id: string }>(
+  'credit_files_delete_of_applicant',
+  'DELETE FROM credit_files WHERE applicant_id = $1 AND retailer_id = $2 RETURNING id',
+);
+
+/** Deletes the files of an applicant, and resolves to their number. */
+export async function deleteFilesOf(
+  tx: Queryable,
+  { applicantId, retailerId }: ApplicantOfRetailer,
+): Promise<number> {
+  return (await deleteRowsOf.run(tx, [applicantId, retailerId])).length;
+}
+
+// The fence rises, so that the owner of a running pull cannot send its inquiry any more.
+const endUnsentRows = defineStatement<{ id: string; source: string }>(
+  'pulls_end_unsent',
+  `UPDATE pulls SET state = 'FAILED', failure = 'CONSENT', fence = fence + 1, due_at = NULL,
+     finished_at = clock_timestamp()
+   WHERE applicant_id = $1 AND retailer_id = $2 AND finished_at IS NULL AND sent_at IS NULL
+   RETURNING id, source`,
+);
+
+/** Ends the applicant's pulls whose inquiry was not sent; a pull that was sent goes on. */
+export function endUnsentPulls(
+  tx: Queryable,
+  { applicantId, retailerId }: ApplicantOfRetailer,
+): Promise<{ id: string; source: string }[]> {
+  return endUnsentRows.run(tx, [applicantId, retailerId]);
+}
+
+/** A file that was deleted. */
+export interface DeletedFile {
+  fileId: string;
+  pullId: string;
+  applicantId: string;
+  retailerId: string;
+  source: string;
+}
+
+/**
+ * The oldest due files of one retailer, so that the transaction locks one head of the audit log. SKIP LOCKED:
+ * another process deletes the row.
+ */
+const deleteOldRows = defineStatement<DeletedFile>(
+  'credit_files_delete_old',
+  `DELETE FROM credit_files WHERE id IN (
+     SELECT id FROM credit_files
+     WHERE created_at < $1 AND retailer_id = (
+       SELECT retailer_id FROM credit_files WHERE created_at < $1 ORDER BY created_at LIMIT 1)
+     ORDER BY created_at LIMIT $2
+     FOR UPDATE SKIP LOCKED)
+   RETURNING id AS "fileId", pull_id AS "pullId", applicant_id AS "applicantId",
+     retailer_id AS "retailerId", source`,
+);
+
+/** Deletes up to `limit` files of one retailer that were stored before `before`. */
+export function deleteFilesBefore(
+  tx: Queryable,
+  before: Date,
+  limit: number,
+): Promise<DeletedFile[]> {
+  return deleteOldRows.run(tx, [before, limit]);
+}
+
+/** How many files of a retailer and source are due. */
+export interface DueFiles {
+  retailerId: string;
+  source: string;
+  files: number;
+  oldest: Date;
+}
+
+const countOldRows = defineStatement<DueFiles>(
+  'credit_files_count_old',
+  `SELECT retailer_id AS "retailerId", source, count(*) AS files, min(created_at) AS oldest
+   FROM credit_files WHERE created_at < $1 GROUP BY retailer_id, source ORDER BY retailer_id, source`,
+);
+
+/** Counts the files that were stored before `before`. */
+export function countFilesBefore(db: Queryable, before: Date): Promise<DueFiles[]> {
+  return countOldRows.run(db, [before]);
+}
