@@ -1,5 +1,7 @@
-/** The credit-file service as a process of its own. */
+/** The credit-file service as a process of its own, or a command of its operators. */
 import { runService } from '@creditlane/service/run-service';
+import { runServiceCommand } from '@creditlane/service/service-command';
+import { COMMANDS } from './commands.ts';
 import { creditFile } from './service.ts';
 
-await runService(creditFile);
+if (!(await runServiceCommand(creditFile, COMMANDS))) await runService(creditFile);

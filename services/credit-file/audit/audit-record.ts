@@ -65,7 +65,7 @@ export function hashOf(previous: Uint8Array, seq: number, record: AuditRecord): 
  * The record as JSON text of an array: values in a fixed order, null where there is none, times in UTC with
  * milliseconds. It is never changed; a field that is added needs another version, which the first value names.
  */
-function canonicalContent(seq: number, record: AuditRecord): string {
+export function canonicalContent(seq: number, record: AuditRecord): string {
   return JSON.stringify([
     'audit record 1',
     record.retailerId,

@@ -124,6 +124,24 @@ export async function findRecordsAfter(
   return (await selectRecords.run(db, [retailerId, seq, limit])).map(toRecord);
 }
 
+const selectPullRecords = defineStatement<RecordRow & { previous_hash: Buffer | null }>(
+  'audit_records_of_pull',
+  `SELECT record.*, previous.hash AS previous_hash
+   FROM audit_records AS record
+   LEFT JOIN audit_records AS previous
+     ON previous.retailer_id = record.retailer_id AND previous.seq = record.seq - 1
+   WHERE record.pull_id = $1 ORDER BY record.seq`,
+);
+
+/** The records of a pull in their order, each with the hash of the record before it in the retailer's chain. */
+export async function findPullRecords(
+  db: Queryable,
+  pullId: string,
+): Promise<(ChainedRecord & { previousHash: Buffer | null })[]> {
+  const rows = await selectPullRecords.run(db, [pullId]);
+  return rows.map((row) => ({ ...toRecord(row), previousHash: row.previous_hash }));
+}
+
 function toRecord(row: RecordRow): ChainedRecord {
   return {
     action: row.action,

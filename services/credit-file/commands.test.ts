@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { readSettings } from '@creditlane/runtime/setting';
+import type { CommandOptions } from '@creditlane/service/service-command';
+import { localSettings } from '@creditlane/service/settings';
+import { expect, test } from 'vitest';
+import { COMMANDS } from './commands.ts';
+import { creditFile } from './service.ts';
+import { KEYS, readEnded, request, type TestApplicant, useApplicant } from './test-credit-file.ts';
+
+const fixture = useApplicant();
+
+/** Runs a command with its options, and resolves to its success and what it printed. */
+async function runCommand(name: string, options: CommandOptions = {}) {
+  const { url, sql } = fixture.service.database;
+  const values = { DATABASE_URL: url, KEY_RING: KEYS, DOCUMENT_LINK_KEY: 'AAAA' };
+  const { own: settings } = readSettings(values, localSettings(creditFile));
+  const lines: object[] = [];
+  const print = (line: object) => void lines.push(JSON.parse(JSON.stringify(line)));
+  const command = COMMANDS[name];
+  if (command === undefined) throw new Error(`there is no command ${name}`);
+  const isDone = await command.run({ settings, database: { pool: sql }, print }, options);
+  return { isDone, lines };
+}
+
+/** Runs the service's main file as an operator does, in a process of its own. */
+async function runMain(...args: string[]): Promise<{ code: number; lines: object[] }> {
+  const { url } = fixture.service.database;
+  const env = { DATABASE_URL: url, KEY_RING: KEYS, DOCUMENT_LINK_KEY: 'AAAA' };
+  const main = join(import.meta.dirname, 'main.ts');
+  const { code, stdout } = await promisify(execFile)(process.execPath, [main, ...args], {
+    env,
+  }).then(
+    (ended) => ({ code: 0, ...ended }),
+    (ended) => ended,
+  );
+  return {
+    code,
+    lines: stdout
+      .trim()
+      .split('\n')
+      .map((line: string) => JSON.parse(line)),
+  };
+}
+
+async function pull(applicant: TestApplicant): Promise<string> {
+  const { id } = await request(fixture.service, applicant);
+  await readEnded(fixture.service, applicant);
+  return id;
+}
+
+test('--pull-evidence prints the pull, its records with their hashes, and the head of a whole chain', async () => {
+  const { applicant } = fixture;
+  const pullId = await pull(applicant);
+  const { isDone, lines } = await runCommand('pull-evidence', { pull: pullId });
+  expect(isDone).toBe(true);
+  const [evidence] = lines as [
+    {
+      pull: { state: string; consent: { purpose: string } };
+      records: { content: string; previousHash: string; hash: string }[];
+      chain: { kind: string };
+    },
+  ];
+  expect(evidence.pull).toMatchObject({ state: 'COMPLETE', consent: { textVersion: '2026-03' } });
+  const actions = evidence.records.map(({ content }) => JSON.parse(content)[4]);
+  expect(actions).toEqual(['PULL_REQUESTED', 'PULL_SENT', 'PULL_FINISHED', 'FILE_READ']);
+  // Anybody can recompute the hashes.
+  for (const { content, previousHash, hash } of evidence.records) {
+    const bytes = Buffer.concat([Buffer.from(previousHash, 'hex'), Buffer.from(content)]);
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(hash);
+  }
+  expect(evidence.chain.kind).toBe('whole');
+  expect(JSON.stringify(evidence)).not.toMatch(/Tremblay|046454286/);
+
+  const missing = await runCommand('pull-evidence', { pull: randomUUID() });
+  expect(missing.isDone).toBe(false);
+});
+
+test('--verify-audit prints heads, and names the first broken record of a chain with exit code 1', async () => {
+  const { service, applicant } = fixture;
+  await pull(applicant);
+  const whole = await runCommand('verify-audit');
+  expect(whole.isDone).toBe(true);
+  const { retailerId } = applicant;
+  expect(whole.lines).toContainEqual(expect.objectContaining({ retailerId, seq: 6 }));
+
+  const directory = await mkdtemp(join(tmpdir(), 'noted-'));
+  const noted = join(directory, 'heads.jsonl');
+  await writeFile(noted, whole.lines.map((line) => JSON.stringify(line)).join('\n'));
+  await service.sql.query('GRANT UPDATE ON audit_records TO CURRENT_USER');
+  await service.sql.query('ALTER TABLE audit_records DISABLE TRIGGER USER');
+  const forge = `UPDATE audit_records SET actor = 'forged' WHERE retailer_id = $1 AND seq = 4`;
+  await service.sql.query(forge, [retailerId]);
+  const broken = await runMain('--verify-audit', '--noted', noted);
+  await rm(directory, { recursive: true });
+  expect(broken.code).toBe(1);
+  expect(broken.lines).toContainEqual({
+    kind: 'broken',
+    retailerId,
+    seq: 4,
+    problem: 'the record does not match its hash',
+  });
+});
+
+test('--purge-files with --dry-run counts and deletes nothing, and without it deletes', async () => {
+  const { service, applicant } = fixture;
+  await pull(applicant);
+  await service.sql.query(
+    `UPDATE credit_files SET created_at = now() - interval '2 years' WHERE applicant_id = $1`,
+    [applicant.applicantId],
+  );
+  const dry = await runCommand('purge-files', { 'dry-run': true });
+  const { retailerId } = applicant;
+  expect(dry.lines).toContainEqual(expect.objectContaining({ retailerId, files: 1 }));
+  expect(dry.lines).toContainEqual({ due: 1, fileRetentionDays: 365 });
+  expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
+  const purge = await runCommand('purge-files');
+  expect(purge.lines).toContainEqual({ deleted: 1, fileRetentionDays: 365 });
+});
+
+test('--erase-applicant erases once, and refuses an id that is no UUID', async () => {
+  const { applicant } = fixture;
+  await pull(applicant);
+  const { retailerId, applicantId } = applicant;
+  const options = { retailer: retailerId.toUpperCase(), applicant: applicantId };
+  const erased = { retailerId, applicantId, erased: true, files: 1 };
+  expect(await runCommand('erase-applicant', options)).toEqual({ isDone: true, lines: [erased] });
+  expect((await runCommand('erase-applicant', options)).isDone).toBe(false);
+  const wrong = runCommand('erase-applicant', { retailer: 'x' });
+  await expect(wrong).rejects.toThrow('--retailer must be given, as a UUID');
+});
+
+test('--rewrap-keys reports how many records had another key', async () => {
+  await pull(fixture.applicant);
+  const none = { applicantKeys: 0, bureauCredentials: 0, auditHeads: 0 };
+  expect(await runCommand('rewrap-keys')).toEqual({ isDone: true, lines: [none] });
+});

@@ -1,0 +1,101 @@
+/** The commands of operators, which run beside the service: `node services/credit-file/main.ts --verify-audit`. */
+import { readFile } from 'node:fs/promises';
+import { systemClock } from '@creditlane/runtime/clock';
+import {
+  type CommandContext,
+  CommandOptionError,
+  type CommandOptions,
+  type ServiceCommand,
+} from '@creditlane/service/service-command';
+import type { AuditActor } from './audit/audit-record.ts';
+import { findPullEvidence } from './audit/pull-evidence.ts';
+import { type NotedHead, verifyAuditLog } from './audit/verify-chain.ts';
+import { eraseApplicant } from './custody/erase-applicant.ts';
+import { countDueFiles, purgeFiles } from './custody/purge-files.ts';
+import { rewrapRecords } from './custody/rewrap-records.ts';
+import type { SETTINGS } from './settings.ts';
+
+type Context = CommandContext<typeof SETTINGS>;
+
+const OPERATOR: AuditActor = { kind: 'operator', id: 'command' };
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export const COMMANDS: Readonly<Record<string, ServiceCommand<typeof SETTINGS>>> = {
+  'verify-audit': { options: { noted: { type: 'string' } }, run: verify },
+  'rewrap-keys': { options: {}, run: rewrap },
+  'purge-files': { options: { 'dry-run': { type: 'boolean' } }, run: purge },
+  'erase-applicant': {
+    options: { retailer: { type: 'string' }, applicant: { type: 'string' } },
+    run: erase,
+  },
+  'pull-evidence': { options: { pull: { type: 'string' } }, run: printEvidence },
+};
+
+/** Prints the head of every whole chain, and the first broken record of every other. */
+async function verify({ settings, database, print }: Context, options: CommandOptions) {
+  const noted = options.noted === undefined ? [] : await readNotedHeads(String(options.noted));
+  const count = { chains: 0, broken: 0 };
+  for await (const verified of verifyAuditLog(database.pool, settings.keyRing, noted)) {
+    count.chains += 1;
+    if (verified.kind === 'broken') count.broken += 1;
+    print(verified.kind === 'whole' ? verified.head : verified);
+  }
+  print(count);
+  return count.broken === 0;
+}
+
+/** The heads in the output of an earlier verification, whose other lines are passed over. */
+async function readNotedHeads(path: string): Promise<NotedHead[]> {
+  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line.startsWith('{'));
+  const heads = lines.map((line) => JSON.parse(line) as Partial<NotedHead>);
+  return heads.filter(
+    (head): head is NotedHead =>
+      typeof head.retailerId === 'string' &&
+      typeof head.seq === 'number' &&
+      typeof head.hash === 'string',
+  );
+}
+
+async function rewrap({ settings, database, print }: Context) {
+  print(await rewrapRecords(database, settings.keyRing));
+  return true;
+}
+
+async function purge({ settings, database, print }: Context, options: CommandOptions) {
+  const { keyRing, fileRetentionDays } = settings;
+  const deps = { pool: database.pool, keyRing, clock: systemClock, fileRetentionDays };
+  if (options['dry-run'] === true) {
+    const due = await countDueFiles(deps);
+    for (const files of due) print(files);
+    print({ due: due.reduce((sum, { files }) => sum + files, 0), fileRetentionDays });
+  } else {
+    print({ deleted: await purgeFiles(deps, OPERATOR), fileRetentionDays });
+  }
+  return true;
+}
+
+async function erase({ settings, database, print }: Context, options: CommandOptions) {
+  const applicant = {
+    retailerId: uuidOf(options, 'retailer'),
+    applicantId: uuidOf(options, 'applicant'),
+  };
+  const deps = { pool: database.pool, keyRing: settings.keyRing, clock: systemClock };
+  const files = await eraseApplicant(deps, applicant, { actor: OPERATOR });
+  print({ ...applicant, erased: files !== undefined, files: files ?? 0 });
+  return files !== undefined;
+}
+
+async function printEvidence({ settings, database, print }: Context, options: CommandOptions) {
+  const pullId = uuidOf(options, 'pull');
+  const evidence = await findPullEvidence(database.pool, settings.keyRing, pullId);
+  print(evidence ?? { pullId, found: false });
+  return evidence?.chain.kind === 'whole';
+}
+
+/** @throws CommandOptionError without the option, or when it is no UUID */
+function uuidOf(options: CommandOptions, name: string): string {
+  const value = String(options[name] ?? '').toLowerCase();
+  if (!UUID.test(value)) throw new CommandOptionError(`--${name} must be given, as a UUID`);
+  return value;
+}
