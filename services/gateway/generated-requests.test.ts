@@ -143,6 +143,8 @@ describe('generated requests', { timeout: Math.max(120_000, 1_000 * runs) }, () 
       await check(
         requests,
         async ({ path, headers, body }) => {
+          // A path without one of its ids, or with `..`, which HTTP clients resolve, is that of no operation.
+          fc.pre(!/\/\.{0,2}(\/|\?|$)/.test(path));
           for (const [name, text] of invalidCredentials(operation)) {
             const before = countCalls();
             const withOther = { ...headers, [name]: text };

@@ -193,8 +193,13 @@ async function makeRecords() {
   await platform.settle();
   const [{ deliveryId }] = (await api.get('/webhook-deliveries?state=DELIVERED')).body.data;
   const { retailerId: own } = demo;
+  const { primaryApplicant } = (await api.get(`/applications/${submission.applicationId}`)).body;
+  const { applicantId } = primaryApplicant;
+  const consents = `/applications/${submission.applicationId}/applicants/${applicantId}/consents`;
+  const [{ consentId }] = (await api.get(consents)).body.data;
   const integration = {
     ...submission,
+    ...{ applicantId, consentId, capturedBy: demo.users.active, revokedBy: demo.users.active },
     ...{ integrationId: demo.integrationId, retailerId: own, deliveryId },
     ...{ userId: demo.users.active, 'X-Service-Retailer-ID': own },
   };

@@ -119,6 +119,11 @@ describe('a submission', () => {
       ['/consents/1/creditConsent'],
     ],
     [
+      'to a text version that cannot be stored',
+      [...consents.slice(1), { applicantId: 'maya', creditConsent: true, textVersion: 'v\0' }],
+      ['/consents/1/textVersion'],
+    ],
+    [
       'given twice',
       [...consents.slice(1), ...consents.slice(1)],
       ['/consents/1/applicantId', '/consents'],
