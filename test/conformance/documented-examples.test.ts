@@ -24,7 +24,8 @@ const FIRST = ['setIntegrationStatus'];
 const LAST = [
   ...['archiveApplication', 'disableIntegration', 'revokeKey', 'removeDestination'],
   ...['withdrawCreditor', 'withdrawRetailer'],
-  ...['setEquifaxCredentials', 'setTransUnionCredentials', 'removeBureauCredentials'],
+  ...['setEquifaxCredentials', 'setTransUnionCredentials', 'getBureauCredentials'],
+  'removeBureauCredentials',
 ];
 
 const document = loadOpenApiDocument();
