@@ -24,6 +24,7 @@ const LOCAL_SERVERS: Record<string, Record<string, string>> = {
   'credit-file': {
     BUREAU_ALLOW_HTTP: 'true',
     BUREAU_ALLOW_LOOPBACK: 'true',
+    EQUIFAX_TOKEN_URL: '/equifax/token',
     EQUIFAX_TOKEN_SCOPE: 'simulator',
     TRANSUNION_REQUEST_TEMPLATE: REQUEST_TEMPLATE,
   },

@@ -1,6 +1,7 @@
 // Answers an inquiry over HTTP as its persona behaves, failures of the connection included.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ORDINARY, writeFiles } from './personas/answer.ts';
 import type { ReceivedInquiry } from './personas/inquiry.ts';
@@ -97,12 +98,12 @@ async function waitOpen(response: ServerResponse, timeMs: number): Promise<void>
 /** An answer that is one long comment, written no faster than the client reads. */
 async function sendOversized(response: ServerResponse, contentType: string): Promise<void> {
   response.writeHead(200, { 'content-type': contentType });
-  response.write('<?xml version="1.0" encoding="UTF-8"?>\n<!--');
   const chunk = Buffer.alloc(MIB, 'x');
-  for (let sent = 0; sent < OVERSIZED_MIB && !response.destroyed; sent += 1) {
-    if (!response.write(chunk)) {
-      await Promise.race([once(response, 'drain'), once(response, 'close')]);
-    }
-  }
-  response.end('-->\n<EfxTransmit xmlns="http://www.equifax.ca/XMLSchemas/EfxToCust"/>\n');
+  const contents = function* () {
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<!--';
+    for (let sent = 0; sent < OVERSIZED_MIB; sent += 1) yield chunk;
+    yield '-->\n<EfxTransmit xmlns="http://www.equifax.ca/XMLSchemas/EfxToCust"/>\n';
+  };
+  // The client closes the connection when it has read enough.
+  await pipeline(contents, response).catch(() => undefined);
 }

@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithCalls, WithDatabase } from '@creditlane/service/define-service';
 import { bureauCredentialsRoutes } from './bureau-credentials/bureau-credentials-rpc.ts';
-import type { SendInquiry } from './bureaus/send-inquiry.ts';
+import { openBureaus, type SendInquiry } from './bureaus/open-bureaus.ts';
 import type { CreditFile } from './credit-file.ts';
 import { startFilePurge } from './custody/purge-files.ts';
 import { rewrapRecords } from './custody/rewrap-records.ts';
@@ -41,7 +41,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Wraps every sealed record with the key ring's current key, and runs the pulls that are due. */
 export async function startCreditFile(
   { settings, process, database, endpoints, signer }: CreditFileContext,
-  { clock = systemClock, sendInquiry = sendNothing, random = Math.random }: CreditFileDeps = {},
+  { clock = systemClock, sendInquiry, random = Math.random }: CreditFileDeps = {},
 ): Promise<CreditFiles> {
   const { log, metrics, closers, health } = process;
   const { keyRing, documentLinkKey, leaseMs, maxPulls } = settings;
@@ -71,11 +71,12 @@ export async function startCreditFile(
   const pullMetrics = new PullMetrics(metrics, pool);
   const endedPulls = new EndedPulls(pool, log);
   closers.add('credit-file waits', () => endedPulls.close());
+  const bureaus = openBureaus(settings.bureaus, process);
   const worker = new PullWorker({
     pool,
     log,
     consents,
-    sendInquiry,
+    sendInquiry: sendInquiry ?? bureaus.inquire,
     keyRing,
     leaseMs,
     maxPulls,
@@ -88,7 +89,10 @@ export async function startCreditFile(
       endedPulls.report(pull.id);
     },
   });
-  closers.add('credit-file pulls', () => worker.close());
+  // At the same time: the worker waits for the inquiries under way, and the bureaus end them in the drain time.
+  closers.add('credit-file pulls', async () => {
+    await Promise.all([worker.close(), bureaus.close()]);
+  });
 
   const renderer = new DocumentRenderer(metrics);
   closers.add('credit-file documents', () => renderer.close());
@@ -102,9 +106,9 @@ export async function startCreditFile(
     render: (file: CreditFile) => renderer.render(file),
   };
   return {
-    routes: [creditFileRoutes(deps), bureauCredentialsRoutes({ requests, keyRing, clock })],
+    routes: [
+      creditFileRoutes(deps),
+      bureauCredentialsRoutes({ requests, keyRing, hostRules: bureaus.hostRules, clock }),
+    ],
   };
 }
-
-/** No bureau can be asked yet. */
-const sendNothing: SendInquiry = async () => ({ kind: 'never_sent', reason: 'address_denied' });

@@ -2,9 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { KEY_RING } from '@creditlane/crypto/key-ring-setting';
 import { setting } from '@creditlane/runtime/setting';
+import { BUREAU_SETTINGS } from './bureaus/bureau-settings.ts';
 
 export const SETTINGS = {
   keyRing: KEY_RING,
+  bureaus: setting.all(BUREAU_SETTINGS),
   documentLinkKey: setting.bytes('DOCUMENT_LINK_KEY', {
     secret: true,
     generate: () => randomBytes(32).toString('base64'),

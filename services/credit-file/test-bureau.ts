@@ -1,7 +1,7 @@
 /** A fake of the bureaus: it keeps the inquiries, and answers as a test says. */
 import type { BureauCredentials } from './bureau-credentials/sealed-credentials.ts';
 import type { BureauAnswer, Inquiry } from './bureaus/bureau.ts';
-import type { InquiryOutcome } from './bureaus/send-inquiry.ts';
+import type { InquiryOutcome } from './bureaus/transport/inquiry-outcome.ts';
 import type { CreditFile } from './credit-file.ts';
 
 /** A file of a bureau, with a social insurance number. */

@@ -66,6 +66,9 @@ test.each([
   { change: { clientSecret: '' }, pointer: '/clientSecret' },
   { change: { transport: EquifaxTransport.SOAP }, pointer: '/clientId' },
   { change: { baseUrl: 'ftp://bureau.example.com' }, pointer: '/baseUrl' },
+  { change: { baseUrl: 'http://bureau.example.com' }, pointer: '/baseUrl' },
+  { change: { baseUrl: 'https://10.0.0.1' }, pointer: '/baseUrl' },
+  { change: { baseUrl: 'https://bureau.example.com/#x' }, pointer: '/baseUrl' },
   { change: { baseUrl: 'https://user:word@bureau.example.com' }, pointer: '/baseUrl' },
   { change: { securityCode: 'a\nb' }, pointer: '/securityCode' },
 ])('Equifax credentials with $change are refused with the field', async ({ change, pointer }) => {

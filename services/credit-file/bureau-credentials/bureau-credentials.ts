@@ -3,6 +3,8 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
+import { describeRefusal } from '@creditlane/egress-rules/describe-refusal';
+import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
 import type { ScopedPool } from '@creditlane/postgres/query';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
@@ -21,6 +23,7 @@ import type { Clock } from '@creditlane/runtime/clock';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import { type AuditAction, actorOf } from '../audit/audit-record.ts';
 import type { Source } from '../bureaus/bureau.ts';
+import { type BureauHostRules, checkBureauUrl } from '../bureaus/transport/bureau-hosts.ts';
 import { findCredentials, removeCredentials, setCredentials } from '../store/bureau-credentials.ts';
 import { type BureauCredentials, openCredentials, sealCredentials } from './sealed-credentials.ts';
 
@@ -28,6 +31,8 @@ export interface BureauCredentialsDeps {
   requests: RequestPool;
   /** Seals the credentials. */
   keyRing: KeyRing;
+  /** Where inquiries may be sent to. */
+  hostRules: BureauHostRules;
   clock: Clock;
 }
 
@@ -39,7 +44,7 @@ export async function setBureauCredentials(
 ): Promise<void> {
   const retailerId = anyCase.toLowerCase();
   const credentials = credentialsOf(given);
-  checkCredentials(credentials);
+  checkCredentials(credentials, deps.hostRules);
   const sealed = sealCredentials(deps.keyRing, retailerId, credentials);
   const row = { retailerId, source: credentials.source, sealed };
   await inTransaction(scopeOf(deps, retailerId, call), async (tx) => {
@@ -96,9 +101,9 @@ function credentialsOf(given: SetBureauCredentialsRequest['credentials']): Burea
   throw new Error('the request has no credentials');
 }
 
-function checkCredentials({ source, value }: BureauCredentials): void {
+function checkCredentials({ source, value }: BureauCredentials, rules: BureauHostRules): void {
   const faults = new FieldFaults();
-  checkBaseUrl(faults, value.baseUrl);
+  checkBaseUrl(faults, value.baseUrl, rules);
   if (source === 'EQUIFAX') {
     const needsClient = value.transport === EquifaxTransport.OAUTH;
     for (const [pointer, text] of [
@@ -117,12 +122,14 @@ function checkCredentials({ source, value }: BureauCredentials): void {
   faults.throwIfAny('invalid_bureau_credentials');
 }
 
-function checkBaseUrl(faults: FieldFaults, text: string): void {
-  const url = URL.parse(text);
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    faults.add('/baseUrl', 'must be an http or https URL');
-  } else if (url.username !== '' || url.password !== '' || url.hash !== '') {
-    faults.add('/baseUrl', 'must not have a user name, a password or a fragment');
+/** The same rules as for each inquiry, so that credentials which would never be sent are not stored. */
+function checkBaseUrl(faults: FieldFaults, text: string, rules: BureauHostRules): void {
+  if (text.includes('#')) faults.add('/baseUrl', 'must not hold a fragment');
+  try {
+    checkBureauUrl(text, rules);
+  } catch (error) {
+    if (!(error instanceof EgressDeniedError)) throw error;
+    faults.add('/baseUrl', describeRefusal(error.code, rules));
   }
 }
 

@@ -1,6 +1,11 @@
-/** The settings of the bureaus: how inquiries are sent, and where to. */
+/** The settings of the bureaus: where inquiries are sent to, how, and what an account with a bureau determines. */
 import { egressPolicySetting } from '@creditlane/egress-rules/egress-policy';
-import { setting } from '@creditlane/runtime/setting';
+import { refuse } from '@creditlane/runtime/env';
+import { type SettingValues, setting } from '@creditlane/runtime/setting';
+import { readCodeTables } from './answer/code-tables.ts';
+import { EQUIFAX_REQUEST_DEFAULTS } from './equifax/request.ts';
+import { compileTemplate } from './transunion/request-template.ts';
+import { TRANSUNION_REQUEST_DEFAULTS } from './transunion/transunion-format.ts';
 
 export const BUREAU_SETTINGS = {
   egress: egressPolicySetting('BUREAU'),
@@ -14,7 +19,7 @@ export const BUREAU_SETTINGS = {
     default: '20s',
     min: '1s',
     max: '120s',
-    about: 'How long a whole inquiry may take; in half of it, it must have been sent.',
+    about: 'How long a whole inquiry may take; it must have been sent in half of that time.',
   }),
   maxConnections: setting.integer('BUREAU_CONNECTIONS', {
     default: 16,
@@ -22,7 +27,71 @@ export const BUREAU_SETTINGS = {
     max: 256,
     about: 'The most connections of one process to one base URL of a bureau.',
   }),
+  codeTables: setting.parsed('BUREAU_CODE_TABLES', readCodeTables, {
+    type: 'YAML',
+    default: '',
+    about: "Entries that replace those of the bureaus' code tables, by bureau and table.",
+  }),
+  partialDateDay: setting.integer('BUREAU_PARTIAL_DATE_DAY', {
+    default: 1,
+    min: 1,
+    max: 28,
+    about: 'The day of a date for which a bureau gives year and month only.',
+  }),
+  equifax: setting.all({
+    reportRule: setting.oneOf('EQUIFAX_REPORT_RULE', ['FIRST_HIT', 'FIRST'], {
+      default: 'FIRST_HIT',
+      about:
+        'Which of several reports is the file: the first with a hit, else the first; or the first.',
+    }),
+    tokenUrl: setting.string('EQUIFAX_TOKEN_URL', {
+      default: EQUIFAX_REQUEST_DEFAULTS.tokenUrl,
+      about: 'Where access tokens are asked for; relative to the base URL of the credentials.',
+    }),
+    tokenScope: setting.string('EQUIFAX_TOKEN_SCOPE', {
+      default: EQUIFAX_REQUEST_DEFAULTS.tokenScope,
+      about: 'The scope of access tokens; none if empty.',
+    }),
+    inputHeader: setting.string('EQUIFAX_INPUT_HEADER', {
+      default: EQUIFAX_REQUEST_DEFAULTS.inputHeader,
+      about: 'Text before the XML of a request, which some accounts need.',
+    }),
+    outputXml: setting.string('EQUIFAX_OUTPUT_XML', {
+      default: EQUIFAX_REQUEST_DEFAULTS.outputXml,
+      about: 'The elements of a request that say which form and scores the account has.',
+    }),
+    soapNamespace: setting.string('EQUIFAX_SOAP_NAMESPACE', {
+      default: EQUIFAX_REQUEST_DEFAULTS.soapNamespace,
+      about: 'The namespace of the operation Submit.',
+    }),
+  }),
+  transUnion: setting.all({
+    requestTemplate: setting.parsed('TRANSUNION_REQUEST_TEMPLATE', parseTemplate, {
+      type: 'XML with placeholders',
+      default: '',
+      about:
+        'The request to TransUnion, whose format is known to subscribers only. Without it no inquiry is sent there.',
+    }),
+    product: setting.string('TRANSUNION_PRODUCT', {
+      default: TRANSUNION_REQUEST_DEFAULTS.product,
+      about: 'The value of the placeholder `product`.',
+    }),
+    certificate: setting.string('TRANSUNION_CERTIFICATE', {
+      default: TRANSUNION_REQUEST_DEFAULTS.certificate,
+      about: 'The value of the placeholder `certificate`.',
+    }),
+    contentType: setting.string('TRANSUNION_CONTENT_TYPE', {
+      default: TRANSUNION_REQUEST_DEFAULTS.contentType,
+      about: 'The content type of a request.',
+    }),
+    soapAction: setting.string('TRANSUNION_SOAP_ACTION', {
+      default: TRANSUNION_REQUEST_DEFAULTS.soapAction,
+      about: 'The header SOAPAction of a request; none if empty.',
+    }),
+  }),
 };
+
+export type BureauSettings = SettingValues<typeof BUREAU_SETTINGS>;
 
 function parseHosts(text: string): string[] {
   const hosts = text
@@ -30,7 +99,13 @@ function parseHosts(text: string): string[] {
     .map((host) => host.trim())
     .filter(Boolean);
   for (const host of hosts) {
-    if (URL.parse(`https://${host}`)?.hostname !== host) throw new Error('not a host name');
+    if (URL.parse(`https://${host}`)?.hostname !== host) refuse('host names such as a.example');
   }
   return hosts;
+}
+
+/** Checks the template at start. Empty for a service that does not ask TransUnion. */
+function parseTemplate(text: string): string {
+  if (text !== '') compileTemplate(text);
+  return text;
 }

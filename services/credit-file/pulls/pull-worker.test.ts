@@ -1,7 +1,7 @@
 import { FailureReason, Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { unavailable } from '@creditlane/rpc/fault';
 import { expect, test } from 'vitest';
-import type { InquiryOutcome } from '../bureaus/send-inquiry.ts';
+import type { InquiryOutcome, NeverSentReason } from '../bureaus/transport/inquiry-outcome.ts';
 import {
   endLostPulls,
   endPull,
@@ -35,7 +35,8 @@ async function endLease(id: string): Promise<void> {
   await fixture.service.sql.query(update, [id]);
 }
 
-const neverSent = (reason = 'connection_refused') => ({ kind: 'never_sent', reason }) as const;
+const neverSent = (reason: NeverSentReason = 'connection_refused') =>
+  ({ kind: 'never_sent', reason }) as const;
 
 test('an inquiry that was never sent is tried again, and the file comes with one that was', async () => {
   const { service, applicant } = fixture;

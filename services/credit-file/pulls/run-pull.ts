@@ -17,7 +17,8 @@ import {
   openCredentials,
 } from '../bureau-credentials/sealed-credentials.ts';
 import type { Source, UnknownCode } from '../bureaus/bureau.ts';
-import type { InquiryOutcome, SendInquiry } from '../bureaus/send-inquiry.ts';
+import type { SendInquiry } from '../bureaus/open-bureaus.ts';
+import type { InquiryOutcome, NeverSentReason } from '../bureaus/transport/inquiry-outcome.ts';
 import type { CreditFile } from '../credit-file.ts';
 import { sealCreditFile } from '../custody/applicant-keys.ts';
 import { findInquirySubject, type InquirySubject, inquiryOf } from '../inquiry-subject.ts';
@@ -130,10 +131,11 @@ const FAILURE_OF_REFUSAL = {
 } as const;
 
 /** The reasons for which an inquiry is not sent that no repetition removes. */
-const LASTING_FAILURES: Readonly<Record<string, Failure>> = {
+const LASTING_FAILURES: Partial<Record<NeverSentReason, Failure>> = {
   token_refused: 'CREDENTIALS',
   address_denied: 'CREDENTIALS',
   request_invalid: 'REJECTED',
+  not_configured: 'UNAVAILABLE',
 };
 
 function endingOf(

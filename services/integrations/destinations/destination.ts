@@ -1,6 +1,7 @@
 /** The rules for a webhook destination: its URL and its signing secret. */
 import { randomBytes } from 'node:crypto';
 import type { SealContext } from '@creditlane/crypto/envelope';
+import { describeRefusal } from '@creditlane/egress-rules/describe-refusal';
 import {
   checkEgressUrl,
   EgressDeniedError,
@@ -54,26 +55,7 @@ function urlFault(text: string, policy: EgressPolicy): string | undefined {
     checkEgressUrl(readDestinationUrl(text), policy);
     return undefined;
   } catch (error) {
-    if (error instanceof EgressDeniedError) return refusalText(error.code, policy);
+    if (error instanceof EgressDeniedError) return describeRefusal(error.code, policy);
     throw error;
-  }
-}
-
-function refusalText(code: string, { ports }: EgressPolicy): string {
-  switch (code) {
-    case 'url_malformed':
-      return 'must be an absolute URL';
-    case 'host_not_canonical':
-      return 'must spell its host as it is looked up, such as hooks.example.com or 192.0.2.1';
-    case 'host_name_invalid':
-      return 'must have a host name of letters, digits and hyphens between single dots, without a final dot';
-    case 'scheme_not_allowed':
-      return 'must begin with https://';
-    case 'credentials_in_url':
-      return 'must not hold a user name or password';
-    case 'port_not_allowed':
-      return `must have one of the ports ${ports.join(', ')}`;
-    default:
-      return 'must lead to a public name or address';
   }
 }

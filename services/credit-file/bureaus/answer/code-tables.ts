@@ -51,7 +51,10 @@ export interface BureauCodeTables {
 }
 
 /** Code tables that cannot be used. The message names every wrong entry by its place. */
-export class CodeTableError extends Error {}
+export class CodeTableError extends Error {
+  override readonly name = 'CodeTableError';
+  readonly loggable = true;
+}
 
 /**
  * The code tables, and what an operator has changed in them.

@@ -218,17 +218,16 @@ export class BureauClient<Credentials> {
       end = await this.#exchange(request, deadline);
     }
     if (end.kind === 'unsent') return { outcome: neverSentAfter(end.error) };
-    const sentAt = new Date(end.sentAtMs);
-    if (end.kind === 'lost') return { outcome: { kind: 'unknown', reason: end.reason, sentAt } };
+    if (end.kind === 'lost') return { outcome: { kind: 'unknown', reason: end.reason } };
     const decoded = await decodeBody(end.answer, MAX_ANSWER_BYTES);
     if (decoded.kind === 'too_large') {
-      return { outcome: { kind: 'unknown', reason: 'answer_too_large', sentAt } };
+      return { outcome: { kind: 'unknown', reason: 'answer_too_large' } };
     }
     const answer =
       decoded.kind === 'decoded'
         ? this.#read(end.answer.status, decoded.body)
         : malformed('The content encoding of the answer cannot be read.');
-    return { outcome: { ...outcomeOfAnswer(end.answer, answer), sentAt }, http: end.answer };
+    return { outcome: outcomeOfAnswer(end.answer, answer), http: end.answer };
   }
 
   /** A format that fails must not hide that the inquiry was made. */

@@ -15,10 +15,10 @@ export interface HttpAnswer {
 }
 
 export type ExchangeEnd =
-  | { readonly kind: 'answered'; readonly answer: HttpAnswer; readonly sentAtMs: number }
+  | { readonly kind: 'answered'; readonly answer: HttpAnswer }
   /** Not one byte of the request was written. */
   | { readonly kind: 'unsent'; readonly error: Error }
-  | { readonly kind: 'lost'; readonly reason: LostReason; readonly sentAtMs: number };
+  | { readonly kind: 'lost'; readonly reason: LostReason };
 
 export interface ExchangeLimits {
   /** A request that no connection has taken by then is not sent. */
@@ -51,7 +51,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #isEnded = false;
-  #sentAtMs: number | undefined;
+  #isSent = false;
   #controller: Dispatcher.DispatchController | undefined;
   #head: Pick<HttpAnswer, 'status' | 'headers'> | undefined;
 
@@ -99,18 +99,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** Ends the exchange unless its request was sent. */
   abortUnsent(code: 'deadline' | 'stopping'): void {
-    if (this.#sentAtMs === undefined) this.abort(code);
+    if (!this.#isSent) this.abort(code);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // undici puts a request back into its queue when it closes a connection itself. A second start of the
     // same request would be a second inquiry.
-    if (this.#isEnded || this.#sentAtMs !== undefined) {
+    if (this.#isEnded || this.#isSent) {
       controller.abort(new NotSentError('stopping'));
       return;
     }
     this.#controller = controller;
-    this.#sentAtMs = Date.now();
+    this.#isSent = true;
   }
 
   onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
@@ -129,7 +129,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (this.#head === undefined || this.#sentAtMs === undefined) {
+    if (this.#head === undefined) {
       this.#endWithout(new Error('an answer without a head'), 'connection_lost');
       return;
     }
@@ -139,7 +139,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       headers['content-length'] !== undefined ||
       headers['transfer-encoding'] !== undefined;
     const answer = { ...this.#head, body: Buffer.concat(this.#chunks), isDelimited };
-    this.#end({ kind: 'answered', answer, sentAtMs: this.#sentAtMs });
+    this.#end({ kind: 'answered', answer });
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -147,10 +147,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #endWithout(error: Error, reason: LostReason): void {
-    const sentAtMs = this.#sentAtMs;
-    this.#end(
-      sentAtMs === undefined ? { kind: 'unsent', error } : { kind: 'lost', reason, sentAtMs },
-    );
+    this.#end(this.#isSent ? { kind: 'lost', reason } : { kind: 'unsent', error });
   }
 
   /** The first end counts. */

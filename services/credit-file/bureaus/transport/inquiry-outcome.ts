@@ -23,6 +23,8 @@ export type NeverSentReason =
   /** The bureau refused the client's credentials when it was asked for an access token. */
   | 'token_refused'
   | 'token_failed'
+  /** The service has no request format of this bureau. */
+  | 'not_configured'
   /** The format could not make the request. */
   | 'request_invalid';
 
@@ -37,10 +39,10 @@ export interface NeverSent {
 }
 
 export type InquiryOutcome =
-  | { readonly kind: 'answered'; readonly answer: BureauAnswer; readonly sentAt: Date }
+  | { readonly kind: 'answered'; readonly answer: BureauAnswer }
   | NeverSent
   /** The bytes of the inquiry may have reached the bureau, and no whole answer came. */
-  | { readonly kind: 'unknown'; readonly reason: UnknownReason; readonly sentAt: Date };
+  | { readonly kind: 'unknown'; readonly reason: UnknownReason };
 
 const SYSTEM_ERRORS: Readonly<Record<string, NeverSentReason>> = {
   deadline: 'deadline',
@@ -58,6 +60,7 @@ const NEVER_SENT_VERDICTS: Readonly<Record<NeverSentReason, BreakerVerdict>> = {
   stopping: 'nothing',
   breaker_open: 'nothing',
   address_denied: 'nothing',
+  not_configured: 'nothing',
   request_invalid: 'nothing',
   // The bureau works: it has checked one retailer's credentials.
   token_refused: 'success',

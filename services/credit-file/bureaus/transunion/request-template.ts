@@ -5,7 +5,10 @@ import type { Inquiry } from '../bureau.ts';
 import { escapeXml } from '../xml-text.ts';
 
 /** Without a template no request can be made, and with a wrong one none is right. The message says what to do. */
-export class RequestTemplateError extends Error {}
+export class RequestTemplateError extends Error {
+  override readonly name = 'RequestTemplateError';
+  readonly loggable = true;
+}
 
 /** The values of an inquiry by the names of their placeholders, such as `{{lastName}}`. */
 export interface TemplateValues {

@@ -1,0 +1,162 @@
+import { create } from '@bufbuild/protobuf';
+import {
+  type BureauSimulator,
+  startBureauSimulator,
+} from '@creditlane/bureau-simulator/bureau-simulator';
+import { REQUEST_TEMPLATE } from '@creditlane/bureau-simulator/request-template';
+import {
+  EquifaxCredentialsSchema,
+  EquifaxTransport,
+  TransUnionCredentialsSchema,
+} from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
+import { readSettings } from '@creditlane/runtime/setting';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import { silentLog } from '@creditlane/runtime/test-log';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { BureauCredentials } from '../bureau-credentials/sealed-credentials.ts';
+import { BUREAU_SETTINGS } from './bureau-settings.ts';
+import { type Bureaus, openBureaus } from './open-bureaus.ts';
+
+const ACCOUNT = {
+  customerCode: 'S101',
+  customerNumber: '999ZB10001',
+  securityCode: 'sesame',
+  clientId: 'client',
+  clientSecret: 'a secret: 100%',
+};
+const MEMBER = { memberCode: 'M1', password: 'a & b' };
+
+let simulator: BureauSimulator;
+let bureaus: Bureaus;
+
+beforeAll(async () => {
+  simulator = await startBureauSimulator({
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLog,
+    accounts: { equifax: [ACCOUNT], transUnion: [MEMBER] },
+  });
+  bureaus = open({ TRANSUNION_REQUEST_TEMPLATE: REQUEST_TEMPLATE });
+});
+
+afterAll(async () => {
+  await bureaus?.close();
+  await simulator?.close();
+});
+
+function open(env: Record<string, string>): Bureaus {
+  const local = {
+    BUREAU_ALLOW_HTTP: 'true',
+    BUREAU_ALLOW_LOOPBACK: 'true',
+    EQUIFAX_TOKEN_URL: '/equifax/token',
+    EQUIFAX_TOKEN_SCOPE: 'reports',
+  };
+  const settings = readSettings({ ...local, ...env }, BUREAU_SETTINGS);
+  return openBureaus(settings, { log: silentLog, metrics: new Metrics() });
+}
+
+function equifax(
+  transport: EquifaxTransport,
+  change: Partial<typeof ACCOUNT> = {},
+): BureauCredentials {
+  const { equifaxUrl: baseUrl } = simulator;
+  const value = create(EquifaxCredentialsSchema, { ...ACCOUNT, ...change, transport, baseUrl });
+  return { source: 'EQUIFAX', value };
+}
+
+function transUnion(): BureauCredentials {
+  const { transUnionUrl: baseUrl } = simulator;
+  return {
+    source: 'TRANSUNION',
+    value: create(TransUnionCredentialsSchema, { ...MEMBER, baseUrl }),
+  };
+}
+
+/** What becomes of an inquiry for this last name, and how many inquiries the bureau counts for it. */
+async function inquire(credentials: BureauCredentials, lastName: string, from: Bureaus = bureaus) {
+  const countInquiries = async () => {
+    const all: unknown = await (await fetch(`${simulator.url}/inquiries`)).json();
+    return (all as unknown[]).length;
+  };
+  const address = {
+    streetNo: '12',
+    streetName: 'Oak St',
+    city: 'Ottawa',
+    province: 'ON',
+    postalCode: 'K1A 0B1',
+  };
+  const subject = { firstName: 'Ada', lastName, dateOfBirth: '1988-07-14', addresses: [address] };
+  const before = await countInquiries();
+  const outcome = await from.inquire({ reference: 'a-pull', subject }, credentials);
+  const word = outcome.kind === 'answered' ? outcome.answer.kind : outcome.reason;
+  return { outcome, word, inquiries: (await countInquiries()) - before };
+}
+
+const TRANSPORTS: [string, () => BureauCredentials][] = [
+  ['Equifax by OAuth', () => equifax(EquifaxTransport.OAUTH)],
+  ['Equifax by SOAP', () => equifax(EquifaxTransport.SOAP)],
+  ['Equifax by the older form', () => equifax(EquifaxTransport.FORM)],
+  ['TransUnion', transUnion],
+];
+
+it.each(TRANSPORTS)(
+  '%s: the file of the person who is asked for, by one inquiry',
+  async (_, credentials) => {
+    const { outcome, inquiries } = await inquire(credentials(), 'Thin');
+    expect(outcome).toMatchObject({
+      kind: 'answered',
+      answer: {
+        kind: 'file',
+        file: { hitType: 'HIT', trades: [{}], subject: { lastName: /thin/i } },
+      },
+    });
+    expect(inquiries).toBe(1);
+  },
+);
+
+it.each([
+  ['Badlogin', 'refused'],
+  ['Busy', 'refused'],
+  ['Malformed', 'malformed'],
+  ['Truncated', 'malformed'],
+  ['Bomb', 'malformed'],
+  ['Unavailable', 'server_error'],
+  ['Dropped', 'connection_lost'],
+  ['Cutoff', 'connection_lost'],
+  ['Oversized', 'answer_too_large'],
+])('%s: %s at both bureaus, after one inquiry each', async (lastName, word) => {
+  for (const credentials of [equifax(EquifaxTransport.FORM), transUnion()]) {
+    expect(await inquire(credentials, lastName)).toMatchObject({ word, inquiries: 1 });
+    // An ordinary answer, so that the breaker stays closed.
+    expect((await inquire(credentials, 'Smith')).word).toBe('file');
+  }
+});
+
+it('a kept access token that the bureau has ended → a new one, and one inquiry', async () => {
+  const credentials = equifax(EquifaxTransport.OAUTH);
+  expect(await inquire(credentials, 'Smith')).toMatchObject({ word: 'file', inquiries: 1 });
+  simulator.endTokens();
+  expect(await inquire(credentials, 'Smith')).toMatchObject({ word: 'file', inquiries: 1 });
+});
+
+it('a wrong client secret → no inquiry', async () => {
+  const credentials = equifax(EquifaxTransport.OAUTH, { clientSecret: 'wrong' });
+  const expected = { word: 'token_refused', inquiries: 0 };
+  expect(await inquire(credentials, 'Smith')).toMatchObject(expected);
+});
+
+it('without a request template TransUnion is not asked, and Equifax is', async () => {
+  const without = open({});
+  const unasked = await inquire(transUnion(), 'Smith', without);
+  expect(unasked).toMatchObject({ word: 'not_configured', inquiries: 0 });
+  const asked = await inquire(equifax(EquifaxTransport.SOAP), 'Smith', without);
+  expect(asked).toMatchObject({ word: 'file', inquiries: 1 });
+  await without.close();
+});
+
+it.each([
+  ['TRANSUNION_REQUEST_TEMPLATE', '<a>{{memberCode}}</a>', /\{\{password\}\} is missing/],
+  ['BUREAU_CODE_TABLES', 'equifax: { hitType: { 1: NOBODY } }', /equifax\.hitType/],
+])('a wrong %s → the service does not start, and says what is wrong', (name, text, problem) => {
+  expect(() => open({ [name]: text })).toThrow(problem);
+});
