@@ -47,7 +47,7 @@ async function readPage(page: PDFPageProxy) {
   const { items } = await page.getTextContent();
   const text = items.flatMap((item) => ('str' in item ? item.str : [])).join(' ');
   const tree = (await page.getStructTree()) as StructureNode | null;
-  return { text: text.replaceAll(/ +/g, ' '), tags: tree === null ? [] : listNodes(tree) };
+  return { text: text.replaceAll(/ +/g, ' ').trim(), tags: tree === null ? [] : listNodes(tree) };
 }
 
 function listNodes(node: StructureNode): StructureNode[] {

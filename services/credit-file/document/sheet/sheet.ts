@@ -98,18 +98,26 @@ export class Sheet {
   /** Prints a line that `lines` or `fit` returned. `y` is the top of the line. */
   print(line: string, style: StyleName, { x, y, width, align = 'left' }: Place): void {
     if (line === '') return;
-    const { size, lineHeight, color } = STYLES[style];
-    const unused = width - this.widthOf(line, style);
-    const offset = { left: 0, right: unused, center: unused / 2 }[align];
+    const { font, size, lineHeight, color } = STYLES[style];
+    const unused = align === 'left' ? 0 : width - this.widthOf(line, style);
+    const offset = align === 'center' ? unused / 2 : unused;
     const baseline = y + lineHeight / 2 + size * 0.32;
     this.pdf
+      .font(font)
+      .fontSize(size)
       .fillColor(color)
-      .text(line, x + offset, baseline, { lineBreak: false, baseline: 'alphabetic' });
+      // The space parts the last word of a line from the next line for screen readers and copies.
+      .text(`${line} `, x + offset, baseline, { lineBreak: false, baseline: 'alphabetic' });
   }
 
   /** Adds a tag such as "Table" to the document's structure; what `draw` prints is its content. */
-  tag(parent: Tag, type: string, draw?: () => void, options?: TagOptions): Tag {
-    const tag = this.pdf.struct(type, options);
+  tag(parent: Tag, type: string, draw?: () => void, options: TagOptions = {}): Tag {
+    const { columns, ...others } = options;
+    const tag = this.pdf.struct(type, others);
+    if (columns !== undefined) {
+      const { dictionary } = tag as Tag & { dictionary: { data: Record<string, unknown> } };
+      dictionary.data.A = { O: 'Table', ColSpan: columns };
+    }
     parent.add(tag);
     if (draw !== undefined) tag.add(draw);
     return tag;
@@ -159,10 +167,12 @@ export class Sheet {
   }
 }
 
-/** `scope` is that of a table's header cell, which the library takes without its types. */
+/** `scope` and `columns` are those of a table's cells, which the types of the library lack. */
 interface TagOptions {
   alt?: string;
   title?: string;
   scope?: 'Column' | 'Row';
+  /** How many columns the cell spans, if more than one. */
+  columns?: number;
   bbox?: [number, number, number, number];
 }

@@ -75,9 +75,7 @@ export function drawTable(sheet: Sheet, section: Tag, table: Table): void {
   const wholePage = sheet.pageHeight - headingHeight(table.level) - headerHeight;
   for (const row of rows) {
     if (row.height > sheet.remaining && row.height <= wholePage) continueOnNextPage();
-    const tr = sheet.tag(tag, 'TR');
-    drawRow(sheet, tr, row, columns, continueOnNextPage);
-    tr.end();
+    drawRow(sheet, tag, row, columns, continueOnNextPage);
   }
   tag.end();
   sheet.y += 10;
@@ -177,21 +175,26 @@ function linesOf(sheet: Sheet, cell: Cell, width: number): Line[] {
 
 function drawRow(
   sheet: Sheet,
-  tr: Tag,
+  table: Tag,
   row: LaidOutRow,
   columns: readonly PlacedColumn[],
   continueOnNextPage: () => void,
 ): void {
   sheet.y += PADDING;
+  const tr = sheet.tag(table, 'TR');
   const cells = row.cells.map((lines, index) => ({
     tag: sheet.tag(tr, 'TD'),
     lines,
     column: columns[index],
   }));
   drawLines(sheet, cells, continueOnNextPage);
+  tr.end();
   if (row.note.length > 0) {
+    const noteRow = sheet.tag(table, 'TR');
+    const tag = sheet.tag(noteRow, 'TD', undefined, { columns: columns.length });
     const column = { x: LEFT + PADDING, width: WIDTH - 2 * PADDING, align: 'left' as const };
-    drawLines(sheet, [{ tag: sheet.tag(tr, 'TD'), lines: row.note, column }], continueOnNextPage);
+    drawLines(sheet, [{ tag, lines: row.note, column }], continueOnNextPage);
+    noteRow.end();
   }
   sheet.y += PADDING;
   sheet.decorate(() => {

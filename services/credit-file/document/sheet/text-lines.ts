@@ -21,16 +21,19 @@ export function breakLines(
   const lines: string[] = [];
   let line = '';
   let lineWidth = 0;
+  const spaceWidth = widthOf(' ');
   for (const part of text.match(PARTS) ?? []) {
     if (part === '') continue;
-    if (line !== '' && lineWidth + widthOf(part.trimEnd()) > width) {
+    const partWidth = widthOf(part);
+    const visibleWidth = part.endsWith(' ') ? partWidth - spaceWidth : partWidth;
+    if (line !== '' && lineWidth + visibleWidth > width) {
       lines.push(line.trimEnd());
       line = '';
       lineWidth = 0;
     }
     line += part;
-    lineWidth += widthOf(part);
-    while (widthOf(line.trimEnd()) > width) {
+    lineWidth += partWidth;
+    while (lineWidth > width && widthOf(line.trimEnd()) > width) {
       const fitting = charactersWithin(line, width, widthOf);
       lines.push(line.slice(0, fitting));
       line = line.slice(fitting);
