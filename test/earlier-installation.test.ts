@@ -104,7 +104,7 @@ test('a data directory gains the secrets and the database of a new service, and 
   });
 }, 90_000);
 
-test('demo data of an earlier version gain users, applications and an integration without chat', async () => {
+test('demo data of an earlier version gain users, applications, an integration without chat and bureaus', async () => {
   await whileRunning(SERVICES, async (demo) => {
     const { integrationId, retailerId, keys } = demo;
     const api = new ApiClient(demo);
@@ -119,6 +119,8 @@ test('demo data of an earlier version gain users, applications and an integratio
     users: _,
     keyWithoutChat: __,
     applications: ___,
+    simulatorUrl: ____,
+    creditFile: _____,
     ...earlier
   } = (await readJson(file)) as CompleteRecords;
   await writeJson(file, earlier);
@@ -157,10 +159,23 @@ test('demo data of an earlier version gain users, applications and an integratio
       submissions: [{ creditorId }],
     });
     expect(await comment(active, integration, applications.archived)).toBe(400);
+
+    for (const retailer of [retailerId, demo.otherTenant.retailerId]) {
+      for (const source of ['EQUIFAX', 'TRANSUNION']) {
+        const path = `/platform/retailers/${retailer}/bureau-credentials/${source}`;
+        const { body } = await new ApiClient(demo).get(path, { key: demo.keys.platform });
+        expect(body.baseUrl).toBe(`${demo.simulatorUrl}/${source.toLowerCase()}`);
+      }
+    }
+    const { applicationId: pulled, applicantId } = demo.creditFile;
+    const { body } = await new ApiClient(demo).get(
+      `/applications/${pulled}/applicants/${applicantId}/consents`,
+    );
+    expect(body.data).toHaveLength(1);
   });
   await whileRunning(SERVICES, async (demo) => {
-    const { users, keys, applications } = gained as Demo;
-    expect(demo).toMatchObject({ users, keys, applications });
+    const { users, keys, applications, creditFile } = gained as Demo;
+    expect(demo).toMatchObject({ users, keys, applications, creditFile });
   });
 }, 120_000);
 

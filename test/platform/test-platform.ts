@@ -14,6 +14,7 @@ import {
   withNewSecret,
 } from '@creditlane/local/demo/demo';
 import { makeDemoApplications } from '@creditlane/local/demo/demo-applications';
+import { makeDemoApplicant, setDemoCredentials } from '@creditlane/local/demo/demo-bureaus';
 import { makeDemoCallers } from '@creditlane/local/demo/demo-callers';
 import { HOST } from '@creditlane/local/host';
 import type { PlatformSettings } from '@creditlane/local/settings';
@@ -121,11 +122,12 @@ async function startWithDemoData(
   records = seeded;
   const withCallers = { ...seeded, ...(await makeDemoCallers(access, seeded)) };
   const applications = await makeDemoApplications(access, seeded);
+  await setDemoCredentials(access, simulator, [seeded.retailerId, seeded.otherTenant.retailerId]);
+  const creditFile = await makeDemoApplicant(access, seeded);
   await settle();
-  const demo = demoOf(
-    { ...withCallers, applications },
-    { ...access, opsUrl, simulatorUrl: simulator.url },
-  );
+  const { url: simulatorUrl } = simulator;
+  const complete = { ...withCallers, applications, creditFile, simulatorUrl };
+  const demo = demoOf(complete, { ...access, opsUrl });
   const platform = new TestPlatform(demo, { settle, metrics, close, databaseUrls });
   await platform.inbox.clear();
   return platform;

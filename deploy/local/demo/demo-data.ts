@@ -1,7 +1,10 @@
 // The demo data of an installation, made once and kept in demo-records.json, and the servers for it: the webhook
 // inbox and the bureau simulator.
 import { join } from 'node:path';
-import { startBureauSimulator } from '@creditlane/bureau-simulator/bureau-simulator';
+import {
+  type BureauSimulator,
+  startBureauSimulator,
+} from '@creditlane/bureau-simulator/bureau-simulator';
 import type { Secrets } from '@creditlane/platform/secrets';
 import type { Process } from '@creditlane/runtime/run';
 import { startWebhookInbox } from '@creditlane/webhook-inbox/webhook-inbox';
@@ -23,6 +26,7 @@ import {
   withNewSecret,
 } from './demo.ts';
 import { makeDemoApplications } from './demo-applications.ts';
+import { makeDemoApplicant, setDemoCredentials } from './demo-bureaus.ts';
 import { makeDemoCallers } from './demo-callers.ts';
 
 /** Makes the demo data in a running platform, unless the data directory has it. */
@@ -71,10 +75,9 @@ export async function openDemoData(
       await keep(await seedNewRecords(access, platform));
       await platform.settled();
     }
-    const made = await makeMissing(records as KeptRecords, access, keep);
+    const made = await makeMissing(records as KeptRecords, { ...access, simulator }, keep);
     const complete = { ...(records as KeptRecords), ...made };
-    const { opsUrl } = platform;
-    return demoOf(complete, { ...access, opsUrl, simulatorUrl: simulator.url });
+    return demoOf(complete, { ...access, opsUrl: platform.opsUrl });
   };
   return (platform) => step('Making the demo data', () => seeded(platform));
 }
@@ -82,7 +85,7 @@ export async function openDemoData(
 /** Makes what records of an earlier version lack. Keeps each part as soon as it is made. */
 async function makeMissing(
   records: KeptRecords,
-  access: ApiAccess,
+  access: ApiAccess & { simulator: BureauSimulator },
   keep: <Made extends Partial<KeptRecords>>(made: Made) => Promise<Made>,
 ): Promise<Omit<CompleteRecords, keyof DemoRecords>> {
   if (records.inboxUrl !== access.inboxUrl) {
@@ -91,7 +94,14 @@ async function makeMissing(
     const known = secret === '' ? records : withNewSecret(records, secret);
     await keep({ ...known, inboxUrl: access.inboxUrl });
   }
-  let { users, keyWithoutChat, applications } = records;
+  const { url: simulatorUrl } = access.simulator;
+  if (records.simulatorUrl !== simulatorUrl) {
+    // While the simulator keeps its address, credentials that a user has set stay, too.
+    const retailerIds = [records.retailerId, records.otherTenant.retailerId];
+    await setDemoCredentials(access, access.simulator, retailerIds);
+    await keep({ simulatorUrl });
+  }
+  let { users, keyWithoutChat, applications, creditFile } = records;
   if (users === undefined || keyWithoutChat === undefined) {
     ({ users, keyWithoutChat } = await keep(await makeDemoCallers(access, records)));
   }
@@ -101,7 +111,11 @@ async function makeMissing(
     applications = await makeDemoApplications(access, submitter);
     await keep({ applications });
   }
-  return { users, keyWithoutChat, applications };
+  if (creditFile === undefined) {
+    creditFile = await makeDemoApplicant(access, submitter);
+    await keep({ creditFile });
+  }
+  return { users, keyWithoutChat, applications, creditFile, simulatorUrl };
 }
 
 /**

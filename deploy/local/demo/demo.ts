@@ -53,6 +53,20 @@ export interface DemoApplications {
   archived: string;
 }
 
+/** What records of a version without credit files lack. */
+export interface DemoBureaus {
+  /** The simulator's address, to which the demo last sent the retailers' inquiries. */
+  simulatorUrl: string;
+  /** Named like a persona of the simulator whose file has every section. */
+  creditFile: DemoApplicant;
+}
+
+/** An applicant of the demo's retailer who has consented to inquiries at bureaus. */
+export interface DemoApplicant {
+  applicationId: string;
+  applicantId: string;
+}
+
 /** demo.json: what a person or a program needs to try the running platform. */
 export interface Demo extends Tenant {
   /** Ends in /v1. */
@@ -67,6 +81,7 @@ export interface Demo extends Tenant {
   applications: DemoApplications;
   /** `GET simulatorUrl/inquiries` lists the hard inquiries that the bureau simulator has received. */
   simulatorUrl: string;
+  creditFile: DemoApplicant;
   /** Names of applicants whose inquiries the simulator answers in a special way. */
   personas: ListedPersona[];
   /** The processes by name, where each service is one. */
@@ -103,16 +118,17 @@ export const SECOND_TENANT = {
 };
 
 /** All demo data. */
-export type CompleteRecords = DemoRecords & DemoCallers & { applications: DemoApplications };
+export type CompleteRecords = DemoRecords &
+  DemoCallers & { applications: DemoApplications } & DemoBureaus;
 
 /** The contents of demo.json. */
 export function demoOf(
   { key, keyWithoutChat, ...records }: CompleteRecords,
-  platform: ApiAccess & { opsUrl: string; simulatorUrl: string },
+  platform: ApiAccess & { opsUrl: string },
 ): Demo {
-  const { baseUrl, opsUrl, platformKey, inboxUrl, simulatorUrl } = platform;
+  const { baseUrl, opsUrl, platformKey, inboxUrl } = platform;
   const keys = { integration: key, platform: platformKey, withoutChat: keyWithoutChat };
-  return { baseUrl, opsUrl, keys, ...records, inboxUrl, simulatorUrl, personas: listPersonas() };
+  return { baseUrl, opsUrl, keys, ...records, inboxUrl, personas: listPersonas() };
 }
 
 /** Who creates an application and submits it, and to whom. */
