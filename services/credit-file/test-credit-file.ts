@@ -18,7 +18,7 @@ import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { startCreditFile } from './app.ts';
 import type { CreditFile } from './credit-file.ts';
 import { creditFile } from './service.ts';
@@ -174,7 +174,11 @@ export function useApplicant(settings: Record<string, string> = {}): CreditFiles
   });
   afterAll(() => fixture.service?.close());
   beforeEach(async () => {
-    const { applications, bureau, now } = fixture.service;
+    const { applications, bureau, now, sql } = fixture.service;
+    // The pulls of the test before are none of this one.
+    const unfinished = 'SELECT FROM pulls WHERE finished_at IS NULL';
+    const isIdle = async () => expect((await sql.query(unfinished)).rowCount).toBe(0);
+    await vi.waitFor(isIdle, { timeout: 9_000 });
     Object.assign(applications, { failure: undefined, delay: undefined, onAnswer: undefined });
     bureau.reset();
     now.offsetMs = 0;

@@ -1,4 +1,4 @@
-/** For the tests: a database with the tables of custody and of the audit log, without a running service. */
+/** For the tests: a database with the service's tables, without a running service. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { openDatabase } from '@creditlane/postgres/database';
@@ -6,8 +6,7 @@ import { createTestDatabase } from '@creditlane/postgres/test-database';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import type { AuditRecord } from '../audit/audit-record.ts';
-import { applicantKeys1764910000000 } from '../migrations/0010-applicant-keys.ts';
-import { auditLog1764920000000 } from '../migrations/0011-audit-log.ts';
+import { creditFile } from '../service.ts';
 
 export async function openCustodyDatabase() {
   const made = await createTestDatabase('custody');
@@ -18,7 +17,7 @@ export async function openCustodyDatabase() {
     log: silentLog,
     metrics: new Metrics(),
     entities: [],
-    migrations: [applicantKeys1764910000000, auditLog1764920000000],
+    migrations: [...creditFile.database.migrations],
   });
   return {
     ...database,
