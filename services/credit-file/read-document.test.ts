@@ -38,10 +38,12 @@ test('the holder of a link gets the PDF, and the audit log a record', async () =
   expect(text).toContain('***-***-286');
   expect(text).not.toContain('046454286');
   const { rows } = await fixture.service.sql.query(
-    `SELECT actor_kind, actor FROM audit_records WHERE action = 'DOCUMENT_READ' AND file_id = $1`,
+    `SELECT actor_kind, actor, purpose FROM audit_records WHERE action = 'DOCUMENT_READ' AND file_id = $1`,
     [link.fileId],
   );
-  expect(rows).toEqual([{ actor_kind: 'service', actor: 'gateway' }]);
+  expect(rows).toEqual([
+    { actor_kind: 'service', actor: 'gateway', purpose: 'CREDIT_APPLICATION' },
+  ]);
 });
 
 test('a link ends after fifteen minutes, and each read of the file gives a new one', async () => {

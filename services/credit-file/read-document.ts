@@ -37,9 +37,11 @@ export async function readDocument(
   const text = stored && (await openCreditFile(pool, keyRing, { ...stored, fileId: stored.id }));
   if (stored === undefined || text === undefined) throw linkInvalid();
   const { id: fileId, pullId, retailerId, applicationId, applicantId, source } = stored;
+  const { purpose, consentId } = stored;
   await inTransaction(pool, (tx) =>
     appendAuditRecord(tx, keyRing, {
       ...{ fileId, pullId, retailerId, applicationId, applicantId, source, requestId },
+      ...{ purpose, consentId },
       action: 'DOCUMENT_READ',
       at: clock(),
       actor: actorOf(identity),

@@ -241,6 +241,22 @@ test('a chain that was removed whole is reported when its head was noted', async
   expect(found).toContainEqual(expect.objectContaining({ kind: 'broken', retailerId, seq: 1 }));
 });
 
+test('a pull without a record is reported, also of a retailer without a chain', async () => {
+  const pullId = randomUUID();
+  await database.pool.query(
+    `INSERT INTO pulls (id, retailer_id, application_id, applicant_id, key_id, seq, source, state, forced,
+       requested_by, request_id, consent, attempts, fence, requested_at)
+     VALUES ($1, $2, $1, $1, $1, 1, 'EQUIFAX', 'REQUESTED', false, '', '', '{}', 0, 0, now())`,
+    [pullId, retailerId],
+  );
+  const found: Verification[] = [];
+  for await (const it of verifyAuditLog(database.pool, RING)) found.push(it);
+  const problem = `pull ${pullId} has no record`;
+  expect(found).toContainEqual({ kind: 'broken', retailerId, seq: 1, problem });
+  await append(aRead(retailerId, { action: 'PULL_REQUESTED', pullId }));
+  expect(headOf(await verify())).toMatchObject({ seq: 1 });
+});
+
 test('an append to a chain whose head was changed is refused with its act', async () => {
   await append(aRead(randomUUID()));
   await appendReads(1);

@@ -3,7 +3,12 @@ import { SealError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import { inTransaction } from '@creditlane/postgres/transaction';
-import { findHead, findRecordsAfter, findRetailersWithRecords } from '../store/audit-log.ts';
+import {
+  findHead,
+  findRecordedRetailers,
+  findRecordsAfter,
+  findUnrecordedPull,
+} from '../store/audit-log.ts';
 import { hashOf } from './audit-record.ts';
 import { type ChainHead, EMPTY_CHAIN, openHead } from './chain-head.ts';
 
@@ -32,7 +37,7 @@ export async function* verifyAuditLog(
   keyRing: KeyRing,
   noted: readonly NotedHead[] = [],
 ): AsyncGenerator<Verification> {
-  const found = await findRetailersWithRecords(pool);
+  const found = await findRecordedRetailers(pool);
   const retailers = new Set([...found, ...noted.map(({ retailerId }) => retailerId)]);
   for (const retailerId of retailers) {
     const notedHere = noted.filter((head) => head.retailerId === retailerId);
@@ -42,8 +47,8 @@ export async function* verifyAuditLog(
 
 /**
  * Verifies one chain as of one moment, while records are appended: a record that was changed, removed or moved,
- * records cut off at the end, and a chain that lacks a noted head. Without a noted head, a database that was set back
- * as a whole, records and head together, is not detected.
+ * records cut off at the end, a pull without a record, and a chain that lacks a noted head. Without a noted head, a
+ * database that was set back as a whole, records, head and pulls together, is not detected.
  */
 export function verifyChain(
   pool: Database['pool'],
@@ -78,6 +83,8 @@ export function verifyChain(
     }
     const problem = problemOfHead(keyRing, await findHead(tx, retailerId), retailerId, last);
     if (problem !== undefined) return broken(last.seq + 1, problem);
+    const pullId = await findUnrecordedPull(tx, retailerId);
+    if (pullId !== undefined) return broken(last.seq + 1, `pull ${pullId} has no record`);
     if (noted.some(({ seq }) => seq > last.seq)) {
       return broken(last.seq + 1, 'the record is missing: a noted head is later');
     }

@@ -75,6 +75,14 @@ describe('a request is refused', () => {
     service.applications.subjects.set(key, archived);
     const refusal = { kind: 'conflict', code: 'application_archived' };
     await expect(request(service, applicant)).rejects.toMatchObject(refusal);
+    const { rows } = await service.sql.query(
+      'SELECT action, outcome, source FROM audit_records WHERE applicant_id = $1 ORDER BY seq',
+      [applicant.applicantId],
+    );
+    expect(rows).toEqual([
+      { action: 'PULL_REFUSED', outcome: 'consent_missing', source: 'EQUIFAX' },
+      { action: 'PULL_REFUSED', outcome: 'application_archived', source: 'EQUIFAX' },
+    ]);
   });
 
   test('without credentials with the bureau', async () => {
@@ -85,6 +93,8 @@ describe('a request is refused', () => {
     const refused = { kind: 'conflict', code: 'bureau_credentials_missing' };
     await expect(request(service, applicant)).rejects.toMatchObject(refused);
     await request(service, applicant, { source: Source.TRANSUNION });
+    // Its inquiry is not counted in the next test.
+    await readEnded(service, applicant);
   });
 
   test('while the applications service is away', async () => {

@@ -71,12 +71,27 @@ export function insertRecordQuery(record: ChainedRecord): Query<unknown> {
 const selectRetailers = defineStatement<{ retailer_id: string }>(
   'audit_retailers',
   `SELECT retailer_id FROM audit_heads UNION SELECT retailer_id FROM audit_records
-   ORDER BY retailer_id`,
+   UNION SELECT retailer_id FROM pulls ORDER BY retailer_id`,
 );
 
-/** The retailers that have a chain or a record. */
-export async function findRetailersWithRecords(db: Queryable): Promise<string[]> {
+/** The retailers that have a chain, a record, or a pull, which has records. */
+export async function findRecordedRetailers(db: Queryable): Promise<string[]> {
   return (await selectRetailers.run(db)).map(({ retailer_id }) => retailer_id);
+}
+
+const selectUnrecordedPull = defineStatement<{ id: string }>(
+  'audit_unrecorded_pull',
+  `SELECT id FROM pulls WHERE retailer_id = $1 AND NOT EXISTS (
+     SELECT FROM audit_records WHERE pull_id = pulls.id AND action = 'PULL_REQUESTED') LIMIT 1`,
+);
+
+/** A pull of the retailer whose request has no record. */
+export async function findUnrecordedPull(
+  db: Queryable,
+  retailerId: string,
+): Promise<string | undefined> {
+  const [row] = await selectUnrecordedPull.run(db, [retailerId]);
+  return row?.id;
 }
 
 const selectHead = defineStatement<{ sealed: Buffer }>(

@@ -19,10 +19,16 @@ const COLUMNS = `credit_files.id, credit_files.pull_id AS "pullId",
      credit_files.retailer_id AS "retailerId", credit_files.applicant_id AS "applicantId",
      credit_files.source, credit_files.hit_type AS "hitType",
      credit_files.requested_date AS "requestedDate", credit_files.sealed, pulls.key_id AS "keyId",
-     pulls.application_id AS "applicationId"`;
+     pulls.application_id AS "applicationId", pulls.consent ->> 'purpose' AS purpose,
+     pulls.consent ->> 'consentId' AS "consentId"`;
 
-/** A file with the data key that seals it, and the application of its pull. */
-export type StoredFile = CreditFileRow & { keyId: string; applicationId: string };
+/** A file with the data key that seals it, and the application and the consent of its pull. */
+export type StoredFile = CreditFileRow & {
+  keyId: string;
+  applicationId: string;
+  purpose: string;
+  consentId: string;
+};
 
 const insertRow = defineStatement(
   'credit_file_insert',
