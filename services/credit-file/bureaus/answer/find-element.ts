@@ -20,24 +20,31 @@ export function findElements(from: XmlElement | undefined, path: string): readon
 
 /**
  * The first element of one of these names: the root, or anything inside it, such as the body of a SOAP
- * envelope, where it may also be written as text.
+ * envelope, where the document may also be written as text.
+ *
+ * Texts of an answer's own elements are never read as XML: a consumer's statement could hold a document.
+ *
  * @throws XmlError if a text that looks like a document is none
  */
 export function findAnswer(root: XmlElement, names: readonly string[]): XmlElement | undefined {
-  const found = findInside(root, (element) => names.includes(element.name));
-  if (found !== undefined) return found;
-  const written = findInside(root, ({ text }) => text.trimStart().startsWith('<'));
-  if (written === undefined) return undefined;
-  return findInside(parseXml(written.text.trim()), (element) => names.includes(element.name));
+  const found = findInside(root, names);
+  if (found !== undefined && found.children.length > 0) return found;
+  const text = (found ?? findOnlyLeaf(root))?.text.trim() ?? '';
+  return text.startsWith('<') ? findInside(parseXml(text), names) : found;
 }
 
-function findInside(
-  element: XmlElement,
-  matches: (element: XmlElement) => boolean,
-): XmlElement | undefined {
-  if (matches(element)) return element;
+/** The element without children that is reached through the only child of each element but SOAP's header. */
+function findOnlyLeaf(element: XmlElement): XmlElement | undefined {
+  const children = element.children.filter(({ name }) => name !== 'Header');
+  const [child] = children;
+  if (child === undefined) return element;
+  return children.length === 1 ? findOnlyLeaf(child) : undefined;
+}
+
+function findInside(element: XmlElement, names: readonly string[]): XmlElement | undefined {
+  if (names.includes(element.name)) return element;
   for (const child of element.children) {
-    const found = findInside(child, matches);
+    const found = findInside(child, names);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -82,6 +82,16 @@ describe('an answer in a SOAP envelope', () => {
   });
 });
 
+test('a consumer’s statement that holds a whole answer is a text', () => {
+  const statement = equifaxAnswer(score('00900'));
+  const sections = `<CNConsumerStatements><CNConsumerStatement><Statement>${escapeXml(statement)}</Statement></CNConsumerStatement></CNConsumerStatements>`;
+  const { file } = readFile('equifax', equifaxAnswer(sections));
+  expect(file.scores).toBeUndefined();
+  expect(file.consumerStatements).toEqual([{ statement }]);
+  const nothing = `<EfxTransmit><Other>${escapeXml(statement)}</Other><Other/></EfxTransmit>`;
+  expect(readAnswer('equifax', nothing)).toMatchObject({ kind: 'malformed' });
+});
+
 test.each([
   ['without report and error', '<EfxTransmit/>'],
   ['with a report without a hit code', equifaxAnswer('', '')],

@@ -115,3 +115,16 @@ test('a report in a SOAP envelope, as XML or as text, gives the same file', () =
   const file = readFile('transunion', root);
   expect(contents.map((it) => readFile('transunion', inEnvelope(it)))).toEqual([file, file, file]);
 });
+
+test.each(['<b>', '<REL4Report><TU_FFR_Report><Hit>N</Hit></TU_FFR_Report></REL4Report>'])(
+  'a text "%s" inside a report is a text',
+  (text) => {
+    const sections = `<Trades><Trade><MemberName>${escapeXml(text)}</MemberName></Trade></Trades>`;
+    const root = transUnionAnswer(sections).replace(/<\/?REL4Report>/g, '');
+    const { file } = readFile(
+      'transunion',
+      `<r><ProcessRequestXMLResult>${root}</ProcessRequestXMLResult></r>`,
+    );
+    expect(file).toMatchObject({ hitType: 'HIT', trades: [{ creditor: { name: text } }] });
+  },
+);

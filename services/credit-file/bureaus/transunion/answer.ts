@@ -12,7 +12,7 @@ export function readTransUnionAnswer(body: Uint8Array, options: AnswerValueOptio
 }
 
 function readRoot(root: XmlElement, options: AnswerValueOptions): BureauAnswer {
-  const report = findAnswer(root, ['REL4Report']) ?? findAnswer(root, ['ProcessRequestXMLResult']);
+  const report = findReport(root);
   if (report === undefined)
     return malformed('The answer has neither REL4Report nor a SOAP result.');
   const file = findElement(report, 'TU_FFR_Report');
@@ -30,6 +30,12 @@ function readRoot(root: XmlElement, options: AnswerValueOptions): BureauAnswer {
   if (error === undefined || textOf(error) === '')
     return malformed('The answer has neither a report nor an error.');
   return readError(error, options);
+}
+
+/** REL4Report, or the result of the SOAP operation, which may have its contents without REL4Report. */
+function findReport(root: XmlElement): XmlElement | undefined {
+  const result = findAnswer(root, ['REL4Report', 'ProcessRequestXMLResult']);
+  return findElement(result, 'REL4Report') ?? result;
 }
 
 /** The names of the elements in an error are not publicly known: one that ends in "Code" has the code. */

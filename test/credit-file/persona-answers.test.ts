@@ -1,0 +1,95 @@
+// What the simulator answers for each of its personas, and what the credit-file service makes of it.
+import { join } from 'node:path';
+import { writeEquifaxError } from '@creditlane/bureau-simulator/equifax-answer';
+import { writeFiles } from '@creditlane/bureau-simulator/persona-answer';
+import { PERSONAS } from '@creditlane/bureau-simulator/personas';
+import { writeTransUnionError } from '@creditlane/bureau-simulator/transunion-answer';
+import { describe, expect, test } from 'vitest';
+import { readAnswer } from './bureau-formats.ts';
+
+type Persona = (typeof PERSONAS)[number];
+type Source = Persona['sources'][number];
+
+const GOLDEN = join(import.meta.dirname, 'golden');
+
+const answered = PERSONAS.flatMap((persona) =>
+  persona.sources.flatMap((source) => {
+    const xml = answerOf(persona, source);
+    return xml === undefined ? [] : [{ persona, source, xml, name: nameOf(persona, source) }];
+  }),
+);
+
+describe.each(answered)('$name', ({ persona, source, xml, name }) => {
+  const answer = readAnswer(source, xml);
+
+  test('is answered with the XML of the golden file', async () => {
+    await expect(xml).toMatchFileSnapshot(join(GOLDEN, `${name}.xml`));
+  });
+
+  test('gives the JSON of the golden file', async () => {
+    const json = `${JSON.stringify(answer, null, 2)}\n`;
+    await expect(json).toMatchFileSnapshot(join(GOLDEN, `${name}.json`));
+  });
+
+  test('ends as the table of personas says', () => {
+    const hitType = answer.kind === 'file' ? answer.file.hitType : null;
+    expect({ name, hitType }).toEqual({ name, hitType: persona.hitType });
+    expect(answer.kind).toBe(persona.outcome === 'failed' ? 'refused' : 'file');
+  });
+});
+
+test('every section of the credit file is in the answer of a persona', () => {
+  const sections = new Set<string>();
+  for (const { source, xml } of answered) {
+    const answer = readAnswer(source, xml);
+    if (answer.kind === 'file') for (const name of Object.keys(answer.file)) sections.add(name);
+  }
+  expect([...sections].sort()).toMatchInlineSnapshot(`
+    [
+      "bankruptcies",
+      "bureau",
+      "collections",
+      "consumerStatements",
+      "customerNumber",
+      "fileSinceDate",
+      "foreignInquiries",
+      "hitType",
+      "id",
+      "language",
+      "lastActivityDate",
+      "legalItems",
+      "localInquiries",
+      "requestedDate",
+      "scores",
+      "securedLoans",
+      "source",
+      "specialServices",
+      "subject",
+      "trades",
+    ]
+  `);
+});
+
+/** The XML of a persona that gets any. */
+function answerOf({ behaviour, firstName, lastName }: Persona, source: Source): string | undefined {
+  if (behaviour.kind === 'error') {
+    const write = source === 'EQUIFAX' ? writeEquifaxError : writeTransUnionError;
+    return write(behaviour.code, behaviour.description);
+  }
+  if (behaviour.kind !== 'file') return undefined;
+  const inquiry = {
+    ...{ source, firstName, lastName, reference: 'b1', member: '999ZB12345', sin: '046454286' },
+    dateOfBirth: '1976-02-29',
+    address: {
+      ...{ streetNo: '12', streetName: 'MAIN ST', city: 'OTTAWA', province: 'ON' },
+      postalCode: 'K1A0B1',
+    },
+    date: '2026-11-22',
+  };
+  return writeFiles(inquiry, behaviour);
+}
+
+function nameOf({ firstName, lastName }: Persona, source: Source): string {
+  const name = `${source}-${firstName}-${lastName}`.normalize('NFD').replace(/\p{Diacritic}/gu, '');
+  return name.toLowerCase();
+}
