@@ -72,6 +72,8 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
+    // Tests wait for conditions. The default of one second is too short on a machine under load.
+    expect: { poll: { timeout: 15_000 } },
     retry: 0,
     allowOnly: false,
     sequence: { sequencer: LongestFirst },

@@ -4871,7 +4871,7 @@ export interface operations {
                      *           "sentAt": "2026-03-02T15:04:05.980Z",
                      *           "hitType": "HIT",
                      *           "consent": {
-                     *             "consentId": "0198c0de-0000-7000-8000-000000005001",
+                     *             "consentId": "0198c0de-0000-7000-8000-000000009001",
                      *             "purpose": "CREDIT_APPLICATION",
                      *             "textVersion": "2026-01",
                      *             "documentSha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
