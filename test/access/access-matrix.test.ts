@@ -2,7 +2,6 @@
 import { generateApiKey } from '@creditlane/crypto/api-key';
 import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { NEEDS_BUREAU } from '../platform/needs-bureau.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
 import { makeCallers } from './matrix/callers.ts';
 import type { MatrixCaller } from './matrix/expectation.ts';
@@ -13,8 +12,7 @@ import { Administration, PREPARATIONS, Records } from './matrix/records.ts';
 const document = loadOpenApiDocument();
 // Whoever holds a signed link may open it: test/credit-files.test.ts shows who cannot.
 const described = describedOperations(document).filter(
-  ({ id, path, method }) =>
-    document.paths[path]?.[method]?.['x-access'].caller !== 'link' && !NEEDS_BUREAU.includes(id),
+  ({ path, method }) => document.paths[path]?.[method]?.['x-access'].caller !== 'link',
 );
 
 /** The permissions that the operations ask of a kind of caller. */

@@ -5,7 +5,6 @@ import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-docume
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { recordDemoDecision } from '../platform/api-client.ts';
 import { hexSignature } from '../platform/hex-signature.ts';
-import { NEEDS_BUREAU } from '../platform/needs-bureau.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
 import { conformancePage, titleOf } from './conformance-page.ts';
 import {
@@ -90,46 +89,43 @@ async function requestCreditFile(): Promise<Change> {
   return { headers: { Prefer: 'wait=30' } };
 }
 
-describe.each(SPECIFIED_OPERATIONS.filter(({ id }) => !NEEDS_BUREAU.includes(id)))(
-  'the operation',
-  (operation) => {
-    const { id, statuses, required, values } = operation;
-    // After disableIntegration, the other operations would have no access to the creditor.
-    beforeEach(() => setStatus('REQUESTED'));
+describe.each(SPECIFIED_OPERATIONS)('the operation', (operation) => {
+  const { id, statuses, required, values } = operation;
+  // After disableIntegration, the other operations would have no access to the creditor.
+  beforeEach(() => setStatus('REQUESTED'));
 
-    test.each(statuses.map((status) => ({ status, title: titleOf.status(id, status) })))(
-      '$title',
-      async ({ status }) => {
-        const cause = CAUSES[`${id} ${status}`];
-        const change = status === 401 ? { key: null } : await cause?.();
-        expect((await send(operation, change)).status).toBe(status);
-      },
-    );
+  test.each(statuses.map((status) => ({ status, title: titleOf.status(id, status) })))(
+    '$title',
+    async ({ status }) => {
+      const cause = CAUSES[`${id} ${status}`];
+      const change = status === 401 ? { key: null } : await cause?.();
+      expect((await send(operation, change)).status).toBe(status);
+    },
+  );
 
-    test.each(required.map((field) => ({ field, title: titleOf.required(id, field) })))(
-      '$title',
-      async ({ field }) => {
-        const answer = await send(operation, { body: { [field]: undefined } });
-        expect(answer.status).toBe(400);
-        expect(answer.body.errors).toMatchObject([{ pointer: `/${field}` }]);
-      },
-    );
+  test.each(required.map((field) => ({ field, title: titleOf.required(id, field) })))(
+    '$title',
+    async ({ field }) => {
+      const answer = await send(operation, { body: { [field]: undefined } });
+      expect(answer.status).toBe(400);
+      expect(answer.body.errors).toMatchObject([{ pointer: `/${field}` }]);
+    },
+  );
 
-    test.each(Object.keys(values).map((field) => ({ field, title: titleOf.values(id, field) })))(
-      '$title',
-      async ({ field }) => {
-        for (const value of values[field] ?? []) {
-          const { status } = await send(operation, { body: { [field]: value } });
-          expect(status, value).toBe(statuses[0]);
-        }
-        for (const value of ['AWAITING_DECISION', 'DRAFT', 'BI-WEEKLY', 'ENABLED', 'XX', '']) {
-          const { status } = await send(operation, { body: { [field]: value } });
-          expect(status, value).toBe(statuses.includes(422) ? 422 : 400);
-        }
-      },
-    );
-  },
-);
+  test.each(Object.keys(values).map((field) => ({ field, title: titleOf.values(id, field) })))(
+    '$title',
+    async ({ field }) => {
+      for (const value of values[field] ?? []) {
+        const { status } = await send(operation, { body: { [field]: value } });
+        expect(status, value).toBe(statuses[0]);
+      }
+      for (const value of ['AWAITING_DECISION', 'DRAFT', 'BI-WEEKLY', 'ENABLED', 'XX', '']) {
+        const { status } = await send(operation, { body: { [field]: value } });
+        expect(status, value).toBe(statuses.includes(422) ? 422 : 400);
+      }
+    },
+  );
+});
 
 describe('the event', () => {
   beforeEach(async () => {

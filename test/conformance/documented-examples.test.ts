@@ -16,7 +16,6 @@ import {
   ProgramFolder,
 } from '../documentation/sample-programs.ts';
 import { eventually } from '../platform/eventually.ts';
-import { NEEDS_BUREAU } from '../platform/needs-bureau.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
 
 /** The operations that others need before them, and those that end what others need. */
@@ -100,6 +99,16 @@ describe('a guide', () => {
     const printed = await runProgram(guideProgram('the-first-request', 'shell', 1));
     expect(printed).toContain(platform.demo.creditorId);
   });
+
+  test.for(['typescript', 'python'])(
+    'to credit files pulls one in %s and reads it',
+    async (language, context) => {
+      await skipWithoutPython(language, context);
+      const printed = await runProgram(guideProgram('pull-and-read-a-file', language));
+      const { baseUrl } = platform.demo;
+      expect(printed).toMatch(new RegExp(`^HIT ${baseUrl}/credit-files/[\\w-]+/document\\?.+\n$`));
+    },
+  );
 
   test.for(['typescript', 'python'])(
     'to errors shows in %s how to read one',
@@ -221,20 +230,17 @@ async function documentLink(): Promise<string> {
 }
 
 describe('the example of', () => {
-  test.each(requests.filter(({ id }) => !NEEDS_BUREAU.includes(id)))(
-    '$id, $name, succeeds with the ids of the demo',
-    async (request) => {
-      const { operation, id, url, body } = request;
-      const replace = await idReplacer(id);
-      const isLink = operation.access.caller === 'link';
-      const path = isLink ? await documentLink() : replace(url);
-      const answer = await platform.api.call(operation.method.toUpperCase(), path, {
-        key: keyFor(operation),
-        ...(body !== undefined && { body: replace(JSON.stringify(body)) }),
-      });
-      expect([...operation.successes.keys()], JSON.stringify(answer.body)).toContain(answer.status);
-    },
-  );
+  test.each(requests)('$id, $name, succeeds with the ids of the demo', async (request) => {
+    const { operation, id, url, body } = request;
+    const replace = await idReplacer(id);
+    const isLink = operation.access.caller === 'link';
+    const path = isLink ? await documentLink() : replace(url);
+    const answer = await platform.api.call(operation.method.toUpperCase(), path, {
+      key: keyFor(operation),
+      ...(body !== undefined && { body: replace(JSON.stringify(body)) }),
+    });
+    expect([...operation.successes.keys()], JSON.stringify(answer.body)).toContain(answer.status);
+  });
 });
 
 /** Puts the ids of the demo's records where a text has those of the examples. */

@@ -2125,6 +2125,7 @@ export type components = {
              * @enum {string|null}
              */
             source?: "CREDIT_APP" | "EQUIFAX" | "TRANSUNION" | null;
+            /** @description The bureau's number of this file. */
             id?: string;
             /** @description Opens this file as a PDF for 15 minutes, without a key. Each read gives a new link. */
             signedPdfUrl?: string;
