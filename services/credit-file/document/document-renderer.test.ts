@@ -1,23 +1,21 @@
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { DocumentRenderer } from './document-renderer.ts';
 import { drawCreditFile } from './draw-credit-file.ts';
 import { fileWithTrades, NO_HIT_FILE, WHOLE_FILE } from './test-credit-files.ts';
 
 const LIMITS = { threads: 1, queued: 1, timeLimitMs: 60_000 };
 const metrics = new Metrics();
-let renderer: DocumentRenderer;
-afterEach(() => renderer.close());
+const renderer = new DocumentRenderer(metrics, LIMITS);
+afterAll(() => renderer.close());
 
 test('a thread renders the same bytes as a call, one document after the other', async () => {
-  renderer = new DocumentRenderer(metrics, LIMITS);
   const documents = await Promise.all([renderer.render(WHOLE_FILE), renderer.render(WHOLE_FILE)]);
   const expected = await drawCreditFile(WHOLE_FILE);
   for (const document of documents) expect(Buffer.compare(document, expected)).toBe(0);
 });
 
 test('a document above the limit of the queue is refused, and the others are rendered', async () => {
-  renderer = new DocumentRenderer(metrics, LIMITS);
   const first = renderer.render(NO_HIT_FILE);
   const second = renderer.render(NO_HIT_FILE);
   await expect(renderer.render(NO_HIT_FILE)).rejects.toMatchObject({ kind: 'unavailable' });
@@ -26,13 +24,15 @@ test('a document above the limit of the queue is refused, and the others are ren
 });
 
 test('a document above the time limit is refused', async () => {
-  renderer = new DocumentRenderer(metrics, { ...LIMITS, timeLimitMs: 1 });
-  await expect(renderer.render(fileWithTrades(200))).rejects.toMatchObject({ kind: 'unavailable' });
+  const impatient = new DocumentRenderer(metrics, { ...LIMITS, timeLimitMs: 1 });
+  await expect(impatient.render(fileWithTrades(200))).rejects.toMatchObject({
+    kind: 'unavailable',
+  });
+  await impatient.close();
   expect(await metrics.text()).toContain('outcome="timed_out"');
 });
 
 test('a file that cannot be drawn fails alone', async () => {
-  renderer = new DocumentRenderer(metrics, LIMITS);
   const broken = { trades: 5 } as unknown as typeof WHOLE_FILE;
   await expect(renderer.render(broken)).rejects.toThrow(TypeError);
   expect(await renderer.render(NO_HIT_FILE)).toBeInstanceOf(Uint8Array);

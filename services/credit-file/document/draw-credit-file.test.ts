@@ -168,7 +168,7 @@ describe('hostile texts', () => {
   });
 
   test('that are longer than a page go on on the next pages, whole', async () => {
-    const statement = Array.from({ length: 4000 }, (_, index) => `word${index}`).join(' ');
+    const statement = Array.from({ length: 2500 }, (_, index) => `word${index}`).join(' ');
     const file = { consumerStatements: [{ statement }, { statement: 'the next one' }] };
     const { pages, text } = await readPdf(await drawCreditFile(file));
     expect(pages.length).toBeGreaterThan(3);
@@ -209,8 +209,7 @@ function formsOf(value: unknown, words: Words): string[] {
   const enumerated = Object.values(words.enumerations)
     .map((group: Record<string, string>) => group[text])
     .filter((word) => word !== undefined);
-  // A score and a postal code are printed in another form than bureaus send.
-  return enumerated.length > 0 ? enumerated : [text, text.replace(/^0+/, '')];
+  return enumerated.length > 0 ? enumerated : [text];
 }
 
 function withoutSpaces(text: string): string {

@@ -55,8 +55,8 @@ export const WHOLE_FILE: CreditFile = {
   },
   scores: [
     {
-      number: 3,
-      value: '00686',
+      number: 686,
+      value: '686',
       narratives: ['Beacon credit score'],
       reasons: [
         'Ratio of balances to credit limits is high',
@@ -65,7 +65,8 @@ export const WHOLE_FILE: CreditFile = {
       ],
       rejectCodes: ['E7'],
     },
-    { number: 8, sign: '-', value: '12', narratives: ['Bankruptcy navigator'] },
+    { number: -12, sign: '-', value: '12', narratives: ['Bankruptcy navigator'] },
+    { value: 'N/A', narratives: ['Third score'] },
   ],
   bankruptcies: [
     {

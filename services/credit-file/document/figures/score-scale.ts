@@ -2,11 +2,6 @@
 export const LOWEST_SCORE = 300;
 export const HIGHEST_SCORE = 900;
 
-/** A score as a number: bureaus pad it with zeros ("00686"). Undefined for any other text. */
-export function parseScore(value: string | undefined): number | undefined {
-  return value !== undefined && /^\d{1,6}$/.test(value.trim()) ? Number(value) : undefined;
-}
-
 /** From 0 for the lowest score to 1 for the highest; undefined outside of the range. */
 export function positionOnScale(score: number): number | undefined {
   if (score < LOWEST_SCORE || score > HIGHEST_SCORE) return undefined;

@@ -1,11 +1,6 @@
 /** The scores of a file, with their place on the range and their reasons. */
 import type { CreditFile } from '../../credit-file.ts';
-import {
-  HIGHEST_SCORE,
-  LOWEST_SCORE,
-  parseScore,
-  positionOnScale,
-} from '../figures/score-scale.ts';
+import { HIGHEST_SCORE, LOWEST_SCORE, positionOnScale } from '../figures/score-scale.ts';
 import { LEFT, type Tag, WIDTH } from '../sheet/sheet.ts';
 import { COLORS, STYLES, type StyleName } from '../sheet/styles.ts';
 import { type Drawing, join, labelled } from './drawing.ts';
@@ -29,9 +24,11 @@ export function drawScores(drawing: Drawing, section: Tag): void {
 function drawScore(drawing: Drawing, section: Tag, score: Score): void {
   const { sheet, words } = drawing;
   const { labels } = words;
-  const number = parseScore(score.value);
-  const position = number === undefined || score.sign ? undefined : positionOnScale(number);
-  const value = join([score.sign, String(number ?? score.value ?? '–')], '') ?? '–';
+  const { number } = score;
+  const position = number === undefined ? undefined : positionOnScale(number);
+  const value = number?.toString() ?? '–';
+  // A value such as "N/A" is no number: it stands beside the dash, however long it is.
+  const otherValue = number === undefined ? join([score.sign, score.value], '') : undefined;
   const valueHeight = STYLES.score.lineHeight + (position === undefined ? 6 : 34);
   sheet.reserve(Math.max(valueHeight, 70));
   const top = sheet.y;
@@ -46,10 +43,7 @@ function drawScore(drawing: Drawing, section: Tag, score: Score): void {
   if (position !== undefined) drawScale(drawing, section, value, position);
 
   const texts: [string | undefined, StyleName][] = [
-    [
-      score.number === undefined ? labels.score : `${labels.scoreProduct} ${score.number}`,
-      'subheading',
-    ],
+    [labelled(labels.score, otherValue, words) ?? labels.score, 'subheading'],
     ...(score.narratives ?? []).map((text): [string, StyleName] => [text, 'body']),
     [score.reasons?.length ? labels.reasons : undefined, 'small'],
     ...(score.reasons ?? []).map((text): [string, StyleName] => [`• ${text}`, 'body']),

@@ -182,7 +182,6 @@ export const ENGLISH: Words = {
     attention: 'Attention',
     score: 'Score',
     noScore: 'No score reported',
-    scoreProduct: 'Score product',
     scoreRange: 'Canadian credit scores range from 300 to 900',
     reasons: 'Reasons',
     rejectCodes: 'Reject codes',

@@ -182,7 +182,6 @@ export const FRENCH: Words = {
     attention: 'À noter',
     score: 'Pointage',
     noScore: 'Aucun pointage déclaré',
-    scoreProduct: 'Produit de pointage',
     scoreRange: 'Les pointages de crédit au Canada vont de 300 à 900',
     reasons: 'Motifs',
     rejectCodes: 'Codes de rejet',

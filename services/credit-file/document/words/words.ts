@@ -77,7 +77,6 @@ interface Labels {
   attention: string;
   score: string;
   noScore: string;
-  scoreProduct: string;
   scoreRange: string;
   reasons: string;
   rejectCodes: string;
