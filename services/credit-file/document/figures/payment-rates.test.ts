@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { FRENCH } from '../words/french.ts';
-import { countPresentRates, lateness, RATES_WORST_FIRST, worstRates } from './payment-rates.ts';
+import {
+  countPresentRates,
+  lateness,
+  RATES_WORST_FIRST,
+  totalDaysPastDue,
+  worstRates,
+} from './payment-rates.ts';
 
 test('every payment rate has a place in the order', () => {
   expect([...RATES_WORST_FIRST].sort()).toEqual(
@@ -44,4 +50,12 @@ test('accounts are counted by rate, worst first, those without a rate last', () 
     { rate: 'PAID_AS_AGREED_AND_UP_TO_DATE', accounts: 2 },
     { rate: undefined, accounts: 1 },
   ]);
+});
+
+test('late payments are added up by 30, 60 and 90 days, and are unknown if no account reports them', () => {
+  expect(totalDaysPastDue([{ count30DaysPastDue: 3, count60DaysPastDue: 1 }, {}])).toEqual([
+    3, 1, 0,
+  ]);
+  expect(totalDaysPastDue([{ count90DaysPastDue: 0 }])).toEqual([0, 0, 0]);
+  expect(totalDaysPastDue([{}])).toBeUndefined();
 });

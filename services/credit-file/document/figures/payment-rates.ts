@@ -49,6 +49,19 @@ export function worstRates(trades: readonly Trade[]): {
   return { present: worstRate(present), ever: worstRate([...present, ...earlier]) };
 }
 
+/** How often all accounts together were 30, 60 and 90 days late; undefined if no account reports it. */
+export function totalDaysPastDue(trades: readonly Trade[]): number[] | undefined {
+  const counts = trades.map((trade) => [
+    trade.count30DaysPastDue,
+    trade.count60DaysPastDue,
+    trade.count90DaysPastDue,
+  ]);
+  if (counts.flat().every((count) => count === undefined)) return undefined;
+  return [0, 1, 2].map((column) =>
+    counts.reduce((total, count) => total + (count[column] ?? 0), 0),
+  );
+}
+
 /** How many accounts have each rate now, worst rate first; those without a rate last. */
 export function countPresentRates(
   trades: readonly Trade[],

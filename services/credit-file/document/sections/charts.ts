@@ -1,5 +1,10 @@
 /** The charts of the summary: accounts by present payment rate, and late payments by month. */
-import { countLateMonths, type LateCounts, totalLate } from '../figures/late-months.ts';
+import {
+  countLateMonths,
+  type LateCounts,
+  type LateMonths,
+  totalLate,
+} from '../figures/late-months.ts';
 import { countPresentRates, type Lateness, lateness } from '../figures/payment-rates.ts';
 import { LEFT, type Tag, WIDTH } from '../sheet/sheet.ts';
 import { COLORS, STYLES } from '../sheet/styles.ts';
@@ -16,14 +21,15 @@ const LATENESSES: readonly Lateness[] = ['one', 'two', 'severe'];
 export function drawCharts(drawing: Drawing, section: Tag): void {
   const { sheet } = drawing;
   const rates = countPresentRates(drawing.file.trades ?? []);
-  const height = Math.max(
-    TITLE_HEIGHT + rates.length * ROW_HEIGHT,
-    TITLE_HEIGHT + PLOT_HEIGHT + 26 + LEGEND_HEIGHT,
-  );
+  const history = countLateMonths(drawing.file.trades ?? [], lastDateOf(drawing));
+  const isPunctual = [history.before, ...history.months].every((counts) => totalLate(counts) === 0);
+  const height =
+    TITLE_HEIGHT +
+    Math.max(rates.length * ROW_HEIGHT, isPunctual ? 0 : PLOT_HEIGHT + 26 + LEGEND_HEIGHT);
   sheet.reserve(height + 10);
   sheet.y += 4;
   drawPresentRates(drawing, section, rates, height);
-  drawLateMonths(drawing, section, height);
+  drawLateMonths(drawing, section, history, height);
   sheet.y += height + 8;
 }
 
@@ -67,11 +73,15 @@ function barColor(rate: Parameters<typeof lateness>[0] | undefined): string {
 }
 
 /** Draws a column of late payments for each of the last months, and one for the time before. */
-function drawLateMonths(drawing: Drawing, section: Tag, height: number): void {
-  const { sheet, words, formats, file } = drawing;
+function drawLateMonths(
+  drawing: Drawing,
+  section: Tag,
+  { before, months }: LateMonths,
+  height: number,
+): void {
+  const { sheet, words, formats } = drawing;
   const { labels } = words;
   const left = LEFT + PANEL_WIDTH + 24;
-  const { before, months } = countLateMonths(file.trades ?? [], lastDateOf(drawing));
   const columns = [{ month: undefined, ...before }, ...months];
   const late = columns.filter((counts) => totalLate(counts) > 0);
   const draw = () => {

@@ -1,5 +1,6 @@
 /** The sections of a file's inquiries, special services and consumer statements. */
 import type { Tag } from '../sheet/sheet.ts';
+import { formatPhoneNumber } from '../words/formats.ts';
 import { type Drawing, drawTableSection, wordOf } from './drawing.ts';
 
 export function drawInquiries(drawing: Drawing, root: Tag): void {
@@ -15,7 +16,12 @@ export function drawInquiries(drawing: Drawing, root: Tag): void {
       { title: [labels.phone], share: 2 },
     ],
     rows: (file.localInquiries ?? []).map(({ date: on, customer }) => ({
-      cells: [[date(on)], [customer?.name], [customer?.id], [customer?.phoneNumber]],
+      cells: [
+        [date(on)],
+        [customer?.name],
+        [customer?.id],
+        [customer?.phoneNumber && formatPhoneNumber(customer.phoneNumber)],
+      ],
     })),
   });
   drawTableSection(drawing, root, {
@@ -49,7 +55,7 @@ export function drawSpecialServices(drawing: Drawing, root: Tag): void {
         [dateReported && formats.date(dateReported)],
         [customer?.name],
         [customer?.id],
-        [customer?.phoneNumber],
+        [customer?.phoneNumber && formatPhoneNumber(customer.phoneNumber)],
       ],
     })),
   });

@@ -1,12 +1,12 @@
 /** The first section of a document: scores, what needs attention, figures and the payment history. */
 import { totalAccounts } from '../figures/account-totals.ts';
 import { countEntries } from '../figures/entry-counts.ts';
-import { lateness, worstRates } from '../figures/payment-rates.ts';
+import { lateness, totalDaysPastDue, worstRates } from '../figures/payment-rates.ts';
 import { LEFT, type Tag, WIDTH } from '../sheet/sheet.ts';
 import { COLORS, STYLES } from '../sheet/styles.ts';
 import { drawHeading } from '../sheet/table.ts';
 import { drawCharts } from './charts.ts';
-import { type Drawing, labelled, wordOf } from './drawing.ts';
+import { type Drawing, join, labelled, wordOf } from './drawing.ts';
 import { drawFacts, type Fact } from './facts.ts';
 import { drawScores } from './scores.ts';
 
@@ -103,6 +103,7 @@ function countFacts({ file, words, formats }: Drawing): Fact[] {
   const { labels } = words;
   const counts = countEntries(file);
   const number = (value: number) => formats.number(value);
+  const daysPastDue = totalDaysPastDue(file.trades ?? []);
   return [
     {
       label: labels.accounts,
@@ -139,6 +140,11 @@ function countFacts({ file, words, formats }: Drawing): Fact[] {
       style: 'figure',
     },
     { label: labels.securedLoans, value: number(counts.securedLoans), style: 'figure' },
+    {
+      label: labels.daysPastDue,
+      value: daysPastDue && join(daysPastDue.map(number), '/'),
+      style: 'figure',
+    },
   ];
 }
 

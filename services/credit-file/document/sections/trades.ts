@@ -4,6 +4,7 @@ import { isInUsDollars } from '../figures/accounts.ts';
 import { lateness } from '../figures/payment-rates.ts';
 import type { Tag } from '../sheet/sheet.ts';
 import type { CellText, Column, Row } from '../sheet/table.ts';
+import { formatPhoneNumber } from '../words/formats.ts';
 import { type Drawing, drawTableSection, join, labelled, wordOf } from './drawing.ts';
 
 export function drawTrades(drawing: Drawing, root: Tag): void {
@@ -43,7 +44,13 @@ function rowOf(drawing: Drawing, trade: Trade): Row {
       [
         styled(creditor?.name, 'strong'),
         trade.accountNumber,
-        styled(join([creditor?.id, creditor?.phoneNumber], ' · '), 'muted'),
+        styled(
+          join(
+            [creditor?.id, creditor?.phoneNumber && formatPhoneNumber(creditor.phoneNumber)],
+            ' · ',
+          ),
+          'muted',
+        ),
       ],
       [
         wordOf(portfolioType, trade.portfolioType),

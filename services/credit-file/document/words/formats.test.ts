@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ENGLISH } from './english.ts';
-import { formatPostalCode, formatsOf } from './formats.ts';
+import { formatPhoneNumber, formatPostalCode, formatsOf } from './formats.ts';
 import { FRENCH } from './french.ts';
 
 const english = formatsOf(ENGLISH);
@@ -40,4 +40,10 @@ test('a postal code of Canada is in two groups, and any other text stays as it i
   expect(formatPostalCode('H3B4W8')).toBe('H3B 4W8');
   expect(formatPostalCode('H3B 4W8')).toBe('H3B 4W8');
   expect(formatPostalCode('90210')).toBe('90210');
+});
+
+test('a telephone number of ten digits is in groups, and any other text stays as it is', () => {
+  expect(formatPhoneNumber('4165550101')).toBe('416-555-0101');
+  expect(formatPhoneNumber('416-555-0101')).toBe('416-555-0101');
+  expect(formatPhoneNumber('555-0101 ext 4')).toBe('555-0101 ext 4');
 });

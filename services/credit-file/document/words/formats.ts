@@ -58,6 +58,11 @@ export function isCalendarDate(text: string | undefined): text is string {
   return /^\d{4}-\d{2}-\d{2}$/.test(text ?? '') && !Number.isNaN(Date.parse(text ?? ''));
 }
 
+/** A telephone number of North America in groups: "416-555-0101". Any other text stays as it is. */
+export function formatPhoneNumber(number: string): string {
+  return number.replace(/^(\d{3})(\d{3})(\d{4})$/, '$1-$2-$3');
+}
+
 /** A postal code of Canada in two groups, as on envelopes: "H3B 4W8". Any other text stays as it is. */
 export function formatPostalCode(code: string): string {
   return code.replace(/^([A-Z]\d[A-Z])(\d[A-Z]\d)$/, '$1 $2');
