@@ -14,6 +14,7 @@ import { identifyProcess, type ProcessIdentity } from '@creditlane/supervision/p
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { recordDemoDecision } from './platform/api-client.ts';
 import {
+  type Canary,
   dumpDatabases,
   findCanaries,
   findWalEnd,
@@ -159,7 +160,8 @@ describeWithKafka(kafka, 'npm run up', () => {
       yield { place: 'logs of the services', bytes: Buffer.from(platform.output.slice(announced)) };
     }
     const known = { name: 'id', texts: [applicationId, requestId] };
-    const found = await findCanaries(places(), [...canaries, known, seeded]);
+    const installed = await findSecrets(directory);
+    const found = await findCanaries(places(), [...canaries, ...installed, known, seeded]);
     // The search finds what is in the clear, in each kind of place and in each encoding.
     const isKnown = (it: string) => it.startsWith('id ') || it.startsWith('seeded leak ');
     const leakTable = 'postgres public.leak';
@@ -286,6 +288,17 @@ async function listLiving(demo: Demo): Promise<string[]> {
     return startTime === '' ? [] : [name];
   });
   return (await Promise.all(all)).flat();
+}
+
+/** The secrets that the installation has generated, those in base64 as their bytes, too. */
+async function findSecrets(directory: string): Promise<Canary[]> {
+  const secrets = await readJson<Record<string, unknown>>(join(directory, 'secrets.json'));
+  return ['keyRing', 'requestDigestKey', 'documentLinkKey'].map((name) => {
+    const secret = secrets?.[name];
+    if (typeof secret !== 'string') throw new Error(`secrets.json has no ${name}`);
+    const text = secret.replace(/^[^:]*:/, '');
+    return { name, texts: [text, Buffer.from(text, 'base64')] };
+  });
 }
 
 /** The URL by which the installation's PostgreSQL is administrated. */

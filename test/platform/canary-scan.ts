@@ -7,7 +7,7 @@ import pg from 'pg';
 /** A value that must be nowhere in the clear, with the other ways of writing it, such as with dashes. */
 export interface Canary {
   name: string;
-  texts: readonly string[];
+  texts: readonly (string | Buffer)[];
 }
 
 /** Bytes of one place, such as a table or a file of the write-ahead log. */
@@ -34,10 +34,10 @@ export async function findCanaries(
 }
 
 /** The byte sequences by which a text could be stored, each with the name of its encoding. */
-function formsOf(text: string): [form: string, bytes: Buffer][] {
-  const bytes = Buffer.from(text);
+function formsOf(text: string | Buffer): [form: string, bytes: Buffer][] {
+  const bytes = Buffer.from(text as Uint8Array);
   const hex = bytes.toString('hex');
-  const utf16 = Buffer.from(text, 'utf16le');
+  const utf16 = Buffer.from(bytes.toString('latin1'), 'utf16le');
   const base64 = [0, 1, 2].map((offset) => base64At(bytes, offset));
   return [
     ['text', bytes],

@@ -2,82 +2,141 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Demo } from '@creditlane/local/demo/demo';
 import { makeApplication, makeSubmission } from '@creditlane/local/demo/demo';
-import { type Answer, ApiClient } from './api-client.ts';
+import { type Answer, ApiClient, type CallOptions } from './api-client.ts';
 import type { Canary } from './canary-scan.ts';
 
-/** The id of a request and of a record, which are no secrets: they are found wherever something is written. */
 export interface PutCanaries {
   canaries: Canary[];
-  requestId: string;
+  /** Ids of a record and of a request, which are no secrets: they are found wherever something is written. */
   applicationId: string;
+  requestId: string;
 }
 
 /** A social insurance number of the 0-series, which is never issued. */
 const SIN = '073918468';
 
-const aWord = () => `Canary${randomBytes(12).toString('hex')}`;
-
+/** Sends every kind of secret and personal data in, and has a credit file pulled, read and made into a PDF. */
 export async function putCanaries(demo: Demo): Promise<PutCanaries> {
-  const api = new ApiClient(demo);
   const requestId = `request-${randomUUID()}`;
-  const headers = { 'x-request-id': requestId };
+  const { applicationId, applicantId, canaries } = await putApplicant(demo, requestId);
+  const path = `/applications/${applicationId}`;
+  const secrets = await putSecrets(demo, path);
+  const inFile = await pullCreditFile(demo, `${path}/credit-file/${applicantId}`);
+  return { requestId, applicationId, canaries: [...canaries, ...secrets, ...inFile] };
+}
+
+/** Creates, submits and exports an application, and comments on it. */
+async function putApplicant(demo: Demo, requestId: string) {
+  const { creditorId, integrationId, retailerId } = demo;
   const [lastName, street, employer, comment] = [aWord(), aWord(), aWord(), aWord()];
   const email = `${aWord().toLowerCase()}@example.com`;
-  const { primaryApplicant, ...application } = makeApplication(demo.retailerId);
+  const { primaryApplicant, ...application } = makeApplication(retailerId);
   const [address] = primaryApplicant.addressHistory;
   const [employment] = primaryApplicant.employmentHistory;
-  const created = await api.post(
-    '/applications',
-    {
-      ...application,
-      primaryApplicant: {
-        ...primaryApplicant,
-        lastName,
-        email,
-        sin: SIN,
-        addressHistory: [{ ...address, streetName: street }],
-        employmentHistory: [{ ...employment, employerName: employer }],
-      },
+  const person = { ...primaryApplicant, lastName, email, sin: SIN };
+  const headers = { 'x-request-id': requestId };
+  const body = {
+    ...application,
+    primaryApplicant: {
+      ...person,
+      addressHistory: [{ ...address, streetName: street }],
+      employmentHistory: [{ ...employment, employerName: employer }],
     },
-    { headers },
-  );
-  require2xx(created);
+  };
+  const created = await call(demo, 'POST', '/applications', { body, headers });
   const { applicationId } = created.body;
   const { applicantId } = created.body.primaryApplicant;
-  const { creditorId, integrationId } = demo;
   const path = `/applications/${applicationId}`;
-  require2xx(await api.post(`${path}/submit`, makeSubmission({ ...demo, applicantId })));
-  require2xx(await api.post(`${path}/export`, { integrationId, creditorId }));
+  const submission = makeSubmission({ ...demo, applicantId });
+  await call(demo, 'POST', `${path}/submit`, { body: submission });
+  await call(demo, 'POST', `${path}/export`, { body: { integrationId, creditorId } });
   const fromCreditor = { userName: lastName, comment };
-  require2xx(await api.post(`${path}/creditors/${creditorId}/comment`, fromCreditor, { headers }));
+  await call(demo, 'POST', `${path}/creditors/${creditorId}/comment`, { body: fromCreditor });
+  const canaries: Canary[] = [
+    { name: 'SIN', texts: [SIN, groupedBy('-'), groupedBy(' ')] },
+    { name: 'last name', texts: [lastName] },
+    { name: 'e-mail address', texts: [email] },
+    { name: 'street', texts: [street] },
+    { name: 'employer', texts: [employer] },
+    { name: 'comment', texts: [comment] },
+  ];
+  return { applicationId, applicantId, canaries };
+}
 
-  const asPlatform = { key: demo.keys.platform };
-  const keys = `/platform/integrations/${integrationId}/keys`;
-  const issued = await api.post(keys, {}, asPlatform);
-  require2xx(issued);
-  // A request with the key, which is looked up and cached.
-  require2xx(await api.get(path, { key: issued.body.key }));
-  return {
-    requestId,
-    applicationId,
-    canaries: [
-      { name: 'SIN', texts: [SIN, SIN.replace(/(...)(...)(...)/, '$1-$2-$3'), spaced(SIN)] },
-      { name: 'last name', texts: [lastName] },
-      { name: 'e-mail address', texts: [email] },
-      { name: 'street', texts: [street] },
-      { name: 'employer', texts: [employer] },
-      { name: 'comment', texts: [comment] },
-      { name: 'API key', texts: [issued.body.key] },
-      { name: 'platform key', texts: [demo.keys.platform] },
-      { name: 'webhook secret', texts: [demo.webhookSecret, demo.webhookSecret.slice(6)] },
-    ],
+/** Issues and uses an API key, and sets bureau credentials of another retailer. */
+async function putSecrets(demo: Demo, path: string): Promise<Canary[]> {
+  const { keys, integrationId, otherTenant, webhookSecret } = demo;
+  const asPlatform = { key: keys.platform };
+  const keysPath = `/platform/integrations/${integrationId}/keys`;
+  const issued = await call(demo, 'POST', keysPath, { ...asPlatform, body: {} });
+  await call(demo, 'GET', path, { key: issued.body.key });
+
+  const credentialsPath = `/platform/retailers/${otherTenant.retailerId}/bureau-credentials`;
+  const baseUrl = 'https://bureau.example.com';
+  const equifax = {
+    ...{ customerCode: 'Q731', customerNumber: '731QZ91847', transport: 'OAUTH', baseUrl },
+    ...{ securityCode: aWord(), clientId: aWord(), clientSecret: aWord() },
   };
+  const transUnion = { memberCode: aWord(), password: aWord(), baseUrl };
+  const put = (source: string, body: object) =>
+    call(demo, 'PUT', `${credentialsPath}/${source}`, { ...asPlatform, body });
+  await put('EQUIFAX', equifax);
+  await put('TRANSUNION', transUnion);
+  return [
+    { name: 'API key', texts: [issued.body.key] },
+    { name: 'platform key', texts: [keys.platform] },
+    { name: 'webhook secret', texts: [webhookSecret, webhookSecret.replace('whsec_', '')] },
+    { name: 'member number', texts: [equifax.customerNumber] },
+    { name: 'security code', texts: [equifax.securityCode] },
+    { name: 'client id', texts: [equifax.clientId] },
+    { name: 'client secret', texts: [equifax.clientSecret] },
+    { name: 'member code', texts: [transUnion.memberCode] },
+    { name: 'password', texts: [transUnion.password] },
+  ];
 }
 
-function spaced(sin: string): string {
-  return sin.replace(/(...)(...)(...)/, '$1 $2 $3');
+/** Pulls, reads and prints a credit file; resolves to what the bureau alone knows of the person. */
+async function pullCreditFile(demo: Demo, path: string): Promise<Canary[]> {
+  await call(demo, 'POST', `${path}/request`, {
+    body: { source: 'EQUIFAX', requestId: randomUUID() },
+  });
+  const read = await call(demo, 'GET', path, { headers: { prefer: 'wait=30' } });
+  const status = read.headers.get('x-credit-file-status');
+  if (status !== 'COMPLETE') throw new Error(`the credit file is ${status}`);
+  const { trades, signedPdfUrl } = read.body;
+  const document = await fetch(signedPdfUrl);
+  if (!document.ok) throw new Error(`the document was answered with ${document.status}`);
+  const signature = new URL(signedPdfUrl).searchParams.get('signature') ?? '';
+  return [
+    { name: 'account number', texts: [trades[0].accountNumber] },
+    { name: 'creditor of a trade', texts: [trades[0].creditor.name] },
+    { name: 'signature of a link', texts: [signature] },
+  ];
 }
 
-function require2xx({ status, body }: Answer): void {
-  if (status >= 300) throw new Error(`answered with ${status}: ${JSON.stringify(body)}`);
+async function call(
+  demo: Demo,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer> {
+  // With a key, the answer of a POST is stored.
+  const headers = {
+    ...(method === 'POST' && { 'idempotency-key': randomUUID() }),
+    ...options.headers,
+  };
+  const answer = await new ApiClient(demo).call(method, path, { ...options, headers });
+  if (answer.status >= 300) {
+    throw new Error(`${method} ${path} was answered with ${answer.status}`);
+  }
+  return answer;
+}
+
+/** Long enough to be unique, and to be recognised in what PostgreSQL has compressed. */
+function aWord(): string {
+  return `Canary${randomBytes(12).toString('hex')}`;
+}
+
+function groupedBy(separator: string): string {
+  return SIN.replace(/(...)(...)(...)/, `$1${separator}$2${separator}$3`);
 }
