@@ -27,6 +27,8 @@ const LOCAL_SERVERS: Record<string, Record<string, string>> = {
     EQUIFAX_TOKEN_URL: '/equifax/token',
     EQUIFAX_TOKEN_SCOPE: 'simulator',
     TRANSUNION_REQUEST_TEMPLATE: REQUEST_TEMPLATE,
+    // The simulator's own error code: no code of TransUnion is publicly known.
+    BUREAU_CODE_TABLES: 'transunion: { error: { A001: credentials } }',
   },
 };
 

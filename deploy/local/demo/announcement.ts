@@ -5,6 +5,8 @@ import type { Demo, ServiceAddress } from './demo.ts';
 export function announce(demo: Demo, services: Record<string, ServiceAddress> = {}): string {
   const docs = new URL('/docs', demo.baseUrl).href;
   const decision = `${demo.baseUrl}/applications/${demo.applicationId}/creditors/${demo.creditorId}/decision`;
+  const { creditFile } = demo;
+  const file = `${demo.baseUrl}/applications/${creditFile.applicationId}/credit-file/${creditFile.applicantId}`;
   const key = `-H "Authorization: Bearer ${demo.keys.integration}"`;
   const body = JSON.stringify({
     applicationId: demo.applicationId,
@@ -45,6 +47,17 @@ read it back with its history,
 and see the signed webhook that the subscriber received.
 
   curl -H "Accept: application/json" ${demo.inboxUrl}
+
+Pull a credit file of an applicant who has consented,
+
+  curl ${key} \\
+    -H "Content-Type: application/json" -d '{"source":"EQUIFAX"}' \\
+    ${file}/request
+
+and read it.
+
+  curl ${key} -H "Prefer: wait=30" \\
+    ${file}
 
 Ctrl-C stops everything; the data stays.
 `;

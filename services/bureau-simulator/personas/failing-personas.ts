@@ -18,6 +18,10 @@ export const MISSING_TAG = {
   TRANSUNION: { code: 'R001', description: 'Missing element in the request' },
 };
 
+/**
+ * After five failures of the connection in a row, callers usually ask a bureau no more for a while. Each bureau
+ * therefore has four personas with such failures, and no two of them follow each other.
+ */
 export const FAILING_PERSONAS: readonly Persona[] = [
   withoutFile(
     {
@@ -38,27 +42,8 @@ export const FAILING_PERSONAS: readonly Persona[] = [
     { kind: 'error', ...BAD_CREDENTIALS.TRANSUNION },
   ),
   withoutFile(
-    { sources: EQUIFAX, firstName: 'Tim', lastName: 'Tagless', about: 'error E0807, missing tag' },
-    { kind: 'error', ...MISSING_TAG.EQUIFAX, detail: 'Address' },
-  ),
-  withoutFile(
-    { sources: TRANSUNION, firstName: 'Tim', lastName: 'Tagless', about: 'error R001' },
-    { kind: 'error', ...MISSING_TAG.TRANSUNION },
-  ),
-  withoutFile(
-    { sources: EQUIFAX, firstName: 'Cy', lastName: 'Badcity', about: 'error EV304, city' },
-    { kind: 'error', code: 'EV304', description: 'Invalid city' },
-  ),
-  withoutFile(
-    { sources: EQUIFAX, firstName: 'Pru', lastName: 'Badprovince', about: 'error EV305, province' },
-    { kind: 'error', code: 'EV305', description: 'Invalid province' },
-  ),
-  withoutFile(
-    { firstName: 'Buzz', lastName: 'Busy', about: 'HTTP status 429: the bureau made no inquiry' },
-    { kind: 'http-error', status: 429 },
-  ),
-  withoutFile(
     {
+      sources: EQUIFAX,
       firstName: 'Una',
       lastName: 'Unavailable',
       about: 'HTTP status 503, which leaves open whether the bureau made the inquiry',
@@ -67,21 +52,66 @@ export const FAILING_PERSONAS: readonly Persona[] = [
     { kind: 'http-error', status: 503 },
   ),
   withoutFile(
+    {
+      sources: TRANSUNION,
+      firstName: 'Buzz',
+      lastName: 'Busy',
+      about: 'HTTP status 429: the bureau made no inquiry',
+    },
+    { kind: 'http-error', status: 429 },
+  ),
+  withoutFile(
+    { sources: EQUIFAX, firstName: 'Tim', lastName: 'Tagless', about: 'error E0807, missing tag' },
+    { kind: 'error', ...MISSING_TAG.EQUIFAX, detail: 'Address' },
+  ),
+  withoutFile(
+    { sources: TRANSUNION, firstName: 'Tim', lastName: 'Tagless', about: 'error R001' },
+    { kind: 'error', ...MISSING_TAG.TRANSUNION },
+  ),
+  withoutFile(
+    {
+      firstName: 'Drew',
+      lastName: 'Dropped',
+      about: 'the connection is closed once the request was read',
+      outcome: 'unknown',
+    },
+    { kind: 'drop' },
+  ),
+  withoutFile(
     { firstName: 'Mal', lastName: 'Malformed', about: 'a page that is no XML' },
     { kind: 'malformed' },
   ),
   withoutFile(
-    { firstName: 'Troy', lastName: 'Truncated', about: 'XML that ends too early' },
-    { kind: 'truncated' },
+    { sources: EQUIFAX, firstName: 'Cy', lastName: 'Badcity', about: 'error EV304, city' },
+    { kind: 'error', code: 'EV304', description: 'Invalid city' },
   ),
   withoutFile(
     {
+      sources: EQUIFAX,
       firstName: 'Otto',
       lastName: 'Oversized',
       about: 'an answer of 64 MiB, which is not read to its end',
       outcome: 'unknown',
     },
     { kind: 'oversized' },
+  ),
+  withoutFile(
+    {
+      sources: TRANSUNION,
+      firstName: 'Cutter',
+      lastName: 'Cutoff',
+      about: 'the connection is closed in the middle of the answer',
+      outcome: 'unknown',
+    },
+    { kind: 'cut' },
+  ),
+  withoutFile(
+    { firstName: 'Troy', lastName: 'Truncated', about: 'XML that ends too early' },
+    { kind: 'truncated' },
+  ),
+  withoutFile(
+    { sources: EQUIFAX, firstName: 'Pru', lastName: 'Badprovince', about: 'error EV305, province' },
+    { kind: 'error', code: 'EV305', description: 'Invalid province' },
   ),
   withoutFile(
     { firstName: 'Ben', lastName: 'Bomb', about: 'XML with entities that expand to gigabytes' },
@@ -95,23 +125,5 @@ export const FAILING_PERSONAS: readonly Persona[] = [
       outcome: 'unknown',
     },
     { kind: 'hang' },
-  ),
-  withoutFile(
-    {
-      firstName: 'Drew',
-      lastName: 'Dropped',
-      about: 'the connection is closed once the request was read',
-      outcome: 'unknown',
-    },
-    { kind: 'drop' },
-  ),
-  withoutFile(
-    {
-      firstName: 'Cutter',
-      lastName: 'Cutoff',
-      about: 'the connection is closed in the middle of the answer',
-      outcome: 'unknown',
-    },
-    { kind: 'cut' },
   ),
 ];

@@ -116,6 +116,16 @@ describe('the personas', () => {
     expect(transUnion).toContain('<MOP>66</MOP>');
   });
 
+  test('of each bureau at most four break the connection or take no inquiry', () => {
+    const kinds = ['http-error', 'hang', 'drop', 'cut', 'oversized'];
+    for (const source of ['EQUIFAX', 'TRANSUNION'] as const) {
+      const broken = PERSONAS.filter(
+        (it) => it.sources.includes(source) && kinds.includes(it.behaviour.kind),
+      );
+      expect(broken).toHaveLength(4);
+    }
+  });
+
   test('a name is listed once for each bureau', () => {
     const keys = listPersonas().map((it) => `${it.source} ${it.firstName} ${it.lastName}`);
     expect(new Set(keys).size).toBe(keys.length);
