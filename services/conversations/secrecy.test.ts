@@ -3,6 +3,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { readKeyId, SealError } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { readStoredAnswers } from '@creditlane/idempotency/test-stored-answers';
+import { dumpTables } from '@creditlane/postgres/test-table-dump';
 import { CommentAsCreditorRequestSchema } from '@creditlane/proto/conversations/v1/conversations_service';
 import { expect, test } from 'vitest';
 import { openComment } from './sealed-comment.ts';
@@ -29,12 +30,7 @@ test('no text and no name of a comment is readable in the database or the log', 
   const call = service.client.commentAsCreditor(refused, asIntegration({ creditorId }));
   await expect(call).rejects.toThrow();
 
-  const dumps = ['conversations', 'comments', 'idempotency'].map(async (table) => {
-    const { rows } = await service.sql.query(`SELECT * FROM ${table}`);
-    const bytes = rows.flatMap((row) => Object.values(row).filter(Buffer.isBuffer));
-    return JSON.stringify(rows) + bytes.map((it) => it.toString('latin1')).join('\n');
-  });
-  const text = (await Promise.all(dumps)).join('\n') + service.log.join('\n');
+  const text = (await dumpTables(service.sql)) + service.log.join('\n');
   // The search finds data that is stored in the clear.
   expect(text).toContain(applicationId);
   for (const secret of [TEXT, 'Northern Lights', 'Okafor', 'Singh']) {

@@ -10,6 +10,12 @@ import { countUnfinished, findOldestUnfinished } from './store/pull-states.ts';
 const MAX_UNKNOWN_CODES = 500;
 const MAX_LABEL_LENGTH = 60;
 const SOURCES = ['EQUIFAX', 'TRANSUNION'];
+const FAILURES = ['CREDENTIALS', 'REJECTED', 'UNAVAILABLE', 'MALFORMED_ANSWER', 'CONSENT'];
+const ENDED = [
+  { state: 'COMPLETE', failure: '' },
+  { state: 'UNKNOWN', failure: '' },
+  ...FAILURES.map((failure) => ({ state: 'FAILED', failure })),
+];
 const UNFINISHED = ['REQUESTED', 'RUNNING'];
 
 export class PullMetrics {
@@ -23,6 +29,8 @@ export class PullMetrics {
       'Pulls that have ended, by source, last state, and the reason of a failure.',
       ['source', 'state', 'failure'],
     );
+    // Each series starts at 0, so that the rate of its first increase is known.
+    for (const source of SOURCES) for (const end of ENDED) this.#ended.inc({ source, ...end }, 0);
     this.#unknownCodes = metrics.counter(
       'credit_file_unknown_codes_total',
       'Codes in the answers of bureaus that no code table has, by section and code.',

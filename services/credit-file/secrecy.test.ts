@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readKeyId, SealError } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
+import { dumpTables } from '@creditlane/postgres/test-table-dump';
 import { Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { expect, test } from 'vitest';
 import { openCredentials } from './bureau-credentials/sealed-credentials.ts';
@@ -19,16 +20,7 @@ test('no file, number, name or secret is readable in the database or the log', a
   await request(service, applicant, { source: Source.TRANSUNION });
   await readEnded(service, applicant);
 
-  const { rows: tables } = await service.sql.query(
-    `SELECT relname AS name FROM pg_class
-     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
-  );
-  const dumps = tables.map(async ({ name }) => {
-    const { rows } = await service.sql.query(`SELECT * FROM ${name}`);
-    const bytes = rows.flatMap((row) => Object.values(row).filter(Buffer.isBuffer));
-    return JSON.stringify(rows) + bytes.map((it) => it.toString('latin1')).join('\n');
-  });
-  const text = (await Promise.all(dumps)).join('\n') + service.log.join('\n');
+  const text = (await dumpTables(service.sql)) + service.log.join('\n');
   // The search finds data that is stored in the clear.
   expect(text).toContain(applicant.applicantId);
   const secrets = ['046454286', 'Tremblay', 'Birch', 'U-4711', 'XX-99', 'sesame', 'very-secret'];

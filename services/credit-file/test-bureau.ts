@@ -5,7 +5,7 @@ import type { InquiryOutcome } from './bureaus/transport/inquiry-outcome.ts';
 import type { CreditFile } from './credit-file.ts';
 
 /** A file of a bureau, with a social insurance number. */
-export const FILE: CreditFile = {
+const FILE: CreditFile = {
   source: 'EQUIFAX',
   id: 'U-4711',
   hitType: 'HIT',

@@ -89,10 +89,14 @@ export async function runPull(
     return end(deps, pull, failed('CONSENT'));
   }
   if (stop.aborted) return retry(deps, pull, stop);
+  const markedMs = performance.now();
   if (!(await recordSending(deps, pull, consentOf(subject.consent)))) {
     log.info({ pullId: pull.id }, 'a pull has another owner, so its inquiry is not sent');
     return undefined;
   }
+  // A process that was suspended meanwhile may have lost the pull: whoever asks again then would make a second
+  // inquiry beside this one.
+  if (performance.now() - markedMs > deps.leaseMs) return retry(deps, pull, stop);
   const inquiry = inquiryOf(pull.id, subject.applicant);
   const outcome = await deps.sendInquiry(inquiry, credentials);
   if (outcome.kind !== 'never_sent') return end(deps, pull, endingOf(deps, pull, outcome));
