@@ -175,6 +175,31 @@ describe('without a file, a read is 404', () => {
   });
 });
 
+test('the inquiry about each persona ends as demo.json says, and is made once', async () => {
+  const STATUSES = { complete: 'COMPLETE', failed: 'FAILED', unknown: 'UNKNOWN', slow: 'COMPLETE' };
+  const { personas, simulatorUrl } = platform.demo;
+  // The answers that take seconds, or never come, are left to tests that set deadlines.
+  const prompt = personas.filter((it) => it.outcome !== 'slow' && it.lastName !== 'Hanging');
+  const countAll = async () =>
+    ((await (await fetch(`${simulatorUrl}/inquiries`)).json()) as object[]).length;
+  const before = await countAll();
+  const ends = prompt.map(async ({ source, firstName, lastName }) => {
+    const path = await apply(firstName, lastName);
+    await request(path, { source });
+    const { headers, body } = await readEnded(path);
+    return { source, lastName, status: headers.get(STATUS), hitType: body.hitType ?? null };
+  });
+  expect(await Promise.all(ends)).toEqual(
+    prompt.map(({ source, lastName, outcome, hitType }) => ({
+      source,
+      lastName,
+      status: STATUSES[outcome],
+      hitType,
+    })),
+  );
+  expect((await countAll()) - before).toBe(prompt.length);
+});
+
 test('without a consent, no file is requested', async () => {
   const { status, body } = await request(creditFilePath(await create()));
   expect([status, body.code]).toEqual([400, 'consent_missing']);
