@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { KafkaUnavailableError, kafkaClasspath } from '@creditlane/embedded-kafka/jars';
 import { runCommand } from '@creditlane/local/command';
 import { Closers } from '@creditlane/runtime/closers';
+import { measureCreditFiles } from './measurements/credit-files.ts';
 import { measureSoak } from './measurements/soak.ts';
 import { measureTableSize } from './measurements/table-size.ts';
 import { measureThroughput } from './measurements/throughput.ts';
@@ -25,7 +26,8 @@ async function bench(options: Options): Promise<void> {
   for (const part of options.parts) {
     if (part === 'processes' && !(await isKafkaAvailable())) continue;
     print(`\n${part}`);
-    await withClosers((closers) => measurePart(results, part, options, closers));
+    if (part === 'credit-files') results.creditFiles = measureCreditFiles(options.plan);
+    else await withClosers((closers) => measurePart(results, part, options, closers));
   }
   const { resultsFile } = options;
   await mkdir(dirname(resultsFile), { recursive: true });
@@ -36,7 +38,7 @@ async function bench(options: Options): Promise<void> {
 /** Starts the platform, measures one part, and adds the result. */
 async function measurePart(
   results: BenchResults,
-  part: BenchPart,
+  part: Exclude<BenchPart, 'credit-files'>,
   { plan, soak, profileDir }: Options,
   closers: Closers,
 ): Promise<void> {

@@ -64,3 +64,15 @@ test('memory under a lasting load is measured by period', { timeout: 180_000 }, 
   expect(periods).toHaveLength(4);
   expect(periods[0].platform.heapBytes).toBeGreaterThan(0);
 });
+
+test('credit files are read from answers of both bureaus beside the XML parser alone', async () => {
+  const { stdout, results } = await runBench('--only', 'credit-files');
+  expect(stdout).toMatch(/read into a credit file +[\d,.]+\/s +[\d,.]+\/s/);
+  for (const { readPerSecond, shareOfLimit } of Object.values<{
+    readPerSecond: number;
+    shareOfLimit: number;
+  }>(results.creditFiles)) {
+    expect(readPerSecond).toBeGreaterThan(0);
+    expect(shareOfLimit).toBeGreaterThan(0);
+  }
+});

@@ -1,8 +1,10 @@
 /** The printed page: the machine, how each figure was measured, and the figures beside their targets. */
+import type { CreditFileResults } from '../measurements/credit-files.ts';
 import type { SoakResults } from '../measurements/soak.ts';
 import type { TableSizeResults } from '../measurements/table-size.ts';
 import type { ThroughputResults } from '../measurements/throughput.ts';
 import { RUN_MODES, type RunMode } from '../platform/run-mode.ts';
+import { creditFileTable } from './credit-file-table.ts';
 import { formatMachine, type Machine } from './machine.ts';
 import { soakTable, tableSizeTable } from './table-size-and-soak.ts';
 import { cpuLine, throughputTable } from './throughput-table.ts';
@@ -13,6 +15,7 @@ export interface BenchResults {
   throughput: Partial<Record<RunMode, ThroughputResults>>;
   tableSize?: TableSizeResults;
   soak: Partial<Record<RunMode, SoakResults>>;
+  creditFiles?: CreditFileResults;
 }
 
 const THROUGHPUT_METHOD = `How it is measured
@@ -45,8 +48,12 @@ heap is the slope over the second half of the lines, when buffers and caches wit
 target is below the size of the smallest object, so that a leak of one object per delivery exceeds it. The
 growth of the resident set contains memory that the allocators keep for later.`;
 
+const CREDIT_FILE_METHOD = `How it is measured: one thread reads the same answer again and again, in turns with the XML parser alone,
+which keeps nothing of the answer. A second is one of CPU time, garbage collection included.`;
+
 /** The results as text for a terminal. */
-export function formatReport({ machine, throughput, tableSize, soak }: BenchResults): string {
+export function formatReport(results: BenchResults): string {
+  const { machine, throughput, tableSize, soak, creditFiles } = results;
   const measured = RUN_MODES.flatMap((runMode) => {
     const results = throughput[runMode];
     return results === undefined ? [] : [{ runMode, results }];
@@ -62,6 +69,9 @@ export function formatReport({ machine, throughput, tableSize, soak }: BenchResu
   for (const runMode of RUN_MODES) {
     const results = soak[runMode];
     if (results !== undefined) lines.push('', SOAK_METHOD, '', ...soakTable(runMode, results));
+  }
+  if (creditFiles !== undefined) {
+    lines.push('', CREDIT_FILE_METHOD, '', ...creditFileTable(creditFiles));
   }
   return lines.join('\n');
 }

@@ -87,8 +87,9 @@ export class AnswerValues {
     if (code === '' && description === '') return undefined;
     const byCode = this.#options.tables.codes[table].get(code);
     if (byCode === null) return undefined;
-    const found = [byCode, this.#wordingOf(description)].find((value) => isOneOf(values, value));
-    if (isOneOf(values, found)) return found;
+    if (isOneOf(values, byCode)) return byCode;
+    const byDescription = this.#wordingOf(description);
+    if (isOneOf(values, byDescription)) return byDescription;
     return this.leaveOut(from, path, code || NO_CODE);
   }
 

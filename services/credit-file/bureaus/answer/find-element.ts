@@ -3,11 +3,12 @@ import { parseXml, type XmlElement } from './xml-document.ts';
 
 /** The first element at the path. */
 export function findElement(from: XmlElement | undefined, path: string): XmlElement | undefined {
-  let element = from;
-  for (const name of path.split('/')) {
-    element = element?.children.find((child) => child.name === name);
-  }
-  return element;
+  if (!path.includes('/')) return findChild(from, path);
+  return path.split('/').reduce(findChild, from);
+}
+
+function findChild(from: XmlElement | undefined, name: string): XmlElement | undefined {
+  return from?.children.find((child) => child.name === name);
 }
 
 /** All elements of the last name of the path below the first ones of the names before. */

@@ -1,0 +1,88 @@
+/** The bureaus' answers with 200 trades: how many are read into credit files by one core in a second. */
+import { writeFiles } from '@creditlane/bureau-simulator/persona-answer';
+import { findPersona } from '@creditlane/bureau-simulator/personas';
+import { readCodeTables } from '@creditlane/credit-file/code-tables';
+import { equifaxFormat } from '@creditlane/credit-file/equifax-format';
+import { transUnionFormat } from '@creditlane/credit-file/transunion-format';
+import { SaxesParser } from 'saxes';
+import type { Plan } from '../plan.ts';
+
+export interface CreditFileResults {
+  equifax: ReadingResults;
+  transUnion: ReadingResults;
+}
+
+export interface ReadingResults {
+  bytes: number;
+  /** By the XML parser alone, which keeps nothing of the answer: the limit. */
+  parsedPerSecond: number;
+  /** Into credit files, from bytes to the values of the interface. */
+  readPerSecond: number;
+  shareOfLimit: number;
+}
+
+const PERSON = { firstName: 'Thea', lastName: 'Thick' };
+const TRADES = 200;
+/** A symmetric order, so that a machine that becomes slower or faster affects both alike. */
+const TURNS = ['parse', 'read', 'read', 'parse'] as const;
+
+export function measureCreditFiles({ warmUpMs, measureMs }: Plan): CreditFileResults {
+  const { equifax, transUnion } = readCodeTables();
+  const requestTemplate =
+    '<r>{{memberCode}}{{password}}{{firstName}}{{lastName}}{{dateOfBirth}}</r>';
+  const formats = {
+    equifax: equifaxFormat({ tables: equifax, partialDateDay: 1, reportRule: 'FIRST_HIT' }),
+    transUnion: transUnionFormat({ tables: transUnion, partialDateDay: 1, requestTemplate }),
+  };
+  const measure = ({ source, readAnswer }: (typeof formats)['equifax' | 'transUnion']) => {
+    const body = Buffer.from(writeAnswer(source));
+    const answer = readAnswer(200, body);
+    if (answer.kind !== 'file' || answer.file.trades?.length !== TRADES) {
+      throw new Error(`the answer of ${source} gives no file with ${TRADES} trades`);
+    }
+    const work = { parse: () => parse(body), read: () => void readAnswer(200, body) };
+    for (const turn of TURNS) countPerSecond(work[turn], warmUpMs / TURNS.length);
+    const rates = TURNS.map((turn) => countPerSecond(work[turn], measureMs / TURNS.length));
+    const [first = 0, second = 0, third = 0, fourth = 0] = rates;
+    const parsedPerSecond = (first + fourth) / 2;
+    const readPerSecond = (second + third) / 2;
+    const shareOfLimit = readPerSecond / parsedPerSecond;
+    return { bytes: body.length, parsedPerSecond, readPerSecond, shareOfLimit };
+  };
+  return { equifax: measure(formats.equifax), transUnion: measure(formats.transUnion) };
+}
+
+function writeAnswer(source: 'EQUIFAX' | 'TRANSUNION'): string {
+  const behaviour = findPersona(source, PERSON)?.behaviour;
+  if (behaviour?.kind !== 'file') throw new Error(`${source} has no file with ${TRADES} trades`);
+  const inquiry = {
+    ...{ source, ...PERSON, reference: 'b1', member: '999ZB12345', sin: '046454286' },
+    ...{ dateOfBirth: '1976-02-29', date: '2026-11-22' },
+    address: {
+      ...{ streetNo: '12', streetName: 'MAIN ST', city: 'OTTAWA', province: 'ON' },
+      postalCode: 'K1A0B1',
+    },
+  };
+  return writeFiles(inquiry, behaviour);
+}
+
+function parse(body: Uint8Array): void {
+  const parser = new SaxesParser();
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.write(new TextDecoder('utf-8', { fatal: true }).decode(body)).close();
+}
+
+/** How often `work` is done in a second of this process's CPU time, garbage collection included. */
+function countPerSecond(work: () => void, durationMs: number): number {
+  const start = process.cpuUsage();
+  const endMs = performance.now() + durationMs;
+  let count = 0;
+  do {
+    work();
+    count += 1;
+  } while (performance.now() < endMs);
+  const { user, system } = process.cpuUsage(start);
+  return count / ((user + system) / 1_000_000);
+}
