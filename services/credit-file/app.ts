@@ -94,7 +94,7 @@ export async function startCreditFile(
     await Promise.all([worker.close(), bureaus.close()]);
   });
 
-  const renderer = new DocumentRenderer(metrics);
+  const renderer = new DocumentRenderer({ log, metrics });
   closers.add('credit-file documents', () => renderer.close());
 
   const shared = { requests, pool, consents, keyRing, documentLinkKey, clock, newId };

@@ -1,12 +1,13 @@
-import { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import { createTestProcess } from '@creditlane/runtime/test-process';
 import { afterAll, expect, test } from 'vitest';
 import { DocumentRenderer } from './document-renderer.ts';
 import { drawCreditFile } from './draw-credit-file.ts';
 import { fileWithTrades, NO_HIT_FILE, WHOLE_FILE } from './test-credit-files.ts';
 
 const LIMITS = { threads: 1, queued: 1, timeLimitMs: 60_000 };
-const metrics = new Metrics();
-const renderer = new DocumentRenderer(metrics, LIMITS);
+const process = createTestProcess('credit-file');
+const { metrics } = process;
+const renderer = new DocumentRenderer(process, LIMITS);
 afterAll(() => renderer.close());
 
 test('a thread renders the same bytes as a call, one document after the other', async () => {
@@ -24,7 +25,7 @@ test('a document above the limit of the queue is refused, and the others are ren
 });
 
 test('a document above the time limit is refused', async () => {
-  const impatient = new DocumentRenderer(metrics, { ...LIMITS, timeLimitMs: 1 });
+  const impatient = new DocumentRenderer(process, { ...LIMITS, timeLimitMs: 1 });
   await expect(impatient.render(fileWithTrades(200))).rejects.toMatchObject({
     kind: 'unavailable',
   });

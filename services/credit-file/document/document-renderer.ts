@@ -1,5 +1,6 @@
 /** Renders credit files as PDFs in threads of their own, so that a long file does not hold up other calls. */
 import { unavailable } from '@creditlane/rpc/fault';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { Piscina } from 'piscina';
 import type { CreditFile } from '../credit-file.ts';
@@ -35,7 +36,7 @@ export class DocumentRenderer {
   readonly #limits;
   readonly #durations;
 
-  constructor(metrics: Metrics, limits: RendererLimits = LIMITS) {
+  constructor({ log, metrics }: { log: Log; metrics: Metrics }, limits: RendererLimits = LIMITS) {
     this.#limits = limits;
     this.#pool = new Piscina<CreditFile, Uint8Array>({
       filename: new URL('./document-thread.ts', import.meta.url).href,
@@ -46,6 +47,8 @@ export class DocumentRenderer {
       maxQueue: limits.queued,
       ...THREAD,
     });
+    // Without a listener, a thread that fails between two documents would end the process.
+    this.#pool.on('error', (err) => log.warn({ err }, 'a thread that renders documents failed'));
     this.#durations = metrics.histogram(
       'credit_file_document_seconds',
       'From the request for the PDF of a credit file to its end, by outcome.',
