@@ -2,6 +2,8 @@
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { CreditFileService } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import { actorOf } from './audit/audit-record.ts';
+import { type EraseApplicantDeps, eraseApplicant } from './custody/erase-applicant.ts';
 import { pullMessage, sourceOf } from './pulls/pull.ts';
 import { type RequestCreditFileDeps, requestCreditFile } from './pulls/request-credit-file.ts';
 import { type ReadDocumentDeps, readDocument } from './read-document.ts';
@@ -11,7 +13,7 @@ import { applicantCall } from './scope.ts';
 
 /** The routes to mount. */
 export function creditFileRoutes(
-  deps: RequestCreditFileDeps & ReadCreditFileDeps & ReadDocumentDeps,
+  deps: RequestCreditFileDeps & ReadCreditFileDeps & ReadDocumentDeps & EraseApplicantDeps,
 ): ServiceRoutes {
   return implement(
     CreditFileService,
@@ -35,6 +37,15 @@ export function creditFileRoutes(
       async readDocument({ fileId, expiresAt, signature }, call) {
         const link = { fileId, expires: Number(expiresAt), signature };
         return { pdf: await readDocument(deps, link, call) };
+      },
+
+      async eraseApplicant({ retailerId, applicantId }, { identity, requestId }) {
+        const applicant = {
+          retailerId: retailerId.toLowerCase(),
+          applicantId: applicantId.toLowerCase(),
+        };
+        await eraseApplicant(deps, applicant, { actor: actorOf(identity), requestId });
+        return {};
       },
     }),
   );

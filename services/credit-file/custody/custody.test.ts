@@ -7,6 +7,8 @@ import type { AuditActor } from '../audit/audit-record.ts';
 import { verifyChain } from '../audit/verify-chain.ts';
 import {
   addApplicant,
+  asIntegration,
+  asPlatform,
   KEYS,
   read,
   readEnded,
@@ -27,6 +29,12 @@ const NOT_REQUESTED = { code: 'credit_file_not_requested' };
 
 function pool() {
   return fixture.service.database.sql;
+}
+
+/** Erases by the contract, as the administration does. */
+async function eraseByCall({ applicantId, retailerId }: TestApplicant): Promise<void> {
+  const request = { applicantId: applicantId.toUpperCase(), retailerId };
+  await fixture.service.client.eraseApplicant(request, asPlatform());
 }
 
 function erase({ applicantId, retailerId }: TestApplicant) {
@@ -65,6 +73,26 @@ test('after an erasure a read answers as if no file was ever pulled, and the log
   ]);
   expect(rows).toEqual([]);
   expect(await verifyChain(pool(), RING, applicant.retailerId)).toMatchObject({ kind: 'whole' });
+});
+
+test('the administration erases as often as it asks, one retailer’s applicant, and an integration cannot', async () => {
+  const { service, applicant } = fixture;
+  await pull(applicant);
+  const { applicantId, retailerId } = applicant;
+  const asRetailer = asIntegration(retailerId);
+  const call = service.client.eraseApplicant({ applicantId, retailerId }, asRetailer);
+  await expect(call).rejects.toMatchObject({ code: 'caller_not_allowed' });
+  await eraseByCall({ ...applicant, retailerId: randomUUID() });
+  expect((await read(service, applicant)).state).toBe('COMPLETE');
+  await eraseByCall(applicant);
+  await eraseByCall(applicant);
+  await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
+  const { rows } = await pool().query(
+    `SELECT actor_kind, actor FROM audit_records
+     WHERE applicant_id = $1 AND action = 'APPLICANT_ERASED'`,
+    [applicantId],
+  );
+  expect(rows).toEqual([{ actor_kind: 'platform', actor: 'platform-key' }]);
 });
 
 test('a request after an erasure pulls anew, although the erased file is recent', async () => {

@@ -79,6 +79,11 @@ export function fakeCreditFileService(services: TestServices): ServiceRoutes[] {
           nextCursor: 'next',
         };
       },
+      eraseApplicant: async (request, call) => {
+        services.record('eraseApplicant', request, call);
+        services.creditFiles.delete(request.applicantId);
+        return {};
+      },
       readDocument: async (request, call) => {
         services.record('readDocument', request, call);
         if (request.signature !== LINK_SIGNATURE) {

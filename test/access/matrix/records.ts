@@ -48,8 +48,9 @@ export const PREPARATIONS: Readonly<Record<string, Preparation>> = {
   setIntegrationStatus: { changesCaller: true },
 };
 
-/** The platform's directory: its records are named freely by a platform key. */
+/** The platform's directory, and applicants to erase: these records are named freely by a platform key. */
 export const DIRECTORY_IDS: ReadonlySet<string> = new Set([
+  'applicantId',
   'integrationId',
   'retailerId',
   'retailerGroupId',

@@ -128,6 +128,18 @@ describe('an application or applicant', () => {
   });
 });
 
+test('the platform erases the files of an applicant, and an integration cannot', async () => {
+  setPull(PullState.COMPLETE, { file: { id: newId(), hitType: 'HIT' } });
+  const place = `/v1/platform/retailers/${ids.retailer}/applicants/${ids.applicant}/credit-files`;
+  expect((await gateway.send('DELETE', place)).status).toBe(401);
+  expect((await read()).status).toBe(200);
+  const erased = await gateway.send('DELETE', place, { key: gateway.platformKey });
+  expect(erased.status).toBe(204);
+  const request = { retailerId: ids.retailer, applicantId: ids.applicant };
+  expect(services.called('eraseApplicant').at(-1)?.request).toMatchObject(request);
+  expect((await read()).status).toBe(404);
+});
+
 describe('the 401 of the two specified operations', () => {
   test.each(['application/json', 'application/problem+json'])(
     'is its status alone to a client that accepts %s',

@@ -1,4 +1,4 @@
-/** The operations on credit files: request, read, the list of pulls, and the PDF of a file. */
+/** The operations on credit files: request, read, the list of pulls, erasure, and the PDF of a file. */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import {
   type CreditFileService,
@@ -81,6 +81,10 @@ export function creditFileOperations(
         ...writeEvidence(evidence),
       }));
       return { data, nextCursor: nextCursor || null };
+    },
+
+    async eraseCreditFiles({ path, context }) {
+      await creditFiles.eraseApplicant(path, context);
     },
 
     async readCreditFileDocument({ path, query: { expires, signature }, context }, ctx) {

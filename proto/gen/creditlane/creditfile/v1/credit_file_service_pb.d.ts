@@ -394,6 +394,39 @@ export declare type ReadDocumentResponse = Message<"creditlane.creditfile.v1.Rea
 export declare const ReadDocumentResponseSchema: GenMessage<ReadDocumentResponse>;
 
 /**
+ * @generated from message creditlane.creditfile.v1.EraseApplicantRequest
+ */
+export declare type EraseApplicantRequest = Message<"creditlane.creditfile.v1.EraseApplicantRequest"> & {
+  /**
+   * @generated from field: string retailer_id = 1;
+   */
+  retailerId: string;
+
+  /**
+   * @generated from field: string applicant_id = 2;
+   */
+  applicantId: string;
+};
+
+/**
+ * Describes the message creditlane.creditfile.v1.EraseApplicantRequest.
+ * Use `create(EraseApplicantRequestSchema)` to create a new message.
+ */
+export declare const EraseApplicantRequestSchema: GenMessage<EraseApplicantRequest>;
+
+/**
+ * @generated from message creditlane.creditfile.v1.EraseApplicantResponse
+ */
+export declare type EraseApplicantResponse = Message<"creditlane.creditfile.v1.EraseApplicantResponse"> & {
+};
+
+/**
+ * Describes the message creditlane.creditfile.v1.EraseApplicantResponse.
+ * Use `create(EraseApplicantResponseSchema)` to create a new message.
+ */
+export declare const EraseApplicantResponseSchema: GenMessage<EraseApplicantResponse>;
+
+/**
  * @generated from enum creditlane.creditfile.v1.Source
  */
 export enum Source {
@@ -567,6 +600,17 @@ export declare const CreditFileService: GenService<{
     methodKind: "unary";
     input: typeof ReadDocumentRequestSchema;
     output: typeof ReadDocumentResponseSchema;
+  },
+  /**
+   * Erases an applicant: destroys the key of the applicant's credit files. Afterwards a read finds nothing, a pull
+   * under way stores nothing, and only a new request pulls again. An applicant without any pull stays as it is.
+   *
+   * @generated from rpc creditlane.creditfile.v1.CreditFileService.EraseApplicant
+   */
+  eraseApplicant: {
+    methodKind: "unary";
+    input: typeof EraseApplicantRequestSchema;
+    output: typeof EraseApplicantResponseSchema;
   },
 }>;
 
