@@ -44,7 +44,7 @@ export async function startCreditFile(
   { clock = systemClock, sendInquiry, random = Math.random }: CreditFileDeps = {},
 ): Promise<CreditFiles> {
   const { log, metrics, closers, health } = process;
-  const { keyRing, documentLinkKey, leaseMs, maxPulls } = settings;
+  const { keyRing, documentLinkKey, leaseMs, maxPulls, maxPullsPerRetailer } = settings;
   const { pool, requests } = database;
 
   const rewrapped = await rewrapRecords(database, keyRing);
@@ -80,6 +80,7 @@ export async function startCreditFile(
     keyRing,
     leaseMs,
     maxPulls,
+    maxPullsPerRetailer,
     clock,
     random,
     newId,

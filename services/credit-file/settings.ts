@@ -32,6 +32,12 @@ export const SETTINGS = {
     max: 1_000,
     about: 'Pulls that one process runs at once.',
   }),
+  maxPullsPerRetailer: setting.integer('MAX_PULLS_PER_RETAILER', {
+    default: 8,
+    min: 1,
+    max: 1_000,
+    about: 'Pulls of one retailer at one bureau that all processes together run at once.',
+  }),
   leaseMs: setting.durationMs('PULL_LEASE', {
     default: '10s',
     min: '500ms',

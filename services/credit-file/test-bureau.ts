@@ -28,8 +28,10 @@ export class FakeBureau {
   inquiries: { inquiry: Inquiry; credentials: BureauCredentials }[] = [];
   /** What becomes of each inquiry. */
   answer: () => Promise<InquiryOutcome> = async () => fileAnswer();
+  readonly #releases: (() => void)[] = [];
 
   reset(): void {
+    for (const release of this.#releases.splice(0)) release();
     this.inquiries = [];
     this.answer = async () => fileAnswer();
   }
@@ -44,6 +46,7 @@ export class FakeBureau {
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const { answer } = this;
     this.answer = () => held.then(answer);
+    this.#releases.push(release);
     return release;
   }
 }

@@ -176,6 +176,7 @@ export function useApplicant(settings: Record<string, string> = {}): CreditFiles
   beforeEach(async () => {
     const { applications, bureau, now, sql } = fixture.service;
     // The pulls of the test before are none of this one.
+    bureau.reset();
     const unfinished = 'SELECT FROM pulls WHERE finished_at IS NULL';
     const isIdle = async () => expect((await sql.query(unfinished)).rowCount).toBe(0);
     await vi.waitFor(isIdle, { timeout: 9_000 });

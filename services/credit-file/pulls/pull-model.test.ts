@@ -241,7 +241,7 @@ async function start(): Promise<System<Request>> {
         case 'lost ones end':
           return `lost ${(await endLostPulls(pool)).length}`;
         case 'take': {
-          const [pull] = await takeDuePulls(pool, 1, LEASE_MS);
+          const [pull] = await takeDuePulls(pool, { limit: 1, share: 1, leaseMs: LEASE_MS });
           if (pull === undefined) return 'nothing';
           held.set(request.owner, { pull, hasSent: false });
           return `took ${await indexOf(pull.id)}`;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { FailureReason, Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { unavailable } from '@creditlane/rpc/fault';
 import { expect, test } from 'vitest';
@@ -11,7 +12,7 @@ import {
   takeDuePulls,
 } from '../store/pull-states.ts';
 import { answered, fileAnswer } from '../test-bureau.ts';
-import { read, readEnded, request, useApplicant } from '../test-credit-file.ts';
+import { addApplicant, read, readEnded, request, useApplicant } from '../test-credit-file.ts';
 
 const fixture = useApplicant();
 /** Longer than the time after which a worker looks for pulls whose owner died. */
@@ -31,10 +32,12 @@ async function stateOf(id: string) {
   return rows[0];
 }
 
-/** Ends the lease of a pull, as if its owner had died. */
-async function endLease(id: string): Promise<void> {
-  const update = `UPDATE pulls SET due_at = now() - interval '1 second' WHERE id = $1`;
+/** Ends the lease of a pull, as if its owner had died, and returns its row. The owner, which lives, renews it again. */
+async function endLease(id: string) {
+  const update = `UPDATE pulls SET due_at = now() - interval '1 second'
+    WHERE id = $1 AND finished_at IS NULL`;
   await fixture.service.sql.query(update, [id]);
+  return stateOf(id);
 }
 
 const neverSent = (reason: NeverSentReason = 'connection_refused') =>
@@ -119,8 +122,7 @@ test('a pull whose owner died before it sent the inquiry is taken over, and sent
   const { id } = await request(service, applicant);
   await expect.poll(() => service.applications.callCount, WITHIN).toBeGreaterThan(0);
   await expect.poll(async () => (await stateOf(id)).fence, WITHIN).toBe(1);
-  await endLease(id);
-  await expect.poll(async () => (await stateOf(id)).fence, WITHIN).toBe(2);
+  await expect.poll(async () => (await endLease(id)).fence, WITHIN).toBeGreaterThan(1);
   release();
   expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
   expect(inquiries()).toHaveLength(1);
@@ -131,8 +133,7 @@ test('a pull whose owner died after it sent the inquiry is unknown, and is not s
   const release = service.bureau.hold();
   const { id } = await request(service, applicant);
   await expect.poll(() => inquiries().length, WITHIN).toBe(1);
-  await endLease(id);
-  expect((await readEnded(service, applicant)).state).toBe('UNKNOWN');
+  await expect.poll(async () => (await endLease(id)).state, WITHIN).toBe('UNKNOWN');
   // The owner lives after all: its answer is not thrown away.
   release();
   await expect.poll(async () => (await stateOf(id)).state, WITHIN).toBe('COMPLETE');
@@ -197,7 +198,61 @@ test('a former owner changes nothing', async () => {
   await endLease(former.id);
   expect(await markSent(pool, owner, consent, 1_000)).toBe(false);
   expect(await endLostPulls(pool)).toEqual([]);
-  expect(await takeDuePulls(pool, 0, 1_000)).toEqual([]);
+  expect(await takeDuePulls(pool, { limit: 0, share: 1, leaseMs: 1_000 })).toEqual([]);
   service.applications.delay = undefined;
+  await service.restart();
+});
+
+test('a retailer with many pulls at a bureau that hangs leaves room for another retailer', async () => {
+  const { service, applicant } = fixture;
+  const { retailerId } = applicant;
+  const release = service.bureau.hold();
+  const crowd = [applicant];
+  while (crowd.length < 12) crowd.push(await addApplicant(service, retailerId));
+  for (const one of crowd) await request(service, one);
+  await expect.poll(() => inquiries().length, WITHIN).toBe(8);
+  const other = await addApplicant(service);
+  const { id } = await request(service, other);
+  const references = () => inquiries().map(({ inquiry }) => inquiry.reference);
+  await expect.poll(references, WITHIN).toContain(id);
+  expect(inquiries()).toHaveLength(9);
+  release();
+  for (const one of crowd) expect((await readEnded(service, one)).state).toBe('COMPLETE');
+  expect(new Set(references()).size).toBe(13);
+});
+
+test('a process that was held up for longer than its lease does not send, and tries again', async () => {
+  const { service, applicant } = fixture;
+  const { retailerId } = applicant;
+  await service.stop();
+  const replica = await service.startReplica({ PULL_LEASE: '500ms' });
+  const holder = await service.sql.connect();
+  // The record of the sending waits for the head of the audit log.
+  const hold = async () => {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM audit_heads WHERE retailer_id = $1 FOR UPDATE', [retailerId]);
+  };
+  service.applications.onAnswer = () => {
+    service.applications.onAnswer = undefined;
+    service.applications.delay = held;
+  };
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const { id } = await request(replica, applicant);
+  await hold();
+  release();
+  const blocked = `SELECT FROM pg_locks JOIN pg_class ON pg_class.oid = relation
+    WHERE relname = 'audit_heads' AND mode = 'RowShareLock' AND pid IN (
+      SELECT pid FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock')`;
+  const isBlocked = async () => (await service.sql.query(blocked)).rowCount;
+  await expect.poll(isBlocked, WITHIN).toBe(1);
+  await delay(600);
+  expect(inquiries()).toEqual([]);
+  await holder.query('ROLLBACK');
+  holder.release();
+  expect((await read(replica, applicant, { waitMs: 9_000 })).state).toBe('COMPLETE');
+  expect(inquiries()).toHaveLength(1);
+  expect(await stateOf(id)).toMatchObject({ attempts: 1 });
+  await replica.stop();
   await service.restart();
 });

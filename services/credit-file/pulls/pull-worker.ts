@@ -11,13 +11,14 @@ import { endLost, type RunPullDeps, runPull } from './run-pull.ts';
 export interface PullWorkerOptions extends RunPullDeps {
   /** How many pulls run at once. */
   maxPulls: number;
+  /** How many of them are of one retailer and source, at most. */
+  maxPullsPerRetailer: number;
   /** Is called after the commit that ends a pull. */
   onEnded: (pull: PullRow) => void;
 }
 
 /** How late a pull is noticed, at most, that another process has stored or left unfinished. */
 const POLL_MS = 1_000;
-const MIN_PAUSE_MS = 20;
 /** A lease is renewed so many times before it ends. */
 const RENEWALS_PER_LEASE = 3;
 
@@ -52,7 +53,7 @@ export class PullWorker {
   }
 
   async #run(): Promise<void> {
-    const { pool, log, leaseMs, maxPulls, onEnded } = this.#options;
+    const { pool, log, leaseMs, maxPulls, maxPullsPerRetailer: share, onEnded } = this.#options;
     const { signal: stop } = this.#stop;
     while (!stop.aborted) {
       let pauseMs = POLL_MS;
@@ -62,12 +63,13 @@ export class PullWorker {
           onEnded(lost);
         }
         const free = maxPulls - this.#running.size;
-        const taken = free > 0 ? await takeDuePulls(pool, free, leaseMs) : [];
+        const taken = free > 0 ? await takeDuePulls(pool, { limit: free, share, leaseMs }) : [];
         for (const pull of taken) this.#start(pull);
         // With more pulls than may run, the end of one of them wakes the loop.
         if (free > taken.length) {
           const nextMs = (await findNextDueMs(pool)) ?? POLL_MS;
-          pauseMs = Math.max(MIN_PAUSE_MS, Math.min(POLL_MS, nextMs));
+          // A pull that is due and was not taken waits for its retailer's others, whose ends wake the loop.
+          if (nextMs > 0) pauseMs = Math.min(POLL_MS, nextMs);
         }
       } catch (err) {
         log.warn({ err }, 'pulls cannot be read');

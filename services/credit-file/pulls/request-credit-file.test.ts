@@ -85,6 +85,17 @@ describe('a request is refused', () => {
     ]);
   });
 
+  test('with a request id that PostgreSQL cannot store', async () => {
+    const refused = {
+      kind: 'invalid',
+      code: 'invalid_request',
+      fields: [{ pointer: '/requestId' }],
+    };
+    const options = { requestId: 'a\0b' };
+    const call = request(fixture.service, fixture.applicant, options);
+    await expect(call).rejects.toMatchObject(refused);
+  });
+
   test('without credentials with the bureau', async () => {
     const { service, applicant } = fixture;
     const { retailerId } = applicant;

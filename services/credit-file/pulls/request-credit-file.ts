@@ -16,6 +16,7 @@ import {
 } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import type { Client } from '@creditlane/rpc/client';
 import { conflict, Fault, invalid } from '@creditlane/rpc/fault';
+import { FieldFaults } from '@creditlane/rpc/field-faults';
 import type { Clock } from '@creditlane/runtime/clock';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import { type AuditAction, type AuditRecord, actorOf } from '../audit/audit-record.ts';
@@ -59,6 +60,9 @@ export async function requestCreditFile(
   request: CreditFileRequest,
 ): Promise<RequestCreditFileResponse> {
   const { call } = applicantCall;
+  const faults = new FieldFaults();
+  faults.checkPrintable('/requestId', request.requestId);
+  faults.throwIfAny('invalid_request');
   const db = deps.requests.of(call);
   let inserted: PullRow | undefined;
   const outcome = await answerOnce(db, call.idempotency, async () => {

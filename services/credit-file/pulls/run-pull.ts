@@ -90,9 +90,15 @@ export async function runPull(
   }
   if (stop.aborted) return retry(deps, pull, stop);
   const markedMs = performance.now();
-  if (!(await recordSending(deps, pull, consentOf(subject.consent)))) {
-    log.info({ pullId: pull.id }, 'a pull has another owner, so its inquiry is not sent');
-    return undefined;
+  try {
+    if (!(await recordSending(deps, pull, consentOf(subject.consent)))) {
+      log.info({ pullId: pull.id }, 'a pull has another owner, so its inquiry is not sent');
+      return undefined;
+    }
+  } catch (err) {
+    // The commit may have succeeded: without this, the outcome of an inquiry that was never sent would be unknown.
+    log.warn({ err, pullId: pull.id }, 'the sending of an inquiry cannot be recorded');
+    return retry(deps, pull, stop);
   }
   // A process that was suspended meanwhile may have lost the pull: whoever asks again then would make a second
   // inquiry beside this one.
@@ -174,30 +180,32 @@ async function retry(
   const attempt = pull.attempts + 1;
   if (attempt >= MAX_ATTEMPTS && !stop.aborted) return end(deps, pull, failed('UNAVAILABLE'));
   const delayMs = stop.aborted ? 0 : backoffMs(attempt, BETWEEN_ATTEMPTS, deps.random);
-  await postponePull(deps.pool, pull, { delayMs, countsAsAttempt: !stop.aborted });
+  const postponed = { delayMs, countsAsAttempt: !stop.aborted };
+  await untilDatabaseAnswers(() => postponePull(deps.pool, pull, postponed));
   return undefined;
 }
 
-/** How long the end of a pull is tried again while the database is away: an answer cannot be asked for twice. */
-const END_WITHIN_MS = 60_000;
-const BETWEEN_ENDS = { baseMs: 100, capMs: 2_000 };
+/** How long a change is tried again while the database is away: an answer cannot be asked for twice. */
+const RECORD_WITHIN_MS = 60_000;
+const BETWEEN_RECORDINGS = { baseMs: 100, capMs: 2_000 };
 
-/** Ends the pull under its fence, in one transaction with its file. */
-async function end(
-  deps: RunPullDeps,
-  pull: OwnedPull,
-  ending: Ending,
-): Promise<PullRow | undefined> {
-  const untilMs = performance.now() + END_WITHIN_MS;
-  for (let failures = 0; ; ) {
+async function untilDatabaseAnswers<T>(change: () => Promise<T>): Promise<T> {
+  const untilMs = performance.now() + RECORD_WITHIN_MS;
+  for (let failures = 1; ; failures += 1) {
     try {
-      return await inTransaction(deps.pool, (tx) => writeEnd(deps, tx, pull, ending));
+      return await change();
     } catch (err) {
       if (!isTransientError(err) || performance.now() > untilMs) throw err;
-      failures += 1;
-      await delay(backoffMs(failures, BETWEEN_ENDS));
+      await delay(backoffMs(failures, BETWEEN_RECORDINGS));
     }
   }
+}
+
+/** Ends the pull under its fence, in one transaction with its file. */
+function end(deps: RunPullDeps, pull: OwnedPull, ending: Ending): Promise<PullRow | undefined> {
+  return untilDatabaseAnswers(() =>
+    inTransaction(deps.pool, (tx) => writeEnd(deps, tx, pull, ending)),
+  );
 }
 
 async function writeEnd(

@@ -15,24 +15,38 @@ export interface OwnedPull extends PullRow {
 
 const OWNED_COLUMNS = `${PULL_COLUMNS}, pulls.fence, pulls.attempts`;
 
-// A running pull whose lease has ended was never sent when it has no sent_at. SKIP LOCKED: another process is
-// taking the row.
+// A running pull whose lease has ended was never sent when it has no sent_at. A retailer has $3 pulls of one source
+// running at most, in all processes, so that those of others are taken before the rest of its own. Processes that
+// take at the same moment may exceed that by as many as they take. SKIP LOCKED: another process is taking the row.
 const takeDue = defineStatement<OwnedPull>(
   'pulls_take',
   `WITH due AS (
-     SELECT id FROM pulls
-     WHERE finished_at IS NULL AND due_at <= clock_timestamp() AND sent_at IS NULL
-     ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+     SELECT id, retailer_id, source,
+       row_number() OVER (PARTITION BY retailer_id, source ORDER BY due_at, id) AS place
+     FROM pulls WHERE finished_at IS NULL AND due_at <= clock_timestamp() AND sent_at IS NULL
+   ), running AS (
+     SELECT retailer_id, source, count(*) AS count FROM pulls
+     WHERE finished_at IS NULL AND state = 'RUNNING' AND due_at > clock_timestamp()
+     GROUP BY retailer_id, source
+   ), chosen AS (
+     SELECT pulls.id FROM pulls JOIN due USING (id)
+     LEFT JOIN running ON running.retailer_id = due.retailer_id AND running.source = due.source
+     WHERE place + coalesce(count, 0) <= $3
+       AND finished_at IS NULL AND due_at <= clock_timestamp() AND sent_at IS NULL
+     ORDER BY due_at LIMIT $1 FOR UPDATE OF pulls SKIP LOCKED
    )
    UPDATE pulls SET state = 'RUNNING', fence = fence + 1,
      due_at = clock_timestamp() + $2 * interval '1 millisecond'
-   FROM due WHERE pulls.id = due.id
+   FROM chosen WHERE pulls.id = chosen.id
    RETURNING ${OWNED_COLUMNS}`,
 );
 
-/** Takes up to `limit` pulls that are due, for `leaseMs`. */
-export function takeDuePulls(db: Queryable, limit: number, leaseMs: number): Promise<OwnedPull[]> {
-  return takeDue.run(db, [limit, leaseMs]);
+/** Takes up to `limit` pulls that are due, for `leaseMs`, and at most `share` of one retailer and source. */
+export function takeDuePulls(
+  db: Queryable,
+  { limit, share, leaseMs }: { limit: number; share: number; leaseMs: number },
+): Promise<OwnedPull[]> {
+  return takeDue.run(db, [limit, leaseMs, share]);
 }
 
 // The fence stays: the owner, if it still lives and has got the answer, may replace UNKNOWN by it.
