@@ -25,6 +25,7 @@ interface ComposeService {
   image: string;
   command?: string[];
   environment: Record<string, string>;
+  ports?: string[];
   read_only?: boolean;
   healthcheck?: { test: string[] };
   depends_on?: Record<string, { condition: string }>;
@@ -71,6 +72,12 @@ test.each(NAMES)(
     expect(stdout).toBe('configuration ok\n');
   },
 );
+
+test('links of the gateway in compose lead to the port at which compose publishes it', () => {
+  const { ports: [published = ''] = [] } = compose.services.gateway ?? {};
+  const { PORT = '8080', PUBLIC_URL } = environmentOf('gateway');
+  expect(published).toBe(`${PUBLIC_URL?.replace('http://', '')}:${PORT}`);
+});
 
 test('compose runs a program that creates the topics, with a configuration that it accepts', async () => {
   const [program = ''] = compose.services.topics?.command ?? [];

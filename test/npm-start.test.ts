@@ -8,7 +8,12 @@ import { HOST } from '@creditlane/local/host';
 import { choosePorts } from '@creditlane/local/ports';
 import { StartError } from '@creditlane/local/start-error';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ApiClient, decisionPath, recordDemoDecision } from './platform/api-client.ts';
+import {
+  ApiClient,
+  decisionPath,
+  openDemoDocument,
+  recordDemoDecision,
+} from './platform/api-client.ts';
 import { LaunchedPlatform, listProcessesUsing } from './platform/launched-platform.ts';
 import { createDataDir, removeDataDir } from './platform/temporary-data-dir.ts';
 import { WebhookInboxClient } from './platform/webhook-inbox-client.ts';
@@ -42,6 +47,11 @@ describe('npm start', { timeout: 120_000 }, () => {
     }
     const webhooks = await new WebhookInboxClient(demo.inboxUrl).waitFor(2);
     expect(webhooks.at(-1)?.path).toBe('/application-approved');
+  });
+
+  test('the demo’s credit file is pulled from the simulator, and the link to its PDF opens as it is', async () => {
+    const pdf = await openDemoDocument(demo);
+    expect([pdf.status, pdf.headers.get('content-type')]).toEqual([200, 'application/pdf']);
   });
 
   test('a page of another site neither reads nor empties the webhook inbox, and webhooks arrive', async () => {

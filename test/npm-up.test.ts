@@ -12,7 +12,7 @@ import {
 } from '@creditlane/runtime/telemetry/test-otlp-receiver';
 import { identifyProcess, type ProcessIdentity } from '@creditlane/supervision/pid-file';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { recordDemoDecision } from './platform/api-client.ts';
+import { openDemoDocument, recordDemoDecision } from './platform/api-client.ts';
 import {
   type Canary,
   dumpDatabases,
@@ -130,6 +130,10 @@ describeWithKafka(kafka, 'npm run up', () => {
     await recordDemoDecision(demo, 'APPROVED');
     const webhooks = await new WebhookInboxClient(demo.inboxUrl).waitFor(2);
     expect(webhooks.at(-1)?.path).toBe('/application-approved');
+  });
+
+  test('the link to the PDF of the demo’s credit file opens as it is', async () => {
+    expect((await openDemoDocument(demo)).status).toBe(200);
   });
 
   test('secrets put in at the API are nowhere in the clear in what the platform stores and writes', {

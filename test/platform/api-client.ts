@@ -94,3 +94,16 @@ export async function recordDemoDecision(demo: Demo, decision: string): Promise<
   });
   if (status !== 200) throw new Error(`the decision ${decision} was answered with ${status}`);
 }
+
+/** Has the credit file of the demo's applicant pulled, and opens the link to its PDF, as it is and without a key. */
+export async function openDemoDocument(demo: Demo): Promise<Response> {
+  const { applicationId, applicantId } = demo.creditFile;
+  const path = `/applications/${applicationId}/credit-file/${applicantId}`;
+  const api = new ApiClient(demo);
+  const requested = await api.post(`${path}/request`, { source: 'EQUIFAX' });
+  const { status, body } = await api.get(path, { headers: { Prefer: 'wait=30' } });
+  if (requested.status !== 202 || status !== 200) {
+    throw new Error(`the credit file was answered with ${requested.status} and ${status}`);
+  }
+  return fetch(body.signedPdfUrl);
+}

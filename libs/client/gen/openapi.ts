@@ -143,7 +143,7 @@ export type paths = {
         get?: never;
         /**
          * Set a retailer's credentials at Equifax
-         * @description Stores the credentials with which the retailer's credit files are pulled from Equifax, in the place of earlier ones; pulls that begin after the answer use them. No operation shows `securityCode` or `clientSecret` again. `baseUrl` begins with https, except on a platform for development.
+         * @description Stores the credentials with which the retailer's credit files are pulled from Equifax, in the place of earlier ones; pulls that begin after the answer use them. No operation shows `securityCode` or `clientSecret` again. `baseUrl` begins with https and leads to a public host, except on a platform for development; any other, and a `clientId` or `clientSecret` that is missing or not of the transport, is 400 `invalid_bureau_credentials`.
          */
         put: operations["setEquifaxCredentials"];
         post?: never;
@@ -166,7 +166,7 @@ export type paths = {
         get?: never;
         /**
          * Set a retailer's credentials at TransUnion
-         * @description Stores the credentials with which the retailer's credit files are pulled from TransUnion, in the place of earlier ones; pulls that begin after the answer use them. No operation shows `password` again. `baseUrl` begins with https, except on a platform for development.
+         * @description Stores the credentials with which the retailer's credit files are pulled from TransUnion, in the place of earlier ones; pulls that begin after the answer use them. No operation shows `password` again. `baseUrl` begins with https and leads to a public host, except on a platform for development; any other is 400 `invalid_bureau_credentials`.
          */
         put: operations["setTransUnionCredentials"];
         post?: never;
@@ -3091,6 +3091,19 @@ export type components = {
         };
     };
     responses: {
+        /** @description A field is not valid. */
+        BureauCredentialsRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The request cannot be accepted; `message` says why and `errors` names the fields. */
         BadRequest: {
             headers: {
@@ -4072,7 +4085,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BureauCredentialsRefused"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -4127,7 +4140,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BureauCredentialsRefused"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

@@ -1,6 +1,8 @@
 // Reads whose answers may be large wait for each other, and nobody else's request does.
 import { setTimeout as delay } from 'node:timers/promises';
+import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { LINK_SIGNATURE } from '../fake-services/test-credit-file-service.ts';
 import { startTestGateway } from '../test-gateway.ts';
 
 const READS_AT_ONCE = 4;
@@ -43,6 +45,25 @@ describe('of the large reads of a caller', () => {
     expect((await read(gateway.decisionPath)).status).toBe(200);
     release();
     await Promise.all(answers);
+  });
+});
+
+describe('of all openings of links to PDFs', () => {
+  const open = () => {
+    const search = `?expires=1772464745&signature=${LINK_SIGNATURE}`;
+    return gateway.send('GET', `/v1/credit-files/${newId()}/document${search}`, { key: '' });
+  };
+
+  test('four are served at once, and no request with a key waits for them', async () => {
+    const opened = () => gateway.services.called('readDocument').length;
+    const release = Promise.withResolvers<void>();
+    gateway.services.gates.readDocument.push(...Array(10).fill(() => release.promise));
+    const answers = Array.from({ length: 10 }, open);
+    await expect.poll(opened).toBe(READS_AT_ONCE);
+    expect((await read()).status).toBe(200);
+    expect(opened()).toBe(READS_AT_ONCE);
+    release.resolve();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(10).fill(200));
   });
 });
 

@@ -58,12 +58,19 @@ describe('a read that prefers to wait', () => {
 
   test('waits for 30 s at most, and the deadline of its call is later', async () => {
     const before = Date.now();
+    setState(PullState.COMPLETE);
     const answer = await read('wait=600');
     expect(answer.headers.get('preference-applied')).toBe('wait=30');
-    expect(answer.headers.get('x-credit-file-status')).toBe('PENDING');
     expect(waits()).toEqual([30_000]);
     const deadlineMs = calls()[0]?.call.deadlineMs ?? 0;
     expect(deadlineMs - before).toBeGreaterThan(35_000);
+  });
+
+  test('that the service ends before the pull has no preference applied', async () => {
+    const answer = await read('wait=20');
+    expect(waits()).toEqual([20_000]);
+    expect(answer.headers.get('x-credit-file-status')).toBe('PENDING');
+    expect(answer.headers.has('preference-applied')).toBe(false);
   });
 
   test.each(['respond-async', 'wait=0', 'wait=x'])('does not wait for %s', async (preference) => {
