@@ -7,7 +7,7 @@ import type {
 import type { CallContext, Client } from '@creditlane/rpc/client';
 import { serviceIdentity } from '@creditlane/rpc/identity';
 import type { Inquiry } from './bureaus/bureau.ts';
-import type { ApplicantKey } from './scope.ts';
+import { type ApplicantCall, type ApplicantKey, applicantNotFound } from './scope.ts';
 
 const CREDIT_FILE = serviceIdentity('credit-file');
 const PURPOSE = 'CREDIT_APPLICATION';
@@ -37,6 +37,15 @@ export async function findInquirySubject(
   if (applicant === undefined) return undefined;
   const isArchived = applicationStatus === ApplicationStatus[ApplicationStatus.ARCHIVED];
   return { retailerId, isArchived, applicant, consent };
+}
+
+/** Throws the fault `applicant_not_found` unless the retailer has the applicant. */
+export async function requireApplicant(
+  consents: Client<typeof ConsentsService>,
+  { applicant, retailerId, call }: ApplicantCall,
+): Promise<void> {
+  const subject = await findInquirySubject(consents, applicant, call);
+  if (subject?.retailerId !== retailerId) throw applicantNotFound();
 }
 
 /** The current address and two former ones are as many as the bureaus' requests take. */

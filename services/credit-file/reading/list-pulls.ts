@@ -9,10 +9,11 @@ import {
 } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { type ListKey, sequenceBefore } from '@creditlane/rpc/lists/list-cursor';
 import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
+import { requireApplicant } from '../inquiry-subject.ts';
 import { type Consent, pullMessage } from '../pulls/pull.ts';
 import type { ApplicantCall } from '../scope.ts';
 import { findPulls, type ListedPull } from '../store/pulls.ts';
-import { type ReadCreditFileDeps, requireApplicant } from './read-credit-file.ts';
+import type { ReadCreditFileDeps } from './read-credit-file.ts';
 
 /**
  * A page of the applicant's pulls, newest first.
@@ -28,7 +29,7 @@ export async function listPulls(
   // One pull more than the page holds shows whether there is a next page.
   const page = { before: sequenceBefore(cursor, list), limit: limit + 1 };
   const rows = await findPulls(deps.requests.of(call), applicant, retailerId, page);
-  if (rows.length === 0) await requireApplicant(deps, applicantCall);
+  if (rows.length === 0) await requireApplicant(deps.consents, applicantCall);
   return pageOf(list, rows, limit, ({ seq }) => [String(seq)], evidenceMessage);
 }
 

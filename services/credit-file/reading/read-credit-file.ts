@@ -10,9 +10,9 @@ import { appendAuditRecord } from '../audit/audit-log.ts';
 import { actorOf } from '../audit/audit-record.ts';
 import { openCreditFile } from '../custody/applicant-keys.ts';
 import { documentPath } from '../document-link.ts';
-import { findInquirySubject } from '../inquiry-subject.ts';
+import { requireApplicant } from '../inquiry-subject.ts';
 import { isFinished, type PullRow } from '../pulls/pull.ts';
-import { type ApplicantCall, applicantNotFound } from '../scope.ts';
+import type { ApplicantCall } from '../scope.ts';
 import { findLatestFile, type StoredFile } from '../store/credit-files.ts';
 import { findLatestPull } from '../store/pulls.ts';
 import type { EndedPulls } from './ended-pulls.ts';
@@ -54,7 +54,7 @@ export async function readCreditFile(
   const db = deps.requests.of(call);
   let pull = await findLatestPull(db, applicant, retailerId);
   if (pull === undefined) {
-    await requireApplicant(deps, applicantCall);
+    await requireApplicant(deps.consents, applicantCall);
     throw notFound('credit_file_not_requested', 'No credit file of the applicant was requested.');
   }
   if (!isFinished(pull) && waitMs > 0) {
@@ -97,13 +97,4 @@ async function recordRead(
       outcome: pull.state,
     }),
   );
-}
-
-/** Throws the fault `applicant_not_found` unless the retailer has the applicant. */
-export async function requireApplicant(
-  { consents }: Pick<ReadCreditFileDeps, 'consents'>,
-  { applicant, retailerId, call }: ApplicantCall,
-): Promise<void> {
-  const subject = await findInquirySubject(consents, applicant, call);
-  if (subject?.retailerId !== retailerId) throw applicantNotFound();
 }
