@@ -1,5 +1,4 @@
 /** The one retailer that a call may act for, and the fault for the applicants of others. */
-
 import type { Call } from '@creditlane/rpc/call';
 import { type Fault, notFound } from '@creditlane/rpc/fault';
 

@@ -1,5 +1,4 @@
 /** Sets, lists and removes the retailers' credentials with the bureaus, for the platform's administration. */
-
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { KeyRing } from '@creditlane/crypto/key-ring';

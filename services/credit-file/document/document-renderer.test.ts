@@ -25,11 +25,11 @@ test('a document above the limit of the queue is refused, and the others are ren
 });
 
 test('a document above the time limit is refused', async () => {
-  const impatient = new DocumentRenderer(process, { ...LIMITS, timeLimitMs: 1 });
-  await expect(impatient.render(fileWithTrades(200))).rejects.toMatchObject({
+  const limited = new DocumentRenderer(process, { ...LIMITS, timeLimitMs: 1 });
+  await expect(limited.render(fileWithTrades(200))).rejects.toMatchObject({
     kind: 'unavailable',
   });
-  await impatient.close();
+  await limited.close();
   expect(await metrics.text()).toContain('outcome="timed_out"');
 });
 

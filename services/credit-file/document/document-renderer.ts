@@ -40,7 +40,7 @@ export class DocumentRenderer {
     this.#limits = limits;
     this.#pool = new Piscina<CreditFile, Uint8Array>({
       filename: new URL('./document-thread.ts', import.meta.url).href,
-      // The secrets of the service are no business of a thread that renders documents.
+      // A thread that renders documents needs nothing of the environment, which holds the service's secrets.
       env: {},
       minThreads: 0,
       maxThreads: limits.threads,

@@ -1,5 +1,4 @@
 /** Waits for pulls to end, whichever process ends them, without holding a connection. */
-
 import type { Database } from '@creditlane/postgres/database';
 import {
   type PeriodicTask,

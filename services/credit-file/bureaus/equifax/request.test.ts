@@ -42,7 +42,7 @@ test('the older form has the XML and the name of the button', () => {
   expect(new URLSearchParams(request.body).get('cmdSubmit')).toBe('Submit');
 });
 
-test('the XML has the member, the person, the addresses and the wish for English', () => {
+test('the XML has the member, the person and the addresses, and asks for an answer in English', () => {
   const { body } = makeRequest(INQUIRY, credentialsOf(EquifaxTransport.FORM));
   expect(xmlOf(body).replaceAll('><', '>\n<')).toMatchInlineSnapshot(`
     "<?xml version="1.0" encoding="UTF-8"?>

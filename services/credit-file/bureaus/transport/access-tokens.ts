@@ -24,11 +24,11 @@ export interface AccessTokensOptions {
 
 const MAX_TOKENS = 1_000;
 const MAX_ANSWER_BYTES = 64 * 1_024;
-/** A token is not used in its last minute, nor in the last tenth of its life. */
+/** A token is not used in its last minute, nor in the last tenth of its lifetime. */
 const MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.1;
-/** A bureau's word that a token lives longer is not relied on. */
-const MAX_LIFE_MS = 86_400_000;
+/** A token is used no longer, even if the bureau's answer gives it a longer lifetime. */
+const MAX_LIFETIME_MS = 86_400_000;
 /** RFC 6750, 2.1. */
 const TOKEN = /^[A-Za-z0-9._~+/-]{1,8192}=*$/;
 
@@ -81,10 +81,10 @@ export class AccessTokens {
     this.#exchanges.delete(exchange);
     const read = tokenOf(end);
     if (read.kind === 'never_sent') return read;
-    const { token, lifeMs } = read;
-    const marginMs = Math.max(MARGIN_MS, lifeMs * MARGIN_SHARE);
-    if (lifeMs > marginMs) {
-      this.#kept.set(key, { token, endsAtMs: requestedAtMs + lifeMs - marginMs });
+    const { token, lifetimeMs } = read;
+    const marginMs = Math.max(MARGIN_MS, lifetimeMs * MARGIN_SHARE);
+    if (lifetimeMs > marginMs) {
+      this.#kept.set(key, { token, endsAtMs: requestedAtMs + lifetimeMs - marginMs });
     }
     return { kind: 'token', token, isKept: false };
   }
@@ -93,7 +93,7 @@ export class AccessTokens {
 interface ReadToken {
   readonly kind: 'token';
   readonly token: string;
-  readonly lifeMs: number;
+  readonly lifetimeMs: number;
 }
 
 /** Reads the answer of RFC 6749, 5. A lost answer to a token request is no inquiry, so nothing is unknown. */
@@ -121,8 +121,12 @@ function readToken({ body }: HttpAnswer): ReadToken | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined;
   const { access_token: token, expires_in: seconds } = answer as Record<string, unknown>;
   if (typeof token !== 'string' || !TOKEN.test(token)) return undefined;
-  const lifeMs = Number(seconds ?? 0) * 1_000;
-  return { kind: 'token', token, lifeMs: lifeMs > 0 ? Math.min(lifeMs, MAX_LIFE_MS) : 0 };
+  const lifetimeMs = Number(seconds ?? 0) * 1_000;
+  return {
+    kind: 'token',
+    token,
+    lifetimeMs: lifetimeMs > 0 ? Math.min(lifetimeMs, MAX_LIFETIME_MS) : 0,
+  };
 }
 
 function keyOf({ url, headers, body }: BureauRequest): string {

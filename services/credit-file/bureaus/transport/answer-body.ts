@@ -14,7 +14,7 @@ const DECODERS = new Map([
   ['deflate', promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate)],
 ]);
 
-/** @param maxBytes the most bytes of the decoded body; zlib stops there, so a small bomb stays small */
+/** @param maxBytes the most bytes of the decoded body; zlib stops there, so that a decompression bomb costs no more memory */
 export async function decodeBody(
   { headers, body }: HttpAnswer,
   maxBytes: number,

@@ -16,9 +16,9 @@ export type AnswerOutcome =
  * | 307, 308 | refused: the request is to be made at another URL, so none was made; not followed |
  * | other 3xx | unknown: after a POST these may mean that the answer waits at another URL |
  * | 401, 403 | refused for the credentials |
- * | 408, 425, 429 | refused, unavailable: the server asks to come again |
+ * | 408, 425, 429 | refused, unavailable: the server permits a later repetition |
  * | other 4xx | refused: the server says that the request was not carried out |
- * | 5xx | unknown: the server, or a gateway before it, failed with the inquiry in its hands |
+ * | 5xx | unknown: the server, or a gateway before it, failed after it got the inquiry |
  */
 export function outcomeOfAnswer(http: HttpAnswer, answer: BureauAnswer): AnswerOutcome {
   const { status, isDelimited } = http;

@@ -1,5 +1,4 @@
 /** A report of TransUnion Canada as a credit file. */
-
 import type { CreditFile } from '../../credit-file.ts';
 import * as permitted from '../../credit-file-values.ts';
 import { type AnswerValues, present, readEach } from '../answer/answer-values.ts';

@@ -1,5 +1,4 @@
 /** A trade of a TransUnion report. */
-
 import type { Trade } from '../../credit-file.ts';
 import {
   ASSOCIATIONS,
