@@ -198,11 +198,34 @@ test('the inquiry about each persona ends as demo.json says, and is made once', 
     })),
   );
   expect((await countAll()) - before).toBe(prompt.length);
-});
+}, 120_000);
 
-test('without a consent, no file is requested', async () => {
-  const { status, body } = await request(creditFilePath(await create()));
-  expect([status, body.code]).toEqual([400, 'consent_missing']);
+test('a file is requested on a consent alone: not before it was recorded, nor once it is revoked', async () => {
+  const { api, demo } = platform;
+  const application = await create({ firstName: 'Connor', lastName: 'Consenting' });
+  const path = creditFilePath(application);
+  const missing = await request(path);
+  expect([missing.status, missing.body.code]).toEqual([400, 'consent_missing']);
+
+  const { applicationId, primaryApplicant } = application;
+  const consents = `/applications/${applicationId}/applicants/${primaryApplicant.applicantId}/consents`;
+  const terms = {
+    purpose: 'CREDIT_APPLICATION',
+    textVersion: '2026-01',
+    documentSha256: 'ab'.repeat(32),
+    capturedBy: demo.users.active,
+  };
+  const { consentId, capturedAt, expiresAt } = (await api.post(consents, terms)).body;
+  expect((await request(path)).status).toBe(202);
+  const { body: file } = await readEnded(path);
+  const [pull] = (await api.get(`${path}/pulls`)).body.data;
+  expect(pull.consent).toEqual({ consentId, ...terms, capturedAt, expiresAt });
+
+  await api.post(`${consents}/${consentId}/revoke`, { revokedBy: demo.users.active });
+  const revoked = await request(path, {}, { Prefer: 'force-pull' });
+  expect([revoked.status, revoked.body.code]).toEqual([400, 'consent_missing']);
+  expect((await readEnded(path)).body.id).toBe(file.id);
+  expect(await countInquiries('Consenting')).toBe(1);
 });
 
 describe('the link to a PDF is 403', () => {

@@ -24,6 +24,8 @@ const LOCAL_SERVERS: Record<string, Record<string, string>> = {
   'credit-file': {
     BUREAU_ALLOW_HTTP: 'true',
     BUREAU_ALLOW_LOOPBACK: 'true',
+    // The simulator fails where its personas say so, which must not stop the inquiries of others.
+    BUREAU_FAILURES_TO_OPEN: '1000000',
     EQUIFAX_TOKEN_URL: '/equifax/token',
     EQUIFAX_TOKEN_SCOPE: 'simulator',
     TRANSUNION_REQUEST_TEMPLATE: REQUEST_TEMPLATE,

@@ -27,6 +27,13 @@ export const BUREAU_SETTINGS = {
     max: 256,
     about: 'The most connections of one process to one base URL of a bureau.',
   }),
+  failuresToOpen: setting.integer('BUREAU_FAILURES_TO_OPEN', {
+    default: 5,
+    min: 1,
+    max: 1_000_000,
+    about:
+      'How many failures in a row at one base URL of a bureau stop inquiries there for a while (circuit breaker).',
+  }),
   codeTables: setting.parsed('BUREAU_CODE_TABLES', readCodeTables, {
     type: 'YAML',
     default: '',

@@ -36,7 +36,10 @@ beforeAll(async () => {
     log: silentLog,
     accounts: { equifax: [ACCOUNT], transUnion: [MEMBER] },
   });
-  bureaus = open({ TRANSUNION_REQUEST_TEMPLATE: REQUEST_TEMPLATE });
+  bureaus = open({
+    TRANSUNION_REQUEST_TEMPLATE: REQUEST_TEMPLATE,
+    BUREAU_FAILURES_TO_OPEN: '1000',
+  });
 });
 
 afterAll(async () => {
@@ -114,22 +117,31 @@ it.each(TRANSPORTS)(
   },
 );
 
+const equifaxByForm = () => equifax(EquifaxTransport.FORM);
+
 it.each([
-  ['Badlogin', 'refused'],
-  ['Busy', 'refused'],
-  ['Malformed', 'malformed'],
-  ['Truncated', 'malformed'],
-  ['Bomb', 'malformed'],
-  ['Unavailable', 'server_error'],
-  ['Dropped', 'connection_lost'],
-  ['Cutoff', 'connection_lost'],
-  ['Oversized', 'answer_too_large'],
-])('%s: %s at both bureaus, after one inquiry each', async (lastName, word) => {
-  for (const credentials of [equifax(EquifaxTransport.FORM), transUnion()]) {
-    expect(await inquire(credentials, lastName)).toMatchObject({ word, inquiries: 1 });
-    // An ordinary answer, so that the breaker stays closed.
-    expect((await inquire(credentials, 'Smith')).word).toBe('file');
+  ['Badlogin', 'refused', [equifaxByForm, transUnion]],
+  ['Busy', 'refused', [transUnion]],
+  ['Malformed', 'malformed', [equifaxByForm, transUnion]],
+  ['Truncated', 'malformed', [equifaxByForm, transUnion]],
+  ['Bomb', 'malformed', [equifaxByForm, transUnion]],
+  ['Unavailable', 'server_error', [equifaxByForm]],
+  ['Dropped', 'connection_lost', [equifaxByForm, transUnion]],
+  ['Cutoff', 'connection_lost', [transUnion]],
+  ['Oversized', 'answer_too_large', [equifaxByForm]],
+])('%s: %s at each bureau that has this persona, after one inquiry', async (lastName, word, at) => {
+  for (const credentials of at) {
+    expect(await inquire(credentials(), lastName)).toMatchObject({ word, inquiries: 1 });
   }
+});
+
+it('five failures in a row, or as many as the settings say, stop the inquiries', async () => {
+  const standard = open({});
+  for (let count = 0; count < 5; count += 1) await inquire(equifaxByForm(), 'Dropped', standard);
+  expect((await inquire(equifaxByForm(), 'Smith', standard)).word).toBe('breaker_open');
+  await standard.close();
+  for (let count = 0; count < 6; count += 1) await inquire(equifaxByForm(), 'Dropped');
+  expect((await inquire(equifaxByForm(), 'Smith')).word).toBe('file');
 });
 
 it('a kept access token that the bureau has ended → a new one, and one inquiry', async () => {

@@ -27,9 +27,9 @@ export function openBureaus(
   { egress, hosts, codeTables, partialDateDay, ...settings }: BureauSettings,
   { log, metrics }: Pick<Process, 'log' | 'metrics'>,
 ): Bureaus {
-  const { deadlineMs, maxConnections, transUnion: account } = settings;
+  const { deadlineMs, maxConnections, failuresToOpen, transUnion: account } = settings;
   const hostRules = { ...egress, hosts };
-  const shared = { hostRules, deadlineMs, maxConnections, log, metrics };
+  const shared = { hostRules, deadlineMs, maxConnections, failuresToOpen, log, metrics };
   const values = { tables: codeTables.equifax, partialDateDay };
   const equifax = new BureauClient({
     ...shared,

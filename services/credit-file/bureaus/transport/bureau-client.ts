@@ -32,6 +32,8 @@ export interface BureauClientOptions<Credentials> {
   readonly deadlineMs: number;
   /** The most connections to one base URL. */
   readonly maxConnections: number;
+  /** How many failures in a row at one base URL open its circuit breaker. */
+  readonly failuresToOpen: number;
   readonly log: Log;
   readonly metrics: Metrics;
   /** PEM of further authorities whose certificates bureaus may have. */
@@ -264,7 +266,7 @@ export class BureauClient<Credentials> {
   #breakerOf(origin: string): CircuitBreaker {
     const existing = this.#breakers.get(origin);
     if (existing !== undefined) return existing;
-    const breaker = new CircuitBreaker(this.#nowMs);
+    const breaker = new CircuitBreaker(this.#options.failuresToOpen, this.#nowMs);
     this.#breakers.set(origin, breaker);
     return breaker;
   }

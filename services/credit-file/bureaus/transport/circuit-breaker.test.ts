@@ -4,6 +4,7 @@ import { CircuitBreaker } from './circuit-breaker.ts';
 function openBreaker() {
   const clock = { nowMs: 0 };
   const breaker = new CircuitBreaker(
+    5,
     () => clock.nowMs,
     () => 0.5,
   );

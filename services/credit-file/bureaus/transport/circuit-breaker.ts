@@ -9,24 +9,28 @@ export type BreakerVerdict = 'success' | 'failure' | 'nothing';
 /** An inquiry that may be sent; called once, with what it says about the bureau. */
 export type Admission = (verdict: BreakerVerdict) => void;
 
-const FAILURES_TO_OPEN = 5;
 const OPEN_BACKOFF = { baseMs: 5_000, capMs: 60_000 };
 
 export class CircuitBreaker {
+  readonly #failuresToOpen: number;
   readonly #nowMs: () => number;
   readonly #random: () => number;
   #failuresInRow = 0;
   #openUntilMs = 0;
   #isProbing = false;
 
-  /** @param nowMs of a monotonic clock */
-  constructor(nowMs: () => number, random: () => number = Math.random) {
+  /**
+   * @param failuresToOpen how many failures in a row open the breaker
+   * @param nowMs of a monotonic clock
+   */
+  constructor(failuresToOpen: number, nowMs: () => number, random: () => number = Math.random) {
+    this.#failuresToOpen = failuresToOpen;
     this.#nowMs = nowMs;
     this.#random = random;
   }
 
   get state(): BreakerState {
-    if (this.#failuresInRow < FAILURES_TO_OPEN) return 'closed';
+    if (this.#failuresInRow < this.#failuresToOpen) return 'closed';
     return this.#isProbing || this.#nowMs() >= this.#openUntilMs ? 'half_open' : 'open';
   }
 
@@ -46,7 +50,7 @@ export class CircuitBreaker {
 
   #failed(): void {
     this.#failuresInRow += 1;
-    const extraFailures = this.#failuresInRow - FAILURES_TO_OPEN;
+    const extraFailures = this.#failuresInRow - this.#failuresToOpen;
     if (extraFailures < 0) return;
     const pauseMs = backoffMs(extraFailures + 1, OPEN_BACKOFF, this.#random);
     this.#openUntilMs = this.#nowMs() + OPEN_BACKOFF.baseMs / 2 + pauseMs;

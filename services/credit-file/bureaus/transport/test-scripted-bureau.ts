@@ -155,6 +155,7 @@ export const LOCAL = { allowHttp: true, allowLoopback: true, ports: [443], hosts
 export function openTestClient(options: Partial<BureauClientOptions<TestCredentials>> = {}) {
   const metrics = new Metrics();
   const client = new BureauClient({
+    failuresToOpen: 5,
     format: testFormat,
     hostRules: LOCAL,
     deadlineMs: 20_000,
