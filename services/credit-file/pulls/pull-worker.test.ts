@@ -52,16 +52,16 @@ test('an inquiry that was never sent is tried again, and the file comes with one
   expect(await stateOf(id)).toMatchObject({ state: 'COMPLETE', attempts: 2, fence: 3 });
 });
 
-test('after four inquiries that were never sent the pull has failed, and a request pulls again', async () => {
+test('after six inquiries that were never sent the pull has failed, and a request pulls again', async () => {
   const { service, applicant } = fixture;
-  answerWith(neverSent(), neverSent(), neverSent(), neverSent());
+  answerWith(...Array.from({ length: 6 }, () => neverSent()));
   const { id } = await request(service, applicant);
   const { pull, state } = await readEnded(service, applicant);
   expect([state, pull?.failure]).toEqual(['FAILED', FailureReason.UNAVAILABLE]);
-  expect(await stateOf(id)).toMatchObject({ attempts: 3, sent_at: null });
+  expect(await stateOf(id)).toMatchObject({ attempts: 5, sent_at: null });
   expect((await request(service, applicant)).id).not.toBe(id);
   expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
-  expect(inquiries()).toHaveLength(5);
+  expect(inquiries()).toHaveLength(7);
 });
 
 test('while the applications service is away nothing is sent, and the pull fails in the end', async () => {

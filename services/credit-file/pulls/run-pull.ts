@@ -48,9 +48,12 @@ export interface RunPullDeps {
   onUnknownCodes: (source: Source, codes: readonly UnknownCode[]) => void;
 }
 
-/** An inquiry that was never sent is tried so many times, within some five seconds. */
-const MAX_ATTEMPTS = 4;
-const BETWEEN_ATTEMPTS = { baseMs: 1_000, capMs: 4_000 };
+/**
+ * An inquiry that was never sent is tried so many times, within 12 s on average: longer than a circuit breaker
+ * that has just opened stays open, which is 7.5 s at most.
+ */
+const MAX_ATTEMPTS = 6;
+const BETWEEN_ATTEMPTS = { baseMs: 1_000, capMs: 8_000 };
 
 /** What is known about a pull when it ends. */
 type Ending =
