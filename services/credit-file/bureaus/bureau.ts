@@ -36,10 +36,17 @@ export interface BureauRequest {
   body: string;
 }
 
-/** A code of an answer for which neither the code tables nor the interface have a value. */
+/**
+ * A code of an answer for which neither the code tables nor the interface have a value; one entry for each
+ * occurrence.
+ */
 export interface UnknownCode {
   /** The element of the answer, such as "CNTrade/PaymentRate". */
   section: string;
+  /**
+   * At most 24 characters. In brackets, such as "(not a date)", it says what else was left out, whose text may be
+   * personal data.
+   */
   code: string;
 }
 

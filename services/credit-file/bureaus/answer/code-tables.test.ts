@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CodeTableError, readCodeTables } from './code-tables.ts';
 
@@ -61,4 +63,13 @@ describe('overrides that cannot be used are refused with their place', () => {
     const overrides = 'equifax: { hitType: { "1": A }, association: { I: B } }';
     expect(() => readCodeTables(overrides)).toThrow(/hitType\.1 .*; equifax\.association\.I /);
   });
+});
+
+test('the example of the operators’ page can be used', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../../deploy/bureaus.md'), 'utf8');
+  const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
+  const { equifax, transUnion } = readCodeTables(example);
+  expect(equifax.codes.portfolioType.get('L')).toBe('LEASE_ACCOUNT');
+  expect(equifax.codes.legalItemType.get('XX')).toBeNull();
+  expect(transUnion.codes.error.get('A001')).toBe('credentials');
 });

@@ -1,14 +1,21 @@
 /** What every format does with the bytes of an answer. */
-import type { BureauAnswer } from '../bureau.ts';
+import type { BureauAnswer, RefusalReason } from '../bureau.ts';
+import type { CodeTables } from './code-tables.ts';
+import { findElement } from './find-element.ts';
 import { readXml, type XmlElement, XmlError } from './xml-document.ts';
 
-/** What `read` makes of the root element; malformed whenever that fails. */
+const MAX_CODE_LENGTH = 40;
+const MAX_DESCRIPTION_LENGTH = 500;
+
+/** What `read` makes of the root element, unless it is a SOAP fault; malformed whenever that fails. */
 export function readAnswer(
   body: Uint8Array,
   read: (root: XmlElement) => BureauAnswer,
 ): BureauAnswer {
   try {
-    return read(readXml(body));
+    const root = readXml(body);
+    const fault = findElement(root, 'Body/Fault');
+    return root.name === 'Envelope' && fault !== undefined ? readFault(fault) : read(root);
   } catch (error) {
     if (error instanceof XmlError) return malformed(`The answer ${error.message}.`);
     // Thrown, it would leave open whether the bureau has answered. The message may hold parts of the answer.
@@ -16,6 +23,33 @@ export function readAnswer(
       `The answer cannot be read: ${error instanceof Error ? error.name : 'unknown'}.`,
     );
   }
+}
+
+/**
+ * A fault of the client says that the message is wrong, so that it was not carried out (SOAP 1.1, 4.4.1; SOAP
+ * 1.2, 5.4.6). Any other leaves that open.
+ */
+function readFault(fault: XmlElement): BureauAnswer {
+  const code = (findElement(fault, 'faultcode') ?? findElement(fault, 'Code/Value'))?.text.trim();
+  const name = code?.slice(code.indexOf(':') + 1) ?? '';
+  if (!/^(Client|Sender)(\.|$)/.test(name)) return malformed('The answer is a SOAP fault.');
+  const description = findElement(fault, 'faultstring') ?? findElement(fault, 'Reason/Text');
+  return refused('rejected', `SOAP_${name}`, description?.text ?? '');
+}
+
+export function refused(reason: RefusalReason, code: string, description: string): BureauAnswer {
+  return {
+    kind: 'refused',
+    reason,
+    code: code.trim().slice(0, MAX_CODE_LENGTH),
+    description: description.trim().slice(0, MAX_DESCRIPTION_LENGTH),
+  };
+}
+
+/** Why the bureau refuses an inquiry with this code; an unknown code is about the inquiry. */
+export function refusalReason({ codes }: CodeTables, code: string): RefusalReason {
+  const reason = codes.error.get(code.trim());
+  return reason === 'credentials' || reason === 'unavailable' ? reason : 'rejected';
 }
 
 export function malformed(problem: string): BureauAnswer {

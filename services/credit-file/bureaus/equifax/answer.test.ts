@@ -23,6 +23,13 @@ describe('an answer with several reports', () => {
     expect(readFile('equifax', body).file.scores).toEqual([{ number: 2, value: '2' }]);
   });
 
+  test('gives the first one with a hit, also by the code that an operator has given it', () => {
+    const { equifax: tables } = readCodeTables('equifax: { hitType: { "1": NO_HIT, "2": HIT } }');
+    const options = { tables, partialDateDay: 1, reportRule: 'FIRST_HIT' as const };
+    const answer = readEquifaxAnswer(Buffer.from(body), options);
+    expect(answer).toMatchObject({ file: { scores: [{ number: 1 }] }, unknownCodes: [] });
+  });
+
   test('gives the first one when none has a hit', () => {
     const without = body.replaceAll('code="1"', 'code="2"');
     expect(readFile('equifax', without).file.scores).toEqual([{ number: 1, value: '1' }]);
@@ -57,6 +64,12 @@ describe('an error report', () => {
   test('with several errors is a refusal for the credentials if one is about them', () => {
     const body = errorReport(error('EV304') + error('E0819'));
     expect(readAnswer('equifax', body)).toMatchObject({ reason: 'credentials', code: 'E0819' });
+  });
+
+  test('beside a report without a hit code is a refusal', () => {
+    const report = equifaxReport('', '');
+    const body = `<EfxTransmit>${report}${errorReport(error('E0807'))}</EfxTransmit>`;
+    expect(readAnswer('equifax', body)).toMatchObject({ kind: 'refused', code: 'E0807' });
   });
 
   test('without errors is malformed', () => {
@@ -95,6 +108,7 @@ test('a consumer’s statement that holds a whole answer is a text', () => {
 test.each([
   ['without report and error', '<EfxTransmit/>'],
   ['with a report without a hit code', equifaxAnswer('', '')],
+  ['with a report with an empty hit code', equifaxAnswer('', '<HitCode code=" " description=""/>')],
   ['that is a page', '<html><body>Sign in</body></html>'],
   ['of the other bureau', '<REL4Report><TU_FFR_Report><Hit>Y</Hit></TU_FFR_Report></REL4Report>'],
 ])('an answer %s is malformed', (_name, body) => {

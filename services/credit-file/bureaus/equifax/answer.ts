@@ -1,7 +1,9 @@
 /** Reads what Equifax Canada answers: credit files, errors, or nothing of its format. */
+
+import { HIT_TYPES } from '../../credit-file-values.ts';
 import { type AnswerValueOptions, AnswerValues } from '../answer/answer-values.ts';
 import { findAnswer, findElement, findElements } from '../answer/find-element.ts';
-import { malformed, readAnswer } from '../answer/read-answer.ts';
+import { malformed, readAnswer, refusalReason, refused } from '../answer/read-answer.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
 import type { BureauAnswer, RefusalReason } from '../bureau.ts';
 import { readReport } from './report.ts';
@@ -22,28 +24,34 @@ function readRoot(root: XmlElement, options: EquifaxAnswerOptions): BureauAnswer
   const answer = findAnswer(root, ['EfxTransmit', 'CNErrorReport']);
   if (answer === undefined)
     return malformed('The answer has neither EfxTransmit nor CNErrorReport.');
-  const reports = findElements(answer, 'EfxReport').flatMap((report) =>
-    findElements(report, 'CNConsumerCreditReports/CNConsumerCreditReport'),
-  );
-  const report = chooseReport(reports, options.reportRule);
+  // A report without a hit code says nothing about whether the bureau knows the person.
+  const reports = findElements(answer, 'EfxReport')
+    .flatMap((report) => findElements(report, 'CNConsumerCreditReports/CNConsumerCreditReport'))
+    .filter((report) => isCoded(findElement(report, HIT_CODE)));
+  const report = chooseReport(reports, options);
   if (report !== undefined) {
-    if (findElement(report, HIT_CODE) === undefined) return malformed('A report has no HitCode.');
     const values = new AnswerValues(options);
     const file = readReport(report, values);
     return { kind: 'file', file, unknownCodes: values.unknownCodes };
   }
-  const errors = findAnswer(answer, ['CNErrorReport']);
-  if (errors === undefined) return malformed('The answer has neither a report nor an error.');
-  return readErrors(findElements(errors, 'Errors/Error'), options);
+  const errors = findElements(findAnswer(answer, ['CNErrorReport']), 'Errors/Error');
+  return readErrors(errors, options);
+}
+
+function isCoded(element: XmlElement | undefined): boolean {
+  const { code = '', description = '' } = element?.attributes ?? {};
+  return `${code}${description}`.trim() !== '';
 }
 
 function chooseReport(
   reports: readonly XmlElement[],
-  rule: EquifaxAnswerOptions['reportRule'],
+  options: EquifaxAnswerOptions,
 ): XmlElement | undefined {
+  if (options.reportRule === 'FIRST') return reports[0];
+  const values = new AnswerValues(options);
   const isHit = (report: XmlElement) =>
-    findElement(report, HIT_CODE)?.attributes.code?.trim() === '1';
-  return (rule === 'FIRST_HIT' ? reports.find(isHit) : undefined) ?? reports[0];
+    values.code(report, HIT_CODE, 'hitType', HIT_TYPES) === 'HIT';
+  return reports.find(isHit) ?? reports[0];
 }
 
 /** Of several errors the one with the most lasting reason counts. */
@@ -53,12 +61,11 @@ function readErrors(errors: readonly XmlElement[], { tables }: EquifaxAnswerOpti
   const read = errors.map((error) => {
     const text = (path: string) => findElement(error, path)?.text.trim() ?? '';
     const code = text('ErrorCode');
-    const reason = REASONS.find((it) => it === tables.codes.error.get(code)) ?? 'rejected';
-    return { reason, code, description: text('Description') };
+    return { reason: refusalReason(tables, code), code, description: text('Description') };
   });
   for (const reason of REASONS) {
     const error = read.find((it) => it.reason === reason);
-    if (error !== undefined) return { kind: 'refused', ...error };
+    if (error !== undefined) return refused(reason, error.code, error.description);
   }
-  return malformed('The error report has no error.');
+  return malformed('The answer has neither a report with a hit code nor an error.');
 }

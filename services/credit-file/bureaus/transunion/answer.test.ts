@@ -98,6 +98,11 @@ describe('an answer without a report', () => {
     expect(answer).toMatchObject({ kind: 'refused', reason: 'credentials' });
   });
 
+  test('but with an empty one is a refusal, too', () => {
+    const body = error('X1').replace('</REL4Report>', '<TU_FFR_Report/></REL4Report>');
+    expect(readAnswer('transunion', body)).toMatchObject({ kind: 'refused', code: 'X1' });
+  });
+
   test.each([
     ['nor error', '<REL4Report><Errors/></REL4Report>'],
     ['nor anything of the format', '<html/>'],
@@ -128,3 +133,13 @@ test.each(['<b>', '<REL4Report><TU_FFR_Report><Hit>N</Hit></TU_FFR_Report></REL4
     expect(file).toMatchObject({ hitType: 'HIT', trades: [{ creditor: { name: text } }] });
   },
 );
+
+test('an error beside a report is counted', () => {
+  const body = transUnionAnswer('').replace(
+    '<TU_FFR_Report>',
+    '<Errors><Error><Code>W1</Code></Error></Errors><TU_FFR_Report>',
+  );
+  const { file, unknownCodes } = readFile('transunion', body);
+  expect(file.hitType).toBe('HIT');
+  expect(unknownCodes).toEqual([{ section: 'REL4Report/Errors', code: 'W1' }]);
+});

@@ -1,7 +1,7 @@
 /** Reads what TransUnion Canada answers: a credit file, errors, or nothing of its format. */
 import { type AnswerValueOptions, AnswerValues } from '../answer/answer-values.ts';
 import { findAnswer, findElement } from '../answer/find-element.ts';
-import { malformed, readAnswer } from '../answer/read-answer.ts';
+import { malformed, readAnswer, refusalReason, refused } from '../answer/read-answer.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
 import type { BureauAnswer } from '../bureau.ts';
 import { readReport } from './report.ts';
@@ -15,21 +15,24 @@ function readRoot(root: XmlElement, options: AnswerValueOptions): BureauAnswer {
   const report = findReport(root);
   if (report === undefined)
     return malformed('The answer has neither REL4Report nor a SOAP result.');
-  const file = findElement(report, 'TU_FFR_Report');
-  if (file !== undefined) {
-    if (findElement(file, 'Hit') === undefined) return malformed('A report has no Hit.');
-    const values = new AnswerValues(options);
-    return {
-      kind: 'file',
-      file: readReport(report, file, values),
-      unknownCodes: values.unknownCodes,
-    };
-  }
   const errors = findElement(report, 'Errors');
   const error = errors?.children[0] ?? errors;
-  if (error === undefined || textOf(error) === '')
-    return malformed('The answer has neither a report nor an error.');
-  return readError(error, options);
+  const isError = error !== undefined && textOf(error) !== '';
+  const file = findElement(report, 'TU_FFR_Report');
+  // A report without it says nothing about whether the bureau knows the person.
+  const hit = findElement(file, 'Hit')?.text.trim() ?? '';
+  if (file === undefined || hit === '') {
+    return isError
+      ? readError(error, options)
+      : malformed('The answer has neither a report with a hit nor an error.');
+  }
+  const values = new AnswerValues(options);
+  if (isError) values.leaveOut(report, 'Errors', codeOf(error));
+  return {
+    kind: 'file',
+    file: readReport(report, file, values),
+    unknownCodes: values.unknownCodes,
+  };
 }
 
 /** REL4Report, or the result of the SOAP operation, which may have its contents without REL4Report. */
@@ -38,18 +41,21 @@ function findReport(root: XmlElement): XmlElement | undefined {
   return findElement(result, 'REL4Report') ?? result;
 }
 
-/** The names of the elements in an error are not publicly known: one that ends in "Code" has the code. */
 function readError(error: XmlElement, { tables }: AnswerValueOptions): BureauAnswer {
-  const coded = error.children.find(({ name }) => /code$/i.test(name));
-  const code = (coded === undefined ? (error.attributes.code ?? '') : textOf(coded)).trim();
-  const described = error.children.filter((child) => child !== coded).map(textOf);
-  const reason = tables.codes.error.get(code);
-  return {
-    kind: 'refused',
-    reason: reason === 'credentials' || reason === 'unavailable' ? reason : 'rejected',
-    code,
-    description: described.join(' ').trim() || error.text.trim(),
-  };
+  const code = codeOf(error);
+  const described = error.children.filter((child) => !isCode(child)).map(textOf);
+  const description = described.join(' ').trim() || error.text;
+  return refused(refusalReason(tables, code), code, description);
+}
+
+function codeOf(error: XmlElement): string {
+  const coded = error.children.find(isCode);
+  return (coded === undefined ? (error.attributes.code ?? '') : textOf(coded)).trim();
+}
+
+/** The names of the elements in an error are not publicly known: one that ends in "Code" has the code. */
+function isCode({ name }: XmlElement): boolean {
+  return /code$/i.test(name);
 }
 
 function textOf(element: XmlElement): string {

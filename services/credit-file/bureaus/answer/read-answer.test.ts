@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { readAnswer, refused } from './read-answer.ts';
+
+const read = (xml: string) => readAnswer(Buffer.from(xml), () => refused('unavailable', 'R', ''));
+
+test('an error in reading makes the answer malformed and shows none of its contents', () => {
+  const answer = readAnswer(Buffer.from('<a/>'), () => {
+    throw new TypeError('Jane Roe has no name');
+  });
+  expect(answer).toEqual({ kind: 'malformed', problem: 'The answer cannot be read: TypeError.' });
+});
+
+test('the names in an answer that is not well-formed are not shown', () => {
+  expect(read('<a><jane-roe></a>')).toEqual({
+    kind: 'malformed',
+    problem: expect.not.stringContaining('jane'),
+  });
+});
+
+test('code and description of a refusal are cut to 40 and 500 characters', () => {
+  const answer = refused('rejected', `  ${'c'.repeat(50)}`, 'd'.repeat(600));
+  expect(answer).toMatchObject({ code: 'c'.repeat(40), description: 'd'.repeat(500) });
+});
+
+describe('a SOAP fault', () => {
+  const soap11 = (code: string) =>
+    `<s:Envelope xmlns:s="x"><s:Body><s:Fault><faultcode>${code}</faultcode><faultstring>WORDS</faultstring></s:Fault></s:Body></s:Envelope>`;
+  const soap12 = (code: string) =>
+    `<s:Envelope xmlns:s="x"><s:Body><s:Fault><s:Code><s:Value>${code}</s:Value></s:Code><s:Reason><s:Text>WORDS</s:Text></s:Reason></s:Fault></s:Body></s:Envelope>`;
+
+  test.each([
+    ['Client', soap11('s:Client')],
+    ['Client.Authentication', soap11('s:Client.Authentication')],
+    ['Sender', soap12('s:Sender')],
+  ])('%s is a refusal', (name, body) => {
+    const refusal = { kind: 'refused', reason: 'rejected', description: 'WORDS' };
+    expect(read(body)).toEqual({ ...refusal, code: `SOAP_${name}` });
+  });
+
+  test.each([soap11('s:Server'), soap12('s:Receiver'), soap12('')])(
+    'of the server leaves open what became of the inquiry, so it is malformed',
+    (body) => {
+      expect(read(body)).toMatchObject({ kind: 'malformed' });
+    },
+  );
+});
