@@ -69,7 +69,7 @@ export async function startCreditFile(
     metrics,
   });
   const pullMetrics = new PullMetrics(metrics, pool);
-  const endedPulls = new EndedPulls(pool, log);
+  const endedPulls = new EndedPulls(pool, log, () => health.isDraining);
   closers.add('credit-file waits', () => endedPulls.close());
   const bureaus = openBureaus(settings.bureaus, process);
   const worker = new PullWorker({

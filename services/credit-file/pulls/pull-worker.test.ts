@@ -141,6 +141,19 @@ test('a pull whose owner died after it sent the inquiry is unknown, and is not s
   expect(inquiries()).toHaveLength(1);
 });
 
+test('two replicas send one inquiry for each of the pulls that are requested at once', async () => {
+  const { service } = fixture;
+  const replica = await service.startReplica();
+  const applicants = await Promise.all(Array.from({ length: 12 }, () => addApplicant(service)));
+  await Promise.all(
+    applicants.map((it, index) => request(index % 2 === 0 ? service : replica, it)),
+  );
+  for (const it of applicants) expect((await readEnded(service, it)).state).toBe('COMPLETE');
+  const references = inquiries().map(({ inquiry }) => inquiry.reference);
+  expect([references.length, new Set(references).size]).toEqual([12, 12]);
+  await replica.stop();
+});
+
 test('the lease of a pull that waits for its bureau is renewed', async () => {
   const { service, applicant } = fixture;
   const replica = await service.startReplica({ PULL_LEASE: '500ms' });

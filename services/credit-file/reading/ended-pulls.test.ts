@@ -6,8 +6,10 @@ import { EndedPulls } from './ended-pulls.ts';
 
 const fixture = useApplicant();
 let endedPulls: EndedPulls;
+let isDraining: boolean;
 beforeEach(() => {
-  endedPulls = new EndedPulls(fixture.service.sql, silentLog);
+  isDraining = false;
+  endedPulls = new EndedPulls(fixture.service.sql, silentLog, () => isDraining);
 });
 afterEach(() => endedPulls.close());
 
@@ -52,4 +54,11 @@ test('a caller that hangs up, a time that is over and a close end a wait', async
   const open = begin('a');
   await endedPulls.close();
   await open.promise;
+});
+
+test('once the process drains, every wait ends and none begins', async () => {
+  const wait = begin('a');
+  isDraining = true;
+  await wait.promise;
+  await begin('a').promise;
 });

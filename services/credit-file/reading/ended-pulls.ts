@@ -22,12 +22,15 @@ interface Wait {
 export class EndedPulls {
   readonly #pool: Database['pool'];
   readonly #log: Log;
+  readonly #isDraining: () => boolean;
   readonly #waits = new Set<Wait>();
   readonly #polling: PeriodicTask;
 
-  constructor(pool: Database['pool'], log: Log) {
+  /** @param isDraining whether the process is about to stop: no wait may hold up its end */
+  constructor(pool: Database['pool'], log: Log, isDraining: () => boolean) {
     this.#pool = pool;
     this.#log = log;
+    this.#isDraining = isDraining;
     this.#polling = startPeriodicTask(POLL_MS, () => this.#poll());
   }
 
@@ -46,7 +49,7 @@ export class EndedPulls {
   ): Promise<void> {
     const own = [...this.#waits].filter((wait) => wait.callerId === callerId);
     if (own.length >= MAX_WAITS_PER_CALLER || this.#waits.size >= MAX_WAITS) return;
-    if (signal.aborted || timeoutMs <= 0) return;
+    if (signal.aborted || timeoutMs <= 0 || this.#isDraining()) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const wait: Wait = { pullId, callerId, end: resolve };
     this.#waits.add(wait);
@@ -61,12 +64,17 @@ export class EndedPulls {
 
   /** Ends every wait. */
   async close(): Promise<void> {
-    for (const wait of [...this.#waits]) wait.end();
+    this.#endAll();
     await this.#polling.close();
+  }
+
+  #endAll(): void {
+    for (const wait of [...this.#waits]) wait.end();
   }
 
   async #poll(): Promise<void> {
     if (this.#waits.size === 0) return;
+    if (this.#isDraining()) return this.#endAll();
     try {
       const awaited = [...new Set([...this.#waits].map(({ pullId }) => pullId))];
       for (const id of await findEndedPulls(this.#pool, awaited)) this.report(id);
