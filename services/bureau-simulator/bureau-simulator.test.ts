@@ -315,7 +315,8 @@ describe('the limits', () => {
   });
 
   test('other paths, methods and pages of other sites are refused', async () => {
-    expect((await fetch(`${simulator.url}/`)).status).toBe(404);
+    expect((await fetch(`${simulator.url}/nowhere`)).status).toBe(404);
+    expect((await fetch(simulator.url)).status).toBe(200);
     const wrong = await fetch(`${simulator.url}/equifax`);
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST']);
     expect((await post('/inquiries', '')).status).toBe(405);

@@ -67,6 +67,7 @@ export async function startBureauSimulator(
     transunion: createTransUnion(accounts.transUnion),
   };
   const pages: Readonly<Record<string, () => unknown>> = {
+    '': () => ({ GET: ['/personas', '/inquiries'], POST: ['/equifax', '/transunion'] }),
     inquiries: () => inquiries.all(),
     personas: () => listPersonas(),
   };
@@ -77,11 +78,7 @@ export async function startBureauSimulator(
     const bureau = Object.hasOwn(bureaus, name) ? bureaus[name] : undefined;
     const page = Object.hasOwn(pages, path.slice(1)) ? pages[name] : undefined;
     if (bureau === undefined && page === undefined) {
-      return refuse(
-        response,
-        404,
-        'nothing here: see /inquiries, /personas, /equifax, /transunion',
-      );
+      return refuse(response, 404, 'nothing here: GET / lists the paths');
     }
     const method = bureau === undefined ? 'GET' : 'POST';
     if (request.method !== method) {
