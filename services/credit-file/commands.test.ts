@@ -80,7 +80,10 @@ test('--pull-evidence prints the pull, its records with their hashes, and the he
   expect(missing.isDone).toBe(false);
 });
 
-test('--verify-audit prints heads, and names the first broken record of a chain with exit code 1', async () => {
+test('--verify-audit prints heads, and names the first broken record of a chain with exit code 1', {
+  // A process of its own starts in a second, and in many on a busy machine.
+  timeout: 60_000,
+}, async () => {
   const { service, applicant } = fixture;
   await pull(applicant);
   const whole = await runCommand('verify-audit');
