@@ -4,12 +4,15 @@ import { writeEquifaxError } from '@creditlane/bureau-simulator/equifax-answer';
 import { writeFiles } from '@creditlane/bureau-simulator/persona-answer';
 import { PERSONAS } from '@creditlane/bureau-simulator/personas';
 import { writeTransUnionError } from '@creditlane/bureau-simulator/transunion-answer';
+import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-document';
+import { closedSchemas } from '@creditlane/gateway/document/test-closed-schemas';
 import { describe, expect, test } from 'vitest';
 import { readAnswer } from './bureau-formats.ts';
 
 type Persona = (typeof PERSONAS)[number];
 type Source = Persona['sources'][number];
 
+const check = closedSchemas(loadOpenApiDocument());
 const GOLDEN = join(import.meta.dirname, 'golden');
 
 const answered = PERSONAS.flatMap((persona) =>
@@ -26,9 +29,11 @@ describe.each(answered)('$name', ({ persona, source, xml, name }) => {
     await expect(xml).toMatchFileSnapshot(join(GOLDEN, `${name}.xml`));
   });
 
-  test('gives the JSON of the golden file', async () => {
+  test('gives the JSON of the golden file, with a file that the OpenAPI document describes', async () => {
     const json = `${JSON.stringify(answer, null, 2)}\n`;
     await expect(json).toMatchFileSnapshot(join(GOLDEN, `${name}.json`));
+    const file = answer.kind === 'file' ? answer.file : {};
+    expect(check(['components', 'schemas', 'CreditFile'], file)).toEqual([]);
   });
 
   test('ends as the table of personas says', () => {

@@ -199,6 +199,20 @@ describe('extended trades', () => {
   });
 
   test.each([
+    ['R', 'C', 'LINE_OF_CREDIT'],
+    ['I', 'M', 'INSTALMENT'],
+    ['QQ', 'M', 'MORTGAGE'],
+    ['I', 'QQ', 'INSTALMENT'],
+  ])('with a trade of type %s and an extended one of type %s give %s', (type, extended, result) => {
+    const coded = (code: string) => `<PortfolioType code="${code}"/>`;
+    const body = equifaxAnswer(
+      `<CNTrades><CNTrade>${coded(type)}</CNTrade></CNTrades>` +
+        `<CNExtendedTrades><CNExtendedTrade>${coded(extended)}</CNExtendedTrade></CNExtendedTrades>`,
+    );
+    expect(readFile('equifax', body).file.trades).toEqual([{ portfolioType: result }]);
+  });
+
+  test.each([
     ['of another month', opened('2024-08-19')],
     ['more than there are trades', opened('2024-07-19').repeat(2)],
   ])('%s are not used, and are counted', (_name, extended) => {

@@ -59,6 +59,7 @@ function readTrade(
 ): Trade | undefined {
   const dates = (name: (typeof EXACT_DATES)[number]) =>
     (extended && values.date(extended, name)) ?? values.date(it, name);
+  const type = values.code(it, 'PortfolioType', 'portfolioType', PORTFOLIO_TYPES);
   const extendedType =
     extended && values.code(extended, 'PortfolioType', 'portfolioType', PORTFOLIO_TYPES);
   const rateOrStatus = values.code(it, 'PaymentRate', 'paymentRate', RATES_AND_STATUSES);
@@ -74,8 +75,8 @@ function readTrade(
     monthsReviewed: values.amount(it, 'MonthsReviewed'),
     dateOpened: dates('DateOpened'),
     dateLastActivityOrPayment: dates('DateLastActivityOrPayment'),
-    portfolioType:
-      extendedType ?? values.code(it, 'PortfolioType', 'portfolioType', PORTFOLIO_TYPES),
+    // In the older section a line of credit may stand as a revolving account.
+    portfolioType: extendedType === 'LINE_OF_CREDIT' ? extendedType : (type ?? extendedType),
     paymentRate: [...PAYMENT_RATES].find((rate) => rate === rateOrStatus),
     status: [...TRADE_STATUSES].find((status) => status === rateOrStatus),
     count30DaysPastDue: values.amount(it, 'HistoryDerogatoryCounters/Count30DayPastDue'),
