@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { CreditFile } from '../credit-file.ts';
 import { drawCreditFile } from './draw-credit-file.ts';
@@ -177,6 +178,19 @@ describe('hostile texts', () => {
     expect(text).toContain('the next one');
   });
 
+  test('of any characters in any field are drawn on numbered pages', async () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 200 }),
+      fc.constantFrom('__proto__', 'constructor', '2026-99-99', '%s', ')(\\', '\u0301'.repeat(500)),
+    );
+    const property = fc.asyncProperty(fc.infiniteStream(text), async (texts) => {
+      const file = withTexts(WHOLE_FILE, () => String(texts.next().value)) as CreditFile;
+      const { pages } = await readPdf(await drawCreditFile(file));
+      expect(pages.at(-1)?.endsWith(`${pages.length} of ${pages.length}`)).toBe(true);
+    });
+    await fc.assert(property, { numRuns: 5 });
+  });
+
   test('in place of dates and enumerations stand as they are', async () => {
     const trades = [{ dateOpened: '2026-13-45', paymentRate: 'NEW_RATE' }];
     const file = { requestedDate: '<b>&', hitType: 'NEW_HIT', trades } as unknown as CreditFile;
@@ -186,6 +200,16 @@ describe('hostile texts', () => {
     expect(properties).toMatchObject({ Title: 'Credit file · Source unknown' });
   });
 });
+
+/** The value with another text in the place of each. */
+function withTexts(value: unknown, next: () => string): unknown {
+  if (typeof value === 'string') return next();
+  if (Array.isArray(value)) return value.map((item) => withTexts(item, next));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, withTexts(item, next)]),
+  );
+}
 
 /** What a document may print for each value of a file, with the value's path. */
 function listValues(

@@ -30,7 +30,8 @@ export function wordOf<Value extends string>(
   words: Record<Value, string>,
   value: Value | undefined,
 ): string | undefined {
-  return value === undefined ? undefined : (words[value] ?? value);
+  if (value === undefined || !Object.hasOwn(words, value)) return value;
+  return words[value];
 }
 
 /** The texts that are there, with a separator between them; undefined if none is. */
