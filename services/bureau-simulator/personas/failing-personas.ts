@@ -19,10 +19,19 @@ export const MISSING_TAG = {
 };
 
 /**
- * After five failures of the connection in a row, callers usually ask a bureau no more for a while. Each bureau
- * therefore has four personas with such failures, and no two of them follow each other.
+ * After some failures of the connection in a row, callers usually ask a bureau no more for a while. Personas
+ * with such failures therefore stand between others.
  */
 export const FAILING_PERSONAS: readonly Persona[] = [
+  withoutFile(
+    {
+      firstName: 'Una',
+      lastName: 'Unavailable',
+      about: 'HTTP status 503, which leaves open whether the bureau made the inquiry',
+      outcome: 'unknown',
+    },
+    { kind: 'http-error', status: 503 },
+  ),
   withoutFile(
     {
       sources: EQUIFAX,
@@ -43,17 +52,6 @@ export const FAILING_PERSONAS: readonly Persona[] = [
   ),
   withoutFile(
     {
-      sources: EQUIFAX,
-      firstName: 'Una',
-      lastName: 'Unavailable',
-      about: 'HTTP status 503, which leaves open whether the bureau made the inquiry',
-      outcome: 'unknown',
-    },
-    { kind: 'http-error', status: 503 },
-  ),
-  withoutFile(
-    {
-      sources: TRANSUNION,
       firstName: 'Buzz',
       lastName: 'Busy',
       about: 'HTTP status 429: the bureau made no inquiry',
@@ -87,7 +85,6 @@ export const FAILING_PERSONAS: readonly Persona[] = [
   ),
   withoutFile(
     {
-      sources: EQUIFAX,
       firstName: 'Otto',
       lastName: 'Oversized',
       about: 'an answer of 64 MiB, which is not read to its end',
@@ -96,22 +93,21 @@ export const FAILING_PERSONAS: readonly Persona[] = [
     { kind: 'oversized' },
   ),
   withoutFile(
-    {
-      sources: TRANSUNION,
-      firstName: 'Cutter',
-      lastName: 'Cutoff',
-      about: 'the connection is closed in the middle of the answer',
-      outcome: 'unknown',
-    },
-    { kind: 'cut' },
-  ),
-  withoutFile(
     { firstName: 'Troy', lastName: 'Truncated', about: 'XML that ends too early' },
     { kind: 'truncated' },
   ),
   withoutFile(
     { sources: EQUIFAX, firstName: 'Pru', lastName: 'Badprovince', about: 'error EV305, province' },
     { kind: 'error', code: 'EV305', description: 'Invalid province' },
+  ),
+  withoutFile(
+    {
+      firstName: 'Cutter',
+      lastName: 'Cutoff',
+      about: 'the connection is closed in the middle of the answer',
+      outcome: 'unknown',
+    },
+    { kind: 'cut' },
   ),
   withoutFile(
     { firstName: 'Ben', lastName: 'Bomb', about: 'XML with entities that expand to gigabytes' },
