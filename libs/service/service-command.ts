@@ -33,19 +33,25 @@ export class CommandOptionError extends Error {
 
 /**
  * Runs the command of the service that the first argument of the process names, as in `--verify-audit`; false without
- * one. A command that fails makes the process's exit code 1.
+ * arguments. A command that fails makes the process's exit code 1.
  */
 export async function runServiceCommand<D extends ServiceDeclaration>(
   service: D,
   commands: Readonly<Record<string, ServiceCommand<D['settings']>>>,
 ): Promise<boolean> {
   const [name = '', ...args] = process.argv.slice(2);
+  // `run` reads --check.
+  if (name === '' || name === '--check') return false;
   const command = Object.entries(commands).find(([key]) => name === `--${key}`)?.[1];
-  if (command === undefined) return false;
   await run(
     service.name,
     (env) => readSettings(env, localSettings(service)),
     async ({ database: declared, own: settings }, life) => {
+      // A second process of the service must not start because a command was misspelt.
+      if (command === undefined) {
+        const names = Object.keys(commands).map((key) => `--${key}`);
+        throw new CommandOptionError(`${name} is none of ${names.join(', ')}`);
+      }
       const { values } = parseArgs({ args, options: command.options });
       if (declared === undefined) throw new Error(`${service.name} has no database`);
       try {

@@ -98,8 +98,12 @@ test('--verify-audit prints heads, and names the first broken record of a chain 
   await service.sql.query('ALTER TABLE audit_records DISABLE TRIGGER USER');
   const forge = `UPDATE audit_records SET actor = 'forged' WHERE retailer_id = $1 AND seq = 4`;
   await service.sql.query(forge, [retailerId]);
-  const broken = await runMain('--verify-audit', '--noted', noted);
+  const [broken, misspelt] = await Promise.all([
+    runMain('--verify-audit', '--noted', noted),
+    runMain('--verify-audits'),
+  ]);
   await rm(directory, { recursive: true });
+  expect(misspelt).toMatchObject({ code: 1, lines: [{ level: 'fatal' }] });
   expect(broken.code).toBe(1);
   expect(broken.lines).toContainEqual({
     kind: 'broken',
