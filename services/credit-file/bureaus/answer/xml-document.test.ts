@@ -13,6 +13,10 @@ test('an element has its local name, its attributes, its children and its own te
   });
 });
 
+test('blanks before the XML declaration are skipped', () => {
+  expect(read('\r\n <?xml version="1.0"?><a>b</a>\n').text).toBe('b');
+});
+
 describe('text that is no document or exceeds a limit is refused', () => {
   test.each([
     ['nothing', '', 'is not well-formed'],

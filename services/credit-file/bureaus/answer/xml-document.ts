@@ -25,7 +25,8 @@ export class XmlError extends Error {}
  */
 export function readXml(bytes: Uint8Array): XmlElement {
   if (bytes.length > MAX_BYTES) throw new XmlError(`has more than ${MAX_BYTES} bytes`);
-  return parseXml(decode(bytes));
+  // Some servers send line ends before the XML declaration, which XML does not permit.
+  return parseXml(decode(bytes).trimStart());
 }
 
 /** As `readXml`, of text: for a document inside an element of another one. */
@@ -90,7 +91,7 @@ function localName(name: string): string {
 
 /** The parser's message without names of elements and attributes, which may be anything. */
 function withoutContent(message: string): string {
-  return message.replace(/^(\d+:\d+: [^:]*).*/s, '$1').slice(0, 100);
+  return message.replace(/^(\d+:\d+: [^:.]*).*/s, '$1').slice(0, 100);
 }
 
 const BYTE_ORDER_MARKS: readonly (readonly [string, readonly number[]])[] = [
