@@ -10,7 +10,8 @@ import type { Inquiry } from './bureaus/bureau.ts';
 import { type ApplicantCall, type ApplicantKey, applicantNotFound } from './scope.ts';
 
 const CREDIT_FILE = serviceIdentity('credit-file');
-const PURPOSE = 'CREDIT_APPLICATION';
+/** What a consent must permit for an inquiry. */
+export const PURPOSE = 'CREDIT_APPLICATION';
 
 /** The applicant at the time of the question. */
 export interface InquirySubject {

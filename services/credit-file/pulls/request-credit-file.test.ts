@@ -76,12 +76,12 @@ describe('a request is refused', () => {
     const refusal = { kind: 'conflict', code: 'application_archived' };
     await expect(request(service, applicant)).rejects.toMatchObject(refusal);
     const { rows } = await service.sql.query(
-      'SELECT action, outcome, source FROM audit_records WHERE applicant_id = $1 ORDER BY seq',
+      'SELECT action, outcome, purpose FROM audit_records WHERE applicant_id = $1 ORDER BY seq',
       [applicant.applicantId],
     );
     expect(rows).toEqual([
-      { action: 'PULL_REFUSED', outcome: 'consent_missing', source: 'EQUIFAX' },
-      { action: 'PULL_REFUSED', outcome: 'application_archived', source: 'EQUIFAX' },
+      { action: 'PULL_REFUSED', outcome: 'consent_missing', purpose: 'CREDIT_APPLICATION' },
+      { action: 'PULL_REFUSED', outcome: 'application_archived', purpose: 'CREDIT_APPLICATION' },
     ]);
   });
 

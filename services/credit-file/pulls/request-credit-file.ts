@@ -22,7 +22,7 @@ import { appendAuditRecord } from '../audit/audit-log.ts';
 import { type AuditAction, type AuditRecord, actorOf } from '../audit/audit-record.ts';
 import type { Source } from '../bureaus/bureau.ts';
 import { ensureApplicantKey } from '../custody/applicant-keys.ts';
-import { findInquirySubject } from '../inquiry-subject.ts';
+import { findInquirySubject, PURPOSE } from '../inquiry-subject.ts';
 import { type ApplicantCall, applicantNotFound } from '../scope.ts';
 import { hasBureauCredentials } from '../store/bureau-credentials.ts';
 import { findEarlierPulls, insertPull, lockPullsOf } from '../store/pulls.ts';
@@ -100,10 +100,10 @@ function requestRecord(
     at: clock(),
     actor: actorOf(call.identity),
     requestId: call.requestId,
+    purpose: PURPOSE,
     ...(found && {
       pullId: found.id,
       source: found.source,
-      purpose: found.consent.purpose,
       consentId: found.consent.consentId,
     }),
   };
