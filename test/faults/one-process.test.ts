@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DATABASES, type DatabaseOwner } from '@creditlane/platform/services';
 import { pickOne } from '@creditlane/runtime/test-seeded-random';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { interruptPulls } from './interrupted-pulls.ts';
 import { runSql } from './run-databases.ts';
 import { PROFILE, WRITES_WITHIN_MS } from './run-profile.ts';
 import { longestWebhookDelayMs, longestWritePauseMs } from './run-summary.ts';
@@ -32,6 +33,14 @@ describe('the platform in one process keeps every promise under load', { timeout
       });
     });
     expect(longestWebhookDelayMs(history)).toBeLessThan(PROFILE.webhooksWithinMs);
+  });
+
+  test('when its process is killed while credit files are pulled, with one inquiry for each', async () => {
+    const pulls = await interruptPulls(system);
+    await system.kill();
+    await pulls.afterKill();
+    await system.restart();
+    await pulls.expectOneInquiryEach();
   });
 
   test('when the PostgreSQL server is killed with SIGKILL', async () => {

@@ -35,14 +35,18 @@ function accountAt<Account>(accounts: readonly Account[], index: number): Accoun
   return account;
 }
 
-/** Creates an application of a persona with a full file, who has consented to inquiries. */
+/** A persona with a full file. */
+const COMPLETE = { firstName: 'Carla', lastName: 'Complete' };
+
+/** Creates an application of a persona who has consented to inquiries. */
 export async function makeDemoApplicant(
   { baseUrl }: ApiAccess,
   { key, retailerId, retailerUserId }: { key: string; retailerId: string; retailerUserId: string },
+  { firstName, lastName }: { firstName: string; lastName: string } = COMPLETE,
 ): Promise<DemoApplicant> {
   const integration = new ApiCaller(baseUrl, key);
   const { primaryApplicant, ...application } = makeApplication(retailerId);
-  const persona = { ...primaryApplicant, firstName: 'Carla', lastName: 'Complete' };
+  const persona = { ...primaryApplicant, firstName, lastName };
   const created = await integration.post('/applications', {
     ...application,
     primaryApplicant: persona,
