@@ -44,7 +44,7 @@ export interface UnknownCode {
   /** The element of the answer, such as "CNTrade/PaymentRate". */
   section: string;
   /**
-   * At most 24 characters. In brackets, such as "(not a date)", it says what else was left out, whose text may be
+   * At most 12 characters. In brackets, such as "(not a date)", it says what else was left out, whose text may be
    * personal data.
    */
   code: string;

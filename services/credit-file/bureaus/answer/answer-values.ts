@@ -11,7 +11,8 @@ const NOT_A_SIN = '(not a SIN)';
 /** The description of an element without a code is unknown. */
 const NO_CODE = '(none)';
 const NOT_A_CODE = '(not a code)';
-const CODE = /^[\w .,:/+*#-]{1,24}$/;
+/** No digits as many as a SIN or a telephone number has. */
+const CODE = /^(?!.*\d{6})[\w .,:/+*#-]{1,12}$/;
 
 export interface AnswerValueOptions {
   readonly tables: CodeTables;

@@ -182,11 +182,11 @@ describe('dates and amounts', () => {
 
 describe('extended trades', () => {
   const trades = '<CNTrade><DateOpened>2024-07</DateOpened></CNTrade>';
-  const read = (extended: string) =>
+  const read = (extended: string, count = 1) =>
     readFile(
       'equifax',
       equifaxAnswer(
-        `<CNTrades>${trades}</CNTrades><CNExtendedTrades>${extended}</CNExtendedTrades>`,
+        `<CNTrades>${trades.repeat(count)}</CNTrades><CNExtendedTrades>${extended}</CNExtendedTrades>`,
       ),
     );
   const opened = (date: string) =>
@@ -213,11 +213,11 @@ describe('extended trades', () => {
   });
 
   test.each([
-    ['of another month', opened('2024-08-19')],
-    ['more than there are trades', opened('2024-07-19').repeat(2)],
+    ['of which one is of another month', opened('2024-07-19') + opened('2024-08-19')],
+    ['more than there are trades', opened('2024-07-19').repeat(3)],
   ])('%s are not used, and are counted', (_name, extended) => {
-    const { file, unknownCodes } = read(extended);
-    expect(file.trades).toEqual([{ dateOpened: '2024-07-01' }]);
+    const { file, unknownCodes } = read(extended, 2);
+    expect(file.trades).toEqual(Array(2).fill({ dateOpened: '2024-07-01' }));
     expect(unknownCodes).toMatchObject([{ code: '(other order)' }]);
   });
 });

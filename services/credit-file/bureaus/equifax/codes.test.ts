@@ -169,6 +169,14 @@ test('a description without a code that nobody knows is counted without its text
   expect(answer.unknownCodes).toEqual([{ section: 'CNTrade/PaymentRate', code: '(none)' }]);
 });
 
+test.each(['JANE A ROE, OTTAWA', '046454286', 'Zoë'])(
+  'a code "%s" that may be personal data is counted without its text',
+  (code) => {
+    const answer = readFile('equifax', equifaxAnswer(trade(coded('PaymentRate', code))));
+    expect(answer.unknownCodes).toEqual([{ section: 'CNTrade/PaymentRate', code: '(not a code)' }]);
+  },
+);
+
 test('a narrative of another section is left out and counted', () => {
   const answer = readFile(
     'equifax',

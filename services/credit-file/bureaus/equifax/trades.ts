@@ -27,29 +27,28 @@ const OTHER_ORDER = '(other order)';
 export function readTrades(report: XmlElement, values: AnswerValues): Trade[] {
   const trades = findElements(report, 'CNTrades/CNTrade');
   const extended = findElements(report, 'CNExtendedTrades/CNExtendedTrade');
-  const isSameList = extended.length === trades.length;
+  const isSameList = isOfSameTrades(trades, extended, values);
   if (extended.length > 0 && !isSameList) values.leaveOut(report, 'CNExtendedTrades', OTHER_ORDER);
-  const pairs = trades.map((trade, at) => ({
-    trade,
-    extended: isSameList ? extended[at] : undefined,
-  }));
-  return pairs
-    .map(({ trade, extended }) => readTrade(trade, matching(trade, extended, values), values))
+  return trades
+    .map((trade, at) => readTrade(trade, isSameList ? extended[at] : undefined, values))
     .filter((trade) => trade !== undefined);
 }
 
-/** The extended trade, unless it is of another trade: then a month differs. */
-function matching(
-  trade: XmlElement,
-  extended: XmlElement | undefined,
+/**
+ * Whether the extended trades are those of the trades, in their order. Nothing but the months of the dates
+ * links the two lists, so one that differs makes all pairs doubtful.
+ */
+function isOfSameTrades(
+  trades: readonly XmlElement[],
+  extended: readonly XmlElement[],
   values: AnswerValues,
-): XmlElement | undefined {
-  if (extended === undefined) return undefined;
-  const differs = EXACT_DATES.some((name) => {
-    const [month, exact] = [values.text(trade, name), values.text(extended, name)];
-    return month !== undefined && exact !== undefined && !exact.startsWith(month.slice(0, 7));
-  });
-  return differs ? values.leaveOut(extended, '', OTHER_ORDER) : extended;
+): boolean {
+  const isPair = (trade: XmlElement, other: XmlElement | undefined) =>
+    EXACT_DATES.every((name) => {
+      const [month, exact] = [values.text(trade, name), values.text(other, name)];
+      return month === undefined || exact === undefined || exact.startsWith(month.slice(0, 7));
+    });
+  return extended.length === trades.length && trades.every((it, at) => isPair(it, extended[at]));
 }
 
 function readTrade(
