@@ -130,7 +130,7 @@ describe('npm start on its data directory', { timeout: 120_000 }, () => {
     expect((await new ApiClient(after).get(decisionPath(after))).body.decision).toBe('BOOKED');
   });
 
-  test('a destination that a user has changed is kept over a restart', async () => {
+  test('a destination and bureau credentials that a user has changed are kept over a restart', async () => {
     const args = ['--port', String(await findFreePorts())];
     const first = start(args);
     const demo = await first.ready();
@@ -140,11 +140,22 @@ describe('npm start on its data directory', { timeout: 120_000 }, () => {
       { key: demo.keys.platform, body: { url: `${demo.inboxUrl}/elsewhere` } },
     );
     expect(changed.status).toBe(200);
+    const credentials = `/platform/retailers/${demo.retailerId}/bureau-credentials/TRANSUNION`;
+    const body = {
+      memberCode: 'M1',
+      password: 'p',
+      baseUrl: `${demo.simulatorUrl}/transunion/own`,
+    };
+    const asPlatform = { key: demo.keys.platform };
+    const set = await new ApiClient(demo).call('PUT', credentials, { ...asPlatform, body });
+    expect(set.status).toBe(204);
     await first.stop();
 
     const after = await start(args).ready();
-    const body = { applicationId: after.applicationId, decision: 'BOOKED' };
-    expect((await new ApiClient(after).post(decisionPath(after), body)).status).toBe(200);
+    const api = new ApiClient(after);
+    expect((await api.get(credentials, asPlatform)).body).toMatchObject({ baseUrl: body.baseUrl });
+    const decided = { applicationId: after.applicationId, decision: 'BOOKED' };
+    expect((await api.post(decisionPath(after), decided)).status).toBe(200);
     const paths = async () =>
       (await new WebhookInboxClient(after.inboxUrl).list()).map(({ path }) => path);
     await expect.poll(paths, { timeout: 30_000 }).toContain('/elsewhere/application-booked');
