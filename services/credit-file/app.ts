@@ -34,6 +34,8 @@ export interface CreditFileDeps {
   clock?: Clock;
   sendInquiry?: SendInquiry;
   random?: () => number;
+  /** How often pulls of other processes are looked for. */
+  pollMs?: number;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -41,7 +43,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Wraps every sealed record with the key ring's current key, and runs the pulls that are due. */
 export async function startCreditFile(
   { settings, process, database, endpoints, signer }: CreditFileContext,
-  { clock = systemClock, sendInquiry, random = Math.random }: CreditFileDeps = {},
+  { clock = systemClock, sendInquiry, random = Math.random, pollMs = 1_000 }: CreditFileDeps = {},
 ): Promise<CreditFiles> {
   const { log, metrics, closers, health } = process;
   const { keyRing, documentLinkKey, leaseMs, maxPulls, maxPullsPerRetailer } = settings;
@@ -81,6 +83,7 @@ export async function startCreditFile(
     leaseMs,
     maxPulls,
     maxPullsPerRetailer,
+    pollMs,
     clock,
     random,
     newId,

@@ -63,6 +63,7 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
         startCreditFile(context, {
           // Without a pause between attempts.
           random: () => 0,
+          pollMs: 50,
           clock: () => new Date(Date.now() + now.offsetMs),
           sendInquiry: (inquiry, credentials) => bureau.inquire(inquiry, credentials),
         }),

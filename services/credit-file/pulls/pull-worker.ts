@@ -13,12 +13,12 @@ export interface PullWorkerOptions extends RunPullDeps {
   maxPulls: number;
   /** How many of them are of one retailer and source, at most. */
   maxPullsPerRetailer: number;
+  /** How late a pull is noticed, at most, that another process has stored or left unfinished. */
+  pollMs: number;
   /** Is called after the commit that ends a pull. */
   onEnded: (pull: PullRow) => void;
 }
 
-/** How late a pull is noticed, at most, that another process has stored or left unfinished. */
-const POLL_MS = 1_000;
 /** A lease is renewed so many times before it ends. */
 const RENEWALS_PER_LEASE = 3;
 
@@ -53,10 +53,18 @@ export class PullWorker {
   }
 
   async #run(): Promise<void> {
-    const { pool, log, leaseMs, maxPulls, maxPullsPerRetailer: share, onEnded } = this.#options;
+    const {
+      pool,
+      log,
+      leaseMs,
+      maxPulls,
+      maxPullsPerRetailer: share,
+      pollMs,
+      onEnded,
+    } = this.#options;
     const { signal: stop } = this.#stop;
     while (!stop.aborted) {
-      let pauseMs = POLL_MS;
+      let pauseMs = pollMs;
       try {
         for (const lost of await endLost(this.#options)) {
           log.warn({ pullId: lost.id, source: lost.source }, 'the outcome of a pull is unknown');
@@ -67,9 +75,9 @@ export class PullWorker {
         for (const pull of taken) this.#start(pull);
         // With more pulls than may run, the end of one of them wakes the loop.
         if (free > taken.length) {
-          const nextMs = (await findNextDueMs(pool)) ?? POLL_MS;
+          const nextMs = (await findNextDueMs(pool)) ?? pollMs;
           // A pull that is due and was not taken waits for its retailer's others, whose ends wake the loop.
-          if (nextMs > 0) pauseMs = Math.min(POLL_MS, nextMs);
+          if (nextMs > 0) pauseMs = Math.min(pollMs, nextMs);
         }
       } catch (err) {
         log.warn({ err }, 'pulls cannot be read');
