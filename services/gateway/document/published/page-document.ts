@@ -3,8 +3,10 @@ import {
   type DescribedParameter,
   HTTP_METHODS,
   type JsonObject,
+  type JsonValue,
   type OpenApiDocument,
   type Reference,
+  resolveReference,
 } from '../openapi-document.ts';
 
 /** Every operation that has this tag has another one before it. */
@@ -16,8 +18,11 @@ interface ShownOperation {
   tags?: string[];
   'x-badges'?: { name: string }[];
   parameters?: (ShownParameter | Reference)[];
-  responses: Record<string, { content?: JsonObject } | Reference>;
+  responses: Record<string, ShownResponse>;
 }
+
+type ShownResponse = { content?: JsonObject } | Reference;
+type NamedExamples = Record<string, Reference | { summary?: string; value: JsonValue }>;
 
 type ShownParameter = DescribedParameter & { example?: unknown; examples?: object };
 
@@ -30,11 +35,16 @@ export function pageDocument(published: OpenApiDocument): OpenApiDocument {
     item.parameters?.forEach(leaveOut);
     for (const method of HTTP_METHODS) {
       const operation = item[method];
-      if (operation !== undefined) changeOperation(operation as unknown as ShownOperation);
+      if (operation === undefined) continue;
+      changeOperation(operation as unknown as ShownOperation);
+      for (const it of Object.values(operation.responses)) inlineExamples(published, it as never);
     }
   }
   Object.values(components.parameters ?? {}).forEach((it) => void leaveOut(it as never));
-  Object.values(components.responses ?? {}).forEach((it) => void dropProblem(it as never));
+  for (const it of Object.values(components.responses ?? {}) as ShownResponse[]) {
+    dropProblem(it);
+    inlineExamples(published, it);
+  }
   return {
     ...rest,
     ...{ tags: tags.filter(({ name }) => name !== EXTENSION) },
@@ -60,7 +70,20 @@ function leaveOut(parameter: ShownParameter | Reference): void {
   delete parameter.example;
 }
 
+/** Scalar names an example that is a reference by its key instead of its summary. */
+function inlineExamples(document: OpenApiDocument, response: ShownResponse): void {
+  if ('$ref' in response) return;
+  for (const media of Object.values(response.content ?? {}) as { examples?: NamedExamples }[]) {
+    if (media.examples === undefined) continue;
+    const examples = Object.entries(media.examples).map(([name, example]) => [
+      name,
+      resolveReference(document, example),
+    ]);
+    media.examples = Object.fromEntries(examples);
+  }
+}
+
 /** Scalar takes problem details for application/json, and would show them in the place of its examples. */
-function dropProblem(response: { content?: JsonObject } | Reference): void {
+function dropProblem(response: ShownResponse): void {
   if (!('$ref' in response)) delete response.content?.[PROBLEM_TYPE];
 }
