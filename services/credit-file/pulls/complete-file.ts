@@ -2,23 +2,29 @@
 import type { CreditFile } from '../credit-file.ts';
 import type { PullRow } from './pull.ts';
 
+type HitType = NonNullable<CreditFile['hitType']>;
+
 /** A file with the fields that readers rely on. */
 export type CompleteFile = CreditFile &
   Required<Pick<CreditFile, 'id' | 'hitType' | 'requestedDate' | 'source'>>;
 
 /**
- * The bureau's file with what it lacks: the id of the stored file for a bureau that gives none, the date of the
- * request, and the hit type by whether the bureau knows the person, where its code is unknown.
+ * Whether the bureau has found the person. A file whose hit type has an unknown code is a hit if it has contents;
+ * without contents it may be a locked file as well as nobody's, so its hit type is undefined.
  */
+export function hitTypeOf(file: CreditFile): HitType | undefined {
+  return file.hitType ?? (hasContents(file) ? 'HIT' : undefined);
+}
+
+/** The bureau's file with what it lacks: the id of the stored file for a bureau that gives none, and the date. */
 export function completeFile(
-  file: CreditFile,
+  file: CreditFile & { hitType: HitType },
   { id, pull }: { id: string; pull: Pick<PullRow, 'source' | 'requestedAt'> },
 ): CompleteFile {
   return {
     ...file,
     source: pull.source,
     id: file.id || id,
-    hitType: file.hitType ?? (hasContents(file) ? 'HIT' : 'NO_HIT'),
     requestedDate: file.requestedDate ?? pull.requestedAt.toISOString().slice(0, 10),
   };
 }

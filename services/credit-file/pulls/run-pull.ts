@@ -31,7 +31,7 @@ import {
   type OwnedPull,
   postponePull,
 } from '../store/pull-states.ts';
-import { completeFile } from './complete-file.ts';
+import { type CompleteFile, completeFile, hitTypeOf } from './complete-file.ts';
 import { type Consent, consentOf, type Failure, type PullRow } from './pull.ts';
 
 export interface RunPullDeps {
@@ -57,7 +57,7 @@ const BETWEEN_ATTEMPTS = { baseMs: 1_000, capMs: 8_000 };
 
 /** What is known about a pull when it ends. */
 type Ending =
-  | { state: 'COMPLETE'; file: CreditFile }
+  | { state: 'COMPLETE'; file: CreditFile & Pick<CompleteFile, 'hitType'> }
   | { state: 'FAILED'; failure: Failure; wasSent: boolean }
   | { state: 'UNKNOWN' };
 
@@ -163,7 +163,13 @@ function endingOf(
   const { answer } = outcome;
   if (answer.kind === 'file') {
     onUnknownCodes(source, answer.unknownCodes);
-    return { state: 'COMPLETE', file: answer.file };
+    const hitType = hitTypeOf(answer.file);
+    if (hitType !== undefined) return { state: 'COMPLETE', file: { ...answer.file, hitType } };
+    log.warn(
+      { pullId, source },
+      'the answer of a bureau has neither a known hit type nor contents',
+    );
+    return failed('MALFORMED_ANSWER', true);
   }
   if (answer.kind === 'malformed') {
     log.warn({ pullId, source }, 'the answer of a bureau is malformed');
@@ -233,7 +239,7 @@ async function storeFile(
   { keyRing, newId }: RunPullDeps,
   tx: Queryable,
   pull: OwnedPull,
-  given: CreditFile,
+  given: CreditFile & Pick<CompleteFile, 'hitType'>,
 ): Promise<string | undefined> {
   const id = newId();
   const file = completeFile(given, { id, pull });

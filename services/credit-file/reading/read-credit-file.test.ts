@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type Pull, Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
+import {
+  FailureReason,
+  type Pull,
+  Source,
+} from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { describe, expect, test } from 'vitest';
 import { answered, fileAnswer } from '../test-bureau.ts';
 import { read, readEnded, request, type TestApplicant, useApplicant } from '../test-credit-file.ts';
@@ -76,16 +80,24 @@ describe('the latest pull decides:', () => {
   });
 });
 
-test.each([
-  { answer: { trades: [{ balanceAmount: 1 }] }, hitType: 'HIT' },
-  { answer: { trades: [] }, hitType: 'NO_HIT' },
-])('an answer with an unknown hit type and $answer is a $hitType with id and date', async (it) => {
+const withUnknownHitType = (file: object) => async () =>
+  answered({ kind: 'file', file, unknownCodes: [{ section: 'HitCode', code: 'Q' }] });
+
+test('an answer with an unknown hit type and without contents is malformed', async () => {
   const { service, applicant } = fixture;
-  service.bureau.answer = async () =>
-    answered({ kind: 'file', file: it.answer, unknownCodes: [{ section: 'HitCode', code: 'Q' }] });
+  service.bureau.answer = withUnknownHitType({ trades: [] });
+  await pullAgain();
+  const { pull, file } = await read(service, applicant);
+  expect(pull?.failure).toBe(FailureReason.MALFORMED_ANSWER);
+  expect(file).toBeUndefined();
+});
+
+test('an answer with an unknown hit type and a trade is a hit with id and date', async () => {
+  const { service, applicant } = fixture;
+  service.bureau.answer = withUnknownHitType({ trades: [{ balanceAmount: 1 }] });
   const { id } = await pullAgain();
   const { file } = await read(service, applicant);
-  expect(file).toMatchObject({ hitType: it.hitType, source: 'EQUIFAX' });
+  expect(file).toMatchObject({ hitType: 'HIT', source: 'EQUIFAX' });
   expect(file?.requestedDate).toMatch(/^\d{4}-\d\d-\d\d$/);
   expect(file?.id).not.toBe(id);
   const metrics = await service.metrics.text();
