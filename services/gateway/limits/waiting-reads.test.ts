@@ -5,6 +5,7 @@ import type { Call } from '@creditlane/rpc/call';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startTestGateway } from '../test-gateway.ts';
+import { openTestSocket, requestText } from '../test-socket.ts';
 import { WaitingReads } from './waiting-reads.ts';
 
 const MAX_UNDER_WAY = 20;
@@ -17,23 +18,24 @@ beforeEach(() => {
   setState(PullState.RUNNING);
 });
 
-function setState(state: PullState): void {
+function pullIn(state: PullState) {
   const requestedAt = timestampFromDate(new Date('2026-03-02T15:04:05Z'));
-  const pull = { id: newId(), source: Source.EQUIFAX, state, requestedAt };
+  return { id: newId(), source: Source.EQUIFAX, state, requestedAt };
+}
+
+function setState(state: PullState): void {
+  const pull = pullIn(state);
   const file = { id: newId(), hitType: 'HIT' };
   gateway.services.creditFiles.set(gateway.ids.applicant, { pull, file });
 }
 
+const untilAborted = ({ signal }: Call) =>
+  new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
 /** Lets the next reads that wait go on until the returned function is called, or their caller ends them. */
 function holdBack(count: number): () => void {
   const release = Promise.withResolvers<void>();
-  const gate = ({ signal }: Call) =>
-    Promise.race([
-      release.promise,
-      new Promise<void>((_, reject) =>
-        signal.addEventListener('abort', () => reject(signal.reason)),
-      ),
-    ]);
+  const gate = (call: Call) => Promise.race([release.promise, untilAborted(call)]);
   gateway.services.gates.readCreditFile.push(...Array.from({ length: count }, () => gate));
   return release.resolve;
 }
@@ -104,30 +106,35 @@ describe('reads that wait', () => {
 
   test('end when their clients hang up, and count no longer', async () => {
     holdBack(1);
-    const controller = new AbortController();
-    const { url, key } = gateway;
-    const headers = { authorization: key, prefer: 'wait=30' };
-    const answer = fetch(url + path, { headers, signal: controller.signal });
+    const headers = ['Host: g', `Authorization: ${gateway.key}`, 'Prefer: wait=30'];
+    const { socket } = await openTestSocket(gateway.port, requestText(`GET ${path}`, headers));
     await expect.poll(() => waits().length).toBe(1);
-    controller.abort();
-    await expect(answer).rejects.toThrow();
+    socket.destroy();
     const underWay = /^creditlane_http_requests_under_way 0$/m;
     await expect.poll(() => gateway.process.metrics.text()).toMatch(underWay);
   });
+});
 
-  // The last test with this gateway.
-  test('are answered with the present state when the gateway closes', async () => {
-    holdBack(3);
-    const answers = Array.from({ length: 3 }, () => read('wait=30'));
-    await expect.poll(() => waits().length).toBe(3);
-    const closed = gateway.close();
-    for (const { status, headers } of await Promise.all(answers)) {
-      expect([status, headers.get('x-credit-file-status')]).toEqual([200, 'PENDING']);
-      expect(headers.has('preference-applied')).toBe(false);
+test.each(['memory', 'grpc'] as const)(
+  'reads that wait are answered with the present state when the gateway closes, with calls by %s',
+  async (calls) => {
+    const closing = await startTestGateway({}, { calls });
+    const { application, applicant } = closing.ids;
+    const file = `/v1/applications/${application}/credit-file/${applicant}`;
+    const pull = pullIn(PullState.RUNNING);
+    closing.services.creditFiles.set(applicant, { pull });
+    closing.services.gates.readCreditFile.push(untilAborted, untilAborted, untilAborted);
+    const headers = { Prefer: 'wait=30' };
+    const answers = Array.from({ length: 3 }, () => closing.send('GET', file, { headers }));
+    await expect.poll(() => closing.services.called('readCreditFile').length).toBe(3);
+    const closed = closing.close();
+    for (const { status, headers: its } of await Promise.all(answers)) {
+      expect([status, its.get('x-credit-file-status')]).toEqual([200, 'PENDING']);
+      expect(its.has('preference-applied')).toBe(false);
     }
     await closed;
-  });
-});
+  },
+);
 
 test('waiting reads of many callers are never more than their limit', async () => {
   const reads = new WaitingReads(8);
