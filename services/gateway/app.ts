@@ -67,7 +67,7 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
   const timeoutMs = longestTimeoutMs(operations, settings.deadlineMs);
   const clients = connectServices(context, timeoutMs);
   // Half of the requests under way, so that the others never find all places taken by waiting reads.
-  const waitingReads = new WaitingReads(Math.ceil(settings.maxUnderWay / 2));
+  const waitingReads = new WaitingReads(Math.floor(settings.maxUnderWay / 2));
   const handlers: Handlers = {
     ...decisionOperations(clients.decisions),
     ...conversationOperations(clients.conversations),
