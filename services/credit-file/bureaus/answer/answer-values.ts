@@ -42,7 +42,7 @@ export class AnswerValues {
     return this.leaveOut(from, path, NOT_AN_AMOUNT);
   }
 
-  /** yyyy-MM-dd from yyyy-MM-dd, yyyyMMdd or yyyy-MM. */
+  /** yyyy-MM-dd from yyyy-MM-dd, yyyyMMdd or yyyy-MM. Zeros alone are a filler. */
   date(from: XmlElement, path: string): string | undefined {
     return this.#dateOf(this.text(from, path), from, path);
   }
@@ -103,7 +103,7 @@ export class AnswerValues {
   }
 
   #dateOf(text: string | undefined, from: XmlElement, path: string): string | undefined {
-    if (text === undefined) return undefined;
+    if (text === undefined || /^0+$/.test(text)) return undefined;
     return readDate(text, this.#options.partialDateDay) ?? this.leaveOut(from, path, NOT_A_DATE);
   }
 

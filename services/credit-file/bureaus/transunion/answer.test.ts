@@ -143,3 +143,29 @@ test('an error beside a report is counted', () => {
   expect(file.hitType).toBe('HIT');
   expect(unknownCodes).toEqual([{ section: 'REL4Report/Errors', code: 'W1' }]);
 });
+
+test.each([
+  ['<DatePaidOut>20240131</DatePaidOut>', { type: 'PAID', datePaid: '2024-01-31' }, 0],
+  [
+    '<DatePaidOut>00000000</DatePaidOut><CurrentBalance>120</CurrentBalance>',
+    { type: 'UNPAID', balanceAmount: 120 },
+    0,
+  ],
+  [
+    '<DatePaidOut>0</DatePaidOut><CurrentBalance>0</CurrentBalance>',
+    { type: undefined, balanceAmount: 0 },
+    0,
+  ],
+  ['<DatePaidOut>00000000</DatePaidOut><Account>1</Account>', { agencyAccountNumber: '1' }, 0],
+  ['<CurrentBalance>-5</CurrentBalance>', { type: undefined, balanceAmount: -5 }, 0],
+  [
+    '<DatePaidOut>yes</DatePaidOut><CurrentBalance>120</CurrentBalance>',
+    { type: 'UNPAID', balanceAmount: 120 },
+    1,
+  ],
+])('a collection with %s gives %o, with %i unknown codes', (contents, fields, unknown) => {
+  const body = `<Collections><Collection>${contents}</Collection></Collections>`;
+  const { file, unknownCodes } = readFile('transunion', transUnionAnswer(body));
+  expect(file.collections).toEqual([fields]);
+  expect(unknownCodes).toHaveLength(unknown);
+});

@@ -99,21 +99,26 @@ function splitStreet(street: string | undefined) {
 
 function readCollection(it: XmlElement, values: AnswerValues) {
   const balanceAmount = values.amount(it, 'CurrentBalance');
-  const isPaid = values.text(it, 'DatePaidOut') !== undefined;
+  const datePaid = values.date(it, 'DatePaidOut');
   return present<NonNullable<CreditFile['collections']>[number]>({
-    // Nothing is known about a collection without a balance and without the date of its payment.
-    type: isPaid ? 'PAID' : balanceAmount === 0 ? undefined : 'UNPAID',
+    type: readCollectionType(datePaid, balanceAmount),
     assignedDate: values.date(it, 'DateReported'),
     agency: present({ name: values.text(it, 'MemberName') }),
     agencyAccountNumber: values.text(it, 'Account'),
     creditor: present({ accountNumberAndOrName: values.text(it, 'Creditor') }),
     originalAmount: values.amount(it, 'OriginalAmount'),
     balanceAmount,
-    datePaid: values.date(it, 'DatePaidOut'),
+    datePaid,
     narratives: readEach([it], (collection) =>
       values.code(collection, 'Narrative', 'narrative', permitted.COLLECTION_NARRATIVES),
     ),
   });
+}
+
+/** Absent without the date of the payment and without a balance: neither says whether the collection is paid. */
+function readCollectionType(datePaid: string | undefined, balanceAmount = 0) {
+  if (datePaid !== undefined) return 'PAID';
+  return balanceAmount > 0 ? 'UNPAID' : undefined;
 }
 
 function readScore(it: XmlElement, values: AnswerValues) {
