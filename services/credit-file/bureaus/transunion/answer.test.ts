@@ -103,6 +103,13 @@ describe('an answer without a report', () => {
     expect(readAnswer('transunion', body)).toMatchObject({ kind: 'refused', code: 'X1' });
   });
 
+  test('but with one that has no hit and no contents is a refusal, too', () => {
+    const report =
+      '<TU_FFR_Report><Hit>N</Hit><OnFileDate>00000000</OnFileDate><Trades/></TU_FFR_Report>';
+    const body = error('X1').replace('</REL4Report>', `${report}</REL4Report>`);
+    expect(readAnswer('transunion', body)).toMatchObject({ kind: 'refused', code: 'X1' });
+  });
+
   test.each([
     ['nor error', '<REL4Report><Errors/></REL4Report>'],
     ['nor anything of the format', '<html/>'],
@@ -133,6 +140,16 @@ test.each(['<b>', '<REL4Report><TU_FFR_Report><Hit>N</Hit></TU_FFR_Report></REL4
     expect(file).toMatchObject({ hitType: 'HIT', trades: [{ creditor: { name: text } }] });
   },
 );
+
+test('an error beside a report without a hit that has contents is counted', () => {
+  const errors = '<Errors><Error><Code>W1</Code></Error></Errors><TU_FFR_Report>';
+  const body = transUnionAnswer('<Names><Name><LastName>A</LastName></Name></Names>')
+    .replace('<TU_FFR_Report>', errors)
+    .replace('>Y<', '>N<');
+  const { file, unknownCodes } = readFile('transunion', body);
+  expect(file).toMatchObject({ hitType: 'NO_HIT', subject: { lastName: 'A' } });
+  expect(unknownCodes).toEqual([{ section: 'REL4Report/Errors', code: 'W1' }]);
+});
 
 test('an error beside a report is counted', () => {
   const body = transUnionAnswer('').replace(

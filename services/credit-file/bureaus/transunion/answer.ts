@@ -27,12 +27,18 @@ function readRoot(root: XmlElement, options: AnswerValueOptions): BureauAnswer {
       : malformed('The answer has neither a report with a hit nor an error.');
   }
   const values = new AnswerValues(options);
-  if (isError) values.leaveOut(report, 'Errors', codeOf(error));
-  return {
-    kind: 'file',
-    file: readReport(report, file, values),
-    unknownCodes: values.unknownCodes,
-  };
+  const creditFile = readReport(report, file, values);
+  if (isError) {
+    // The bureau did not look for the person, or could not: no file says so.
+    if (creditFile.hitType !== 'HIT' && !hasContents(file)) return readError(error, options);
+    values.leaveOut(report, 'Errors', codeOf(error));
+  }
+  return { kind: 'file', file: creditFile, unknownCodes: values.unknownCodes };
+}
+
+/** Whether a report has anything but whether the person was found. Zeros are a filler. */
+function hasContents(file: XmlElement): boolean {
+  return file.children.some((child) => child.name !== 'Hit' && /[^0\s]/.test(textOf(child)));
 }
 
 /** REL4Report, or the result of the SOAP operation, which may have its contents without REL4Report. */
