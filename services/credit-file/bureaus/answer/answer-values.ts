@@ -94,6 +94,11 @@ export class AnswerValues {
     return this.leaveOut(from, path, code || NO_CODE);
   }
 
+  /** Whether the code is known, and the interface has no value for it. */
+  isWithoutValue(table: TableName, code: string): boolean {
+    return this.#options.tables.codes[table].get(code) === null;
+  }
+
   /** Counts a value that is left out. */
   leaveOut(from: XmlElement, path: string, code: string): undefined {
     const section = path === '' ? from.name : `${from.name}/${path}`;

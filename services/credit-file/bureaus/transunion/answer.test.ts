@@ -71,6 +71,17 @@ test('names in any order give the own name and the others', () => {
   }
 });
 
+test('a name of an unknown type before the primary one is another name, and is counted', () => {
+  const names =
+    '<Name NameType="Birth"><LastName>A</LastName></Name><Name NameType="Primary"><LastName>B</LastName></Name>';
+  const { file, unknownCodes } = readFile(
+    'transunion',
+    transUnionAnswer(`<Names>${names}</Names>`),
+  );
+  expect(file.subject).toEqual({ lastName: 'B', otherNames: [{ lastName: 'A' }] });
+  expect(unknownCodes).toEqual([{ section: 'Name/@NameType', code: 'Birth' }]);
+});
+
 test.each([
   ['12-340 PORTAGE AVE', { streetNo: '12-340', streetName: 'PORTAGE AVE' }],
   ['1200A  RUE ST-DENIS', { streetNo: '1200A', streetName: 'RUE ST-DENIS' }],

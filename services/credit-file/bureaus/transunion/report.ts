@@ -55,9 +55,11 @@ export function readReport(report: XmlElement, file: XmlElement, values: AnswerV
 function readSubject(file: XmlElement, values: AnswerValues): CreditFile['subject'] {
   const names = findElements(file, 'Names/Name').map((it) => ({
     it,
+    isOwn: values.isWithoutValue('otherName', nameTypeOf(it)),
     type: readNameType(it, values),
   }));
-  const own = names.find(({ type }) => type === undefined);
+  // A name of an unknown type is the own one only where no name is known to be.
+  const own = names.find(({ isOwn }) => isOwn) ?? names.find(({ type }) => type === undefined);
   return present<NonNullable<CreditFile['subject']>>({
     ...readName(own?.it, values),
     sin: values.sin(file, 'PersonalInformation/SIN'),
@@ -78,9 +80,13 @@ function readSubject(file: XmlElement, values: AnswerValues): CreditFile['subjec
   });
 }
 
-/** Absent for the person's own name. */
+function nameTypeOf(name: XmlElement): string {
+  return name.attributes.NameType?.trim() ?? '';
+}
+
+/** Absent for the person's own name, and for an unknown type. */
 function readNameType(name: XmlElement, values: AnswerValues) {
-  const type = name.attributes.NameType?.trim() ?? '';
+  const type = nameTypeOf(name);
   return values.lookUp(name, '@NameType', {
     code: type,
     description: type,
