@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { maskSin } from './masked-file.ts';
+import type { CreditFile } from '../credit-file.ts';
+import { maskedFile, maskSin } from './masked-file.ts';
 
 test('a number shows its last three digits, whether it was masked before or not', () => {
   expect(maskSin('046454286')).toBe('***-***-286');
@@ -11,3 +12,30 @@ test('a text of fewer than three digits shows none of them', () => {
   expect(maskSin('12')).toBe('***-***-***');
   expect(maskSin('')).toBe('***-***-***');
 });
+
+test.each([
+  ['046454286', '***-***-286'],
+  ['SIN046-454-286.', 'SIN***-***-286.'],
+  ['my number is 046 454 286, not 046454294', 'my number is ***-***-286, not 046454294'],
+  ['04 6454 286 and 046–454–286', '***-***-286 and ***-***-286'],
+])('the statement "%s" shows the last three digits of the subject’s number', (statement, shown) => {
+  const file: CreditFile = {
+    hitType: 'HIT',
+    subject: { sin: '046454286', otherNames: [{ lastName: 'Roe' }] },
+    trades: [{ balanceAmount: 46454286, monthsReviewed: 0 }],
+    consumerStatements: [{ dateReported: '2024-01-31', statement }],
+  };
+  expect(maskedFile(file)).toEqual({
+    ...file,
+    subject: { ...file.subject, sin: '***-***-286' },
+    consumerStatements: [{ dateReported: '2024-01-31', statement: shown }],
+  });
+});
+
+test.each([undefined, '', '***-***-286'])(
+  'without the whole number of the subject, here %s, other texts stay as they are',
+  (sin) => {
+    const file = { subject: { ...(sin !== undefined && { sin }), lastName: 'A 286 ***' } };
+    expect(maskedFile(file)).toEqual(file);
+  },
+);

@@ -1,11 +1,27 @@
 /** A credit file for readers who may not know the whole social insurance number. */
 import type { CreditFile } from '../credit-file.ts';
 
-/** The file with all but the last three digits of the social insurance number masked. */
+/** The file with all but the last three digits of the social insurance number masked, also inside other texts. */
 export function maskedFile(file: CreditFile): CreditFile {
   const sin = file.subject?.sin;
   if (sin === undefined || sin === '') return file;
-  return { ...file, subject: { ...file.subject, sin: maskSin(sin) } };
+  const masked = { ...file, subject: { ...file.subject, sin: maskSin(sin) } };
+  const digits = sin.replaceAll(/\D/g, '');
+  return digits.length === 9 ? maskTexts(masked, sinPattern(digits), maskSin(sin)) : masked;
+}
+
+/** The digits one after the other, or with a dash, a dot or a blank between any two of them. */
+function sinPattern(digits: string): RegExp {
+  return new RegExp([...digits].join('[\\s\\p{Pd}.]?'), 'gu');
+}
+
+/** The value with `mask` for each match of the pattern in any of its texts. */
+function maskTexts<T>(value: T, pattern: RegExp, mask: string): T {
+  if (typeof value === 'string') return value.replaceAll(pattern, mask) as T;
+  if (Array.isArray(value)) return value.map((item) => maskTexts(item, pattern, mask)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, it]) => [name, maskTexts(it, pattern, mask)]);
+  return Object.fromEntries(entries) as T;
 }
 
 /** A number with all but its last three digits masked, whether it was masked before or not. */
