@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -127,6 +127,29 @@ test('--purge-files with --dry-run counts and deletes nothing, and without it de
   expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
   const purge = await runCommand('purge-files');
   expect(purge.lines).toContainEqual({ deleted: 1, fileRetentionDays: 365 });
+});
+
+test('--purge-files names a retailer whose audit log takes no record, and exits with 1', async () => {
+  const { service, applicant } = fixture;
+  await pull(applicant);
+  const { applicantId, retailerId } = applicant;
+  await service.sql.query(
+    `UPDATE credit_files SET created_at = now() - interval '2 years' WHERE applicant_id = $1`,
+    [applicantId],
+  );
+  const setHead = `UPDATE audit_heads SET sealed = $2 WHERE retailer_id = $1`;
+  const find = 'SELECT sealed FROM audit_heads WHERE retailer_id = $1';
+  const { rows } = await service.sql.query(find, [retailerId]);
+  await service.sql.query(setHead, [retailerId, randomBytes(rows[0].sealed.length)]);
+  const purge = await runCommand('purge-files');
+  await service.sql.query(setHead, [retailerId, rows[0].sealed]);
+  expect(purge).toEqual({
+    isDone: false,
+    lines: [
+      { retailerId, problem: expect.any(String) },
+      { deleted: 0, fileRetentionDays: 365 },
+    ],
+  });
 });
 
 test('--erase-applicant erases once, and refuses an id that is no UUID', async () => {

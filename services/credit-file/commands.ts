@@ -1,6 +1,7 @@
 /** The commands of operators, which run beside the service: `node services/credit-file/main.ts --verify-audit`. */
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '@creditlane/runtime/clock';
+import { loggableMessage } from '@creditlane/runtime/telemetry/error-fields';
 import {
   type CommandContext,
   CommandOptionError,
@@ -69,10 +70,17 @@ async function purge({ settings, database, print }: Context, options: CommandOpt
     const due = await countDueFiles(deps);
     for (const files of due) print(files);
     print({ due: due.reduce((sum, { files }) => sum + files, 0), fileRetentionDays });
-  } else {
-    print({ deleted: await purgeFiles(deps, OPERATOR), fileRetentionDays });
+    return true;
   }
-  return true;
+  const { deleted, failures } = await purgeFiles(deps, OPERATOR);
+  for (const { retailerId, err } of failures) print({ retailerId, problem: problemOf(err) });
+  print({ deleted, fileRetentionDays });
+  return failures.length === 0;
+}
+
+/** Why a command failed. The messages of other errors may quote values. */
+function problemOf(err: unknown): string {
+  return (err instanceof Error && loggableMessage(err)) || 'the files were not deleted';
 }
 
 async function erase({ settings, database, print }: Context, options: CommandOptions) {

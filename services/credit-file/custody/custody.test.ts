@@ -157,13 +157,38 @@ test('files are deleted after their retention, each with a record, and none befo
   ]);
   expect((await read(service, applicant)).state).toBe('COMPLETE');
 
-  expect(await purgeFiles(deps, OPERATOR)).toBe(1);
+  expect(await purgeFiles(deps, OPERATOR)).toEqual({ deleted: 1, failures: [] });
   expect(await countDueFiles(deps)).toEqual([]);
   expect((await actionsOf(applicant)).at(-1)).toBe('FILE_PURGED');
   await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
   expect((await read(service, other)).state).toBe('COMPLETE');
   const later = { ...deps, clock: () => new Date(Date.now() + 400 * DAY_MS) };
-  expect(await purgeFiles(later, OPERATOR)).toBeGreaterThanOrEqual(1);
+  expect((await purgeFiles(later, OPERATOR)).deleted).toBeGreaterThanOrEqual(1);
+});
+
+test('files are deleted while the audit head of the retailer with the oldest one does not open', async () => {
+  const { service, applicant } = fixture;
+  const other = await addApplicant(service);
+  await pull(applicant);
+  await pull(other);
+  const age = `UPDATE credit_files SET created_at = now() - $2::interval WHERE applicant_id = $1`;
+  await pool().query(age, [applicant.applicantId, '400 days']);
+  await pool().query(age, [other.applicantId, '366 days']);
+  const { retailerId } = applicant;
+  const setHead = `UPDATE audit_heads SET sealed = $2 WHERE retailer_id = $1`;
+  const { rows } = await pool().query('SELECT sealed FROM audit_heads WHERE retailer_id = $1', [
+    retailerId,
+  ]);
+  await pool().query(setHead, [retailerId, randomBytes(rows[0].sealed.length)]);
+
+  const deps = { pool: pool(), keyRing: RING, clock: () => new Date(), fileRetentionDays: 365 };
+  expect(await purgeFiles(deps, OPERATOR)).toEqual({
+    deleted: 1,
+    failures: [{ retailerId, err: expect.any(Error) }],
+  });
+  expect((await actionsOf(other)).at(-1)).toBe('FILE_PURGED');
+  await pool().query(setHead, [retailerId, rows[0].sealed]);
+  expect(await purgeFiles(deps, OPERATOR)).toEqual({ deleted: 1, failures: [] });
 });
 
 test('while records are wrapped with a new key, reads and pulls go on; afterwards none names the old key', async () => {

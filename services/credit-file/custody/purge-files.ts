@@ -10,7 +10,12 @@ import {
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import type { AuditActor } from '../audit/audit-record.ts';
-import { countFilesBefore, type DueFiles, deleteFilesBefore } from '../store/kept-files.ts';
+import {
+  countFilesBefore,
+  type DueFiles,
+  deleteFilesBefore,
+  findDueRetailers,
+} from '../store/kept-files.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const EVERY_MS = 60_000;
@@ -25,20 +30,47 @@ export interface PurgeDeps {
   fileRetentionDays: number;
 }
 
-/** Deletes the files that are due, each with an audit record; resolves to their number. */
-export async function purgeFiles(deps: PurgeDeps, actor: AuditActor): Promise<number> {
+export interface PurgedFiles {
+  /** How many files were deleted. */
+  deleted: number;
+  /** The retailers of which some files could not be deleted, and why. */
+  failures: { retailerId: string; err: unknown }[];
+}
+
+/**
+ * Deletes the files that are due, each with an audit record. A retailer whose audit log takes no record keeps its
+ * files, and the others do not.
+ */
+export async function purgeFiles(deps: PurgeDeps, actor: AuditActor): Promise<PurgedFiles> {
+  const purged: PurgedFiles = { deleted: 0, failures: [] };
+  for (const retailerId of await findDueRetailers(deps.pool, dueBefore(deps))) {
+    try {
+      for await (const deleted of purgeFilesOf(deps, retailerId, actor)) purged.deleted += deleted;
+    } catch (err) {
+      purged.failures.push({ retailerId, err });
+    }
+  }
+  return purged;
+}
+
+/** Yields how many files each transaction has deleted, which locks one head of the audit log. */
+async function* purgeFilesOf(
+  deps: PurgeDeps,
+  retailerId: string,
+  actor: AuditActor,
+): AsyncGenerator<number> {
   const { pool, keyRing, clock } = deps;
-  for (let total = 0; ; ) {
+  for (;;) {
     const at = clock();
     const deleted = await inTransaction(pool, async (tx) => {
-      const files = await deleteFilesBefore(tx, dueBefore(deps), BATCH_FILES);
+      const files = await deleteFilesBefore(tx, retailerId, dueBefore(deps), BATCH_FILES);
       for (const file of files) {
         await appendAuditRecord(tx, keyRing, { action: 'FILE_PURGED', at, actor, ...file });
       }
       return files.length;
     });
-    if (deleted === 0) return total;
-    total += deleted;
+    if (deleted === 0) return;
+    yield deleted;
   }
 }
 
@@ -50,11 +82,13 @@ export function countDueFiles(deps: PurgeDeps): Promise<DueFiles[]> {
 /** Purges every minute until closed. */
 export function startFilePurge(deps: PurgeDeps & { log: Log }): PeriodicTask {
   const actor: AuditActor = { kind: 'service', id: 'credit-file' };
+  const warn = (fields: { err: unknown; retailerId?: string }) =>
+    deps.log.warn(fields, 'old credit files were not deleted; the next attempt is in a minute');
   const round = async () => {
     try {
-      await purgeFiles(deps, actor);
+      for (const failure of (await purgeFiles(deps, actor)).failures) warn(failure);
     } catch (err) {
-      deps.log.warn({ err }, 'old credit files were not deleted; the next attempt is in a minute');
+      warn({ err });
     }
   };
   return startPeriodicTask(EVERY_MS, round, EVERY_MS);

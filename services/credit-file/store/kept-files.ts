@@ -41,29 +41,37 @@ export interface DeletedFile {
   source: string;
 }
 
-/**
- * The oldest due files of one retailer, so that the transaction locks one head of the audit log. SKIP LOCKED:
- * another process deletes the row.
- */
+const selectDueRetailers = defineStatement<{ retailerId: string }>(
+  'credit_files_due_retailers',
+  `SELECT retailer_id AS "retailerId" FROM credit_files WHERE created_at < $1
+   GROUP BY retailer_id ORDER BY min(created_at)`,
+);
+
+/** The retailers with files that were stored before `before`, the one with the oldest first. */
+export async function findDueRetailers(db: Queryable, before: Date): Promise<string[]> {
+  return (await selectDueRetailers.run(db, [before])).map(({ retailerId }) => retailerId);
+}
+
+// SKIP LOCKED: another process deletes the row.
 const deleteOldRows = defineStatement<DeletedFile>(
   'credit_files_delete_old',
   `DELETE FROM credit_files WHERE id IN (
      SELECT id FROM credit_files
-     WHERE created_at < $1 AND retailer_id = (
-       SELECT retailer_id FROM credit_files WHERE created_at < $1 ORDER BY created_at LIMIT 1)
-     ORDER BY created_at LIMIT $2
+     WHERE retailer_id = $1 AND created_at < $2
+     ORDER BY created_at LIMIT $3
      FOR UPDATE SKIP LOCKED)
    RETURNING id AS "fileId", pull_id AS "pullId", applicant_id AS "applicantId",
      retailer_id AS "retailerId", source`,
 );
 
-/** Deletes up to `limit` files of one retailer that were stored before `before`. */
+/** Deletes up to `limit` files of the retailer that were stored before `before`, the oldest ones. */
 export function deleteFilesBefore(
   tx: Queryable,
+  retailerId: string,
   before: Date,
   limit: number,
 ): Promise<DeletedFile[]> {
-  return deleteOldRows.run(tx, [before, limit]);
+  return deleteOldRows.run(tx, [retailerId, before, limit]);
 }
 
 /** How many files of a retailer and source are due. */
