@@ -1,8 +1,37 @@
 /** The settings of the credit-file service. */
 import { randomBytes } from 'node:crypto';
 import { KEY_RING } from '@creditlane/crypto/key-ring-setting';
-import { setting } from '@creditlane/runtime/setting';
+import { refuse } from '@creditlane/runtime/env';
+import { type Setting, setting } from '@creditlane/runtime/setting';
 import { BUREAU_SETTINGS } from './bureaus/bureau-settings.ts';
+
+const PULL_MIN_AGE_DAYS = setting.integer('PULL_MIN_AGE_DAYS', {
+  default: 30,
+  min: 0,
+  max: 365,
+  about: 'How many days a credit file is not pulled again, unless the request forces it.',
+});
+
+const FILE_RETENTION_DAYS = setting.integer('FILE_RETENTION_DAYS', {
+  default: 365,
+  min: 1,
+  max: 3_650,
+  about:
+    'How many days a credit file is kept, at least `PULL_MIN_AGE_DAYS`; its pull and the audit log stay. A person can ask for a year what a decision was made on.',
+});
+
+/** Its file keeps a pull from being made again: a file deleted earlier would allow a second inquiry. */
+const fileRetentionDays: Setting<number> = {
+  variables: FILE_RETENTION_DAYS.variables,
+  read(env) {
+    const days = FILE_RETENTION_DAYS.read(env);
+    // Without the variable it is the default, which is the most that the other one can be.
+    const isTooShort = days < PULL_MIN_AGE_DAYS.read(env);
+    return isTooShort
+      ? env.parsed('FILE_RETENTION_DAYS', () => refuse('at least PULL_MIN_AGE_DAYS'))
+      : days;
+  },
+};
 
 export const SETTINGS = {
   keyRing: KEY_RING,
@@ -13,19 +42,8 @@ export const SETTINGS = {
     about:
       'Signs the links to the PDF of a credit file; after a change, earlier links are refused.',
   }),
-  pullMinAgeDays: setting.integer('PULL_MIN_AGE_DAYS', {
-    default: 30,
-    min: 0,
-    max: 365,
-    about: 'How many days a credit file is not pulled again, unless the request forces it.',
-  }),
-  fileRetentionDays: setting.integer('FILE_RETENTION_DAYS', {
-    default: 365,
-    min: 1,
-    max: 3_650,
-    about:
-      'How many days a credit file is kept; its pull and the audit log stay. A person can ask for a year what a decision was made on.',
-  }),
+  pullMinAgeDays: PULL_MIN_AGE_DAYS,
+  fileRetentionDays,
   maxPulls: setting.integer('MAX_PULLS', {
     default: 32,
     min: 1,
