@@ -32,9 +32,14 @@ const insertConsent = (id: string, at: string) => ({
   values: [id, applicantId, userId, integrationId, at],
 });
 
-const [recentId, endedId] = [randomUUID(), randomUUID()];
-const recentAt = new Date(Date.now() - 40 * 86_400_000);
-const endedAt = new Date(Date.now() - 400 * 86_400_000);
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+const recentAt = daysAgo(40);
+/** The last release records a consent with each submission, here to one creditor after another. */
+const submissions = [recentAt, daysAgo(41), daysAgo(42), daysAgo(43), daysAgo(400)].map((at) => ({
+  id: randomUUID(),
+  at,
+}));
+const ids = submissions.map(({ id }) => id);
 
 let fixture: TestApplications;
 beforeAll(async () => {
@@ -57,8 +62,7 @@ beforeAll(async () => {
       sealApplicant(ring, applicant, retailerId),
       ring.currentId,
     ]);
-    await sql.query(insertConsent(recentId, recentAt.toISOString()));
-    await sql.query(insertConsent(endedId, endedAt.toISOString()));
+    for (const { id, at } of submissions) await sql.query(insertConsent(id, at.toISOString()));
   });
 });
 afterAll(() => fixture?.close());
@@ -72,7 +76,7 @@ test('a consent of the last release permits an inquiry for a year after it was g
   const expiresAt = new Date(recentAt);
   expiresAt.setUTCFullYear(expiresAt.getUTCFullYear() + 1);
   expect(await findPermitting()).toMatchObject({
-    id: recentId,
+    id: ids[0],
     purpose: 'CREDIT_APPLICATION',
     textVersion: 'unspecified',
     documentSha256: '',
@@ -83,11 +87,11 @@ test('a consent of the last release permits an inquiry for a year after it was g
   });
   const page = { applicationId, applicantId, limit: 25 };
   const { consents } = await fixture.service.consents.listConsents(page, asIntegration(retailerId));
-  expect(consents.map(({ id }) => id)).toEqual([recentId, endedId]);
+  expect(consents.map(({ id }) => id)).toEqual(ids);
 });
 
-test('a consent of the last release can be revoked, and one recorded beside it meanwhile counts', async () => {
-  const revocation = { applicationId, applicantId, consentId: recentId };
+test('one consent of the last release is revoked with all of its applicant’s, and one that it records later counts', async () => {
+  const revocation = { applicationId, applicantId, consentId: ids[2] ?? '' };
   await fixture.service.consents.revokeConsent(revocation, asIntegration(retailerId));
   expect(await findPermitting()).toBeUndefined();
   const meanwhile = randomUUID();

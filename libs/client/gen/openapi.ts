@@ -244,7 +244,7 @@ export type paths = {
          *
          *     | status | code | condition |
          *     |---|---|---|
-         *     | 400 | `invalid_consent` | the consent was captured in the future or more than two years ago, has ended, or ends more than two years after it was captured |
+         *     | 400 | `invalid_consent` | the consent was captured in the future, more than two years ago, or not after the applicant's consents for the purpose were last revoked; has ended, or ends more than two years after it was captured |
          *     | 400 | `ineligible_user` | the user does not exist, is inactive, or belongs to another retailer |
          *     | 404 | `applicant_not_found` | the application has no such applicant, or there is no such application within your grants |
          *     | 409 | `application_archived` | the application is archived |
@@ -280,11 +280,13 @@ export type paths = {
         put?: never;
         /**
          * Revoke a consent
-         * @description Ends a consent from now on, also that of an archived application. A pull that was requested on it and has not
-         *     sent its inquiry yet fails with reason `CONSENT`; one that was sent goes on, and files that are there stay.
+         * @description Ends a consent from now on, also that of an archived application, and with it every other consent of the
+         *     applicant for the same purpose, with the same time and user. A pull that was requested on them and has not sent
+         *     its inquiry yet fails with reason `CONSENT`; one that was sent goes on, and files that are there stay.
          *
          *     The consent stays listed, with the time of its revocation and the user, if `revokedBy` names one. Revoking it
-         *     again changes nothing and answers with the first revocation. Another consent can be recorded afterwards.
+         *     again changes nothing and answers with the first revocation. A consent that was captured after the revocation can be recorded then; one captured before is
+         *     refused.
          *
          *     Needs a grant on the application's retailer.
          *
@@ -1959,7 +1961,7 @@ export type components = {
             documentSha256?: string;
             /**
              * Format: date-time
-             * @description When the applicant agreed; now when left out. Less than two years ago, and not in the future beyond the five minutes by which clocks may differ.
+             * @description When the applicant agreed; now when left out. Less than two years ago, and not in the future beyond the five minutes by which clocks may differ; after the last revocation of a consent of the applicant.
              */
             capturedAt?: string;
             /**

@@ -15,7 +15,13 @@ import { notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import { mayActFor } from '../directory/user.ts';
 import { retailerOf } from '../scope.ts';
-import { findConsent, insertConsent, lockApplicant, revokeRow } from '../store/consents.ts';
+import {
+  findConsent,
+  findLastRevocation,
+  insertConsent,
+  lockApplicant,
+  revokeRows,
+} from '../store/consents.ts';
 import { changeLockedOnce } from '../stored-application.ts';
 import { applicantNotFound, type ConsentFacts, ineligibleUser, newConsent } from './consent.ts';
 
@@ -40,14 +46,15 @@ export function recordConsent(
   call: Call,
 ): Promise<StoredConsent> {
   return changeOnce(deps, request, request.capturedBy, call, async (tx, facts) => {
-    const consent = newConsent(request, facts, deps.newId(), deps.clock());
+    const lastRevokedAt = await findLastRevocation(tx, request.applicantId, request.purpose);
+    const consent = newConsent(request, { ...facts, lastRevokedAt }, deps.newId(), deps.clock());
     await insertConsent(tx, consent, call.identity.subject);
     return consent;
   });
 }
 
 /**
- * Revokes a consent. One that is revoked already keeps the time of its first revocation and the user who made it,
+ * Revokes a consent, and with it every other one of the applicant for the same purpose. One that is revoked already keeps the time of its first revocation and the user who made it,
  * and is the answer: a caller need not know what others did before.
  *
  * @param request with its ids in lower case
@@ -67,7 +74,7 @@ export function revokeConsent(
       integrationId: call.identity.subject,
       userId: revokedBy || null,
     };
-    const revoked = await revokeRow(tx, { consentId, applicantId }, by);
+    const revoked = await revokeRows(tx, { consentId, applicantId }, by);
     const consent = revoked ?? (await findConsent(tx, consentId, applicantId));
     if (!consent) throw notFound('consent_not_found', 'The applicant has no such consent.');
     return consent;

@@ -3,14 +3,15 @@ import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { RecordConsentRequestSchema } from '@creditlane/proto/applications/v1/consents_service';
 import { Fault } from '@creditlane/rpc/fault';
 import { describe, expect, test } from 'vitest';
-import { type ConsentFacts, newConsent } from './consent.ts';
+import { newConsent, type RecordingFacts } from './consent.ts';
 
 const NOW = new Date('2026-11-22T12:00:00.000Z');
 
-const facts: ConsentFacts = {
+const facts: RecordingFacts = {
   archived: false,
   retailer: { id: 'retailer', retailerGroupId: null },
   user: { active: true, retailerIds: ['retailer'], retailerGroupIds: [] },
+  lastRevokedAt: undefined,
 };
 
 interface Terms {
@@ -99,6 +100,20 @@ describe('a consent', () => {
     ],
   ])('captured %s has these times or faults', (_, terms, expected) => {
     expect(outcome(terms)).toEqual(expected);
+  });
+
+  test('captured up to the last revocation is refused; a later one and one of now are not', () => {
+    const capturedAt = '2026-11-20T08:00:00.000Z';
+    const revoked = { lastRevokedAt: new Date(capturedAt) };
+    const message = `must be after ${capturedAt}, when the applicant's consents were revoked`;
+    expect(() => record({ capturedAt }, revoked)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_consent',
+        fields: [{ pointer: '/capturedAt', message }],
+      }),
+    );
+    expect(record({ capturedAt: '2026-11-20T08:00:00.001Z' }, revoked).id).toBe('id');
+    expect(record({}, { lastRevokedAt: NOW }).id).toBe('id');
   });
 
   test.each([

@@ -28,6 +28,11 @@ export interface ConsentFacts {
   user: RetailerUser | undefined;
 }
 
+export interface RecordingFacts extends ConsentFacts {
+  /** When the applicant's consents for the purpose were last revoked; undefined if never. */
+  lastRevokedAt: Date | undefined;
+}
+
 /**
  * Makes the consent that a request describes.
  *
@@ -35,7 +40,7 @@ export interface ConsentFacts {
  */
 export function newConsent(
   request: RecordConsentRequest,
-  { archived, retailer, user }: ConsentFacts,
+  { archived, retailer, user, lastRevokedAt }: RecordingFacts,
   id: string,
   now: Date,
 ): StoredConsent {
@@ -49,6 +54,7 @@ export function newConsent(
     now,
     faults,
   );
+  checkNotRevoked(request.capturedAt, lastRevokedAt, faults);
   faults.throwIfAny('invalid_consent');
 
   if (!user || !mayActFor(user, retailer)) throw ineligibleUser('/capturedBy');
@@ -106,6 +112,18 @@ function checkTimes(
   else if (expiresAt > yearsAfter(capturedAt, MAX_YEARS)) {
     faults.add('/expiresAt', `must be at most ${MAX_YEARS} years after capturedAt`);
   }
+}
+
+// What a person agreed to before the revocation is revoked, also if it is recorded later, such as one on paper.
+function checkNotRevoked(
+  capturedAt: Timestamp | undefined,
+  lastRevokedAt: Date | undefined,
+  faults: FieldFaults,
+): void {
+  const captured = dateOf(capturedAt);
+  if (captured === undefined || lastRevokedAt === undefined || captured > lastRevokedAt) return;
+  const at = lastRevokedAt.toISOString();
+  faults.add('/capturedAt', `must be after ${at}, when the applicant's consents were revoked`);
 }
 
 function dateOf(timestamp: Timestamp | undefined): Date | undefined {

@@ -60,6 +60,15 @@ const subject = (change: object = {}) =>
 
 const permitting = async () => (await subject()).consent?.id;
 
+/** Submits the application, and gives the consent on which an inquiry is made then. */
+async function submit(creditorId = fixture.tenant.creditorId): Promise<string> {
+  await fixture.applications.service.applications.submitApplication(
+    aSubmission(application, fixture.tenant, [creditorId]),
+    asRetailer(),
+  );
+  return (await permitting()) ?? '';
+}
+
 const inDays = (days: number) => timestampFromDate(new Date(Date.now() + days * 86_400_000));
 
 const archive = () =>
@@ -166,6 +175,41 @@ describe('a consent permits no inquiry', () => {
     expect(await permitting()).toBeUndefined();
   });
 
+  test('once any other of the applicant is revoked, until one that was captured later is there', async () => {
+    const submitted = await submit();
+    const recorded = await record({ capturedAt: inDays(-2) });
+    const revoked = await revoke(recorded.id, fixture.tenant.userId);
+    expect(await permitting()).toBeUndefined();
+    const { revokedAt, revokedBy } = revoked ?? {};
+    const withIt = (await list()).consents.find(({ id }) => id === submitted);
+    expect(withIt).toMatchObject({ revokedAt, revokedBy });
+    await expect(record({ capturedAt: inDays(-1) })).rejects.toMatchObject({
+      code: 'invalid_consent',
+      fields: [{ pointer: '/capturedAt' }],
+    });
+    const later = await record();
+    expect(await revoke(submitted)).toEqual(withIt);
+    expect(await permitting()).toBe(later.id);
+  });
+
+  test('once another was revoked, and the next submission records one that does', async () => {
+    const first = await submit();
+    await revoke((await record()).id);
+    const { creditorId } = await registerTenant(fixture.applications);
+    const second = await submit(creditorId);
+    expect(second).not.toBe(first);
+    expect(await permitting()).toBe(second);
+  });
+
+  test('only of the applicant whose consent is revoked', async () => {
+    const [mine, ofPrimary] = [applicantId, await record()];
+    applicantId = application.coApplicant?.applicantId ?? '';
+    const { id } = await record();
+    await revoke(id);
+    applicantId = mine;
+    expect(await permitting()).toBe(ofPrimary.id);
+  });
+
   test('a consent is revoked by nobody who may not act for the retailer', async () => {
     const { id } = await record();
     const stranger = (await registerTenant(fixture.applications)).userId;
@@ -209,13 +253,10 @@ describe('the subject of an inquiry', () => {
   });
 
   test('has the consent that a submission recorded, a year long', async () => {
-    const { tenant } = fixture;
-    await fixture.applications.service.applications.submitApplication(
-      aSubmission(application, tenant, [tenant.creditorId]),
-      asRetailer(),
-    );
+    await submit();
     const { consent } = await subject();
-    expect(consent).toMatchObject({ textVersion: 'unspecified', capturedBy: tenant.userId });
+    const { userId } = fixture.tenant;
+    expect(consent).toMatchObject({ textVersion: 'unspecified', capturedBy: userId });
     const [from, to] = [consent?.capturedAt, consent?.expiresAt].map(
       (time) => time && timestampDate(time),
     );

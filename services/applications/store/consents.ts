@@ -159,23 +159,48 @@ export async function findConsent(
   return row && consentFromRow(row);
 }
 
+/**
+ * An applicant may have several consents for one purpose, one of each submission that an earlier version took for
+ * example. A person who takes back what they have agreed to takes back all of it.
+ */
 const updateRevoked = defineStatement<Row>(
-  'consent_revoke',
+  'consents_revoke',
   `UPDATE consents
    SET revoked_at = $3, revoked_by_integration_id = $4, revoked_by_user_id = $5
-   WHERE id = $1 AND applicant_id = $2 AND revoked_at IS NULL
+   WHERE applicant_id = $2 AND revoked_at IS NULL AND purpose = (
+     SELECT named.purpose FROM consents AS named
+     WHERE named.id = $1 AND named.applicant_id = $2 AND named.revoked_at IS NULL)
    RETURNING ${COLUMNS}`,
 );
 
-/** Revokes a consent of an applicant; undefined where there is none, or it is revoked already. */
-export async function revokeRow(
+/**
+ * Revokes a consent of an applicant, and with it every other one of the applicant for the same purpose. Undefined
+ * where there is no such consent, or it is revoked already: then none is revoked.
+ */
+export async function revokeRows(
   tx: Queryable,
   { consentId, applicantId }: { consentId: string; applicantId: string },
   by: { at: Date; integrationId: string; userId: string | null },
 ): Promise<StoredConsent | undefined> {
   const values = [consentId, applicantId, by.at, by.integrationId, by.userId];
-  const [row] = await updateRevoked.run(tx, values);
+  const rows = await updateRevoked.run(tx, values);
+  const row = rows.find(({ id }) => id === consentId);
   return row && consentFromRow(row);
+}
+
+const selectLastRevocation = defineStatement<{ revoked_at: Date | null }>(
+  'consents_last_revocation',
+  'SELECT max(revoked_at) AS revoked_at FROM consents WHERE applicant_id = $1 AND purpose = $2',
+);
+
+/** When an applicant's consents for a purpose were last revoked; undefined if never. After `lockApplicant`. */
+export async function findLastRevocation(
+  tx: Queryable,
+  applicantId: string,
+  purpose: string,
+): Promise<Date | undefined> {
+  const [row] = await selectLastRevocation.run(tx, [applicantId, purpose]);
+  return row?.revoked_at ?? undefined;
 }
 
 /** A consent with the time of its capture in UTC to the microsecond, its position in the list. */

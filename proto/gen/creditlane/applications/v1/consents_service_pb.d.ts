@@ -122,7 +122,8 @@ export declare type RecordConsentRequest = Message<"creditlane.applications.v1.R
   documentSha256: string;
 
   /**
-   * Now when absent; not in the future, and not more than two years ago.
+   * Now when absent; not in the future, not more than two years ago, and after the last revocation of a consent of
+   * the applicant for the purpose.
    *
    * @generated from field: google.protobuf.Timestamp captured_at = 6;
    */
@@ -361,7 +362,8 @@ export declare const ConsentsService: GenService<{
     output: typeof ListConsentsResponseSchema;
   },
   /**
-   * Revokes a consent from now on, also one of an archived application; a consent that is revoked stays as it is.
+   * Revokes a consent from now on, also one of an archived application, and with it every other one of the applicant
+   * for the same purpose; for a consent that is revoked already, nothing changes.
    * The error is NOT_FOUND with code "consent_not_found" for any other consent, and INVALID_ARGUMENT with code
    * "ineligible_user" when the user who revokes it may not act for the retailer.
    *
