@@ -158,3 +158,26 @@ test('requests, the inquiry, its end and each read are in the audit log', async 
   expect(records[5]).toMatchObject({ actor: subject, request_id: 'request-9' });
   expect(records[5].file_id).not.toBeNull();
 });
+
+test('a read of an earlier file after a failure is recorded with the pull and the consent of the file', async () => {
+  const { service, applicant } = fixture;
+  const { applicationId, applicantId } = applicant;
+  const subject = service.applications.subjects.get(`${applicationId} ${applicantId}`);
+  const first = await pullAgain();
+  const { consent } = subject ?? {};
+  if (subject === undefined || consent === undefined) throw new Error('the consent is missing');
+  subject.consent = { ...consent, id: randomUUID() };
+  service.bureau.answer = async () => refused;
+  await pullAgain(Source.TRANSUNION);
+  const { rows } = await service.sql.query(
+    `SELECT outcome, pull_id, consent_id, purpose, source, file_id IS NOT NULL AS with_file
+     FROM audit_records WHERE applicant_id = $1 AND action = 'FILE_READ' ORDER BY seq DESC LIMIT 1`,
+    [applicantId],
+  );
+  expect(rows).toEqual([
+    {
+      ...{ outcome: 'FAILED', pull_id: first.id, consent_id: consent.id, source: 'EQUIFAX' },
+      ...{ purpose: 'CREDIT_APPLICATION', with_file: true },
+    },
+  ]);
+});

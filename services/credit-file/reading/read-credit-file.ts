@@ -77,23 +77,27 @@ export async function readCreditFile(
   };
 }
 
-/** Records the read before the answer: without a record nothing is read. */
+/**
+ * Records the read before the answer: without a record nothing is read. A record with a file names the file's own
+ * pull and consent, also where the outcome is that of a later pull which gave no file.
+ */
 async function recordRead(
   { requests, keyRing, clock }: ReadCreditFileDeps,
   { applicant, retailerId, call }: ApplicantCall,
   { pull, stored }: { pull: PullRow; stored: StoredFile | undefined },
 ): Promise<void> {
-  const { purpose, consentId } = pull.consent;
+  const { pullId, purpose, consentId, source } = stored ?? {
+    ...pull.consent,
+    ...{ pullId: pull.id, source: pull.source },
+  };
   await inTransaction(requests.of(call), (tx) =>
     appendAuditRecord(tx, keyRing, {
-      ...{ ...applicant, retailerId, purpose, consentId },
+      ...{ ...applicant, retailerId, pullId, purpose, consentId, source },
       action: 'FILE_READ',
       at: clock(),
       actor: actorOf(call.identity),
       requestId: call.requestId,
-      pullId: pull.id,
       ...(stored && { fileId: stored.id }),
-      source: stored?.source ?? pull.source,
       outcome: pull.state,
     }),
   );
