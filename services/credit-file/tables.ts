@@ -2,7 +2,8 @@
 import { EntitySchema } from 'typeorm';
 
 /**
- * The pulls of an applicant, numbered 1, 2, 3 … by `seq`. `due_at` is the time of the next attempt of a
+ * The pulls of an applicant, numbered 1, 2, 3 … by `seq`. `last_request` orders them by the latest request that got
+ * the pull: the highest is the pull that reads give. `due_at` is the time of the next attempt of a
  * requested pull, and the end of the lease of a running one. `fence` counts the owners of the pull.
  * `sent_at` is committed before the inquiry is sent. `request_key` is the caller's own id of the request,
  * and `request_id` the X-Request-Id. `key_id` is the applicant's data key, which seals the file. `consent` is the evidence of the consent that the pull is made on.
@@ -15,6 +16,7 @@ const pulls = new EntitySchema({
     application_id: { type: 'uuid' },
     applicant_id: { type: 'uuid' },
     seq: { type: 'integer' },
+    last_request: { type: 'integer' },
     source: { type: 'text' },
     state: { type: 'text' },
     failure: { type: 'text', nullable: true },

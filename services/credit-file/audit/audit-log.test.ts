@@ -244,9 +244,9 @@ test('a chain that was removed whole is reported when its head was noted', async
 test('a pull without a record is reported, also of a retailer without a chain', async () => {
   const pullId = randomUUID();
   await database.pool.query(
-    `INSERT INTO pulls (id, retailer_id, application_id, applicant_id, key_id, seq, source, state, forced,
+    `INSERT INTO pulls (id, retailer_id, application_id, applicant_id, key_id, seq, last_request, source, state, forced,
        requested_by, request_id, consent, attempts, fence, requested_at)
-     VALUES ($1, $2, $1, $1, $1, 1, 'EQUIFAX', 'REQUESTED', false, '', '', '{}', 0, 0, now())`,
+     VALUES ($1, $2, $1, $1, $1, 1, 1, 'EQUIFAX', 'REQUESTED', false, '', '', '{}', 0, 0, now())`,
     [pullId, retailerId],
   );
   const found: Verification[] = [];

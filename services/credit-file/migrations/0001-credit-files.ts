@@ -13,6 +13,7 @@ const CREATE = [
     application_id uuid NOT NULL,
     applicant_id uuid NOT NULL,
     seq integer NOT NULL,
+    last_request integer NOT NULL,
     source text NOT NULL,
     state text NOT NULL,
     failure text,
@@ -62,11 +63,14 @@ const CREATE = [
   ...createIdempotencySql,
 ];
 
-/** Requests see the records of their retailer. Only the service's own work ends pulls and stores files. */
+/**
+ * Requests see the records of their retailer, and number a pull that they join. Only the service's own work ends pulls
+ * and stores files.
+ */
 const SECURE = [
   ...enableRowSecuritySql('pulls', {
     rows: isInScopeSql('retailer_id', 'retailers'),
-    privileges: 'SELECT, INSERT',
+    privileges: 'SELECT, INSERT, UPDATE (last_request)',
   }),
   ...enableRowSecuritySql('credit_files', {
     rows: isInScopeSql('retailer_id', 'retailers'),

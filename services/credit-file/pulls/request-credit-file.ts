@@ -25,7 +25,7 @@ import { ensureApplicantKey } from '../custody/applicant-keys.ts';
 import { findInquirySubject, PURPOSE } from '../inquiry-subject.ts';
 import { type ApplicantCall, applicantNotFound } from '../scope.ts';
 import { hasBureauCredentials } from '../store/bureau-credentials.ts';
-import { findEarlierPulls, insertPull, lockPullsOf } from '../store/pulls.ts';
+import { findEarlierPulls, insertPull, lockPullsOf, markLastRequested } from '../store/pulls.ts';
 import { consentOf, findPullFor, type PullRow, pullMessage } from './pull.ts';
 
 export interface RequestCreditFileDeps {
@@ -71,8 +71,10 @@ export async function requestCreditFile(
     const consent = repeated === undefined ? await requireConsent(deps, applicantCall) : undefined;
     return inTransaction(db, async (tx) => {
       await markInProgress(tx, call.idempotency);
+      await lockPullsOf(tx, applicantCall.applicant.applicantId);
       const pull = repeated ?? (await findPull(deps, tx, applicantCall, request));
-      if (pull === undefined && consent !== undefined) {
+      if (pull !== undefined) await markLastRequested(tx, pull);
+      else if (consent !== undefined) {
         inserted = await insertNew(deps, tx, applicantCall, { ...request, consent });
       }
       const found = pull ?? (inserted as PullRow);
@@ -147,7 +149,6 @@ async function findPull(
   { applicant }: ApplicantCall,
   { source, requestId, force }: CreditFileRequest,
 ): Promise<PullRow | undefined> {
-  await lockPullsOf(tx, applicant.applicantId);
   const earlier = await findEarlierPulls(tx, applicant, source, requestId || null);
   return findPullFor(earlier, { force, now: clock(), minAgeMs });
 }

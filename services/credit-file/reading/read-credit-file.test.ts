@@ -38,7 +38,7 @@ test('before any request and for another retailer there is nothing to read', asy
   await expect(read(service, misplaced)).rejects.toMatchObject(notFound);
 });
 
-describe('the latest pull decides:', () => {
+describe('the last requested pull decides:', () => {
   test('while it is running there is no file, and after a failure the earlier one', async () => {
     const { service, applicant } = fixture;
     await pullAgain();
@@ -77,6 +77,47 @@ describe('the latest pull decides:', () => {
     expect(file?.source).toBe('TRANSUNION');
     // TransUnion gives no id.
     expect(file?.id).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test.each([
+    { what: 'a recent file', options: {} },
+    { what: 'the pull of a request id', options: { requestId: 'r-1' } },
+  ])('a request that gets $what makes it the one that is read', async ({ options }) => {
+    const { service, applicant } = fixture;
+    const first = await request(service, applicant, { requestId: 'r-1' });
+    await readEnded(service, applicant);
+    service.bureau.answer = async () => fileAnswer({ id: '', source: 'TRANSUNION' });
+    const second = await pullAgain(Source.TRANSUNION);
+    expect((await request(service, applicant, options)).id).toBe(first.id);
+    const { pull, file } = await read(service, applicant);
+    expect([pull?.id, file?.source]).toEqual([first.id, 'EQUIFAX']);
+    const other = await request(service, applicant, { source: Source.TRANSUNION });
+    expect(other.id).toBe(second.id);
+    expect((await read(service, applicant)).file?.source).toBe('TRANSUNION');
+  });
+
+  test('a request that joins a running pull makes it the one that is read', async () => {
+    const { service, applicant } = fixture;
+    const release = service.bureau.hold();
+    const first = await request(service, applicant);
+    const second = await request(service, applicant, { source: Source.TRANSUNION });
+    expect((await read(service, applicant)).pull?.id).toBe(second.id);
+    await request(service, applicant);
+    expect((await read(service, applicant)).pull?.id).toBe(first.id);
+    release();
+    expect((await readEnded(service, applicant)).pull?.id).toBe(first.id);
+  });
+
+  test('after a failure the earlier file is that of the pull requested before it', async () => {
+    const { service, applicant } = fixture;
+    await pullAgain();
+    service.bureau.answer = async () => fileAnswer({ id: '', source: 'TRANSUNION' });
+    await pullAgain(Source.TRANSUNION);
+    await request(service, applicant);
+    service.bureau.answer = async () => refused;
+    await pullAgain(Source.TRANSUNION);
+    const { state, file } = await read(service, applicant);
+    expect([state, file?.source]).toEqual(['FAILED', 'EQUIFAX']);
   });
 });
 

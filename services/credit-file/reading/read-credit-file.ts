@@ -1,4 +1,4 @@
-/** Reads the latest pull of an applicant with the latest file, and waits for a running pull if asked to. */
+/** Reads the last requested pull of an applicant with its file, and waits for a running pull if asked to. */
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -42,7 +42,8 @@ export interface ReadFile {
 }
 
 /**
- * The latest pull decides what is read: while it is running, no file.
+ * The last requested pull decides what is read: while it is running, no file; after one without a file, that of the
+ * pull requested before it, of either source.
  * @throws Fault `applicant_not_found` or `credit_file_not_requested`
  */
 export async function readCreditFile(

@@ -47,10 +47,10 @@ const selectLatest = defineStatement<StoredFile>(
   'credit_file_latest',
   `SELECT ${COLUMNS} FROM credit_files JOIN pulls ON pulls.id = credit_files.pull_id
    WHERE credit_files.applicant_id = $1 AND credit_files.retailer_id = $2
-   ORDER BY pulls.seq DESC LIMIT 1`,
+   ORDER BY pulls.last_request DESC LIMIT 1`,
 );
 
-/** The file of the applicant's latest complete pull. */
+/** The file of the applicant's last requested complete pull, of either source. */
 export async function findLatestFile(
   db: Queryable,
   applicantId: string,

@@ -64,9 +64,10 @@ export type NewPull = Omit<
 
 const insertRow = defineStatement<PullRow>(
   'pull_insert',
-  `INSERT INTO pulls (id, retailer_id, application_id, applicant_id, seq, source, state, forced,
+  `INSERT INTO pulls (id, retailer_id, application_id, applicant_id, seq, last_request, source, state, forced,
      request_key, key_id, requested_by, request_id, consent, attempts, fence, due_at, requested_at)
-   SELECT $1, $2, $3, $4::uuid, coalesce(max(seq), 0) + 1, $5, 'REQUESTED', $6, $7, $8, $9, $10, $11, 0, 0,
+   SELECT $1, $2, $3, $4::uuid, coalesce(max(seq), 0) + 1,
+     coalesce(max(last_request), 0) + 1, $5, 'REQUESTED', $6, $7, $8, $9, $10, $11, 0, 0,
      now(), now()
    FROM pulls WHERE applicant_id = $4::uuid
    RETURNING ${PULL_COLUMNS}`,
@@ -91,15 +92,34 @@ export async function insertPull(tx: Queryable, pull: NewPull): Promise<PullRow>
   return inserted;
 }
 
+// A pull that is the last requested one stays as it is, so that repeated requests lock no row that the worker takes.
+const updateLastRequest = defineStatement(
+  'pull_join',
+  `UPDATE pulls SET last_request = latest.last_request + 1
+   FROM (SELECT max(last_request) AS last_request FROM pulls WHERE applicant_id = $2) AS latest
+   WHERE id = $1 AND pulls.last_request < latest.last_request`,
+);
+
+/** Makes a pull the last requested one of its applicant, whose pulls the transaction has locked. */
+export async function markLastRequested(
+  tx: Queryable,
+  { id, applicantId }: Pick<PullRow, 'id' | 'applicantId'>,
+): Promise<void> {
+  await updateLastRequest.run(tx, [id, applicantId]);
+}
+
 const selectLatest = defineStatement<PullRow>(
   'pull_latest',
   `SELECT ${PULL_COLUMNS} FROM pulls
    WHERE applicant_id = $2 AND application_id = $1 AND retailer_id = $3
      AND (state <> 'COMPLETE' OR EXISTS (SELECT FROM credit_files WHERE pull_id = pulls.id))
-   ORDER BY seq DESC LIMIT 1`,
+   ORDER BY last_request DESC LIMIT 1`,
 );
 
-/** The latest pull of the retailer's applicant, as if one whose file was erased or purged had never been. */
+/**
+ * The last requested pull of the retailer's applicant, as if one whose file was erased or purged had never been. A
+ * request that joined a pull counts like the one that made it.
+ */
 export async function findLatestPull(
   db: Queryable,
   { applicationId, applicantId }: ApplicantKey,
