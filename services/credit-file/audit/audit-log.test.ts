@@ -241,7 +241,8 @@ test('a chain that was removed whole is reported when its head was noted', async
   expect(found).toContainEqual(expect.objectContaining({ kind: 'broken', retailerId, seq: 1 }));
 });
 
-test('a pull without a record is reported, also of a retailer without a chain', async () => {
+/** Inserts a requested pull without a record, and resolves to its id. */
+async function insertPull(): Promise<string> {
   const pullId = randomUUID();
   await database.pool.query(
     `INSERT INTO pulls (id, retailer_id, application_id, applicant_id, key_id, seq, last_request, source, state, forced,
@@ -249,12 +250,48 @@ test('a pull without a record is reported, also of a retailer without a chain', 
      VALUES ($1, $2, $1, $1, $1, 1, 1, 'EQUIFAX', 'REQUESTED', false, '', '', '{}', 0, 0, now())`,
     [pullId, retailerId],
   );
+  return pullId;
+}
+
+test('a pull without a record is reported, also of a retailer without a chain', async () => {
+  const pullId = await insertPull();
   const found: Verification[] = [];
   for await (const it of verifyAuditLog(database.pool, RING)) found.push(it);
-  const problem = `pull ${pullId} has no record`;
+  const problem = `pull ${pullId} has no record PULL_REQUESTED that matches it`;
   expect(found).toContainEqual({ kind: 'broken', retailerId, seq: 1, problem });
   await append(aRead(retailerId, { action: 'PULL_REQUESTED', pullId }));
   expect(headOf(await verify())).toMatchObject({ seq: 1 });
+});
+
+test('a pull whose sending or end differs from its records is reported, and one with a late answer is whole', async () => {
+  const pullId = await insertPull();
+  const set = (change: string) =>
+    database.pool.query(`UPDATE pulls SET ${change} WHERE id = $1`, [pullId]);
+  const record = (action: AuditRecord['action'], outcome?: string) =>
+    append(aRead(retailerId, { action, pullId, outcome }));
+  const lacks = async (action: string) =>
+    expect(await verify()).toMatchObject({
+      problem: `pull ${pullId} has no record ${action} that matches it`,
+    });
+  await record('PULL_REQUESTED');
+  await set('sent_at = now()');
+  await lacks('PULL_SENT');
+  await record('PULL_SENT');
+  headOf(await verify());
+  await set(`state = 'UNKNOWN', finished_at = now()`);
+  await lacks('PULL_FINISHED');
+  await record('PULL_FINISHED', 'UNKNOWN');
+  headOf(await verify());
+  await set(`state = 'COMPLETE'`);
+  await lacks('PULL_FINISHED');
+  await record('PULL_FINISHED', 'COMPLETE');
+  headOf(await verify());
+  await set(`state = 'UNKNOWN'`);
+  await lacks('PULL_FINISHED');
+  await set(`state = 'FAILED', failure = 'CONSENT'`);
+  await lacks('PULL_FINISHED');
+  await record('PULL_FINISHED', 'CONSENT');
+  headOf(await verify());
 });
 
 test('an append to a chain whose head was changed is refused with its act', async () => {

@@ -47,8 +47,8 @@ export async function* verifyAuditLog(
 
 /**
  * Verifies one chain as of one moment, while records are appended: a record that was changed, removed or moved,
- * records cut off at the end, a pull without a record, and a chain that lacks a noted head. Without a noted head, a
- * database that was set back as a whole, records, head and pulls together, is not detected.
+ * records cut off at the end, a pull whose request, sending or end is not recorded as its row has it, and a chain that
+ * lacks a noted head. Without a noted head, a database that was set back as a whole, records, head and pulls together, is not detected.
  */
 export function verifyChain(
   pool: Database['pool'],
@@ -83,8 +83,10 @@ export function verifyChain(
     }
     const problem = problemOfHead(keyRing, await findHead(tx, retailerId), retailerId, last);
     if (problem !== undefined) return broken(last.seq + 1, problem);
-    const pullId = await findUnrecordedPull(tx, retailerId);
-    if (pullId !== undefined) return broken(last.seq + 1, `pull ${pullId} has no record`);
+    const pull = await findUnrecordedPull(tx, retailerId);
+    if (pull !== undefined) {
+      return broken(last.seq + 1, `pull ${pull.id} has no record ${pull.action} that matches it`);
+    }
     if (noted.some(({ seq }) => seq > last.seq)) {
       return broken(last.seq + 1, 'the record is missing: a noted head is later');
     }

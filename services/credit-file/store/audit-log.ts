@@ -79,19 +79,37 @@ export async function findRecordedRetailers(db: Queryable): Promise<string[]> {
   return (await selectRetailers.run(db)).map(({ retailer_id }) => retailer_id);
 }
 
-const selectUnrecordedPull = defineStatement<{ id: string }>(
+/** A pull whose row says more than its records do. */
+export interface UnrecordedPull {
+  id: string;
+  /** The action that has no record, or none with the pull's outcome. */
+  action: AuditRecord['action'];
+}
+
+// Of several ends the last one counts: a late answer replaces UNKNOWN.
+const selectUnrecordedPull = defineStatement<UnrecordedPull>(
   'audit_unrecorded_pull',
-  `SELECT id FROM pulls WHERE retailer_id = $1 AND NOT EXISTS (
-     SELECT FROM audit_records WHERE pull_id = pulls.id AND action = 'PULL_REQUESTED') LIMIT 1`,
+  `SELECT pulls.id, CASE WHEN requested IS NULL THEN 'PULL_REQUESTED'
+       WHEN sent_at IS NOT NULL AND sent IS NULL THEN 'PULL_SENT'
+       ELSE 'PULL_FINISHED' END AS action
+   FROM pulls CROSS JOIN LATERAL (
+     SELECT max(seq) FILTER (WHERE action = 'PULL_REQUESTED') AS requested,
+       max(seq) FILTER (WHERE action = 'PULL_SENT') AS sent,
+       (array_agg(outcome ORDER BY seq DESC) FILTER (WHERE action = 'PULL_FINISHED'))[1] AS ended
+     FROM audit_records WHERE pull_id = pulls.id
+   ) AS records
+   WHERE pulls.retailer_id = $1 AND (requested IS NULL OR (sent_at IS NOT NULL AND sent IS NULL)
+     OR (finished_at IS NOT NULL AND ended IS DISTINCT FROM coalesce(failure, state)))
+   LIMIT 1`,
 );
 
-/** A pull of the retailer whose request has no record. */
+/** A pull of the retailer whose request, sending or end has no record. */
 export async function findUnrecordedPull(
   db: Queryable,
   retailerId: string,
-): Promise<string | undefined> {
+): Promise<UnrecordedPull | undefined> {
   const [row] = await selectUnrecordedPull.run(db, [retailerId]);
-  return row?.id;
+  return row;
 }
 
 const selectHead = defineStatement<{ sealed: Buffer }>(
