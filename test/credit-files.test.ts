@@ -135,6 +135,7 @@ describe('a second inquiry is not made', () => {
     expect((await readEnded(path)).headers.get(STATUS)).toBe('COMPLETE');
     const repeated = await request(path, { requestId: 'forced' }, { Prefer: 'force-pull' });
     expect(repeated.body.id).toBe(forced.body.id);
+    expect(repeated.headers.has('preference-applied')).toBe(false);
     expect(await countInquiries('Joinson')).toBe(2);
   });
 

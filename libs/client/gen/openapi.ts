@@ -462,10 +462,13 @@ export type paths = {
          *     A pull is an inquiry that other creditors see on the applicant's file, so the same request never leads to
          *     two of them. The answer is an earlier pull instead of a new one
          *
-         *     - when it has the same `requestId` and applicant, for as long as the pull is kept;
+         *     - when it has the same `requestId` and applicant, for as long as the pull is kept, also when this request
+         *       names the other source;
          *     - while a pull of the same applicant and source is under way, whatever the `requestId`;
          *     - when a file of the same applicant and source is younger than 30 days. With `Prefer: force-pull` (RFC
          *       7240) the file is pulled again.
+         *
+         *     *Read a credit file* then gives the pull of this answer, also when it is an earlier one.
          *
          *     Refused with 400: `consent_missing` unless the applicant has consented to inquiries, and the consent has
          *     neither ended nor been revoked; see *Consent to credit files*.
@@ -506,8 +509,8 @@ export type paths = {
         };
         /**
          * Read a credit file
-         * @description The applicant's credit file, as far as the latest pull has brought it. *Request a credit file* comes first.
-         *     Needs a grant on the application's retailer. Each read is recorded.
+         * @description The applicant's credit file, as far as the latest pull has brought it: the one that answered the last request.
+         *     *Request a credit file* comes first. Needs a grant on the application's retailer. Each read is recorded.
          *
          *     | latest pull | answer | X-Credit-File-Status |
          *     |---|---|---|
@@ -519,7 +522,7 @@ export type paths = {
          *     | outcome unknown, without one | 404 `credit_file_outcome_unknown` | `UNKNOWN` |
          *     | none | 404 `credit_file_not_requested` | |
          *
-         *     `NO_HIT` and the like are files of a complete pull, and no failures. An application or applicant that does
+         *     The earlier file may be of the other source. `NO_HIT` and the like are files of a complete pull, and no failures. An application or applicant that does
          *     not exist within your grants is 404 `applicant_not_found`.
          *
          *     With `Prefer: wait=N` (RFC 7240) the answer comes as soon as the pull has ended, and after N seconds at the
@@ -592,7 +595,7 @@ export type paths = {
         post?: never;
         /**
          * Erase an applicant's credit files
-         * @description Destroys the key with which the applicant's credit files are encrypted. From the answer on *Read a credit file* finds nothing, links to documents are invalid, a pull that is under way stores no file, and only a new request pulls again. Who pulled and read what stays recorded, without personal data. The application and its applicants stay as they are. Erasing what is not there changes nothing.
+         * @description Destroys the key with which the applicant's credit files are encrypted. From the answer on *Read a credit file* finds nothing, links to documents lead to none, a pull that is under way stores no file, and only a new request pulls again. Who pulled and read what stays recorded, without personal data. The application and its applicants stay as they are. Erasing what is not there changes nothing.
          */
         delete: operations["eraseCreditFiles"];
         options?: never;
@@ -612,7 +615,7 @@ export type paths = {
         };
         /**
          * Open a credit file as a PDF
-         * @description What `signedPdfUrl` of a credit file leads to: the file as a PDF in the file's language. Takes no key: the link is signed, opens this file alone, and only for 15 minutes, so treat it like the file itself. A link that is too old is 403 `link_expired`, one that was altered 403 `link_invalid`.
+         * @description What `signedPdfUrl` of a credit file leads to: the file as a PDF in the file's language. Takes no key: the link is signed, opens this file alone, and only for 15 minutes, so treat it like the file itself. A link that is too old is 403 `link_expired`, one that was altered 403 `link_invalid`, and one whose file is no longer kept 404 `credit_file_not_found`.
          */
         get: operations["readCreditFileDocument"];
         put?: never;
@@ -2082,7 +2085,7 @@ export type components = {
         CreditFileSource: "EQUIFAX" | "TRANSUNION";
         CreditFileRequest: {
             source: components["schemas"]["CreditFileSource"];
-            /** @description Your own id of the request. Given again for the same applicant, it leads to the same pull and to no second inquiry. */
+            /** @description Your own id of the request. Given again for the same applicant, it leads to the same pull and to no second inquiry, whatever the `source`: give each source an id of its own. */
             requestId?: string;
         };
         CreditFilePull: {
@@ -4704,7 +4707,7 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
-                 * @description `force-pull` pulls again although a file of the last 30 days is there. Other preferences are ignored.
+                 * @description `force-pull` pulls again although a file of the last 30 days is there. `Preference-Applied` is absent when the answer is an earlier pull all the same. Other preferences are ignored.
                  * @example force-pull
                  */
                 Prefer?: string;

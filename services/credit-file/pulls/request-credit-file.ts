@@ -78,7 +78,10 @@ export async function requestCreditFile(
         inserted = await insertNew(deps, tx, applicantCall, { ...request, consent });
       }
       const found = pull ?? (inserted as PullRow);
-      const response = create(RequestCreditFileResponseSchema, { pull: pullMessage(found) });
+      const response = create(RequestCreditFileResponseSchema, {
+        pull: pullMessage(found),
+        isNew: pull === undefined,
+      });
       const answer = toBinary(RequestCreditFileResponseSchema, response);
       if (call.idempotency) await storeAnswer(tx, call.idempotency, answer);
       const action = pull === undefined ? 'PULL_REQUESTED' : 'PULL_JOINED';

@@ -39,7 +39,7 @@ export function fakeCreditFileService(services: TestServices): ServiceRoutes[] {
         const state = PullState.REQUESTED;
         const pull = { id: newId(), source: request.source, state, requestedAt: AT };
         services.creditFiles.set(request.applicantId, { pull });
-        return { pull };
+        return { pull, isNew: request.requestId !== 'repeated' };
       },
       readCreditFile: async (request, call) => {
         services.record('readCreditFile', request, call);

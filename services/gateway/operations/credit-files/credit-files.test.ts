@@ -67,6 +67,13 @@ describe('a request for a credit file', () => {
     expect(last('requestCreditFile')).toMatchObject({ force: true, requestId: '' });
   });
 
+  test('that gets an earlier pull has forced nothing', async () => {
+    const body = { source: 'EQUIFAX', requestId: 'repeated' };
+    const answer = await request(body, { Prefer: 'force-pull' });
+    expect(last('requestCreditFile')).toMatchObject({ force: true });
+    expect(answer.headers.has('preference-applied')).toBe(false);
+  });
+
   test('passes its Idempotency-Key on, and a replay is marked', async () => {
     const answer = await request(undefined, { 'Idempotency-Key': 'replayed' });
     expect(answer.headers.get('idempotent-replayed')).toBe('true');

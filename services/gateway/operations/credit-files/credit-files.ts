@@ -52,10 +52,11 @@ export function creditFileOperations(
     async requestCreditFile({ path, header, body: { source, requestId = '' }, context }, ctx) {
       const force = readPreferences(header.prefer).has(FORCE_PULL);
       const request = { ...path, source: Source[source], requestId, force };
-      const { pull } = await refusedAsInvalid(creditFiles.requestCreditFile(request, context));
+      const call = creditFiles.requestCreditFile(request, context);
+      const { pull, isNew } = await refusedAsInvalid(call);
       ctx.set('Location', ctx.path.replace(/\/request$/, ''));
       ctx.set('Retry-After', '1');
-      if (force) ctx.set(APPLIED, FORCE_PULL);
+      if (force && isNew) ctx.set(APPLIED, FORCE_PULL);
       return writePull(requireRecord(pull));
     },
 

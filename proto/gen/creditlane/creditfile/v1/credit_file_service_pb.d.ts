@@ -104,6 +104,13 @@ export declare type RequestCreditFileResponse = Message<"creditlane.creditfile.v
    * @generated from field: creditlane.creditfile.v1.Pull pull = 1;
    */
   pull?: Pull | undefined;
+
+  /**
+   * Whether the request made the pull; false when it got an earlier one.
+   *
+   * @generated from field: bool is_new = 2;
+   */
+  isNew: boolean;
 };
 
 /**
@@ -157,7 +164,7 @@ export declare type ReadCreditFileResponse = Message<"creditlane.creditfile.v1.R
   pull?: Pull | undefined;
 
   /**
-   * The latest file of the applicant as the JSON text of the REST interface's CreditFile, without its link;
+   * The file as the JSON text of the REST interface's CreditFile, without its link;
    * empty while the pull is running, and when there is none.
    *
    * @generated from field: string file_json = 2;
@@ -557,9 +564,9 @@ export declare const FailureReasonSchema: GenEnum<FailureReason>;
  */
 export declare const CreditFileService: GenService<{
   /**
-   * Requests a pull, which runs after the answer. The answer is the pull of the same request id, or the one of
-   * the same source that is still running, or the last complete one if it is recent and `force` is not set; or
-   * else a new pull. The error is INVALID_ARGUMENT with code "consent_missing", or FAILED_PRECONDITION with
+   * Requests a pull, which runs after the answer. The answer is the pull of the same request id, of either source,
+   * or the one of the same source that is still running, or the last complete one if it is recent and `force` is
+   * not set; or else a new pull. The error is INVALID_ARGUMENT with code "consent_missing", or FAILED_PRECONDITION with
    * code "bureau_credentials_missing" or "application_archived".
    *
    * @generated from rpc creditlane.creditfile.v1.CreditFileService.RequestCreditFile
@@ -570,7 +577,8 @@ export declare const CreditFileService: GenService<{
     output: typeof RequestCreditFileResponseSchema;
   },
   /**
-   * Returns the latest pull of the applicant, with the latest file. Each read is recorded in the audit log.
+   * Returns the pull that answered the applicant's last request, with its file, or else with the file of the pull
+   * requested before it, of either source. Each read is recorded in the audit log.
    * Without a pull the error is NOT_FOUND with code "credit_file_not_requested".
    *
    * @generated from rpc creditlane.creditfile.v1.CreditFileService.ReadCreditFile
@@ -592,7 +600,8 @@ export declare const CreditFileService: GenService<{
   },
   /**
    * Returns the PDF of a file, for the holder of a signed link. The error is PERMISSION_DENIED with code
-   * "link_expired" or "link_invalid".
+   * "link_expired" or "link_invalid", or NOT_FOUND with code "credit_file_not_found" once the file was purged or
+   * erased.
    *
    * @generated from rpc creditlane.creditfile.v1.CreditFileService.ReadDocument
    */
