@@ -27,18 +27,13 @@ export function checkLink(
     given.length === expected.length &&
     timingSafeEqual(given, expected) &&
     expected.toString('base64url') === signature;
-  if (!isSame) throw linkInvalid();
+  if (!isSame) throw forbidden('link_invalid', 'The link to the document is not valid.');
   if (now.getTime() >= expires * 1_000) {
     throw forbidden(
       'link_expired',
       'The link to the document has expired. Read the credit file again.',
     );
   }
-}
-
-/** The same fault for a changed link and for one whose file is no longer there. */
-export function linkInvalid(): Error {
-  return forbidden('link_invalid', 'The link to the document is not valid.');
 }
 
 function sign(key: Uint8Array, fileId: string, expires: number): Buffer {

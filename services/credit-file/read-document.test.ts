@@ -68,10 +68,11 @@ test.each([
   await expect(open(change())).rejects.toMatchObject({ kind: 'forbidden', code: 'link_invalid' });
 });
 
-test('a link of a file that is gone is not valid, and no caller but the gateway may open one', async () => {
+test('a link of a file that is gone finds none, and no caller but the gateway may open one', async () => {
   const { service, applicant } = fixture;
   const call = service.client.readDocument(link, asIntegration(applicant.retailerId));
   await expect(call).rejects.toMatchObject({ kind: 'forbidden', code: 'caller_not_allowed' });
   await service.sql.query('DELETE FROM credit_files WHERE id = $1', [link.fileId]);
-  await expect(open()).rejects.toMatchObject({ kind: 'forbidden', code: 'link_invalid' });
+  const notFound = { kind: 'not_found', code: 'credit_file_not_found' };
+  await expect(open()).rejects.toMatchObject(notFound);
 });

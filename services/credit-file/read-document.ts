@@ -3,12 +3,13 @@ import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Call } from '@creditlane/rpc/call';
+import { notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import { appendAuditRecord } from './audit/audit-log.ts';
 import { actorOf } from './audit/audit-record.ts';
 import type { CreditFile } from './credit-file.ts';
 import { openCreditFile } from './custody/applicant-keys.ts';
-import { checkLink, linkInvalid } from './document-link.ts';
+import { checkLink } from './document-link.ts';
 import { maskedFile } from './reading/masked-file.ts';
 import { findFile } from './store/credit-files.ts';
 
@@ -25,7 +26,7 @@ export interface ReadDocumentDeps {
 
 /**
  * The PDF, which never shows the whole social insurance number: whoever holds the link reads it without an API key.
- * @throws Fault `link_expired` or `link_invalid`
+ * @throws Fault `link_expired` or `link_invalid`; `credit_file_not_found` for a link of a file that was purged or erased
  */
 export async function readDocument(
   { pool, keyRing, documentLinkKey, render, clock }: ReadDocumentDeps,
@@ -35,7 +36,9 @@ export async function readDocument(
   checkLink(documentLinkKey, link, clock());
   const stored = await findFile(pool, link.fileId);
   const text = stored && (await openCreditFile(pool, keyRing, { ...stored, fileId: stored.id }));
-  if (stored === undefined || text === undefined) throw linkInvalid();
+  if (stored === undefined || text === undefined) {
+    throw notFound('credit_file_not_found', 'There is no such credit file.');
+  }
   const { id: fileId, pullId, retailerId, applicationId, applicantId, source } = stored;
   const { purpose, consentId } = stored;
   await inTransaction(pool, (tx) =>
