@@ -63,7 +63,7 @@ async function putApplicant(demo: Demo, requestId: string) {
   return { applicationId, applicantId, canaries };
 }
 
-/** Issues and uses an API key, and sets bureau credentials of another retailer. */
+/** Issues and uses an API key, and sets and uses bureau credentials of another retailer. */
 async function putSecrets(demo: Demo, path: string): Promise<Canary[]> {
   const { keys, integrationId, otherTenant, webhookSecret } = demo;
   const asPlatform = { key: keys.platform };
@@ -72,27 +72,46 @@ async function putSecrets(demo: Demo, path: string): Promise<Canary[]> {
   await call(demo, 'GET', path, { key: issued.body.key });
 
   const credentialsPath = `/platform/retailers/${otherTenant.retailerId}/bureau-credentials`;
-  const baseUrl = 'https://bureau.example.com';
   const equifax = {
-    ...{ customerCode: 'Q731', customerNumber: '731QZ91847', transport: 'OAUTH', baseUrl },
-    ...{ securityCode: aWord(), clientId: aWord(), clientSecret: aWord() },
+    ...{ customerCode: 'Q731', customerNumber: '731QZ91847', securityCode: aWord() },
+    baseUrl: `${demo.simulatorUrl}/equifax`,
   };
-  const transUnion = { memberCode: aWord(), password: aWord(), baseUrl };
-  const put = (source: string, body: object) =>
-    call(demo, 'PUT', `${credentialsPath}/${source}`, { ...asPlatform, body });
-  await put('EQUIFAX', equifax);
-  await put('TRANSUNION', transUnion);
+  const client = { clientId: aWord(), clientSecret: aWord() };
+  const transUnion = {
+    ...{ memberCode: aWord(), password: aWord() },
+    baseUrl: `${demo.simulatorUrl}/transunion`,
+  };
+  const use = async (source: string, body: object) => {
+    await call(demo, 'PUT', `${credentialsPath}/${source}`, { ...asPlatform, body });
+    await pullInVain(demo, source);
+  };
+  await use('EQUIFAX', { ...equifax, transport: 'SOAP' });
+  await use('EQUIFAX', { ...equifax, ...client, transport: 'OAUTH' });
+  await use('TRANSUNION', transUnion);
   return [
     { name: 'API key', texts: [issued.body.key] },
     { name: 'platform key', texts: [keys.platform] },
     { name: 'webhook secret', texts: [webhookSecret, webhookSecret.replace('whsec_', '')] },
     { name: 'member number', texts: [equifax.customerNumber] },
     { name: 'security code', texts: [equifax.securityCode] },
-    { name: 'client id', texts: [equifax.clientId] },
-    { name: 'client secret', texts: [equifax.clientSecret] },
+    { name: 'client id', texts: [client.clientId] },
+    { name: 'client secret', texts: [client.clientSecret] },
     { name: 'member code', texts: [transUnion.memberCode] },
     { name: 'password', texts: [transUnion.password] },
   ];
+}
+
+/** Pulls for the other tenant: the simulator gets the credentials, and refuses them. */
+async function pullInVain(demo: Demo, source: string): Promise<void> {
+  const { key, applicationId, applicantId } = demo.otherTenant;
+  const path = `/applications/${applicationId}/credit-file/${applicantId}`;
+  const body = { source, requestId: randomUUID() };
+  await call(demo, 'POST', `${path}/request`, { key, body });
+  const read = await new ApiClient(demo).get(path, { key, headers: { prefer: 'wait=30' } });
+  const { code, message } = read.body;
+  if (code !== 'credit_file_failed' || !/CREDENTIALS/.test(message)) {
+    throw new Error(`a pull with wrong credentials was answered with ${read.status} ${code}`);
+  }
 }
 
 /** Pulls, reads and prints a credit file; resolves to what the bureau alone knows of the person. */
