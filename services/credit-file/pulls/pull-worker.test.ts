@@ -141,6 +141,21 @@ test('a pull whose owner died after it sent the inquiry is unknown, and is not s
   expect(inquiries()).toHaveLength(1);
 });
 
+test('a lost pull of a retailer whose audit log was damaged keeps no other retailer’s pull waiting', async () => {
+  const { service, applicant } = fixture;
+  const { id } = await request(service, applicant);
+  await readEnded(service, applicant);
+  const damage = `UPDATE audit_heads SET sealed = '\\x00' WHERE retailer_id = $1`;
+  await service.sql.query(damage, [applicant.retailerId]);
+  const lose = `UPDATE pulls SET state = 'RUNNING', finished_at = NULL, due_at = now() WHERE id = $1`;
+  await service.sql.query(lose, [id]);
+  const other = await addApplicant(service);
+  await request(service, other);
+  expect((await readEnded(service, other)).state).toBe('COMPLETE');
+  expect((await stateOf(id)).state).toBe('RUNNING');
+  await service.sql.query('UPDATE pulls SET finished_at = now() WHERE id = $1', [id]);
+});
+
 test('two replicas send one inquiry for each of the pulls that are requested at once', async () => {
   const { service } = fixture;
   const replica = await service.startReplica();
@@ -210,7 +225,7 @@ test('a former owner changes nothing', async () => {
   const owner = { id: former.id, fence: 2 };
   await endLease(former.id);
   expect(await markSent(pool, owner, consent, 1_000)).toBe(false);
-  expect(await endLostPulls(pool)).toEqual([]);
+  expect(await endLostPulls(pool, applicant.retailerId)).toEqual([]);
   expect(await takeDuePulls(pool, { limit: 0, share: 1, leaseMs: 1_000 })).toEqual([]);
   service.applications.delay = undefined;
   await service.restart();

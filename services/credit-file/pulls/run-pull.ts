@@ -27,6 +27,7 @@ import { insertCreditFile } from '../store/credit-files.ts';
 import {
   endLostPulls,
   endPull,
+  findRetailersOfLost,
   markSent,
   type OwnedPull,
   postponePull,
@@ -254,13 +255,26 @@ async function storeFile(
   return id;
 }
 
-/** Ends the pulls whose owner died after it had sent the inquiry: their outcome is unknown. */
-export function endLost(deps: RunPullDeps): Promise<PullRow[]> {
+/**
+ * Ends the pulls whose owner died after it had sent the inquiry: their outcome is unknown. Those of a retailer whose
+ * audit log takes no record stay, and keep nobody else's pulls from going on.
+ */
+export async function endLost(deps: RunPullDeps): Promise<PullRow[]> {
+  const ended: PullRow[] = [];
+  for (const retailerId of await findRetailersOfLost(deps.pool)) {
+    try {
+      ended.push(...(await endLostOf(deps, retailerId)));
+    } catch (err) {
+      deps.log.error({ err, retailerId }, 'the lost pulls of a retailer cannot be ended');
+    }
+  }
+  return ended;
+}
+
+function endLostOf(deps: RunPullDeps, retailerId: string): Promise<PullRow[]> {
   return inTransaction(deps.pool, async (tx) => {
-    const lost = await endLostPulls(tx);
-    // In one order everywhere, because each append locks the head of its retailer's chain.
-    const ordered = lost.toSorted((a, b) => (a.retailerId < b.retailerId ? -1 : 1));
-    for (const pull of ordered) {
+    const lost = await endLostPulls(tx, retailerId);
+    for (const pull of lost) {
       const record = auditRecord(deps, pull, { action: 'PULL_FINISHED', outcome: pull.state });
       await appendAuditRecord(tx, deps.keyRing, record);
     }

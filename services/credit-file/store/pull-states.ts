@@ -49,12 +49,24 @@ export function takeDuePulls(
   return takeDue.run(db, [limit, leaseMs, share]);
 }
 
+const selectRetailersOfLost = defineStatement<{ retailer_id: string }>(
+  'pulls_retailers_of_lost',
+  `SELECT DISTINCT retailer_id FROM pulls
+   WHERE finished_at IS NULL AND due_at <= clock_timestamp() AND sent_at IS NOT NULL`,
+);
+
+/** The retailers with pulls whose owner died after it had sent the inquiry. */
+export async function findRetailersOfLost(db: Queryable): Promise<string[]> {
+  return (await selectRetailersOfLost.run(db, [])).map(({ retailer_id }) => retailer_id);
+}
+
 // The fence stays: the owner, if it still lives and has got the answer, may replace UNKNOWN by it.
 const endLost = defineStatement<PullRow>(
   'pulls_end_lost',
   `WITH lost AS (
      SELECT id FROM pulls
-     WHERE finished_at IS NULL AND due_at <= clock_timestamp() AND sent_at IS NOT NULL
+     WHERE retailer_id = $1
+       AND finished_at IS NULL AND due_at <= clock_timestamp() AND sent_at IS NOT NULL
      FOR UPDATE SKIP LOCKED
    )
    UPDATE pulls SET state = 'UNKNOWN', due_at = NULL, finished_at = clock_timestamp()
@@ -62,9 +74,9 @@ const endLost = defineStatement<PullRow>(
    RETURNING ${PULL_COLUMNS}`,
 );
 
-/** Ends the pulls whose owner died after it had sent the inquiry: their outcome is unknown. */
-export function endLostPulls(db: Queryable): Promise<PullRow[]> {
-  return endLost.run(db, []);
+/** Ends the retailer's pulls whose owner died after it had sent the inquiry: their outcome is unknown. */
+export function endLostPulls(db: Queryable, retailerId: string): Promise<PullRow[]> {
+  return endLost.run(db, [retailerId]);
 }
 
 const renew = defineStatement<{ id: string }>(
