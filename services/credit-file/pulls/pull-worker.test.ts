@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { seal } from '@creditlane/crypto/envelope';
+import { KeyRing } from '@creditlane/crypto/key-ring';
 import { FailureReason, Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { unavailable } from '@creditlane/rpc/fault';
 import { expect, test } from 'vitest';
+import { credentialsContext } from '../bureau-credentials/sealed-credentials.ts';
 import type { InquiryOutcome, NeverSentReason } from '../bureaus/transport/inquiry-outcome.ts';
 import {
   endLostPulls,
@@ -12,7 +15,7 @@ import {
   takeDuePulls,
 } from '../store/pull-states.ts';
 import { answered, fileAnswer } from '../test-bureau.ts';
-import { addApplicant, read, readEnded, request, useApplicant } from '../test-credit-file.ts';
+import { addApplicant, KEYS, read, readEnded, request, useApplicant } from '../test-credit-file.ts';
 
 const fixture = useApplicant();
 /** Longer than the time after which a worker looks for pulls whose owner died. */
@@ -38,6 +41,11 @@ async function endLease(id: string) {
     WHERE id = $1 AND finished_at IS NULL`;
   await fixture.service.sql.query(update, [id]);
   return stateOf(id);
+}
+
+/** Contents that are no credentials, in a seal that opens. */
+function sealedOtherwise(retailerId: string): Buffer {
+  return seal(KeyRing.parse(KEYS), Buffer.of(0xff), credentialsContext(retailerId, 'EQUIFAX'));
 }
 
 const neverSent = (reason: NeverSentReason = 'connection_refused') =>
@@ -72,6 +80,21 @@ test('while the applications service is away nothing is sent, and the pull fails
   await request(service, applicant);
   const { pull } = await readEnded(service, applicant);
   expect(pull?.failure).toBe(FailureReason.UNAVAILABLE);
+  expect(inquiries()).toEqual([]);
+});
+
+test.each([
+  { what: 'were damaged', sealed: Buffer.of(0), failure: 'CREDENTIALS' },
+  { what: 'are of another version', sealed: sealedOtherwise, failure: 'UNAVAILABLE' },
+] as const)('with credentials that $what nothing is sent, and the pull has failed', async (it) => {
+  const { service, applicant } = fixture;
+  const { retailerId } = applicant;
+  const sealed = typeof it.sealed === 'function' ? it.sealed(retailerId) : it.sealed;
+  const damage = 'UPDATE bureau_credentials SET sealed = $2 WHERE retailer_id = $1';
+  await service.sql.query(damage, [retailerId, sealed]);
+  await request(service, applicant);
+  const { pull, state } = await readEnded(service, applicant);
+  expect([state, pull?.failure]).toEqual(['FAILED', FailureReason[it.failure]]);
   expect(inquiries()).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 /** Runs one pull that this process owns: asks for the subject and the consent, sends the inquiry, and ends the pull. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { SealError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import { isTransientError } from '@creditlane/postgres/error-classes';
@@ -75,7 +76,13 @@ export async function runPull(
   stop: AbortSignal,
 ): Promise<PullRow | undefined> {
   const { log, consents } = deps;
-  const credentials = await findOwnCredentials(deps, pull);
+  let credentials: BureauCredentials | undefined;
+  try {
+    credentials = await findOwnCredentials(deps, pull);
+  } catch (err) {
+    log.warn({ err, pullId: pull.id }, 'the credentials of a retailer cannot be read');
+    return retry(deps, pull, stop);
+  }
   if (credentials === undefined) return end(deps, pull, failed('CREDENTIALS'));
   let subject: InquirySubject | undefined;
   try {
@@ -126,12 +133,19 @@ function recordSending(deps: RunPullDeps, pull: OwnedPull, consent: Consent): Pr
   });
 }
 
+/** The retailer's credentials; undefined without any that can be opened, which no repetition changes. */
 async function findOwnCredentials(
-  { pool, keyRing }: RunPullDeps,
+  { pool, keyRing, log }: RunPullDeps,
   { retailerId, source }: OwnedPull,
 ): Promise<BureauCredentials | undefined> {
   const row = (await findCredentials(pool, retailerId)).find((it) => it.source === source);
-  return row && openCredentials(keyRing, row);
+  try {
+    return row && openCredentials(keyRing, row);
+  } catch (err) {
+    if (!(err instanceof SealError)) throw err;
+    log.error({ err, retailerId, source }, 'the credentials of a retailer cannot be opened');
+    return undefined;
+  }
 }
 
 function failed(failure: Failure, wasSent = false): Ending {
