@@ -1,10 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readKeyId } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
+import { FailureReason } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { unavailable } from '@creditlane/rpc/fault';
 import { expect, test } from 'vitest';
 import type { AuditActor } from '../audit/audit-record.ts';
 import { verifyChain } from '../audit/verify-chain.ts';
+import { destroyKey, findLiveKeyId } from '../store/applicant-keys.ts';
+import { lockPullsOf } from '../store/pulls.ts';
 import {
   addApplicant,
   asIntegration,
@@ -133,6 +136,34 @@ test('an erasure before the inquiry is sent: none is sent, and the pull fails', 
     'FILE_READ FAILED',
   ];
   expect(await actionsOf(applicant)).toEqual(actions);
+  expect(service.bureau.inquiries).toEqual([]);
+});
+
+test('an erasure waits for a request of the applicant, so that it ends the new pull, too', async () => {
+  const { applicant } = fixture;
+  await pull(applicant);
+  const requesting = await pool().connect();
+  await requesting.query('BEGIN');
+  await lockPullsOf(requesting, applicant.applicantId);
+  const erased = erase(applicant);
+  const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  await expect.poll(async () => (await pool().query(waiting)).rowCount).toBe(1);
+  expect(await findLiveKeyId(pool(), applicant)).toBeDefined();
+  await requesting.query('COMMIT');
+  requesting.release();
+  expect(await erased).toBe(1);
+});
+
+test('a pull whose key is destroyed sends no inquiry, and has failed', async () => {
+  const { service, applicant } = fixture;
+  service.applications.onAnswer = () => {
+    service.applications.failure = unavailable('the fake is away');
+  };
+  await request(service, applicant);
+  await destroyKey(pool(), applicant, new Date());
+  Object.assign(service.applications, { failure: undefined, onAnswer: undefined });
+  expect((await readEnded(service, applicant)).pull?.failure).toBe(FailureReason.CONSENT);
   expect(service.bureau.inquiries).toEqual([]);
 });
 

@@ -7,6 +7,7 @@ import { appendAuditRecord } from '../audit/audit-log.ts';
 import type { AuditActor } from '../audit/audit-record.ts';
 import { type ApplicantOfRetailer, destroyKey } from '../store/applicant-keys.ts';
 import { deleteFilesOf, endUnsentPulls } from '../store/kept-files.ts';
+import { lockPullsOf } from '../store/pulls.ts';
 
 export interface EraseApplicantDeps {
   pool: Database['pool'];
@@ -36,6 +37,8 @@ export function eraseApplicant(
   { actor, requestId }: Eraser,
 ): Promise<number | undefined> {
   return inTransaction(pool, async (tx) => {
+    // A request under way has found the key, and its pull is not visible before its commit.
+    await lockPullsOf(tx, applicant.applicantId);
     const at = clock();
     if (!(await destroyKey(tx, applicant, at))) return undefined;
     const files = await deleteFilesOf(tx, applicant);

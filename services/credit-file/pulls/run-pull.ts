@@ -23,6 +23,7 @@ import type { InquiryOutcome, NeverSentReason } from '../bureaus/transport/inqui
 import type { CreditFile } from '../credit-file.ts';
 import { sealCreditFile } from '../custody/applicant-keys.ts';
 import { findInquirySubject, type InquirySubject, inquiryOf } from '../inquiry-subject.ts';
+import { findKey } from '../store/applicant-keys.ts';
 import { findCredentials } from '../store/bureau-credentials.ts';
 import { insertCreditFile } from '../store/credit-files.ts';
 import {
@@ -103,6 +104,8 @@ export async function runPull(
   const markedMs = performance.now();
   try {
     if (!(await recordSending(deps, pull, consentOf(subject.consent)))) {
+      const isErased = (await findKey(deps.pool, pull.keyId)) === undefined;
+      if (isErased) return await end(deps, pull, failed('CONSENT'));
       log.info({ pullId: pull.id }, 'a pull has another owner, so its inquiry is not sent');
       return undefined;
     }

@@ -102,12 +102,13 @@ const markRowSent = defineStatement<{ id: string }>(
      due_at = clock_timestamp() + $4 * interval '1 millisecond'
    WHERE id = $1 AND fence = $2 AND state = 'RUNNING' AND sent_at IS NULL
      AND due_at > clock_timestamp()
-   RETURNING id`,
+     AND EXISTS (SELECT FROM applicant_keys WHERE id = pulls.key_id AND destroyed_at IS NULL)
+   RETURNING pulls.id`,
 );
 
 /**
- * Records that the inquiry is about to be sent, on this consent. False when the pull has another owner or the
- * lease has ended: then the inquiry must not be sent.
+ * Records that the inquiry is about to be sent, on this consent. False when the pull has another owner, the lease
+ * has ended or the applicant was erased: then the inquiry must not be sent.
  */
 export async function markSent(
   db: Queryable,
