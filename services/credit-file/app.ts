@@ -81,6 +81,7 @@ export async function startCreditFile(
     sendInquiry: sendInquiry ?? bureaus.inquire,
     keyRing,
     leaseMs,
+    sentLeaseMs: settings.bureaus.deadlineMs + leaseMs,
     maxPulls,
     maxPullsPerRetailer,
     pollMs,

@@ -60,6 +60,7 @@ export const SETTINGS = {
     default: '10s',
     min: '500ms',
     max: '60s',
-    about: 'How soon the pulls of a process that died are taken over, or their outcome is unknown.',
+    about:
+      'How soon the pulls of a process that died are taken over; the outcome of those that were sent is unknown BUREAU_DEADLINE later.',
   }),
 };

@@ -25,8 +25,8 @@ const POINTS = [
   { name: 'unsent', source: 'TRANSUNION', firstName: 'Una', lastName: 'Ordinary' },
 ] as const;
 
-/** Longer than the lease of a pull, 10 s, after which its outcome is unknown. */
-const ENDED_WITHIN_MS = 45_000;
+/** Longer than the lease of a pull that was sent, 30 s, after which its outcome is unknown. */
+const ENDED_WITHIN_MS = 60_000;
 
 export interface InterruptedPulls {
   /** Frees what kept the pulls at their points, before the platform is started again. */

@@ -237,9 +237,9 @@ async function start(): Promise<System<Request>> {
           );
           if (request.do === 'leases end') return 'ended';
           held.clear();
-          return `lost ${(await endLostPulls(pool, retailerId)).length}`;
+          return `lost ${(await endLostPulls(pool, retailerId, [])).length}`;
         case 'lost ones end':
-          return `lost ${(await endLostPulls(pool, retailerId)).length}`;
+          return `lost ${(await endLostPulls(pool, retailerId, [])).length}`;
         case 'take': {
           const [pull] = await takeDuePulls(pool, { limit: 1, share: 1, leaseMs: LEASE_MS });
           if (pull === undefined) return 'nothing';

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { seal } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
+import { inTransaction } from '@creditlane/postgres/transaction';
 import { FailureReason, Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { unavailable } from '@creditlane/rpc/fault';
 import { expect, test } from 'vitest';
@@ -9,6 +10,7 @@ import type { InquiryOutcome, NeverSentReason } from '../bureaus/transport/inqui
 import {
   endLostPulls,
   endPull,
+  findRetailersOfLost,
   markSent,
   postponePull,
   renewLeases,
@@ -153,6 +155,7 @@ test('a pull whose owner died before it sent the inquiry is taken over, and sent
 
 test('a pull whose owner died after it sent the inquiry is unknown, and is not sent again', async () => {
   const { service, applicant } = fixture;
+  const replica = await service.startReplica();
   const release = service.bureau.hold();
   const { id } = await request(service, applicant);
   await expect.poll(() => inquiries().length, WITHIN).toBe(1);
@@ -162,6 +165,31 @@ test('a pull whose owner died after it sent the inquiry is unknown, and is not s
   await expect.poll(async () => (await stateOf(id)).state, WITHIN).toBe('COMPLETE');
   expect((await read(service, applicant)).file).toMatchObject({ id: 'U-4711' });
   expect(inquiries()).toHaveLength(1);
+  await replica.stop();
+});
+
+test('a pull whose lease ended while the database was away goes on, leased for the whole inquiry', async () => {
+  const { service, applicant } = fixture;
+  const { retailerId } = applicant;
+  const release = service.bureau.hold();
+  const { id } = await request(service, applicant);
+  await expect.poll(() => inquiries().length, WITHIN).toBe(1);
+  const lease = async () => {
+    const text = 'SELECT due_at - now() > $2::interval AS is_long FROM pulls WHERE id = $1';
+    return (await service.sql.query(text, [id, '25 s'])).rows[0].is_long;
+  };
+  expect(await lease()).toBe(true);
+  await endLease(id);
+  await expect.poll(lease).toBe(true);
+  expect((await stateOf(id)).state).toBe('RUNNING');
+  await inTransaction(service.sql, async (tx) => {
+    await tx.query(`UPDATE pulls SET due_at = now() WHERE id = $1`, [id]);
+    expect(await findRetailersOfLost(tx, [])).toContain(retailerId);
+    expect(await findRetailersOfLost(tx, [id])).toEqual([]);
+    expect(await endLostPulls(tx, retailerId, [id])).toEqual([]);
+  });
+  release();
+  expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
 });
 
 test('a lost pull of a retailer whose audit log was damaged keeps no other retailer’s pull waiting', async () => {
@@ -240,7 +268,7 @@ test('a former owner changes nothing', async () => {
   expect(await markSent(pool, former, consent, 1_000)).toBe(false);
   const delay = { delayMs: 0, countsAsAttempt: true };
   expect(await postponePull(pool, former, delay)).toBe(false);
-  await renewLeases(pool, [former], 3_600_000);
+  await renewLeases(pool, [former], { leaseMs: 3_600_000, sentLeaseMs: 3_600_000 });
   expect(await endPull(pool, former, { state: 'UNKNOWN', wasSent: true })).toBeUndefined();
   expect(await stateOf(former.id)).toMatchObject({ state: 'RUNNING', fence: 2, sent_at: null });
 
@@ -248,7 +276,7 @@ test('a former owner changes nothing', async () => {
   const owner = { id: former.id, fence: 2 };
   await endLease(former.id);
   expect(await markSent(pool, owner, consent, 1_000)).toBe(false);
-  expect(await endLostPulls(pool, applicant.retailerId)).toEqual([]);
+  expect(await endLostPulls(pool, applicant.retailerId, [])).toEqual([]);
   expect(await takeDuePulls(pool, { limit: 0, share: 1, leaseMs: 1_000 })).toEqual([]);
   service.applications.delay = undefined;
   await service.restart();

@@ -66,7 +66,10 @@ export class PullWorker {
     while (!stop.aborted) {
       let pauseMs = pollMs;
       try {
-        for (const lost of await endLost(this.#options)) {
+        // First, because leases end while the database is away.
+        await this.#renew();
+        const own = [...this.#running.keys()].map(({ id }) => id);
+        for (const lost of await endLost(this.#options, own)) {
           log.warn({ pullId: lost.id, source: lost.source }, 'the outcome of a pull is unknown');
           onEnded(lost);
         }
@@ -101,11 +104,11 @@ export class PullWorker {
   }
 
   async #renew(): Promise<void> {
-    const { pool, log, leaseMs } = this.#options;
+    const { pool, log } = this.#options;
     const own = [...this.#running.keys()];
     if (own.length === 0) return;
     try {
-      await renewLeases(pool, own, leaseMs);
+      await renewLeases(pool, own, this.#options);
     } catch (err) {
       log.warn({ err }, 'the leases of pulls were not renewed');
     }

@@ -30,6 +30,7 @@ import {
   endLostPulls,
   endPull,
   findRetailersOfLost,
+  type LeaseTimes,
   markSent,
   type OwnedPull,
   postponePull,
@@ -37,13 +38,12 @@ import {
 import { type CompleteFile, completeFile, hitTypeOf } from './complete-file.ts';
 import { type Consent, consentOf, type Failure, type PullRow } from './pull.ts';
 
-export interface RunPullDeps {
+export interface RunPullDeps extends LeaseTimes {
   pool: Database['pool'];
   log: Log;
   consents: Client<typeof ConsentsService>;
   sendInquiry: SendInquiry;
   keyRing: KeyRing;
-  leaseMs: number;
   clock: Clock;
   /** Of the jitter between attempts, in [0, 1). */
   random: () => number;
@@ -129,7 +129,7 @@ export async function runPull(
 /** Commits that the inquiry is about to be sent. False when the pull has another owner: then it must not be sent. */
 function recordSending(deps: RunPullDeps, pull: OwnedPull, consent: Consent): Promise<boolean> {
   return inTransaction(deps.pool, async (tx) => {
-    if (!(await markSent(tx, pull, consent, deps.leaseMs))) return false;
+    if (!(await markSent(tx, pull, consent, deps.sentLeaseMs))) return false;
     const record = auditRecord(deps, { ...pull, consent }, { action: 'PULL_SENT' });
     await appendAuditRecord(tx, deps.keyRing, record);
     return true;
@@ -275,12 +275,14 @@ async function storeFile(
 /**
  * Ends the pulls whose owner died after it had sent the inquiry: their outcome is unknown. Those of a retailer whose
  * audit log takes no record stay, and keep nobody else's pulls from going on.
+ *
+ * @param own the pulls that this process runs, which are not lost
  */
-export async function endLost(deps: RunPullDeps): Promise<PullRow[]> {
+export async function endLost(deps: RunPullDeps, own: readonly string[]): Promise<PullRow[]> {
   const ended: PullRow[] = [];
-  for (const retailerId of await findRetailersOfLost(deps.pool)) {
+  for (const retailerId of await findRetailersOfLost(deps.pool, own)) {
     try {
-      ended.push(...(await endLostOf(deps, retailerId)));
+      ended.push(...(await endLostOf(deps, retailerId, own)));
     } catch (err) {
       deps.log.error({ err, retailerId }, 'the lost pulls of a retailer cannot be ended');
     }
@@ -288,9 +290,13 @@ export async function endLost(deps: RunPullDeps): Promise<PullRow[]> {
   return ended;
 }
 
-function endLostOf(deps: RunPullDeps, retailerId: string): Promise<PullRow[]> {
+function endLostOf(
+  deps: RunPullDeps,
+  retailerId: string,
+  own: readonly string[],
+): Promise<PullRow[]> {
   return inTransaction(deps.pool, async (tx) => {
-    const lost = await endLostPulls(tx, retailerId);
+    const lost = await endLostPulls(tx, retailerId, own);
     for (const pull of lost) {
       const record = auditRecord(deps, pull, { action: 'PULL_FINISHED', outcome: pull.state });
       await appendAuditRecord(tx, deps.keyRing, record);

@@ -52,12 +52,16 @@ export function takeDuePulls(
 const selectRetailersOfLost = defineStatement<{ retailer_id: string }>(
   'pulls_retailers_of_lost',
   `SELECT DISTINCT retailer_id FROM pulls
-   WHERE finished_at IS NULL AND due_at <= clock_timestamp() AND sent_at IS NOT NULL`,
+   WHERE finished_at IS NULL AND due_at <= clock_timestamp() AND sent_at IS NOT NULL
+     AND id <> ALL ($1::uuid[])`,
 );
 
-/** The retailers with pulls whose owner died after it had sent the inquiry. */
-export async function findRetailersOfLost(db: Queryable): Promise<string[]> {
-  return (await selectRetailersOfLost.run(db, [])).map(({ retailer_id }) => retailer_id);
+/** The retailers with pulls whose owner died after it had sent the inquiry; `own` are pulls that this process runs. */
+export async function findRetailersOfLost(
+  db: Queryable,
+  own: readonly string[],
+): Promise<string[]> {
+  return (await selectRetailersOfLost.run(db, [own])).map(({ retailer_id }) => retailer_id);
 }
 
 // The fence stays: the owner, if it still lives and has got the answer, may replace UNKNOWN by it.
@@ -67,6 +71,7 @@ const endLost = defineStatement<PullRow>(
      SELECT id FROM pulls
      WHERE retailer_id = $1
        AND finished_at IS NULL AND due_at <= clock_timestamp() AND sent_at IS NOT NULL
+       AND id <> ALL ($2::uuid[])
      FOR UPDATE SKIP LOCKED
    )
    UPDATE pulls SET state = 'UNKNOWN', due_at = NULL, finished_at = clock_timestamp()
@@ -74,26 +79,43 @@ const endLost = defineStatement<PullRow>(
    RETURNING ${PULL_COLUMNS}`,
 );
 
-/** Ends the retailer's pulls whose owner died after it had sent the inquiry: their outcome is unknown. */
-export function endLostPulls(db: Queryable, retailerId: string): Promise<PullRow[]> {
-  return endLost.run(db, [retailerId]);
+/**
+ * Ends the retailer's pulls whose owner died after it had sent the inquiry: their outcome is unknown. Those of `own`
+ * stay: this process runs them, and a database that was away longer than their leases kept it from renewing these.
+ */
+export function endLostPulls(
+  db: Queryable,
+  retailerId: string,
+  own: readonly string[],
+): Promise<PullRow[]> {
+  return endLost.run(db, [retailerId, own]);
 }
 
 const renew = defineStatement<{ id: string }>(
   'pulls_renew',
-  `UPDATE pulls SET due_at = clock_timestamp() + $3 * interval '1 millisecond'
+  `UPDATE pulls SET due_at = clock_timestamp() +
+     CASE WHEN sent_at IS NULL THEN $3::integer ELSE $4::integer END * interval '1 millisecond'
    FROM unnest($1::uuid[], $2::integer[]) AS own (id, fence)
    WHERE pulls.id = own.id AND pulls.fence = own.fence AND state = 'RUNNING'
    RETURNING pulls.id`,
 );
 
+/** How long a pull is leased, before its inquiry is sent and from then on. */
+export interface LeaseTimes {
+  leaseMs: number;
+  /** Longer than the whole inquiry: the owner records the answer before anybody calls the outcome unknown. */
+  sentLeaseMs: number;
+}
+
 /** Extends the leases of these pulls. */
 export async function renewLeases(
   db: Queryable,
   pulls: readonly Pick<OwnedPull, 'id' | 'fence'>[],
-  leaseMs: number,
+  { leaseMs, sentLeaseMs }: LeaseTimes,
 ): Promise<void> {
-  await renew.run(db, [pulls.map(({ id }) => id), pulls.map(({ fence }) => fence), leaseMs]);
+  const ids = pulls.map(({ id }) => id);
+  const fences = pulls.map(({ fence }) => fence);
+  await renew.run(db, [ids, fences, leaseMs, sentLeaseMs]);
 }
 
 const markRowSent = defineStatement<{ id: string }>(
@@ -103,7 +125,7 @@ const markRowSent = defineStatement<{ id: string }>(
    WHERE id = $1 AND fence = $2 AND state = 'RUNNING' AND sent_at IS NULL
      AND due_at > clock_timestamp()
      AND EXISTS (SELECT FROM applicant_keys WHERE id = pulls.key_id AND destroyed_at IS NULL)
-   RETURNING pulls.id`,
+   RETURNING id`,
 );
 
 /**
@@ -114,9 +136,9 @@ export async function markSent(
   db: Queryable,
   { id, fence }: Pick<OwnedPull, 'id' | 'fence'>,
   consent: Consent,
-  leaseMs: number,
+  sentLeaseMs: number,
 ): Promise<boolean> {
-  const rows = await markRowSent.run(db, [id, fence, JSON.stringify(consent), leaseMs]);
+  const rows = await markRowSent.run(db, [id, fence, JSON.stringify(consent), sentLeaseMs]);
   return rows.length === 1;
 }
 
