@@ -10,6 +10,8 @@ export type AuditAction =
   | 'PULL_REFUSED'
   /** The inquiry is about to be sent to the bureau. */
   | 'PULL_SENT'
+  /** The inquiry of the last PULL_SENT was certainly never sent; the outcome is the reason. */
+  | 'PULL_NOT_SENT'
   /** The outcome is COMPLETE, UNKNOWN, or the reason of a failure. */
   | 'PULL_FINISHED'
   | 'FILE_READ'

@@ -60,6 +60,16 @@ test('an inquiry that was never sent is tried again, and the file comes with one
   expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
   expect(inquiries()).toHaveLength(3);
   expect(await stateOf(id)).toMatchObject({ state: 'COMPLETE', attempts: 2, fence: 3 });
+  const sending = "pull_id = $1 AND action IN ('PULL_SENT', 'PULL_NOT_SENT')";
+  const text = `SELECT action, outcome FROM audit_records WHERE ${sending} ORDER BY seq`;
+  const { rows } = await service.sql.query(text, [id]);
+  expect(rows).toEqual([
+    { action: 'PULL_SENT', outcome: null },
+    { action: 'PULL_NOT_SENT', outcome: 'connection_refused' },
+    { action: 'PULL_SENT', outcome: null },
+    { action: 'PULL_NOT_SENT', outcome: 'breaker_open' },
+    { action: 'PULL_SENT', outcome: null },
+  ]);
 });
 
 test('after six inquiries that were never sent the pull has failed, and a request pulls again', async () => {
@@ -134,6 +144,8 @@ test.each([
     expect([state, pull?.failure]).toEqual(['FAILED', FailureReason[it.failure]]);
     expect(inquiries()).toHaveLength(1);
     expect((await stateOf(id)).sent_at !== null).toBe(it.wasSent);
+    const notSent = `SELECT FROM audit_records WHERE pull_id = $1 AND action = 'PULL_NOT_SENT'`;
+    expect((await service.sql.query(notSent, [id])).rowCount).toBe(it.wasSent ? 0 : 1);
   },
 );
 

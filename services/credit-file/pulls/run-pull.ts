@@ -31,6 +31,7 @@ import {
   endPull,
   findRetailersOfLost,
   type LeaseTimes,
+  lockMarkedPull,
   markSent,
   type OwnedPull,
   postponePull,
@@ -58,10 +59,13 @@ export interface RunPullDeps extends LeaseTimes {
 const MAX_ATTEMPTS = 6;
 const BETWEEN_ATTEMPTS = { baseMs: 1_000, capMs: 8_000 };
 
+/** Why a pull's inquiry was not sent although the audit log may say that it is about to be. */
+type NotSentReason = NeverSentReason | 'sending_not_recorded' | 'lease_ended';
+
 /** What is known about a pull when it ends. */
 type Ending =
   | { state: 'COMPLETE'; file: CreditFile & Pick<CompleteFile, 'hitType'> }
-  | { state: 'FAILED'; failure: Failure; wasSent: boolean }
+  | { state: 'FAILED'; failure: Failure; wasSent: boolean; notSent?: NotSentReason | undefined }
   | { state: 'UNKNOWN' };
 
 /**
@@ -112,18 +116,19 @@ export async function runPull(
   } catch (err) {
     // The commit may have succeeded: without this, the outcome of an inquiry that was never sent would be unknown.
     log.warn({ err, pullId: pull.id }, 'the sending of an inquiry cannot be recorded');
-    return retry(deps, pull, stop);
+    return retry(deps, pull, stop, 'sending_not_recorded');
   }
   // A process that was suspended meanwhile may have lost the pull: whoever asks again then would make a second
   // inquiry beside this one.
-  if (performance.now() - markedMs > deps.leaseMs) return retry(deps, pull, stop);
+  if (performance.now() - markedMs > deps.leaseMs) return retry(deps, pull, stop, 'lease_ended');
   const inquiry = inquiryOf(pull.id, subject.applicant);
   const outcome = await deps.sendInquiry(inquiry, credentials);
   if (outcome.kind !== 'never_sent') return end(deps, pull, endingOf(deps, pull, outcome));
   const { reason } = outcome;
   log.info({ pullId: pull.id, source: pull.source, reason }, 'an inquiry was never sent');
   const failure = LASTING_FAILURES[reason];
-  return failure === undefined ? retry(deps, pull, stop) : end(deps, pull, failed(failure));
+  if (failure === undefined) return retry(deps, pull, stop, reason);
+  return end(deps, pull, { ...failed(failure), notSent: reason });
 }
 
 /** Commits that the inquiry is about to be sent. False when the pull has another owner: then it must not be sent. */
@@ -151,7 +156,7 @@ async function findOwnCredentials(
   }
 }
 
-function failed(failure: Failure, wasSent = false): Ending {
+function failed(failure: Failure, wasSent = false): Extract<Ending, { state: 'FAILED' }> {
   return { state: 'FAILED', failure, wasSent };
 }
 
@@ -203,13 +208,34 @@ async function retry(
   deps: RunPullDeps,
   pull: OwnedPull,
   stop: AbortSignal,
+  notSent?: NotSentReason,
 ): Promise<PullRow | undefined> {
   const attempt = pull.attempts + 1;
-  if (attempt >= MAX_ATTEMPTS && !stop.aborted) return end(deps, pull, failed('UNAVAILABLE'));
+  if (attempt >= MAX_ATTEMPTS && !stop.aborted) {
+    return end(deps, pull, { ...failed('UNAVAILABLE'), notSent });
+  }
   const delayMs = stop.aborted ? 0 : backoffMs(attempt, BETWEEN_ATTEMPTS, deps.random);
   const postponed = { delayMs, countsAsAttempt: !stop.aborted };
-  await untilDatabaseAnswers(() => postponePull(deps.pool, pull, postponed));
+  await untilDatabaseAnswers(() =>
+    inTransaction(deps.pool, async (tx) => {
+      const consent = notSent && (await lockMarkedPull(tx, pull));
+      if ((await postponePull(tx, pull, postponed)) && consent) {
+        await recordNotSent(deps, tx, { ...pull, consent }, notSent);
+      }
+    }),
+  );
   return undefined;
+}
+
+/** Records that the inquiry, which the audit log says is about to be sent, never was. */
+async function recordNotSent(
+  deps: RunPullDeps,
+  tx: Queryable,
+  pull: PullRow,
+  outcome: NotSentReason,
+): Promise<void> {
+  const record = auditRecord(deps, pull, { action: 'PULL_NOT_SENT', outcome });
+  await appendAuditRecord(tx, deps.keyRing, record);
 }
 
 /** How long a change is tried again while the database is away: an answer cannot be asked for twice. */
@@ -242,8 +268,11 @@ async function writeEnd(
   ending: Ending,
 ): Promise<PullRow | undefined> {
   const wasSent = ending.state !== 'FAILED' || ending.wasSent;
+  const notSent = ending.state === 'FAILED' ? ending.notSent : undefined;
+  const consent = notSent && (await lockMarkedPull(tx, pull));
   const ended = await endPull(tx, pull, { ...ending, wasSent });
   if (ended === undefined) return undefined;
+  if (notSent && consent) await recordNotSent(deps, tx, { ...pull, consent }, notSent);
   const fileId =
     ending.state === 'COMPLETE' ? await storeFile(deps, tx, pull, ending.file) : undefined;
   const outcome = ended.failure ?? ended.state;

@@ -142,6 +142,21 @@ export async function markSent(
   return rows.length === 1;
 }
 
+const lockMarked = defineStatement<{ consent: Consent }>(
+  'pull_lock_marked',
+  `SELECT consent FROM pulls WHERE id = $1 AND fence = $2 AND sent_at IS NOT NULL
+     AND state IN ('RUNNING', 'UNKNOWN') FOR UPDATE`,
+);
+
+/** Locks a pull that its owner has marked as sent, and resolves to the consent of the inquiry; undefined otherwise. */
+export async function lockMarkedPull(
+  tx: Queryable,
+  { id, fence }: Pick<OwnedPull, 'id' | 'fence'>,
+): Promise<Consent | undefined> {
+  const [row] = await lockMarked.run(tx, [id, fence]);
+  return row?.consent;
+}
+
 const postponeRow = defineStatement<{ id: string }>(
   'pull_postpone',
   `UPDATE pulls SET state = 'REQUESTED', sent_at = NULL, attempts = attempts + $4::integer,
