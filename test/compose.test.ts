@@ -47,8 +47,8 @@ function environmentOf(service: string): Record<string, string> {
 }
 
 function filledIn(text: string): string {
-  return text.replaceAll(/\$\{(\w+)(:\?[^}]*)?\}/g, (_, name) => {
-    const value = variables[name];
+  return text.replaceAll(/\$\{(\w+)(?::\?[^}]*|:-([^}]*))?\}/g, (_, name, otherwise) => {
+    const value = variables[name] ?? otherwise;
     if (value === undefined) throw new Error(`npm run secrets makes no ${name}`);
     return value;
   });
@@ -73,10 +73,11 @@ test.each(NAMES)(
   },
 );
 
-test('links of the gateway in compose lead to the port at which compose publishes it', () => {
+test('links of the gateway in compose lead to the port that compose publishes, unless PUBLIC_URL is given', () => {
   const { ports: [published = ''] = [] } = compose.services.gateway ?? {};
   const { PORT = '8080', PUBLIC_URL } = environmentOf('gateway');
   expect(published).toBe(`${PUBLIC_URL?.replace('http://', '')}:${PORT}`);
+  expect(compose.services.gateway?.environment.PUBLIC_URL).toMatch(/^\$\{PUBLIC_URL:-http:/);
 });
 
 test('compose runs a program that creates the topics, with a configuration that it accepts', async () => {

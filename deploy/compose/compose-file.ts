@@ -146,7 +146,7 @@ function environmentOf(service: AnyService, services: readonly AnyService[]): st
       DATABASE_URL: `postgres://${database.name}:${password}@postgres/${database.name}`,
     }),
     IDENTITY_KEY: secret(variableOf(name, 'IDENTITY_KEY')),
-    PUBLIC_URL: API_URL,
+    PUBLIC_URL: `\${PUBLIC_URL:-${API_URL}}`,
     ...Object.fromEntries(
       services.map((peer) => [addressVariable(peer.name), `${peer.name}:9000`]),
     ),
@@ -206,6 +206,7 @@ const HEADER = `\
 #   docker compose -f deploy/compose.yaml up --build
 #
 # The API is at ${API_URL}/v1; its documentation at /docs; the platform's key in deploy/.env.
+# PUBLIC_URL, there or in the environment, is where clients reach the API otherwise, such as through a proxy.
 name: creditlane
 
 x-creditlane: &creditlane

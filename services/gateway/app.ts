@@ -41,7 +41,7 @@ import { enablementOperations } from './operations/enablement.ts';
 import { exportOperations } from './operations/exports.ts';
 import type { Handlers } from './operations/handlers.ts';
 import { integrationOperations } from './operations/integrations.ts';
-import type { SETTINGS } from './settings.ts';
+import { DEFAULT_PUBLIC_URL, type SETTINGS } from './settings.ts';
 
 export type Gateway = Pick<Listener, 'url' | 'port' | 'close'>;
 
@@ -62,6 +62,12 @@ type GatewayContext = ServiceContext<typeof SETTINGS> &
 export async function startGateway(context: GatewayContext): Promise<Gateway> {
   const { settings, process } = context;
   const { log, metrics, closers, health } = process;
+  if (settings.publicUrl === DEFAULT_PUBLIC_URL) {
+    log.warn(
+      { url: settings.publicUrl },
+      'links in answers lead each client to its own machine: set PUBLIC_URL to where clients reach this server',
+    );
+  }
   const document = loadOpenApiDocument();
   const operations = operationsOf(document);
   const timeoutMs = longestTimeoutMs(operations, settings.deadlineMs);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { parsePublicUrl } from './public-url.ts';
+import { startTestGateway } from './test-gateway.ts';
 
 test.each([
   ['https://api.example.com', 'https://api.example.com'],
@@ -20,3 +21,15 @@ test.each([
 ])('%s is no public URL', (text) => {
   expect(() => parsePublicUrl(text)).toThrow('must be an http or https URL');
 });
+
+test.each([
+  [{}, 1],
+  [{ publicUrl: 'https://api.example.com' }, 0],
+])(
+  'with the settings %j the gateway warns of links to the client’s own machine %i times',
+  async (settings, times) => {
+    const gateway = await startTestGateway(settings);
+    await gateway.close();
+    expect(gateway.lines.filter((line) => line.includes('set PUBLIC_URL'))).toHaveLength(times);
+  },
+);

@@ -2,14 +2,17 @@
 import { type SettingValues, setting } from '@creditlane/runtime/setting';
 import { parsePublicUrl } from './public-url.ts';
 
+/** Leads back to the machine that follows the link. */
+export const DEFAULT_PUBLIC_URL = 'http://127.0.0.1:8080';
+
 export const SETTINGS = {
   host: setting.string('HOST', { default: '0.0.0.0', about: 'The address to listen on.' }),
   port: setting.port('PORT', { default: 8080, about: 'The port of the REST interface.' }),
   publicUrl: setting.parsed('PUBLIC_URL', parsePublicUrl, {
     type: 'URL',
-    default: 'http://127.0.0.1:8080',
+    default: DEFAULT_PUBLIC_URL,
     about:
-      'Where clients reach this server, without `/v1`; links in answers begin with it, such as those to the PDF of a credit file.',
+      'Where clients reach this server, without `/v1`; links in answers begin with it, such as those to the PDF of a credit file. With the default they open nothing on other machines; the gateway warns of it at start.',
   }),
   rateLimit: setting.all({
     requests: setting.integer('RATE_LIMIT_REQUESTS', {
