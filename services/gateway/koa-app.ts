@@ -19,7 +19,7 @@ import { documentation } from './middleware/documentation.ts';
 import { answerErrors, refuseUnrouted } from './middleware/errors.ts';
 import { refuseAmbiguous } from './middleware/framing.ts';
 import { type LargeReads, readInTurn } from './middleware/large-reads.ts';
-import { admitLinkHolder } from './middleware/link-holder.ts';
+import { admitLinkHolder, limitOpenings } from './middleware/link-holder.ts';
 import { announceDeprecation, runOperation, startOperation } from './middleware/operation.ts';
 import { readParameters } from './middleware/parameters.ts';
 import { limitRate } from './middleware/rate-limit.ts';
@@ -92,7 +92,7 @@ function middlewareOf(
       : [admitLinkHolder]),
     readParameters(validator),
     readBody(operation, validator, deps.bodyBytesHeld),
-    ...(takesKey ? [confirmCaller(callers, access)] : []),
+    takesKey ? confirmCaller(callers, access) : limitOpenings(),
     // After the body is read, so that a client that sends slowly does not use up the limit.
     limitConcurrency(requestsUnderWay),
     ...(isLargeRead && !waits ? [readInTurn(largeReads)] : []),

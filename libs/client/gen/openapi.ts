@@ -615,7 +615,7 @@ export type paths = {
         };
         /**
          * Open a credit file as a PDF
-         * @description What `signedPdfUrl` of a credit file leads to: the file as a PDF in the file's language. Takes no key: the link is signed, opens this file alone, and only for 15 minutes, so treat it like the file itself. A link that is too old is 403 `link_expired`, one that was altered 403 `link_invalid`, and one whose file is no longer kept 404 `credit_file_not_found`.
+         * @description What `signedPdfUrl` of a credit file leads to: the file as a PDF in the file's language. Takes no key: the link is signed, opens this file alone, and only for 15 minutes, so treat it like the file itself. A link that is too old is 403 `link_expired`, one that was altered 403 `link_invalid`, one whose file is no longer kept 404 `credit_file_not_found`, and one that is being opened twice already 429 `too_many_under_way`.
          */
         get: operations["readCreditFileDocument"];
         put?: never;

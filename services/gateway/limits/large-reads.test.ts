@@ -49,21 +49,42 @@ describe('of the large reads of a caller', () => {
 });
 
 describe('of all openings of links to PDFs', () => {
-  const open = () => {
+  const open = (id: string = newId()) => {
     const search = `?expires=1772464745&signature=${LINK_SIGNATURE}`;
-    return gateway.send('GET', `/v1/credit-files/${newId()}/document${search}`, { key: '' });
+    return gateway.send('GET', `/v1/credit-files/${id}/document${search}`, { key: '' });
   };
 
-  test('four are served at once, and no request with a key waits for them', async () => {
-    const opened = () => gateway.services.called('readDocument').length;
+  const opened = () => gateway.services.called('readDocument').length;
+
+  function holdBackOpenings(count: number): () => void {
     const release = Promise.withResolvers<void>();
-    gateway.services.gates.readDocument.push(...Array(10).fill(() => release.promise));
-    const answers = Array.from({ length: 10 }, open);
+    gateway.services.gates.readDocument.push(...Array(count).fill(() => release.promise));
+    return release.resolve;
+  }
+
+  test('four are served at once, and no request with a key waits for them', async () => {
+    const release = holdBackOpenings(10);
+    const answers = Array.from({ length: 10 }, () => open());
     await expect.poll(opened).toBe(READS_AT_ONCE);
     expect((await read()).status).toBe(200);
     expect(opened()).toBe(READS_AT_ONCE);
-    release.resolve();
+    release();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(10).fill(200));
+  });
+
+  test('two are of the same link, so that the other links can be opened', async () => {
+    const id = newId();
+    const release = holdBackOpenings(3);
+    const same = [open(id), open(id.toUpperCase())];
+    await expect.poll(opened).toBe(2);
+    const { status, json } = await open(id);
+    expect([status, json.code]).toEqual([429, 'too_many_under_way']);
+    const other = open();
+    await expect.poll(opened).toBe(3);
+    release();
+    const answers = await Promise.all([...same, other]);
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200]);
+    expect((await open(id)).status).toBe(200);
   });
 });
 
