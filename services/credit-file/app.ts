@@ -74,6 +74,10 @@ export async function startCreditFile(
   const endedPulls = new EndedPulls(pool, log, () => health.isDraining);
   closers.add('credit-file waits', () => endedPulls.close());
   const bureaus = openBureaus(settings.bureaus, process);
+  const onEnded = (pull: PullRow) => {
+    pullMetrics.countEnded(pull);
+    endedPulls.report(pull.id);
+  };
   const worker = new PullWorker({
     pool,
     log,
@@ -89,10 +93,7 @@ export async function startCreditFile(
     random,
     newId,
     onUnknownCodes: (source, codes) => pullMetrics.countUnknownCodes(source, codes),
-    onEnded: (pull: PullRow) => {
-      pullMetrics.countEnded(pull);
-      endedPulls.report(pull.id);
-    },
+    onEnded,
   });
   // At the same time: the worker waits for the inquiries under way, and the bureaus end them in the drain time.
   closers.add('credit-file pulls', async () => {
@@ -107,6 +108,7 @@ export async function startCreditFile(
     ...shared,
     minAgeMs: settings.pullMinAgeDays * DAY_MS,
     onRequested: () => worker.wake(),
+    onEnded,
     endedPulls,
     render: (file: CreditFile) => renderer.render(file),
   };

@@ -167,6 +167,31 @@ test('a pull whose key is destroyed sends no inquiry, and has failed', async () 
   expect(service.bureau.inquiries).toEqual([]);
 });
 
+test('a pull that an erasure ends is counted, ends a wait, and is recorded with its consent', async () => {
+  const { service, applicant } = fixture;
+  const series = /pulls_total\{source="EQUIFAX",state="FAILED",failure="CONSENT"\} (\d+)/;
+  const count = async () => Number(series.exec(await service.metrics.text())?.[1]);
+  const before = await count();
+  const held = Promise.withResolvers<void>();
+  service.applications.onAnswer = () => {
+    service.applications.delay = held.promise;
+  };
+  const { id } = await request(service, applicant);
+  const waiting = readEnded(service, applicant);
+  await eraseByCall(applicant);
+  expect((await waiting).state).toBe('FAILED');
+  expect((await count()) - before).toBe(1);
+  held.resolve();
+  const { rows } = await pool().query(
+    `SELECT action, application_id, purpose, consent_id FROM audit_records
+     WHERE pull_id = $1 AND action IN ('PULL_REQUESTED', 'PULL_FINISHED') ORDER BY seq`,
+    [id],
+  );
+  const [requested, finished] = rows;
+  expect(requested.consent_id).not.toBeNull();
+  expect(finished).toEqual({ ...requested, action: 'PULL_FINISHED' });
+});
+
 test('an erasure of an applicant without a key changes and records nothing', async () => {
   const applicant = await addApplicant(fixture.service);
   expect(await erase(applicant)).toBeUndefined();

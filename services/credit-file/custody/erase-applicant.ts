@@ -5,6 +5,7 @@ import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Clock } from '@creditlane/runtime/clock';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import type { AuditActor } from '../audit/audit-record.ts';
+import type { PullRow } from '../pulls/pull.ts';
 import { type ApplicantOfRetailer, destroyKey } from '../store/applicant-keys.ts';
 import { deleteFilesOf, endUnsentPulls } from '../store/kept-files.ts';
 import { lockPullsOf } from '../store/pulls.ts';
@@ -13,6 +14,8 @@ export interface EraseApplicantDeps {
   pool: Database['pool'];
   keyRing: KeyRing;
   clock: Clock;
+  /** Is called after the commit with each pull that the erasure ended. */
+  onEnded?: (pull: PullRow) => void;
 }
 
 /** Who erases, and the X-Request-Id of a request that asked for it. */
@@ -31,11 +34,21 @@ export interface Eraser {
  *
  * @returns the number of files; undefined when the applicant has no key, so that nothing was changed
  */
-export function eraseApplicant(
+export async function eraseApplicant(
+  deps: EraseApplicantDeps,
+  applicant: ApplicantOfRetailer,
+  eraser: Eraser,
+): Promise<number | undefined> {
+  const erased = await eraseStored(deps, applicant, eraser);
+  for (const pull of erased?.ended ?? []) deps.onEnded?.(pull);
+  return erased?.files;
+}
+
+function eraseStored(
   { pool, keyRing, clock }: EraseApplicantDeps,
   applicant: ApplicantOfRetailer,
   { actor, requestId }: Eraser,
-): Promise<number | undefined> {
+): Promise<{ files: number; ended: PullRow[] } | undefined> {
   return inTransaction(pool, async (tx) => {
     // A request under way has found the key, and its pull is not visible before its commit.
     await lockPullsOf(tx, applicant.applicantId);
@@ -43,11 +56,15 @@ export function eraseApplicant(
     if (!(await destroyKey(tx, applicant, at))) return undefined;
     const files = await deleteFilesOf(tx, applicant);
     const record = { at, actor, requestId };
-    for (const { id, source } of await endUnsentPulls(tx, applicant)) {
-      const ended = { action: 'PULL_FINISHED', pullId: id, source, outcome: 'CONSENT' } as const;
-      await appendAuditRecord(tx, keyRing, { ...record, ...applicant, ...ended });
+    const ended = await endUnsentPulls(tx, applicant);
+    for (const { id: pullId, applicationId, source, consent } of ended) {
+      const { purpose, consentId } = consent;
+      await appendAuditRecord(tx, keyRing, {
+        ...{ ...record, ...applicant, applicationId, pullId, source, purpose, consentId },
+        ...{ action: 'PULL_FINISHED', outcome: 'CONSENT' },
+      });
     }
     await appendAuditRecord(tx, keyRing, { ...record, ...applicant, action: 'APPLICANT_ERASED' });
-    return files;
+    return { files, ended };
   });
 }

@@ -1,6 +1,8 @@
 /** Deletes the credit files that are no longer to be kept, and counts those that are due. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import type { PullRow } from '../pulls/pull.ts';
 import type { ApplicantOfRetailer } from './applicant-keys.ts';
+import { PULL_COLUMNS } from './pulls.ts';
 
 const deleteRowsOf = defineStatement<{ id: string }>(
   'credit_files_delete_of_applicant',
@@ -16,19 +18,19 @@ export async function deleteFilesOf(
 }
 
 // The fence rises, so that the owner of a running pull cannot send its inquiry any more.
-const endUnsentRows = defineStatement<{ id: string; source: string }>(
+const endUnsentRows = defineStatement<PullRow>(
   'pulls_end_unsent',
   `UPDATE pulls SET state = 'FAILED', failure = 'CONSENT', fence = fence + 1, due_at = NULL,
      finished_at = clock_timestamp()
    WHERE applicant_id = $1 AND retailer_id = $2 AND finished_at IS NULL AND sent_at IS NULL
-   RETURNING id, source`,
+   RETURNING ${PULL_COLUMNS}`,
 );
 
 /** Ends the applicant's pulls whose inquiry was not sent; a pull that was sent goes on. */
 export function endUnsentPulls(
   tx: Queryable,
   { applicantId, retailerId }: ApplicantOfRetailer,
-): Promise<{ id: string; source: string }[]> {
+): Promise<PullRow[]> {
   return endUnsentRows.run(tx, [applicantId, retailerId]);
 }
 
