@@ -103,9 +103,11 @@ export async function startCreditFile(
   const renderer = new DocumentRenderer({ log, metrics });
   closers.add('credit-file documents', () => renderer.close());
 
+  const { hostRules, requireConfigured } = bureaus;
   const shared = { requests, pool, consents, keyRing, documentLinkKey, clock, newId };
   const deps = {
     ...shared,
+    requireConfigured,
     minAgeMs: settings.pullMinAgeDays * DAY_MS,
     onRequested: () => worker.wake(),
     onEnded,
@@ -115,7 +117,7 @@ export async function startCreditFile(
   return {
     routes: [
       creditFileRoutes(deps),
-      bureauCredentialsRoutes({ requests, keyRing, hostRules: bureaus.hostRules, clock }),
+      bureauCredentialsRoutes({ requests, keyRing, hostRules, requireConfigured, clock }),
     ],
   };
 }

@@ -1,5 +1,6 @@
 /** The credit-file service on a database of its own, beside a fake applications service and a fake bureau. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { REQUEST_TEMPLATE } from '@creditlane/bureau-simulator/request-template';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
 import {
   BureauCredentialsService,
@@ -52,6 +53,7 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
       DATABASE_POOL_SIZE: '8',
       KEY_RING: keys,
       ...secrets,
+      TRANSUNION_REQUEST_TEMPLATE: REQUEST_TEMPLATE,
       ...settings,
       ...more,
     };
@@ -148,7 +150,10 @@ export const TRANSUNION_CREDENTIALS = {
   baseUrl: 'https://bureau.example.com/tu',
 };
 
-export async function setCredentials({ credentials }: TestCreditFiles, retailerId: string) {
+export async function setCredentials(
+  { credentials }: Pick<TestCreditFiles, 'credentials'>,
+  retailerId: string,
+) {
   for (const given of [
     { case: 'equifax', value: EQUIFAX_CREDENTIALS },
     { case: 'transunion', value: TRANSUNION_CREDENTIALS },

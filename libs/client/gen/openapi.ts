@@ -166,7 +166,7 @@ export type paths = {
         get?: never;
         /**
          * Set a retailer's credentials at TransUnion
-         * @description Stores the credentials with which the retailer's credit files are pulled from TransUnion, in the place of earlier ones; pulls that begin after the answer use them. No operation shows `password` again. `baseUrl` begins with https and leads to a public host, except on a platform for development; any other is 400 `invalid_bureau_credentials`.
+         * @description Stores the credentials with which the retailer's credit files are pulled from TransUnion, in the place of earlier ones; pulls that begin after the answer use them. No operation shows `password` again. `baseUrl` begins with https and leads to a public host, except on a platform for development; any other is 400 `invalid_bureau_credentials`. On a platform whose settings have no request to TransUnion, it is 400 `bureau_not_configured`.
          */
         put: operations["setTransUnionCredentials"];
         post?: never;
@@ -472,6 +472,7 @@ export type paths = {
          *
          *     Refused with 400: `consent_missing` unless the applicant has consented to inquiries, and the consent has
          *     neither ended nor been revoked; see *Consent to credit files*.
+         *     `bureau_not_configured` where the platform is not set up for the bureau.
          *     `bureau_credentials_missing` where the platform has no credentials of the retailer for the bureau.
          *     `application_archived` for an archived application. `applicant_not_found` for an application or applicant
          *     that does not exist within your grants.

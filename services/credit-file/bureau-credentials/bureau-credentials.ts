@@ -32,10 +32,16 @@ export interface BureauCredentialsDeps {
   keyRing: KeyRing;
   /** Where inquiries may be sent to. */
   hostRules: BureauHostRules;
+  /** Throws the fault `bureau_not_configured` for a bureau that the platform cannot ask. */
+  requireConfigured: (source: Source) => void;
   clock: Clock;
 }
 
-/** Stores credentials in the place of earlier ones. Throws the fault `invalid_bureau_credentials`. */
+/**
+ * Stores credentials in the place of earlier ones.
+ *
+ * @throws Fault `bureau_not_configured` or `invalid_bureau_credentials`
+ */
 export async function setBureauCredentials(
   deps: BureauCredentialsDeps,
   { retailerId: anyCase, credentials: given }: SetBureauCredentialsRequest,
@@ -43,6 +49,7 @@ export async function setBureauCredentials(
 ): Promise<void> {
   const retailerId = anyCase.toLowerCase();
   const credentials = credentialsOf(given);
+  deps.requireConfigured(credentials.source);
   checkCredentials(credentials, deps.hostRules);
   const sealed = sealCredentials(deps.keyRing, retailerId, credentials);
   const row = { retailerId, source: credentials.source, sealed };

@@ -1,7 +1,8 @@
 /** Opens the bureaus that the settings describe: for each its format and its client. */
+import { invalid } from '@creditlane/rpc/fault';
 import type { Process } from '@creditlane/runtime/run';
 import type { BureauCredentials } from '../bureau-credentials/sealed-credentials.ts';
-import type { Inquiry } from './bureau.ts';
+import type { Inquiry, Source } from './bureau.ts';
 import type { BureauSettings } from './bureau-settings.ts';
 import { equifaxFormat } from './equifax/equifax-format.ts';
 import { BureauClient } from './transport/bureau-client.ts';
@@ -17,6 +18,8 @@ export type SendInquiry = (
 
 export interface Bureaus {
   inquire: SendInquiry;
+  /** Throws an `invalid` Fault with code `bureau_not_configured` for a bureau that the settings do not describe. */
+  requireConfigured(source: Source): void;
   /** Where inquiries may be sent to. */
   hostRules: BureauHostRules;
   /** Sends no further inquiry, and resolves once those under way have ended, within the drain time. */
@@ -45,6 +48,10 @@ export function openBureaus(
     : undefined;
   return {
     hostRules,
+    requireConfigured(source) {
+      if (source === 'EQUIFAX' || hasTransUnion) return;
+      throw invalid('bureau_not_configured', `The platform is not set up for ${source}.`);
+    },
     async inquire(inquiry, credentials) {
       if (credentials.source === 'EQUIFAX') return equifax.inquire(inquiry, credentials.value);
       if (transUnion === undefined) return { kind: 'never_sent', reason: 'not_configured' };

@@ -172,6 +172,7 @@ async function start(): Promise<System<Request>> {
   };
   const deps = {
     ...{ requests, keyRing: RING, newId, minAgeMs: LEASE_MS, onRequested: () => undefined },
+    requireConfigured: () => undefined,
     consents: { getInquirySubject: async () => subject } as never,
     clock: () => new Date(),
   };

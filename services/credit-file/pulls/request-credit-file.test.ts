@@ -9,6 +9,7 @@ import {
   read,
   readEnded,
   request,
+  setCredentials,
   useApplicant,
 } from '../test-credit-file.ts';
 
@@ -106,6 +107,17 @@ describe('a request is refused', () => {
     await request(service, applicant, { source: Source.TRANSUNION });
     // Its inquiry is not counted in the next test.
     await readEnded(service, applicant);
+  });
+
+  test('from a bureau that the platform cannot ask, like credentials with it', async () => {
+    const { service, applicant } = fixture;
+    const without = await service.startReplica({ TRANSUNION_REQUEST_TEMPLATE: '' });
+    const refused = { kind: 'invalid', code: 'bureau_not_configured' };
+    const options = { source: Source.TRANSUNION };
+    await expect(request(without, applicant, options)).rejects.toMatchObject(refused);
+    const call = setCredentials(without, applicant.retailerId);
+    await expect(call).rejects.toMatchObject(refused);
+    await without.stop();
   });
 
   test('while the applications service is away', async () => {

@@ -33,6 +33,8 @@ export interface RequestCreditFileDeps {
   consents: Client<typeof ConsentsService>;
   /** Seals the keys of applicants and the head of the audit log. */
   keyRing: KeyRing;
+  /** Throws the fault `bureau_not_configured` for a bureau that the platform cannot ask. */
+  requireConfigured: (source: Source) => void;
   /** How long a file is not pulled again. */
   minAgeMs: number;
   clock: Clock;
@@ -52,7 +54,8 @@ export interface CreditFileRequest {
  * The pull that answers the request; `findPullFor` has the rules. A request with the request id of an earlier
  * one gets that pull, whether or not a new pull would be permitted.
  *
- * @throws Fault `applicant_not_found`, `consent_missing`, `application_archived`, `bureau_credentials_missing`
+ * @throws Fault `applicant_not_found`, `consent_missing`, `application_archived`, `bureau_not_configured`,
+ *   `bureau_credentials_missing`
  */
 export async function requestCreditFile(
   deps: RequestCreditFileDeps,
@@ -118,6 +121,7 @@ function requestRecord(
 const RECORDED_REFUSALS = new Set([
   'consent_missing',
   'application_archived',
+  'bureau_not_configured',
   'bureau_credentials_missing',
 ]);
 
@@ -157,11 +161,12 @@ async function findPull(
 }
 
 async function insertNew(
-  { keyRing, clock, newId }: RequestCreditFileDeps,
+  { keyRing, clock, newId, requireConfigured }: RequestCreditFileDeps,
   tx: Queryable,
   { applicant, retailerId, call }: ApplicantCall,
   { source, requestId, force, consent }: CreditFileRequest & { consent: StoredConsent },
 ): Promise<PullRow> {
+  requireConfigured(source);
   if (!(await hasBureauCredentials(tx, retailerId, source))) {
     throw conflict(
       'bureau_credentials_missing',

@@ -81,6 +81,7 @@ describe('a request for a credit file', () => {
 
   test.each([
     [invalid('consent_missing', 'The applicant has no consent.'), 400],
+    [invalid('bureau_not_configured', 'The platform is not set up for TRANSUNION.'), 400],
     [conflict('bureau_credentials_missing', 'The retailer has no credentials.'), 400],
     [conflict('application_archived', 'The application is archived.'), 400],
     [conflict('idempotency_in_progress', 'An earlier request is still under way.'), 409],

@@ -279,7 +279,7 @@ export declare const EquifaxTransportSchema: GenEnum<EquifaxTransport>;
 export declare const BureauCredentialsService: GenService<{
   /**
    * Stores a retailer's credentials with one bureau, in the place of earlier ones. The error is
-   * INVALID_ARGUMENT with the fields that the bureau's format does not permit.
+   * INVALID_ARGUMENT with the fields that the bureau's format does not permit, or with code "bureau_not_configured".
    *
    * @generated from rpc creditlane.creditfile.v1.BureauCredentialsService.SetBureauCredentials
    */

@@ -566,8 +566,8 @@ export declare const CreditFileService: GenService<{
   /**
    * Requests a pull, which runs after the answer. The answer is the pull of the same request id, of either source,
    * or the one of the same source that is still running, or the last complete one if it is recent and `force` is
-   * not set; or else a new pull. The error is INVALID_ARGUMENT with code "consent_missing", or FAILED_PRECONDITION with
-   * code "bureau_credentials_missing" or "application_archived".
+   * not set; or else a new pull. The error is INVALID_ARGUMENT with code "consent_missing" or
+   * "bureau_not_configured", or FAILED_PRECONDITION with code "bureau_credentials_missing" or "application_archived".
    *
    * @generated from rpc creditlane.creditfile.v1.CreditFileService.RequestCreditFile
    */
