@@ -186,10 +186,10 @@ const transUnionCollection = some({
   agency: some({ name: text }),
   creditor: some({ accountNumberAndOrName: text }),
   ...{ originalAmount: dollars, balanceAmount: fc.integer({ min: 1, max: 99_999 }) },
-}).map((it) => ({
-  ...it,
-  type: it.datePaid === undefined ? ('UNPAID' as const) : ('PAID' as const),
-}));
+}).map((it) => {
+  if (it.datePaid !== undefined) return { ...it, type: 'PAID' as const };
+  return it.balanceAmount === undefined ? it : { ...it, type: 'UNPAID' as const };
+});
 
 const transUnionFile = some({
   ...{ customerNumber: text, fileSinceDate: day, requestedDate: day },
