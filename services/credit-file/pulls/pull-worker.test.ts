@@ -151,6 +151,8 @@ test.each([
 
 test('a pull whose owner died before it sent the inquiry is taken over, and sent once', async () => {
   const { service, applicant } = fixture;
+  // The owner lives, and never takes over what it renews itself.
+  const replica = await service.startReplica();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   // The answer to the request comes at once, and those to the owners are held back.
   service.applications.onAnswer = () => {
@@ -163,6 +165,7 @@ test('a pull whose owner died before it sent the inquiry is taken over, and sent
   release();
   expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
   expect(inquiries()).toHaveLength(1);
+  await replica.stop();
 });
 
 test('a pull whose owner died after it sent the inquiry is unknown, and is not sent again', async () => {
