@@ -15,13 +15,13 @@ export interface SharedLimitOptions {
  * much as is left: half when it is the only one, a third when there are two. A fixed share of a quarter
  * would leave three quarters unused by one caller, and nothing for the fifth.
  */
-export class SharedLimit {
-  readonly #options: SharedLimitOptions;
+export class SharedAmount {
+  readonly #max: number;
   readonly #takenBy = new Map<string, number>();
   #taken = 0;
 
-  constructor(options: SharedLimitOptions) {
-    this.#options = options;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   get taken(): number {
@@ -29,17 +29,17 @@ export class SharedLimit {
   }
 
   /**
-   * Takes an amount for a caller, which `release` gives back. Throws an `overloaded` Fault when less than that
-   * is left, and a `resource_exhausted` Fault, which the caller itself has caused, above the caller's share.
+   * Takes an amount for a caller, which `release` gives back. Takes nothing when less than that is left
+   * (`none_left`), and above the caller's share.
    */
-  take(caller: string, amount: number): void {
-    const { max, full, shareCode, share } = this.#options;
-    const left = max - this.#taken;
-    if (amount > left) throw overloaded(full);
+  tryTake(caller: string, amount: number): 'taken' | 'none_left' | 'above_share' {
+    const left = this.#max - this.#taken;
+    if (amount > left) return 'none_left';
     const own = this.#takenBy.get(caller) ?? 0;
-    if (own + amount > left) throw resourceExhausted(shareCode, share, 1);
+    if (own + amount > left) return 'above_share';
     this.#takenBy.set(caller, own + amount);
     this.#taken += amount;
+    return 'taken';
   }
 
   release(caller: string, amount: number): void {
@@ -47,6 +47,27 @@ export class SharedLimit {
     if (own > 0) this.#takenBy.set(caller, own);
     else this.#takenBy.delete(caller);
     this.#taken -= amount;
+  }
+}
+
+/** A shared amount that refuses requests when it is used up. */
+export class SharedLimit extends SharedAmount {
+  readonly #options: SharedLimitOptions;
+
+  constructor(options: SharedLimitOptions) {
+    super(options.max);
+    this.#options = options;
+  }
+
+  /**
+   * Takes an amount for a caller, which `release` gives back. Throws an `overloaded` Fault when less than that
+   * is left, and a `resource_exhausted` Fault, which the caller itself has caused, above the caller's share.
+   */
+  take(caller: string, amount: number): void {
+    const { full, shareCode, share } = this.#options;
+    const outcome = this.tryTake(caller, amount);
+    if (outcome === 'none_left') throw overloaded(full);
+    if (outcome === 'above_share') throw resourceExhausted(shareCode, share, 1);
   }
 }
 

@@ -1,8 +1,8 @@
 /** Reads that wait for work of the platform, such as a pull: limited apart, and ended when the gateway closes. */
-import { SharedLimit } from './shared-limit.ts';
+import { SharedAmount } from './shared-limit.ts';
 
 export class WaitingReads {
-  readonly #limit: SharedLimit;
+  readonly #waiting: SharedAmount;
   readonly #closing = new AbortController();
 
   /**
@@ -11,7 +11,7 @@ export class WaitingReads {
    * everyone's requests: each caller may have as many of these as are left.
    */
   constructor(max: number) {
-    this.#limit = new SharedLimit({ max, full: '', shareCode: '', share: '' });
+    this.#waiting = new SharedAmount(max);
   }
 
   /**
@@ -23,7 +23,8 @@ export class WaitingReads {
     read: (waitMs: number, signal: AbortSignal | undefined) => Promise<T>,
   ): Promise<T> {
     const closing = this.#closing.signal;
-    if (waitMs === 0 || closing.aborted || !this.#take(caller)) return read(0, signal);
+    if (waitMs === 0 || closing.aborted) return read(0, signal);
+    if (this.#waiting.tryTake(caller, 1) !== 'taken') return read(0, signal);
     try {
       const signals = signal === undefined ? [closing] : [closing, signal];
       return await read(waitMs, AbortSignal.any(signals));
@@ -31,21 +32,12 @@ export class WaitingReads {
       if (!closing.aborted || signal?.aborted) throw error;
       return await read(0, signal);
     } finally {
-      this.#limit.release(caller, 1);
+      this.#waiting.release(caller, 1);
     }
   }
 
   /** Ends the reads that wait; later ones do not wait. */
   close(): void {
     this.#closing.abort();
-  }
-
-  #take(caller: string): boolean {
-    try {
-      this.#limit.take(caller, 1);
-      return true;
-    } catch {
-      return false;
-    }
   }
 }
