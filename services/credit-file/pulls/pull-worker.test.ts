@@ -151,7 +151,7 @@ test.each([
 
 test('a pull whose owner died before it sent the inquiry is taken over, and sent once', async () => {
   const { service, applicant } = fixture;
-  // The owner lives, and never takes over what it renews itself.
+  // The owner's process still runs, and renews the lease, so another process takes the pull over.
   const replica = await service.startReplica();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   // The answer to the request comes at once, and those to the owners are held back.
@@ -175,7 +175,7 @@ test('a pull whose owner died after it sent the inquiry is unknown, and is not s
   const { id } = await request(service, applicant);
   await expect.poll(() => inquiries().length, WITHIN).toBe(1);
   await expect.poll(async () => (await endLease(id)).state, WITHIN).toBe('UNKNOWN');
-  // The owner lives after all: its answer is not thrown away.
+  // The owner's process still runs, so the pull gets its answer.
   release();
   await expect.poll(async () => (await stateOf(id)).state, WITHIN).toBe('COMPLETE');
   expect((await read(service, applicant)).file).toMatchObject({ id: 'U-4711' });
