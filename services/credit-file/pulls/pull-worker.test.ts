@@ -168,6 +168,21 @@ test('a pull whose owner died before it sent the inquiry is taken over, and sent
   await replica.stop();
 });
 
+test('a pull whose lease ends just before its inquiry is recorded is tried again at once, not after another lease', async () => {
+  const { service, applicant } = fixture;
+  // The first record of the sending finds no row, as it does when the lease has ended.
+  await service.sql.query(`CREATE FUNCTION refuse_first_sending() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RETURN CASE WHEN NEW.sent_at IS NULL OR NEW.fence > 1 THEN NEW END; END $$;
+    CREATE TRIGGER refuse_first_sending BEFORE UPDATE ON pulls
+      FOR EACH ROW EXECUTE FUNCTION refuse_first_sending()`);
+  const { id } = await request(service, applicant);
+  const { state } = await readEnded(service, applicant);
+  await service.sql.query('DROP FUNCTION refuse_first_sending CASCADE');
+  expect(state).toBe('COMPLETE');
+  expect(await stateOf(id)).toMatchObject({ attempts: 1, fence: 2 });
+  expect(inquiries()).toHaveLength(1);
+});
+
 test('a pull whose owner died after it sent the inquiry is unknown, and is not sent again', async () => {
   const { service, applicant } = fixture;
   const replica = await service.startReplica();

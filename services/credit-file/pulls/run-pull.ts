@@ -106,17 +106,21 @@ export async function runPull(
   }
   if (stop.aborted) return retry(deps, pull, stop);
   const markedMs = performance.now();
+  let isRecorded: boolean;
   try {
-    if (!(await recordSending(deps, pull, consentOf(subject.consent)))) {
-      const isErased = (await findKey(deps.pool, pull.keyId)) === undefined;
-      if (isErased) return await end(deps, pull, failed('CONSENT'));
-      log.info({ pullId: pull.id }, 'a pull has another owner, so its inquiry is not sent');
-      return undefined;
+    isRecorded = await recordSending(deps, pull, consentOf(subject.consent));
+    if (!isRecorded && (await findKey(deps.pool, pull.keyId)) === undefined) {
+      return await end(deps, pull, failed('CONSENT'));
     }
   } catch (err) {
     // The commit may have succeeded: without this, the outcome of an inquiry that was never sent would be unknown.
     log.warn({ err, pullId: pull.id }, 'the sending of an inquiry cannot be recorded');
     return retry(deps, pull, stop, 'sending_not_recorded');
+  }
+  if (!isRecorded) {
+    log.info({ pullId: pull.id }, 'the lease of a pull has ended, so its inquiry is not sent');
+    // Unless another owner has taken the pull: a lease that has been renewed since would keep everybody waiting.
+    return retry(deps, pull, stop);
   }
   // A process that was suspended meanwhile may have lost the pull: whoever asks again then would make a second
   // inquiry beside this one.
@@ -131,7 +135,7 @@ export async function runPull(
   return end(deps, pull, { ...failed(failure), notSent: reason });
 }
 
-/** Commits that the inquiry is about to be sent. False when the pull has another owner: then it must not be sent. */
+/** Commits that the inquiry is about to be sent. False when the lease has ended or the applicant was erased. */
 function recordSending(deps: RunPullDeps, pull: OwnedPull, consent: Consent): Promise<boolean> {
   return inTransaction(deps.pool, async (tx) => {
     if (!(await markSent(tx, pull, consent, deps.sentLeaseMs))) return false;
