@@ -50,7 +50,8 @@ export class DestinationQueue {
 
 /**
  * How many more deliveries may be queued for a destination that has `size` of them: none until its queue
- * is half empty, so that one claim brings many deliveries.
+ * is half empty, so that one claim brings many deliveries. An intake and a claim that run at once may both fill
+ * these places, so the queue holds at most twice as many.
  */
 export function capacityOf(limit: AdaptiveLimit, size: number, nowMs: number): number {
   const maxSize = limit.limit(nowMs) * QUEUED_PER_REQUEST;
