@@ -34,6 +34,7 @@ const TASKS = {
     about: 'generate the code of proto/ and of the OpenAPI document, compose.yaml and settings.md',
   },
   bench: { file: 'bench/main.ts', about: 'measure throughput, latency and CPU time' },
+  scale: { file: 'bench/scale.ts', about: 'measure one thing on large tables' },
 };
 
 /** The tasks that stop their child processes themselves, in order, when they get a signal. */

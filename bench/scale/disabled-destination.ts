@@ -1,0 +1,170 @@
+/** A destination with 500,000 pending deliveries answers 410 while another one receives webhooks. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { setDemoDestination } from '@creditlane/local/demo/demo';
+import { runSql } from '../data/sql.ts';
+import { DECISION } from '../load/decision-body.ts';
+import { type Latency, summarizeTimes } from '../load/latency.ts';
+import { startReceiver, type WebhookReceiver } from '../load/webhook-receiver.ts';
+import { startScalePlatform } from '../platform/scale-platform.ts';
+import { measureScale, type Scale } from '../scale-subject.ts';
+
+const PENDING = 500_000;
+const KEPT = 5_000_000;
+/** Rows of a statement. */
+const ROWS = 500_000;
+const BEFORE_MS = 10_000;
+const EVERY_MS = 50;
+/** How much later the webhooks of another destination may come. */
+const MAX_ADDED_MS = 1_000;
+/** A webhook that has not come by then will not. */
+const WATCHED_MS = 120_000;
+
+interface Tenant {
+  key: string;
+  applicationId: string;
+  creditorId: string;
+}
+
+async function measure(scale: Scale): Promise<void> {
+  const receiver = await startReceiver();
+  scale.closers.add('receiver', async () => receiver.close());
+  const gone = await startGoneReceiver(scale);
+  const platform = await startScalePlatform(scale, receiver.url);
+  const { otherTenant, databaseUrls, baseUrl } = platform;
+  await setDemoDestination({ ...platform, inboxUrl: gone.url }, otherTenant.integrationId);
+  await write(baseUrl, platform, 'first');
+  await write(baseUrl, otherTenant, 'first');
+  await platform.settled();
+  const url = databaseUrls['webhook-dispatcher'];
+
+  scale.print(`inserting ${KEPT} kept and ${PENDING} pending deliveries`);
+  await insertDeliveries(url, KEPT, 'delivered');
+  await insertDeliveries(url, PENDING, 'due');
+  await runSql(url, 'VACUUM (ANALYZE) deliveries');
+  await runSql(platform.adminUrl, 'CHECKPOINT');
+
+  const began = performance.now();
+  const before = await writeWhile(platform, receiver, 'before', () => elapsed(began) < BEFORE_MS);
+  gone.answerGone();
+  await write(baseUrl, otherTenant, 'gone');
+  const goneMs = performance.now();
+  const ending = untilEnded(url, goneMs + WATCHED_MS);
+  let isEnding = true;
+  void ending.finally(() => {
+    isEnding = false;
+  });
+  const isWatched = () => isEnding || elapsed(goneMs) < BEFORE_MS;
+  const after = await writeWhile(platform, receiver, 'after', isWatched);
+
+  for (const [name, { p50, p99 }] of Object.entries({ before, after })) {
+    scale.print(`webhooks of another destination ${name}: p50 ${p50} ms, p99 ${p99} ms`);
+  }
+  scale.limit('slowest webhook of another destination', after.max, before.max + MAX_ADDED_MS, 'ms');
+  scale.limit('all pending deliveries ended after', (await ending) - goneMs, WATCHED_MS, 'ms');
+}
+
+const elapsed = (sinceMs: number) => performance.now() - sinceMs;
+
+/** Writes decisions at a fixed rate, and measures the time from each write to the arrival of its webhook. */
+async function writeWhile(
+  tenant: Tenant & { baseUrl: string },
+  receiver: WebhookReceiver,
+  name: string,
+  isWatched: () => boolean,
+): Promise<Latency> {
+  const arrivals: Promise<number>[] = [];
+  while (isWatched()) {
+    const marker = `${name}-${arrivals.length}`;
+    const writtenMs = performance.now();
+    const arrived = Promise.race([
+      receiver.waitFor(marker),
+      delay(WATCHED_MS, Infinity, { ref: false }),
+    ]);
+    arrivals.push(arrived.then((atMs) => Math.round(atMs - writtenMs)));
+    await write(tenant.baseUrl, tenant, marker);
+    await delay(EVERY_MS);
+  }
+  return summarizeTimes(await Promise.all(arrivals));
+}
+
+/** Answers 204, and 410 from `answerGone` on. */
+async function startGoneReceiver({ closers }: Scale) {
+  let status = 204;
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(status).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.add('gone receiver', async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    answerGone() {
+      status = 410;
+    },
+  };
+}
+
+/** Records a decision. The webhooks of one application are sent in order, each after the record of the one before. */
+async function write(
+  baseUrl: string,
+  { key, applicationId, creditorId }: Tenant,
+  marker: string,
+): Promise<void> {
+  const path = `/applications/${applicationId}/creditors/${creditorId}/decision`;
+  const response = await fetch(baseUrl + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...DECISION,
+      applicationId,
+      conditions: `${marker} ${DECISION.conditions}`,
+    }),
+  });
+  if (!response.ok) throw new Error(`a decision was answered ${response.status}`);
+  await response.arrayBuffer();
+}
+
+/**
+ * Inserts copies of the last delivery, which is the other tenant's. Of the pending ones, half wait behind the
+ * other half, whose next attempts are tomorrow.
+ */
+async function insertDeliveries(url: string, count: number, state: 'delivered' | 'due') {
+  for (let from = 0; from < count; from += ROWS) {
+    await runSql(
+      url,
+      `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
+         fence, attempts, next_attempt_at, created_at, settled_at)
+       SELECT gen_random_uuid(), gen_random_uuid(), last.destination_id,
+         (to_char(n / 2 + $4, 'FM000000000000') || '70008000000000000000')::uuid, n % 2 + 1,
+         CASE WHEN $2 = 'due' AND n % 2 = 1 THEN 'waiting' ELSE $2 END, false, 1, 1,
+         CASE WHEN $2 = 'due' AND n % 2 = 0 THEN now() + interval '1 day' END,
+         now() - interval '1 hour', CASE WHEN $2 = 'delivered' THEN now() END
+       FROM generate_series($1::int, $1::int + $3::int - 1) AS n
+       CROSS JOIN (SELECT * FROM deliveries ORDER BY settled_at DESC LIMIT 1) AS last`,
+      [from, state, Math.min(ROWS, count - from), state === 'due' ? KEPT : 0],
+    );
+  }
+}
+
+/** When no delivery to the disabled destination is pending, by performance.now(). */
+async function untilEnded(url: string, deadlineMs: number): Promise<number> {
+  while (performance.now() < deadlineMs) {
+    const [row] = await runSql(
+      url,
+      `SELECT EXISTS (SELECT FROM destination_states WHERE disabled_at IS NOT NULL)
+         AND NOT EXISTS (SELECT FROM deliveries WHERE state IN ('waiting', 'due')
+           AND destination_id = (SELECT destination_id FROM destination_states
+             WHERE disabled_at IS NOT NULL)) AS ended`,
+    );
+    if (row?.ended) return performance.now();
+    await delay(100);
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+await measureScale(measure);
