@@ -2,32 +2,20 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
-import { EntitySchema, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { EntitySchema } from 'typeorm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
 import { isDatabaseUnavailable } from './error-classes.ts';
-import { DatabaseNewerError } from './migrate.ts';
+import { sqlMigration } from './migrations/sql-migration.ts';
 import { defineStatement } from './statement.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { inTransaction } from './transaction.ts';
 
-class Things1763000000000 implements MigrationInterface {
-  readonly name = 'Things1763000000000';
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query('CREATE TABLE things (id int PRIMARY KEY, day date, amount numeric)');
-    // Long enough for another process to run the migration at the same time.
-    await runner.query('SELECT pg_sleep(0.2)');
-  }
-  async down(): Promise<void> {}
-}
-
-class Colours1763000000001 implements MigrationInterface {
-  readonly name = 'Colours1763000000001';
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query('ALTER TABLE things ADD COLUMN colour text');
-  }
-  async down(): Promise<void> {}
-}
+const TABLES = sqlMigration(
+  'Things1763000000000',
+  ['CREATE TABLE things (id int PRIMARY KEY, day date, amount numeric)'],
+  [],
+);
 
 const things = new EntitySchema<{ id: number; day: string; amount: number }>({
   name: 'things',
@@ -58,55 +46,11 @@ async function open(options: Partial<DatabaseOptions> = {}): Promise<Database> {
     log: silentLog,
     metrics: new Metrics(),
     entities: [things],
-    migrations: [Things1763000000000],
+    migrations: [TABLES],
     ...options,
   });
   opened.push(database);
   return database;
-}
-
-test('processes that start at once migrate once', async () => {
-  await Promise.all([open(), open(), open()]);
-  const { rows } = await (await open()).pool.query('SELECT name FROM migrations');
-  expect(rows).toEqual([{ name: 'Things1763000000000' }]);
-});
-
-test('a newer version adds its migrations to what is there', async () => {
-  const old = await open();
-  await old.pool.query('INSERT INTO things (id) VALUES (1)');
-  const newer = await open({ migrations: [Things1763000000000, Colours1763000000001] });
-  expect((await newer.pool.query('SELECT id, colour FROM things')).rows).toEqual([
-    { id: 1, colour: null },
-  ]);
-});
-
-test('a database of a newer version is refused and left as it is', async () => {
-  await open({ migrations: [Things1763000000000, Colours1763000000001] });
-  const refused = open();
-  await expect(refused).rejects.toBeInstanceOf(DatabaseNewerError);
-  await expect(refused).rejects.toThrow('Colours1763000000001');
-});
-
-test('a migration that waits for a table in use does not block later statements on it', async () => {
-  const old = await open();
-  const migrated = await inTransaction(old.pool, async (tx) => {
-    await tx.query('SELECT FROM things');
-    const later = open({ migrations: [Things1763000000000, Colours1763000000001] });
-    await expect.poll(() => lockWaiters(old)).toBe(1);
-    await expect.poll(() => lockWaiters(old), { timeout: 5_000 }).toBe(0);
-    // Between two attempts of the migration, readers get the table.
-    await old.pool.query('SELECT FROM things');
-    return { later };
-  });
-  await migrated.later;
-});
-
-async function lockWaiters({ pool }: Database): Promise<number> {
-  const { rows } = await pool.query(
-    `SELECT count(*) FROM pg_stat_activity
-     WHERE wait_event = 'relation' AND datname = current_database()`,
-  );
-  return rows[0].count;
 }
 
 test('numbers are returned as numbers, dates as text, and an integer that is too large throws', async () => {

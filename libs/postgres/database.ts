@@ -7,7 +7,7 @@ import { DataSource, type EntitySchema } from 'typeorm';
 import { startHeartbeat } from './connection/heartbeat.ts';
 import { VALUE_TYPES } from './connection/value-types.ts';
 import { isDatabaseUnavailable } from './error-classes.ts';
-import { type Migration, migrate } from './migrate.ts';
+import { type Migration, migrate } from './migrations/migrate.ts';
 import { RequestPool } from './row-security/request-pool.ts';
 import { findRequestRole } from './row-security/request-role.ts';
 import { typeormLog } from './typeorm-log.ts';

@@ -2,7 +2,7 @@
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { type Database, openDatabase } from './database.ts';
-import { sqlMigration } from './sql-migration.ts';
+import { sqlMigration } from './migrations/sql-migration.ts';
 import { createTestDatabase } from './test-database.ts';
 
 export interface OpenTestDatabase extends Database {

@@ -1,0 +1,138 @@
+/** Migrates a database's schema, once for all processes that start at the same time. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import { DataSource, type QueryRunner } from 'typeorm';
+import { isLockTimeout } from '../error-classes.ts';
+import { typeormLog } from '../typeorm-log.ts';
+import { findPending, insertExecuted, prepareTable, timestampOf } from './executed-migrations.ts';
+import { type Migration, nameOf, type SchemaMigration } from './migration.ts';
+
+export { DatabaseNewerError } from './executed-migrations.ts';
+export type { Migration } from './migration.ts';
+
+/** Any number: advisory locks belong to one database, and no other code takes a session-level one. */
+const LOCK_ID = 4_711_001;
+
+/** How often to look whether the other process that migrates has ended. */
+const LOCK_POLL_MS = 200;
+
+/**
+ * How long a migration in a transaction waits for a lock. Later statements on the table wait behind it, so the migration
+ * gives up after this time, lets them run and tries again, until it gets the lock.
+ */
+export const LOCK_WAIT_MS = 100;
+/** How much longer each pause between two tries is than the one before, and the longest pause. */
+const PAUSE_MS = 200;
+const MAX_PAUSE_MS = 2_000;
+
+/** The time between two warnings of one wait. */
+const WARN_MS = 30_000;
+
+/**
+ * Runs the migrations that were not run on this database, each in a transaction unless it says otherwise. Processes that
+ * start at once take turns; a process that has nothing to run waits for none. Throws `DatabaseNewerError`, and changes
+ * nothing, when a newer version has run migrations after which this version cannot use the database.
+ */
+export async function migrate(url: string, migrations: Migration[], log: Log): Promise<void> {
+  const dataSource = new DataSource({
+    type: 'postgres',
+    url,
+    // One session holds the lock and runs the migrations: a lost connection ends both.
+    poolSize: 1,
+    applicationName: 'creditlane migrations',
+    installExtensions: false,
+    logger: typeormLog(log),
+    poolErrorHandler: (err) => log.warn({ err }, 'connection lost while migrating'),
+  });
+  await dataSource.initialize();
+  const runner = dataSource.createQueryRunner();
+  try {
+    const known = migrations.map((Migration) => new Migration());
+    known.sort((a, b) => timestampOf(a) - timestampOf(b));
+    if ((await findPending(runner, known)).length > 0) await runPending(runner, known, log);
+  } finally {
+    await runner.release();
+    // The end of the session releases the lock.
+    await dataSource.destroy();
+  }
+}
+
+async function runPending(runner: QueryRunner, known: SchemaMigration[], log: Log): Promise<void> {
+  await takeLock(runner, log);
+  // A role may have a limit for its statements; the time of an index depends on its table.
+  await runner.query('SET statement_timeout = 0');
+  await whenUnlocked(log, 'migrations', async () => {
+    await runner.query(`SET lock_timeout = ${LOCK_WAIT_MS}`);
+    await prepareTable(runner);
+  });
+  for (const migration of await findPending(runner, known)) {
+    const name = nameOf(migration);
+    log.info({ migration: name }, 'migrating the database');
+    await whenUnlocked(log, name, () => run(runner, migration));
+    log.info({ migration: name }, 'database migrated');
+  }
+}
+
+/**
+ * Takes the lock. A session that waited in `pg_advisory_lock` would hold a snapshot, for whose end CREATE INDEX
+ * CONCURRENTLY of the other process waits: each would wait for the other.
+ */
+async function takeLock(runner: QueryRunner, log: Log): Promise<void> {
+  // PostgreSQL ends the session, and with it the lock, of a machine that is lost, not after its default of two hours.
+  await runner.query('SET tcp_keepalives_idle = 10');
+  await runner.query('SET tcp_keepalives_interval = 5');
+  await runner.query('SET tcp_keepalives_count = 3');
+  const warn = warnSeldom(() => log.warn('another process migrates the database'));
+  for (;;) {
+    const [row] = await runner.query('SELECT pg_try_advisory_lock($1) AS taken', [LOCK_ID]);
+    if (row.taken) return;
+    warn();
+    await delay(LOCK_POLL_MS);
+  }
+}
+
+async function run(runner: QueryRunner, migration: SchemaMigration): Promise<void> {
+  if (migration.transaction === false) {
+    // It waits for transactions that are older than it, and no read or write waits for it.
+    await runner.query('SET lock_timeout = 0');
+    await migration.up(runner);
+    return insertExecuted(runner, migration);
+  }
+  await runner.query(`SET lock_timeout = ${LOCK_WAIT_MS}`);
+  await runner.startTransaction();
+  try {
+    await migration.up(runner);
+    await insertExecuted(runner, migration);
+    await runner.commitTransaction();
+  } catch (error) {
+    // A rollback fails with the connection, whose loss `error` reports.
+    await runner.rollbackTransaction().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Runs `work` again for as long as others hold the locks that it needs. */
+async function whenUnlocked(log: Log, migration: string, work: () => Promise<void>): Promise<void> {
+  const warn = warnSeldom(() =>
+    log.warn({ migration }, 'a migration waits for a table that is in use'),
+  );
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      warn();
+      await delay(Math.min(MAX_PAUSE_MS, attempt * PAUSE_MS));
+    }
+  }
+}
+
+/** Calls `warn` at the first call, and again after `WARN_MS`. */
+function warnSeldom(warn: () => void): () => void {
+  let nextMs = 0;
+  return () => {
+    if (performance.now() < nextMs) return;
+    nextMs = performance.now() + WARN_MS;
+    warn();
+  };
+}
