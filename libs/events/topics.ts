@@ -5,6 +5,7 @@ import {
   type JsonValue,
   type MessageShape,
   toBinary,
+  toJson,
 } from '@bufbuild/protobuf';
 import {
   ApplicationExportedSchema,
@@ -90,6 +91,11 @@ export function decodeEvent(message: {
   } catch (cause) {
     throw new UndecodableEventError(`the value is not a ${type}`, { cause });
   }
+}
+
+/** The protobuf JSON of a decoded event. */
+export function toEventJson({ type, event }: DecodedEvent): JsonValue {
+  return toJson(schemaOf(type), event);
 }
 
 function schemaOf(type: string): (typeof EVENTS)[EventType] {

@@ -14,7 +14,7 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import { endSpansAfter, type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
 import type pg from 'pg';
-import { storeDeadLetter } from './dead-letters.ts';
+import { storeDeadLetter } from './dead-letters/dead-letters.ts';
 
 /** How often an event is tried in a transaction of its own before it becomes a dead letter. */
 const TRIES = 3;

@@ -1,5 +1,7 @@
 /** The decisions service: the record of what each creditor decided on each application submitted to it. */
+import type { EventMessage } from '@creditlane/events/message';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
+import { startRedriveWorker } from '@creditlane/messaging/dead-letters/redrive-worker';
 import { type Relay, startRelay } from '@creditlane/messaging/relay';
 import { purgeInbox } from '@creditlane/messaging/retention';
 import { createInboxHandler } from '@creditlane/messaging/transactional-inbox';
@@ -49,7 +51,7 @@ export async function startDecisions({
   const retention = startRetention({ pool, log, purges: [purgeInbox, purgeIdempotency] });
   closers.add('decisions retention', () => retention.close());
 
-  const handle = createInboxHandler({
+  const handleNew = createInboxHandler({
     consumer: SERVICE,
     pool,
     log,
@@ -59,15 +61,18 @@ export async function startDecisions({
       result: undefined,
     }),
   });
+  const handle = async (batch: EventMessage[]) => {
+    await handleNew(batch);
+    relay.wake();
+  };
   const subscription = await bus.subscribe({
     group: SERVICE,
     topics: [APPLICATIONS_TOPIC],
-    async handle(batch) {
-      await handle(batch);
-      relay.wake();
-    },
+    handle,
   });
   closers.add('decisions subscription', () => subscription.close());
+  const redrives = startRedriveWorker({ pool, consumer: SERVICE, handle, log, metrics });
+  closers.add('decisions redrives', () => redrives.close());
 
   const applications = connect(ApplicationsService, endpoints.applications, {
     signer,

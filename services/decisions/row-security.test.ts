@@ -35,6 +35,7 @@ test('every table is under row security, or out of the reach of requests', async
     outbox_lease: [],
     inbox: [],
     dead_letters: [],
+    dead_letter_redrives: [],
   });
 });
 

@@ -5,6 +5,7 @@ import { submissionsAndDecisions1763700000000 } from './migrations/0001-submissi
 import { decisionCalls1763900000000 } from './migrations/0002-decision-calls.ts';
 import { incomeStatus1764100000000 } from './migrations/0003-income-status.ts';
 import { rowSecurity1764600000000 } from './migrations/0004-row-security.ts';
+import { deadLetterRedrives1764700000000 } from './migrations/0005-dead-letter-redrives.ts';
 import { decisions as decisionsTable, submissions } from './tables.ts';
 
 export const decisions = defineService(
@@ -20,6 +21,7 @@ export const decisions = defineService(
         decisionCalls1763900000000,
         incomeStatus1764100000000,
         rowSecurity1764600000000,
+        deadLetterRedrives1764700000000,
       ],
       lockTimeout: true,
     },

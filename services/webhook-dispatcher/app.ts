@@ -1,5 +1,6 @@
 /** The webhook dispatcher: sends events to the integrations' own servers, signed and in order. */
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
+import { startRedriveWorker } from '@creditlane/messaging/dead-letters/redrive-worker';
 import { purgeInbox } from '@creditlane/messaging/retention';
 import { startRetention } from '@creditlane/postgres/retention';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
@@ -97,12 +98,15 @@ export async function startWebhookDispatcher(
   });
   closers.add(`${SERVICE} replays`, () => replays.close());
 
+  const handle = createIntake({ pool, log, metrics, sources, queue, leaseMs });
   const subscription = await bus.subscribe({
     group: SERVICE,
     topics: [...new Set(sources.map(({ topic }) => topic))],
-    handle: createIntake({ pool, log, metrics, sources, queue, leaseMs }),
+    handle,
   });
   closers.add(`${SERVICE} subscription`, () => subscription.close());
+  const redrives = startRedriveWorker({ pool, consumer: SERVICE, handle, log, metrics });
+  closers.add(`${SERVICE} redrives`, () => redrives.close());
 
   const sends = { egress, destinations, eventTypes, clock: systemClock, newId };
   const deps = { requests, log, queue, replays, ...sends };

@@ -67,6 +67,9 @@ test('every table is under row security, or out of the reach of requests', async
     // Of libs/messaging: only the service itself reads events.
     inbox: [],
     dead_letters: [],
+    dead_letter_redrives: [],
+    // What operators have asked for, which no request reads.
+    delivery_redrives: [],
   });
 });
 

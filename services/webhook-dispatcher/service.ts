@@ -9,6 +9,7 @@ import { replays1764300000000 } from './migrations/0005-replays.ts';
 import { deliveriesByDestination1764300000001 } from './migrations/0006-deliveries-by-destination.ts';
 import { replayJobs1764400000000 } from './migrations/0007-replay-jobs.ts';
 import { rowSecurity1764600000000 } from './migrations/0008-row-security.ts';
+import { redrives1764700000000 } from './migrations/0009-redrives.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -29,6 +30,7 @@ export const webhookDispatcher = defineService(
         deliveriesByDestination1764300000001,
         replayJobs1764400000000,
         rowSecurity1764600000000,
+        redrives1764700000000,
       ],
       poolSize: { default: 8, min: 3 },
     },

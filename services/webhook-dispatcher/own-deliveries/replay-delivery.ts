@@ -76,7 +76,7 @@ export async function replayDelivery(
 }
 
 /** Why a delivery in this state cannot be replayed. */
-function refusalOf(found: ReplayableRow): Fault | undefined {
+export function refusalOf(found: ReplayableRow): Fault | undefined {
   const { state, replays, unsendable, destinationDisabled } = found;
   if (state === 'waiting' || state === 'due') {
     return conflict('delivery_pending', 'The delivery is neither delivered nor dead yet.');

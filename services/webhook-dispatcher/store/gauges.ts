@@ -21,7 +21,7 @@ export const findOldestUndelivered = defineStatement<{ age_s: number | null }>(
 
 export const countDeadLetters = defineStatement<{ count: number }>(
   'measure_dead_letters',
-  'SELECT count(*) FROM dead_letters',
+  'SELECT count(*) FROM dead_letters WHERE handled_at IS NULL',
 );
 
 export const countDisabledDestinations = defineStatement<{ count: number }>(

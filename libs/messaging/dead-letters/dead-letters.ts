@@ -1,8 +1,8 @@
 /**
  * Dead letters: events that a consumer could not handle, stored whole with the reason, for an operator.
  *
- * An operator redrives a dead letter by giving its message to its consumer again, in a version that can
- * handle it. The inbox does not contain the event, because its row was rolled back with the failed
+ * An operator redrives a dead letter (redrives.ts): the running consumer gets its message again, in a version
+ * that can handle it. The inbox does not contain the event, because its row was rolled back with the failed
  * attempt. A consumer that compares a submission's sequence numbers drops the event when it has handled
  * a later event of that submission, because an older decision must not follow a newer one. So only the
  * last event of its submission takes effect; the other dead letters stay as a record.
@@ -34,7 +34,9 @@ const MAX_REASON_LENGTH = 2_000;
 const insertDeadLetter = defineStatement(
   'dead_letter_park',
   `INSERT INTO dead_letters (consumer, topic, key, headers, value, reason)
-   VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+   VALUES ($1, $2, $3, $4, $5, $6)
+   -- A later attempt may fail for another reason, and that of the running version is the one to read.
+   ON CONFLICT (consumer, (headers ->> 'ce_id')) DO UPDATE SET reason = excluded.reason`,
 );
 
 /** Stores a message with the error that its handling ended with; a repeated message is stored once. */

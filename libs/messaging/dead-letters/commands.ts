@@ -1,0 +1,154 @@
+/** The commands of operators for the dead letters of a consumer: list, look, handle again. */
+import type { JsonValue } from '@bufbuild/protobuf';
+import { decodeEvent, toEventJson } from '@creditlane/events/topics';
+import { defineStatement } from '@creditlane/postgres/statement';
+import {
+  type CommandContext,
+  CommandOptionError,
+  type CommandOptions,
+  type ServiceCommand,
+} from '@creditlane/service/service-command';
+import { maskText, maskValue } from './masked-event.ts';
+import { requestRedrives } from './redrives.ts';
+
+type Context = CommandContext<Record<never, never>>;
+
+/** A page of the list. */
+const MAX_LISTED = 100;
+
+export const DEAD_LETTER_COMMANDS: Readonly<Record<string, ServiceCommand<Record<never, never>>>> =
+  {
+    'dead-letters': {
+      options: { after: { type: 'string' }, handled: { type: 'boolean' } },
+      run: list,
+    },
+    'dead-letter': { options: { id: { type: 'string' } }, run: look },
+    'redrive-dead-letters': {
+      options: {
+        id: { type: 'string' },
+        all: { type: 'boolean' },
+        type: { type: 'string' },
+        by: { type: 'string' },
+      },
+      run: redrive,
+    },
+  };
+
+interface ListedRow {
+  id: number;
+  consumer: string;
+  topic: string;
+  type: string | null;
+  eventId: string | null;
+  parkedAt: Date;
+  handledAt: Date | null;
+  /** Its first line. */
+  reason: string;
+  redrives: number;
+}
+
+const COLUMNS = `d.id, d.consumer, d.topic, d.headers ->> 'ce_type' AS type,
+     d.headers ->> 'ce_id' AS "eventId", d.parked_at AS "parkedAt", d.handled_at AS "handledAt",
+     (SELECT count(*) FROM dead_letter_redrives AS r WHERE r.dead_letter_id = d.id) AS redrives`;
+
+const selectPage = defineStatement<ListedRow>(
+  'dead_letters_list',
+  `SELECT ${COLUMNS}, split_part(d.reason, E'\\n', 1) AS reason
+   FROM dead_letters AS d WHERE d.id > $1 AND ($2 OR d.handled_at IS NULL) ORDER BY d.id LIMIT $3`,
+);
+
+/** Prints a page, oldest first, and the `--after` of the next page, if there is one. */
+async function list({ database, print }: Context, options: CommandOptions): Promise<boolean> {
+  const after = options.after === undefined ? 0 : idOf(options, 'after');
+  const values = [after, options.handled === true, MAX_LISTED + 1];
+  const rows = await selectPage.run(database.pool, values);
+  const page = rows.slice(0, MAX_LISTED);
+  for (const { type, eventId, ...row } of page) {
+    print({ ...row, type: maskText(type ?? ''), eventId: maskText(eventId ?? '') });
+  }
+  print({ listed: page.length, ...(rows.length > page.length && { after: page.at(-1)?.id }) });
+  return true;
+}
+
+interface DeadLetterRow extends ListedRow {
+  key: string;
+  headers: Record<string, string>;
+  value: Uint8Array;
+}
+
+const selectOne = defineStatement<DeadLetterRow>(
+  'dead_letter_find',
+  `SELECT ${COLUMNS}, d.reason, d.key, d.headers, d.value FROM dead_letters AS d WHERE d.id = $1`,
+);
+
+const selectRedrives = defineStatement(
+  'dead_letter_redrives_find',
+  `SELECT requested_by AS "requestedBy", requested_at AS "requestedAt",
+     finished_at AS "finishedAt", outcome, reason
+   FROM dead_letter_redrives WHERE dead_letter_id = $1 ORDER BY id`,
+);
+
+/** Prints one dead letter with its event, masked, and its redrives. */
+async function look({ database, print }: Context, options: CommandOptions): Promise<boolean> {
+  const id = idOf(options, 'id');
+  const [row] = await selectOne.run(database.pool, [id]);
+  if (row === undefined) {
+    print({ id, found: false });
+    return false;
+  }
+  const { consumer, topic, type, eventId, parkedAt, handledAt, reason, key, headers, value } = row;
+  print({
+    ...{ id, consumer, topic, type: maskText(type ?? ''), eventId: maskText(eventId ?? '') },
+    ...{ parkedAt, handledAt, reason, key: maskText(key), time: maskText(headers.ce_time ?? '') },
+    bytes: value.byteLength,
+    event: maskedEvent(headers, value),
+    redrives: await selectRedrives.run(database.pool, [id]),
+  });
+  return true;
+}
+
+/** Null for bytes that this version cannot decode: nothing tells what they contain. */
+function maskedEvent(headers: Record<string, string>, value: Uint8Array): JsonValue {
+  try {
+    return maskValue(toEventJson(decodeEvent({ headers, value })));
+  } catch {
+    return null;
+  }
+}
+
+/** Requests that the running consumer handles dead letters again, and prints the id of each. */
+async function redrive({ database, print }: Context, options: CommandOptions): Promise<boolean> {
+  const { type, all } = options;
+  if ((options.id === undefined) === (all !== true)) {
+    throw new CommandOptionError('either --id or --all must be given');
+  }
+  const filter = {
+    id: options.id === undefined ? undefined : idOf(options, 'id'),
+    type: type === undefined ? undefined : String(type),
+  };
+  const requested = await requestRedrives(database.pool, filter, operatorOf(options));
+  for (const id of requested) print({ id, requested: true });
+  print({ requested: requested.length });
+  return requested.length > 0 || all === true;
+}
+
+/**
+ * Who asks, for the record of redrives.
+ * @throws CommandOptionError without a name
+ */
+export function operatorOf({ by }: CommandOptions): string {
+  const name = String(by ?? '').trim();
+  if (name === '' || name.length > 100) {
+    throw new CommandOptionError('--by must be given: who asks, in at most 100 characters');
+  }
+  return name;
+}
+
+/** @throws CommandOptionError without the option, or when it is no number of a dead letter */
+function idOf(options: CommandOptions, name: string): number {
+  const value = Number(options[name]);
+  if (!Number.isSafeInteger(value) || value < 0) {
+    throw new CommandOptionError(`--${name} must be given, as the number of a dead letter`);
+  }
+  return value;
+}

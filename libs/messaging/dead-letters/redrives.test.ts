@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { type EventMessage, toMessage } from '@creditlane/events/message';
+import { defineStatement } from '@creditlane/postgres/statement';
+import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
+import type { PeriodicTask } from '@creditlane/runtime/concurrency/periodic-task';
+import { silentLog } from '@creditlane/runtime/test-log';
+import type { CommandOptions } from '@creditlane/service/service-command';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openMessagingTestDatabase } from '../test-messaging-database.ts';
+import { createInboxHandler } from '../transactional-inbox.ts';
+import { DEAD_LETTER_COMMANDS } from './commands.ts';
+import { startRedriveWorker } from './redrive-worker.ts';
+
+let db: OpenTestDatabase;
+let handle: (batch: EventMessage[]) => Promise<void>;
+/** Why no event can be handled; undefined when every event can. */
+let problem: string | undefined;
+let worker: PeriodicTask | undefined;
+
+const insertEffect = defineStatement('redrive_effect', 'INSERT INTO effects (key) VALUES ($1)');
+
+beforeAll(async () => {
+  db = await openMessagingTestDatabase('redrives');
+  await db.pool.query('CREATE TABLE effects (key text)');
+  const { pool, metrics } = db;
+  handle = createInboxHandler({
+    ...{ consumer: 'test', pool, metrics, log: silentLog },
+    planWrites(events) {
+      if (problem) throw Object.assign(new Error(problem), { loggable: true });
+      return { writes: events.map(({ key }) => insertEffect.query([key])), result: undefined };
+    },
+  });
+});
+beforeEach(async () => {
+  await db.pool.query('TRUNCATE effects, inbox, dead_letters, dead_letter_redrives');
+});
+afterEach(() => worker?.close());
+afterAll(() => db.close());
+
+function message(conditions: string): EventMessage {
+  const applicationId = randomUUID();
+  return toMessage(
+    {
+      ...{ id: randomUUID(), topic: 'creditlane.decisions.v1', key: applicationId },
+      type: 'creditlane.decisions.v1.DecisionRecorded',
+      payload: {
+        ...{ applicationId, sequence: '3' },
+        decision: { decision: 'DECISION_VALUE_APPROVED', conditions, paymentAmount: 412.5 },
+      },
+      time: new Date(),
+    },
+    'decisions',
+  );
+}
+
+/** Handles a message that fails for this reason, and returns the number of its dead letter. */
+async function storeDeadLetter(reason: string, sent = message('')): Promise<number> {
+  problem = reason;
+  await handle([sent]);
+  const { rows } = await db.pool.query<{ id: number }>('SELECT max(id) AS id FROM dead_letters');
+  return rows[0]?.id ?? expect.unreachable();
+}
+
+async function runCommand(name: string, options: CommandOptions = {}) {
+  const lines: object[] = [];
+  const print = (line: object) => void lines.push(JSON.parse(JSON.stringify(line)));
+  const command = DEAD_LETTER_COMMANDS[name] ?? expect.unreachable();
+  const isDone = await command.run({ settings: {}, database: db, print }, options);
+  return { isDone, lines };
+}
+
+const look = async (id: number) => {
+  const { lines } = await runCommand('dead-letter', { id: String(id) });
+  return lines[0] as { handledAt: string | null; reason: string; redrives: { outcome: string }[] };
+};
+
+function startWorker(): void {
+  const { pool, metrics } = db;
+  worker = startRedriveWorker({
+    ...{ consumer: 'test', pool, metrics, handle, log: silentLog },
+    pollMs: 10,
+  });
+}
+
+test('a dead letter that is redriven takes effect once, and the record says who asked for it', async () => {
+  const id = await storeDeadLetter('the version before cannot handle it');
+  expect((await runCommand('dead-letters')).lines).toMatchObject([
+    { id, consumer: 'test', reason: expect.stringContaining('the version before'), redrives: 0 },
+    { listed: 1 },
+  ]);
+
+  problem = undefined;
+  const asked = { id: String(id), by: 'ana' };
+  expect((await runCommand('redrive-dead-letters', asked)).lines).toEqual([
+    { id, requested: true },
+    { requested: 1 },
+  ]);
+  // A second request before the consumer has taken the first is none.
+  expect(await runCommand('redrive-dead-letters', asked)).toMatchObject({ isDone: false });
+  startWorker();
+  await expect
+    .poll(() => look(id))
+    .toMatchObject({
+      handledAt: expect.any(String),
+      redrives: [{ requestedBy: 'ana', outcome: 'handled', reason: null }],
+    });
+  expect((await db.pool.query('SELECT FROM effects')).rowCount).toBe(1);
+  expect((await runCommand('dead-letters')).lines).toEqual([{ listed: 0 }]);
+  expect((await runCommand('dead-letters', { handled: true })).lines).toHaveLength(2);
+  // What is handled is not handled again.
+  expect(await runCommand('redrive-dead-letters', asked)).toMatchObject({ isDone: false });
+});
+
+test('a redrive that fails is recorded with the reason, and may be requested again', async () => {
+  const id = await storeDeadLetter('first reason');
+  problem = 'second reason';
+  startWorker();
+  for (const attempts of [1, 2]) {
+    await runCommand('redrive-dead-letters', { all: true, by: 'ana' });
+    await expect
+      .poll(async () => (await look(id)).redrives.map(({ outcome }) => outcome))
+      .toEqual(Array(attempts).fill('failed'));
+  }
+  expect(await look(id)).toMatchObject({
+    handledAt: null,
+    reason: expect.stringContaining('second reason'),
+    redrives: [{}, { reason: expect.stringContaining('second reason') }],
+  });
+});
+
+test('a redrive whose process died is taken over, and an event that was handled meanwhile has no second effect', async () => {
+  const sent = message('');
+  const id = await storeDeadLetter('a reason', sent);
+  await runCommand('redrive-dead-letters', { id: String(id), by: 'ana' });
+  problem = undefined;
+  // A process that took the request handled the event, and died before it recorded that.
+  await db.pool.query(`UPDATE dead_letter_redrives SET taken_at = now() - interval '2 minutes'`);
+  await handle([sent]);
+  startWorker();
+  await expect.poll(() => look(id)).toMatchObject({ redrives: [{ outcome: 'handled' }] });
+  expect((await db.pool.query('SELECT FROM effects')).rowCount).toBe(1);
+});
+
+test('a look at a dead letter shows the ids, names and numbers of its event, and no other text', async () => {
+  const sent = message('Call Tremblay at 514 555 0123');
+  const id = await storeDeadLetter('a reason', sent);
+  const seen = await look(id);
+  expect(seen).toMatchObject({
+    type: 'creditlane.decisions.v1.DecisionRecorded',
+    eventId: sent.headers.ce_id,
+    event: {
+      applicationId: sent.key,
+      sequence: '3',
+      decision: {
+        decision: 'DECISION_VALUE_APPROVED',
+        conditions: '<29 characters>',
+        paymentAmount: 412.5,
+      },
+    },
+  });
+  expect(JSON.stringify(seen)).not.toContain('Tremblay');
+});
+
+test('bytes that are no event are shown by their number, and a message without an id is not redriven', async () => {
+  const { headers, ...sent } = message('');
+  const bytes = Buffer.from('Tremblay, 046 454 286');
+  const { ce_id: _, ...withoutId } = headers;
+  const id = await storeDeadLetter('a reason', { ...sent, headers: withoutId, value: bytes });
+  const seen = await look(id);
+  expect(seen).toMatchObject({ bytes: bytes.byteLength, event: null });
+  expect(JSON.stringify(seen)).not.toContain('Tremblay');
+  expect(await runCommand('redrive-dead-letters', { id: String(id), by: 'ana' })).toEqual({
+    isDone: false,
+    lines: [{ requested: 0 }],
+  });
+});
+
+test('a redrive without a choice of dead letters or without a name is refused', async () => {
+  for (const options of [{ by: 'ana' }, { id: '1', all: true, by: 'ana' }, { all: true }]) {
+    await expect(runCommand('redrive-dead-letters', options)).rejects.toThrow('must be given');
+  }
+});

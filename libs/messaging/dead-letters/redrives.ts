@@ -1,0 +1,124 @@
+/**
+ * Redrives: the requests of operators that a consumer handles its dead letters again. Each is a row, which is
+ * the request, its queue, and the record of who asked for it and how it ended.
+ */
+import type { EventMessage } from '@creditlane/events/message';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import { isCanonicalUuid } from '@creditlane/runtime/ids';
+
+/** The SQL statements of a migration that creates the redrives of dead letters. */
+export const createRedrivesSql: readonly string[] = [
+  'ALTER TABLE dead_letters ADD COLUMN handled_at timestamptz',
+  `CREATE TABLE dead_letter_redrives (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    dead_letter_id bigint NOT NULL,
+    requested_by text NOT NULL,
+    requested_at timestamptz NOT NULL DEFAULT now(),
+    taken_at timestamptz,
+    finished_at timestamptz,
+    outcome text CHECK (outcome IN ('handled', 'failed')),
+    reason text
+  )`,
+  `CREATE UNIQUE INDEX dead_letter_redrives_unfinished ON dead_letter_redrives (dead_letter_id)
+   WHERE finished_at IS NULL`,
+  'CREATE INDEX dead_letter_redrives_of ON dead_letter_redrives (dead_letter_id, id)',
+];
+
+export const dropRedrivesSql: readonly string[] = [
+  'DROP TABLE dead_letter_redrives',
+  'ALTER TABLE dead_letters DROP COLUMN handled_at',
+];
+
+/** Which dead letters to handle again: one, or those that are not handled yet, of a type or of any. */
+export interface RedriveFilter {
+  readonly id: number | undefined;
+  readonly type: string | undefined;
+}
+
+// An event without an id can never be handled: the inbox recognises events by it.
+const insertRequests = defineStatement<{ dead_letter_id: number }>(
+  'redrive_request',
+  `INSERT INTO dead_letter_redrives (dead_letter_id, requested_by)
+   SELECT id, $1 FROM dead_letters
+   WHERE handled_at IS NULL AND headers ->> 'ce_id' IS NOT NULL
+     AND ($2::bigint IS NULL OR id = $2) AND ($3::text IS NULL OR headers ->> 'ce_type' = $3)
+   ORDER BY id
+   ON CONFLICT (dead_letter_id) WHERE finished_at IS NULL DO NOTHING
+   RETURNING dead_letter_id`,
+);
+
+/** Requests redrives, and resolves to the ids of the dead letters that had none under way. */
+export async function requestRedrives(
+  db: Queryable,
+  { id, type }: RedriveFilter,
+  requestedBy: string,
+): Promise<number[]> {
+  const rows = await insertRequests.run(db, [requestedBy, id ?? null, type ?? null]);
+  return rows.map(({ dead_letter_id }) => dead_letter_id);
+}
+
+/** A redrive that this process has taken, and the message to handle. */
+export interface TakenRedrive {
+  readonly id: number;
+  readonly deadLetterId: number;
+  readonly requestedBy: string;
+  readonly message: EventMessage;
+}
+
+// A redrive that its process did not finish is taken again after a minute; the inbox recognises the event if the
+// process had handled it.
+const take = defineStatement<Omit<TakenRedrive, 'message'> & EventMessage>(
+  'redrive_take',
+  `WITH taken AS (
+     UPDATE dead_letter_redrives SET taken_at = now()
+     WHERE id = ANY (ARRAY(
+       SELECT r.id FROM dead_letter_redrives AS r JOIN dead_letters AS d ON d.id = r.dead_letter_id
+       WHERE r.finished_at IS NULL AND d.consumer = $1
+         AND (r.taken_at IS NULL OR r.taken_at < now() - interval '1 minute')
+       ORDER BY r.id LIMIT $2 FOR UPDATE OF r SKIP LOCKED))
+     RETURNING id, dead_letter_id, requested_by
+   )
+   SELECT taken.id, d.id AS "deadLetterId", taken.requested_by AS "requestedBy",
+     d.topic, d.key, d.headers, d.value
+   FROM taken JOIN dead_letters AS d ON d.id = taken.dead_letter_id ORDER BY d.id`,
+);
+
+/** Takes the consumer's oldest requests that no other process has, in the order of the dead letters. */
+export async function takeRedrives(
+  db: Queryable,
+  consumer: string,
+  limit: number,
+): Promise<TakenRedrive[]> {
+  const rows = await take.run(db, [consumer, limit]);
+  return rows.map(({ topic, key, headers, value, ...redrive }) => ({
+    ...redrive,
+    message: { topic, key, headers, value },
+  }));
+}
+
+const finish = defineStatement<{ outcome: 'handled' | 'failed' }>(
+  'redrive_finish',
+  `WITH handled AS (
+     UPDATE dead_letters AS d SET handled_at = now()
+     WHERE d.id = $2 AND EXISTS (
+       SELECT FROM inbox WHERE inbox.consumer = d.consumer AND inbox.event_id = $3::uuid)
+     RETURNING d.id
+   )
+   UPDATE dead_letter_redrives AS r
+   SET finished_at = now(), outcome = CASE WHEN handled.id IS NULL THEN 'failed' ELSE 'handled' END,
+     reason = CASE WHEN handled.id IS NULL THEN split_part(d.reason, E'\\n', 1) END
+   FROM dead_letters AS d LEFT JOIN handled ON handled.id = d.id
+   WHERE r.id = $1 AND d.id = $2
+   RETURNING r.outcome`,
+);
+
+/** Records how the redrive of a handled message ended: the inbox has its event, or it is a dead letter again. */
+export async function finishRedrive(
+  db: Queryable,
+  { id, deadLetterId, message }: TakenRedrive,
+): Promise<'handled' | 'failed'> {
+  const { ce_id: eventId = '' } = message.headers;
+  const values = [id, deadLetterId, isCanonicalUuid(eventId) ? eventId : null];
+  const [row] = await finish.run(db, values);
+  return row?.outcome ?? 'failed';
+}

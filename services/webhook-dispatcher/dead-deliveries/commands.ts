@@ -1,0 +1,152 @@
+/** The commands of operators for dead deliveries: list, look, send again. */
+import { DEAD_LETTER_COMMANDS, operatorOf } from '@creditlane/messaging/dead-letters/commands';
+import { runQuery } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import { isCanonicalUuid, NIL_UUID, newId } from '@creditlane/runtime/ids';
+import {
+  type CommandContext,
+  CommandOptionError,
+  type CommandOptions,
+  type ServiceCommand,
+} from '@creditlane/service/service-command';
+import { refusalOf } from '../own-deliveries/replay-delivery.ts';
+import type { SETTINGS } from '../settings.ts';
+import {
+  findDeadDeliveries,
+  findDelivery,
+  findDeliveryRedrives,
+  insertDeliveryRedrive,
+} from '../store/dead-deliveries.ts';
+import { findAttemptsQuery } from '../store/own-deliveries.ts';
+import { insertReplayJob } from '../store/replay-jobs.ts';
+import { beginReplays, lockEarlierPending, lockReplayable } from '../store/replays.ts';
+
+type Context = CommandContext<typeof SETTINGS>;
+
+/** A page of a list. */
+const MAX_LISTED = 100;
+/** The owner of a replay that an operator has asked for, in the place of the integration: no caller has this id. */
+const OPERATOR = NIL_UUID;
+
+export const COMMANDS: Readonly<Record<string, ServiceCommand<typeof SETTINGS>>> = {
+  ...DEAD_LETTER_COMMANDS,
+  'dead-deliveries': {
+    options: { destination: { type: 'string' }, after: { type: 'string' } },
+    run: list,
+  },
+  'dead-delivery': { options: { id: { type: 'string' } }, run: look },
+  'redrive-deliveries': {
+    options: {
+      id: { type: 'string' },
+      destination: { type: 'string' },
+      event: { type: 'string' },
+      by: { type: 'string' },
+    },
+    run: redrive,
+  },
+  'delivery-redrives': { options: {}, run: listRedrives },
+};
+
+/** Prints a page, oldest first, and the `--after` of the next page, if there is one. No body is printed. */
+async function list({ database, print }: Context, options: CommandOptions): Promise<boolean> {
+  const { destination, after } = options;
+  const rows = await findDeadDeliveries(database.pool, {
+    ...(destination !== undefined && { destinationId: uuidOf(options, 'destination') }),
+    ...(after !== undefined && { after: uuidOf(options, 'after') }),
+    limit: MAX_LISTED + 1,
+  });
+  const page = rows.slice(0, MAX_LISTED);
+  for (const row of page) print(row);
+  print({ listed: page.length, ...(rows.length > page.length && { after: page.at(-1)?.id }) });
+  return true;
+}
+
+/** Prints a delivery with its latest attempts. */
+async function look({ database, print }: Context, options: CommandOptions): Promise<boolean> {
+  const id = uuidOf(options, 'id');
+  const found = await findDelivery(database.pool, id);
+  if (found === undefined) {
+    print({ id, found: false });
+    return false;
+  }
+  const latest = await runQuery(database.pool, findAttemptsQuery(id, MAX_LISTED));
+  print({ ...found, latestAttempts: latest });
+  return true;
+}
+
+/** Sends one dead delivery again, or all of a destination, which the running dispatchers pace. */
+async function redrive(context: Context, options: CommandOptions): Promise<boolean> {
+  const requestedBy = operatorOf(options);
+  if ((options.id === undefined) === (options.destination === undefined)) {
+    throw new CommandOptionError('either --id or --destination must be given');
+  }
+  if (options.id !== undefined) {
+    return redriveOne(context, uuidOf(options, 'id'), requestedBy);
+  }
+  const event = options.event === undefined ? null : String(options.event);
+  return redriveAll(context, { destinationId: uuidOf(options, 'destination'), event }, requestedBy);
+}
+
+/** The running dispatchers find the delivery in their next poll. */
+async function redriveOne({ database, print }: Context, id: string, requestedBy: string) {
+  const found = await findDelivery(database.pool, id);
+  if (found?.state !== 'dead') {
+    print({ id, redriven: false, problem: 'there is no dead delivery with this id' });
+    return false;
+  }
+  const { destinationId } = found;
+  const problem = await inTransaction(database.pool, async (tx) => {
+    const waits = await lockEarlierPending(tx, id, destinationId);
+    // Revision 0: only the integrations service knows whether a disabled destination was set anew since.
+    const locked = await lockReplayable(tx, id, { destinationId, revision: 0 });
+    if (locked === undefined) return 'the delivery was deleted meanwhile';
+    const refusal = refusalOf(locked);
+    if (refusal !== undefined) return refusal.message;
+    await beginReplays(tx, [{ id, waits }]);
+    await insertDeliveryRedrive(tx, requestedBy, { deliveryId: id });
+    return undefined;
+  });
+  print({ id, redriven: problem === undefined, ...(problem !== undefined && { problem }) });
+  return problem === undefined;
+}
+
+interface Wanted {
+  destinationId: string;
+  /** The name of the event type; null: any. */
+  event: string | null;
+}
+
+async function redriveAll({ database, print }: Context, wanted: Wanted, requestedBy: string) {
+  const { destinationId, event } = wanted;
+  const replayId = newId();
+  const job = {
+    ...{ id: replayId, integrationId: OPERATOR, destinationId, event },
+    ...{ deliveryState: 'dead' as const, createdFrom: null, createdBefore: null },
+  };
+  const isRequested = await inTransaction(database.pool, async (tx) => {
+    if ((await insertReplayJob(tx, job)) === undefined) return false;
+    await insertDeliveryRedrive(tx, requestedBy, { replayId });
+    return true;
+  });
+  print(
+    isRequested
+      ? { destinationId, replayId, requested: true }
+      : { destinationId, requested: false, problem: 'another replay of it is not finished yet' },
+  );
+  return isRequested;
+}
+
+/** Prints the last redrives of deliveries: who asked for them, and how far they are. */
+async function listRedrives({ database, print }: Context): Promise<boolean> {
+  for (const row of await findDeliveryRedrives(database.pool, MAX_LISTED)) print(row);
+  return true;
+}
+
+/** @throws CommandOptionError without the option, or when it is no UUID */
+function uuidOf(options: CommandOptions, name: string): string {
+  const value = String(options[name] ?? '').toLowerCase();
+  if (!isCanonicalUuid(value)) {
+    throw new CommandOptionError(`--${name} must be given, as a UUID`);
+  }
+  return value;
+}
