@@ -4,18 +4,20 @@ import { createTestDatabase } from '@creditlane/postgres/test-database';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import type { ServiceDeclaration } from './define-service.ts';
+import { withChecks } from './test-migration-checks.ts';
 
 /**
  * Runs the migrations of a service on a new database, and reverts them. Resolves to the statements that
- * would make the tables those of the entities, and to the tables that are left after the reversion; both
- * are empty for correct migrations.
+ * would make the tables those of the entities, to the tables that are left after the reversion, and to the findings of
+ * `withChecks`; all are empty for correct migrations.
  */
 export async function runMigrationsBothWays({
   name,
   database: declared,
-}: ServiceDeclaration): Promise<{ missing: string[]; left: string[] }> {
+}: ServiceDeclaration): Promise<{ missing: string[]; left: string[]; findings: string[] }> {
   const { entities = [], migrations = [] } = declared ?? {};
   const { url, drop } = await createTestDatabase(`${name}_schema`);
+  const findings: string[] = [];
   const database = await openDatabase({
     url,
     name,
@@ -23,7 +25,7 @@ export async function runMigrationsBothWays({
     log: silentLog,
     metrics: new Metrics(),
     entities: [...entities],
-    migrations: [...migrations],
+    migrations: migrations.map((migration) => withChecks(migration, findings)),
   });
   try {
     const { upQueries } = await database.dataSource.driver.createSchemaBuilder().log();
@@ -36,6 +38,7 @@ export async function runMigrationsBothWays({
     return {
       missing: upQueries.map(({ query }) => query),
       left: tables.map(({ tablename }: { tablename: string }) => tablename),
+      findings,
     };
   } finally {
     await database.close();

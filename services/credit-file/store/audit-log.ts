@@ -142,9 +142,15 @@ interface RecordRow {
   hash: Buffer;
 }
 
+// `*` would make PostgreSQL refuse the prepared statements of an earlier version once the table has another column.
+const RECORD_COLUMNS = `record.retailer_id, record.seq, record.recorded_at, record.action, record.actor_kind,
+    record.actor, record.request_id, record.purpose, record.application_id, record.applicant_id,
+    record.pull_id, record.file_id, record.consent_id, record.source, record.outcome, record.hash`;
+
 const selectRecords = defineStatement<RecordRow>(
   'audit_records_after',
-  `SELECT * FROM audit_records WHERE retailer_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
+  `SELECT ${RECORD_COLUMNS}
+   FROM audit_records AS record WHERE retailer_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
 );
 
 /** The next records of a retailer's chain. */
@@ -159,7 +165,7 @@ export async function findRecordsAfter(
 
 const selectPullRecords = defineStatement<RecordRow & { previous_hash: Buffer | null }>(
   'audit_records_of_pull',
-  `SELECT record.*, previous.hash AS previous_hash
+  `SELECT ${RECORD_COLUMNS}, previous.hash AS previous_hash
    FROM audit_records AS record
    LEFT JOIN audit_records AS previous
      ON previous.retailer_id = record.retailer_id AND previous.seq = record.seq - 1
