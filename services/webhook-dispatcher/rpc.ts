@@ -9,8 +9,7 @@ import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { DELIVERY_STATES, stateNameOf } from './delivery-states.ts';
 import { type EventTypes, recordIdsOf } from './events/record-ids.ts';
-import { listDeliveries } from './store/delivery-list.ts';
-import type { DeliveryRow } from './tables.ts';
+import { type ListedDelivery, listDeliveries } from './store/delivery-list.ts';
 
 export function webhooksRoutes(database: Database, eventTypes: EventTypes): ServiceRoutes {
   return implement(
@@ -36,7 +35,7 @@ export function webhooksRoutes(database: Database, eventTypes: EventTypes): Serv
   );
 }
 
-function toMessage(row: DeliveryRow, eventTypes: EventTypes) {
+function toMessage(row: ListedDelivery, eventTypes: EventTypes) {
   const { id, eventId, destinationId, orderingKey, message, nextAttemptAt } = row;
   return {
     deliveryId: id,

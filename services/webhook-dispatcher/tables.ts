@@ -19,7 +19,6 @@ export interface AttemptRow {
   durationMs: number;
   status: number | null;
   failure: string | null;
-  delivery: DeliveryRow;
 }
 
 export type DeliveryStateName = 'waiting' | 'due' | 'delivered' | 'dead';
@@ -37,7 +36,6 @@ export interface DeliveryRow {
   message: MessageRow;
   /** `null` until the first result at the destination. */
   destination: DestinationStateRow | null;
-  attempts: AttemptRow[];
 }
 
 /** The message of an event, stored once for all its destinations. */
@@ -84,11 +82,11 @@ export const deliveries = new EntitySchema<DeliveryRow>({
       target: 'destination_states',
       joinColumn: { name: 'destination_id' },
     },
-    attempts: { type: 'one-to-many', target: 'attempts', inverseSide: 'delivery' },
   },
 });
 
-const attempts = new EntitySchema<AttemptRow>({
+/** The requests of deliveries. */
+export const attempts = new EntitySchema<AttemptRow>({
   name: 'attempts',
   columns: {
     deliveryId: { type: 'uuid', name: 'delivery_id', primary: true },
@@ -97,13 +95,6 @@ const attempts = new EntitySchema<AttemptRow>({
     durationMs: { type: 'integer', name: 'duration_ms' },
     status: { type: 'smallint', nullable: true },
     failure: { type: 'text', nullable: true },
-  },
-  relations: {
-    delivery: {
-      type: 'many-to-one',
-      target: 'deliveries',
-      joinColumn: { name: 'delivery_id' },
-    },
   },
 });
 
