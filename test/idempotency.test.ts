@@ -96,7 +96,7 @@ describe('a write that is repeated with its Idempotency-Key has one effect', () 
     expect(await platform.inbox.list()).toHaveLength(1);
   });
 
-  test('an integration registered, or an API key issued, twice with one idempotency key exists once', async () => {
+  test('an integration registered, an API key issued or a destination set twice with one idempotency key exists once', async () => {
     const asPlatform = platform.connect({ apiKey: platform.demo.keys.platform });
     const header = { 'Idempotency-Key': randomUUID() };
     const register = (name: string) => asPlatform.registerIntegration({ body: { name }, header });
@@ -113,6 +113,13 @@ describe('a write that is repeated with its Idempotency-Key has one effect', () 
     const [issued, reissued] = [await issue(), await issue()];
     expect([issued.replayed, reissued.replayed]).toEqual([false, true]);
     expect(reissued.body).toEqual(issued.body);
+
+    const body = { url: 'https://hooks.example.com/creditlane' };
+    const set = () => asPlatform.setDestination({ path: { integrationId }, body, header });
+    const [shown, again] = [await set(), await set()];
+    expect([shown.replayed, again.replayed]).toEqual([false, true]);
+    expect(again.body).toEqual(shown.body);
+    expect(again.body.secret).toMatch(/^whsec_/);
   });
 
   test('a key of more than 255 characters is refused with a message that names the header', async () => {

@@ -27,7 +27,8 @@ async function rejection(call: Promise<unknown>): Promise<CreditlaneError> {
 describe('a client', () => {
   test.each(Object.entries(OPERATIONS))(
     'has a function %s that sends the described method and path, and a key with each POST',
-    async (id, { method, path }) => {
+    async (id, entry) => {
+      const { method, path } = entry;
       const { client, requests } = await start([json(200, { data: [], nextCursor: null })]);
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
       const values = Object.fromEntries(names.map((name) => [name, `${name} 1/2`]));
@@ -42,8 +43,9 @@ describe('a client', () => {
       expect([request?.method, request?.url]).toEqual([method, `/v1${expected}`]);
       expect(request?.headers.authorization).toBe('Bearer cl_test_key');
       expect(typeof request?.headers['idempotency-key']).toBe(
-        method === 'POST' ? 'string' : 'undefined',
+        'takesKey' in entry ? 'string' : 'undefined',
       );
+      expect('takesKey' in entry).toBe(method === 'POST' || id === 'setDestination');
     },
   );
 

@@ -13,6 +13,8 @@ export interface OperationEntry {
   readonly path: string;
   /** The largest page of a list with cursors. */
   readonly pageSize?: number;
+  /** Whether the operation takes an Idempotency-Key. */
+  readonly takesKey?: boolean;
   /** The content type of the answer; JSON when left out. */
   readonly accept?: string;
 }
@@ -34,7 +36,7 @@ export interface RequestDefaults {
 
 /** Throws a TypeError that names the parameter when a path parameter is missing or leads elsewhere. */
 export function prepareRequest(
-  { method, path, accept = 'application/json' }: OperationEntry,
+  { method, path, accept = 'application/json', takesKey = false }: OperationEntry,
   input: RawInput,
   { baseUrl, retailerId }: RequestDefaults,
 ): PreparedRequest {
@@ -43,8 +45,8 @@ export function prepareRequest(
   for (const [name, value] of definedEntries(input.header)) headers.set(name, value);
   // One id for all attempts, so that the logs show them together, and a failed call can be looked up.
   if (!headers.has('X-Request-Id')) headers.set('X-Request-Id', crypto.randomUUID());
-  // GET, PUT and DELETE may be repeated as they are; a POST only with a key.
-  if (method === 'POST' && !headers.has('Idempotency-Key')) {
+  // An operation that takes no key may be repeated as it is.
+  if (takesKey && !headers.has('Idempotency-Key')) {
     headers.set('Idempotency-Key', crypto.randomUUID());
   }
   if (input.body !== undefined) headers.set('content-type', 'application/json');

@@ -15,6 +15,7 @@ import { defineStatement, type Queryable } from '@creditlane/postgres/statement'
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Call, CallIdempotency } from '@creditlane/rpc/call';
 import type pg from 'pg';
+import { markInProgress } from './duplicate-requests.ts';
 import { ANSWER_IS_LIVE, answerOnce, storeAnswer } from './stored-answers.ts';
 
 type AnswerId = Pick<CallIdempotency, 'callerId' | 'operation' | 'key'>;
@@ -55,27 +56,60 @@ export class SealedAnswers implements SealedTable<SealedAnswer> {
    * Runs `write` in the scope of `db`, stores the sealed answer in the same transaction, and resolves to the answer. A call
    * repeated with its idempotency key writes nothing and resolves to the stored answer.
    */
-  async answerOnce<D extends DescMessage>(
+  answerOnce<D extends DescMessage>(
     db: ScopedPool,
     call: Call,
     schema: D,
     given: MessageInitShape<D>,
     write: (tx: Queryable) => Promise<void>,
   ): Promise<MessageShape<D>> {
-    const { idempotency } = call;
     const answer = create(schema, given);
-    if (!idempotency) {
-      await inTransaction(db, write);
+    return this.#runOnce(db, call, schema, async (tx, store) => {
+      await store(answer);
+      await write(tx);
       return answer;
-    }
+    });
+  }
+
+  /**
+   * As `answerOnce`, for a write that resolves to its answer. The answer is stored after the write, so the write
+   * of a duplicate request runs, too, once the first has committed, and is rolled back: it must not throw for
+   * what the first has written.
+   */
+  answerWithResult<D extends DescMessage>(
+    db: ScopedPool,
+    call: Call,
+    schema: D,
+    write: (tx: Queryable) => Promise<MessageInitShape<D>>,
+  ): Promise<MessageShape<D>> {
+    return this.#runOnce(db, call, schema, async (tx, store) => {
+      await markInProgress(tx, call.idempotency);
+      const answer = create(schema, await write(tx));
+      await store(answer);
+      return answer;
+    });
+  }
+
+  /** Runs `write`, which stores its answer by `store`, in a transaction, or opens the stored answer. */
+  async #runOnce<D extends DescMessage>(
+    db: ScopedPool,
+    call: Call,
+    schema: D,
+    write: (
+      tx: Queryable,
+      store: (answer: MessageShape<D>) => Promise<void>,
+    ) => Promise<MessageShape<D>>,
+  ): Promise<MessageShape<D>> {
+    const { idempotency } = call;
+    if (!idempotency) return inTransaction(db, (tx) => write(tx, async () => {}));
     const context = sealContext(idempotency);
-    const sealed = seal(this.#keyRing, toBinary(schema, answer), context);
     const outcome = await answerOnce(db, idempotency, () =>
-      inTransaction(db, async (tx) => {
-        await storeAnswer(tx, idempotency, sealed);
-        await write(tx);
-        return answer;
-      }),
+      inTransaction(db, (tx) =>
+        write(tx, (answer) => {
+          const sealed = seal(this.#keyRing, toBinary(schema, answer), context);
+          return storeAnswer(tx, idempotency, sealed);
+        }),
+      ),
     );
     if (!outcome.replayed) return outcome.answer;
     call.markReplayed();

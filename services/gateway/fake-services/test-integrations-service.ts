@@ -69,6 +69,7 @@ export function fakeIntegrationsService(services: TestServices): ServiceRoutes[]
       grantCreditor: ok('grantCreditor'),
       setDestination: async (request, call) => {
         services.record('setDestination', request, call);
+        if (call.idempotency?.key === 'replayed') call.markReplayed();
         return { destinationId: newId(), secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' };
       },
       removeDestination: ok('removeDestination'),

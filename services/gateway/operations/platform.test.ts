@@ -39,6 +39,15 @@ test('the Idempotency-Key of a registration reaches the service, and a replay is
   expect(last('registerIntegration')?.call.idempotency?.key).toBe('replayed');
 });
 
+test('the Idempotency-Key of a destination reaches the service, and a replay is marked', async () => {
+  const body = { url: 'https://hooks.example.com/creditlane' };
+  const headers = { 'Idempotency-Key': 'replayed' };
+  const answer = await send('PUT', `/integrations/${newId()}/destination`, body, headers);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('idempotent-replayed')).toBe('true');
+  expect(last('setDestination')?.call.idempotency?.key).toBe('replayed');
+});
+
 test('keys are issued, live unless asked otherwise, and revoked', async () => {
   const path = `/integrations/${newId()}/keys`;
   const live = await send('POST', path);

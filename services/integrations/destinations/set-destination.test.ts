@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { CallContext } from '@creditlane/rpc/client';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   asDispatcher,
@@ -16,8 +17,11 @@ describe('a destination', () => {
     integrationId = await registerTestIntegration(fixture);
   });
 
-  const set = (newUrl: string) =>
-    fixture.integrations.setDestination({ integrationId, url: newUrl }, asPlatform);
+  const set = (newUrl: string, context: Omit<CallContext, 'identity'> = {}) =>
+    fixture.integrations.setDestination(
+      { integrationId, url: newUrl },
+      { ...context, ...asPlatform },
+    );
 
   test('gets its secret once, and keeps the secret when its URL changes', async () => {
     const first = await set(url);
@@ -40,6 +44,40 @@ describe('a destination', () => {
     const answers = await Promise.all([set(url), set(url), set(url), set(url)]);
     expect(new Set(answers.map(({ destinationId }) => destinationId)).size).toBe(1);
     expect(answers.filter(({ secret }) => secret !== '')).toHaveLength(1);
+  });
+
+  test('set twice with one idempotency key keeps its revision, and shows its secret twice', async () => {
+    const replayed: string[] = [];
+    const withKey = (key: string) => ({
+      idempotencyKey: `${integrationId} ${key}`,
+      onReplayed: () => void replayed.push(key),
+    });
+    const first = await set(url, withKey('first'));
+    const moved = await set(`${url}/v2`, withKey('second'));
+    expect(replayed).toEqual([]);
+    expect(await set(url, withKey('first'))).toEqual(first);
+    expect(await set(`${url}/v2`, withKey('second'))).toEqual(moved);
+    expect(replayed).toEqual(['first', 'second']);
+    const { destinations } = await fixture.destinations.getDestinations(
+      { destinationIds: [first.destinationId] },
+      asDispatcher,
+    );
+    expect(destinations).toMatchObject([{ url: `${url}/v2`, revision: 2 }]);
+    await expect(set(url, withKey('second'))).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
+    });
+  });
+
+  test('set by duplicate requests at once is set once, and each shows its secret', async () => {
+    const idempotencyKey = `${integrationId} at once`;
+    const answers = await Promise.all([1, 2, 3, 4].map(() => set(url, { idempotencyKey })));
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(answers[0]?.secret).toMatch(/^whsec_/);
+    const { rows } = await fixture.sql.query(
+      'SELECT revision FROM destinations WHERE integration_id = $1',
+      [integrationId],
+    );
+    expect(rows).toEqual([{ revision: 1 }]);
   });
 
   test('has a new revision each time that its URL is set, also to the same URL', async () => {

@@ -2,8 +2,13 @@
 import { seal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { EgressPolicy } from '@creditlane/egress-rules/destination-url';
+import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
-import type { SetDestinationRequest } from '@creditlane/proto/integrations/v1/integrations_service';
+import {
+  type SetDestinationRequest,
+  type SetDestinationResponse,
+  SetDestinationResponseSchema,
+} from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Call } from '@creditlane/rpc/call';
 import type { Clock } from '@creditlane/runtime/clock';
 import { requireIntegration } from '../integration.ts';
@@ -12,6 +17,7 @@ import { checkDestinationUrl, makeSigningSecret, secretContext } from './destina
 
 export interface SetDestinationDeps {
   requests: RequestPool;
+  answers: SealedAnswers;
   /** Seals the signing secret. */
   keyRing: KeyRing;
   /** The URLs that a destination may have. */
@@ -22,28 +28,32 @@ export interface SetDestinationDeps {
 
 /**
  * Sets the URL. The first setting makes the signing secret and is the only one that resolves to the
- * secret's text; later ones resolve to an empty text.
+ * secret's text; later ones resolve to an empty text. A request repeated with its idempotency key changes
+ * nothing and gets the same answer, which is stored sealed for a day.
  *
- * @throws Fault `invalid_destination` or `integration_not_found`
+ * @throws Fault `invalid_destination`, `integration_not_found`, or a fault of the idempotency key
  */
 export async function setDestination(
-  { requests, keyRing, destinations, clock, newId }: SetDestinationDeps,
+  { requests, answers, keyRing, destinations, clock, newId }: SetDestinationDeps,
   { integrationId, url }: SetDestinationRequest,
   call: Call,
-): Promise<{ destinationId: string; secret: string }> {
+): Promise<SetDestinationResponse> {
   checkDestinationUrl(url, destinations);
   const db = requests.of(call, { integrations: [integrationId] });
   await requireIntegration(db, integrationId);
 
   const secret = makeSigningSecret();
   const id = newId();
-  const saved = await saveDestination(db, {
+  const row = {
     id,
     integrationId,
     url,
     sealedSecret: seal(keyRing, secret.bytes, secretContext('destinations', id, integrationId)),
     sealedWith: keyRing.currentId,
     createdAt: clock(),
+  };
+  return answers.answerWithResult(db, call, SetDestinationResponseSchema, async (tx) => {
+    const saved = await saveDestination(tx, row);
+    return { destinationId: saved.id, secret: saved.isNew ? secret.text : '' };
   });
-  return { destinationId: saved.id, secret: saved.isNew ? secret.text : '' };
 }

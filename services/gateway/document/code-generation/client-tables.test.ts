@@ -30,6 +30,14 @@ describe('the tables of the client', () => {
     expect(text).toContain('drop: {"method":"DELETE","path":"/things/{id}"},');
   });
 
+  test('have whether an operation takes an Idempotency-Key', () => {
+    const parameters = [{ name: 'Idempotency-Key', in: 'header', schema: {} }];
+    const put = { operationId: 'setThing', parameters, responses: {} };
+    expect(clientTables(documentWith({ paths: { '/thing': { put } } }))).toContain(
+      'setThing: {"method":"PUT","path":"/thing","takesKey":true},',
+    );
+  });
+
   test('have the content type of an operation that answers with other content than JSON', () => {
     const responses = { 200: { content: { 'application/pdf': {} } }, 400: { content: {} } };
     const paths = { '/file': { get: { operationId: 'getFile', responses } } };

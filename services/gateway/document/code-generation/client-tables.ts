@@ -6,7 +6,6 @@ import {
   type JsonObject,
   type OpenApiDocument,
   type PathItem,
-  type Reference,
   resolveReference,
 } from '../openapi-document.ts';
 
@@ -16,15 +15,17 @@ export function clientTables(document: OpenApiDocument): string {
     HTTP_METHODS.flatMap((method) => {
       const operation = item[method];
       if (operation === undefined) return [];
-      const pageSize = pageSizeOf(document, [
-        ...(item.parameters ?? []),
-        ...(operation.parameters ?? []),
-      ]);
+      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(
+        (parameter) => resolveReference(document, parameter),
+      );
+      const pageSize = pageSizeOf(parameters);
+      const takesKey = parameters.some(({ name }) => name === 'Idempotency-Key');
       const accept = acceptOf(document, operation);
       const entry = {
         method: method.toUpperCase(),
         path,
         ...(pageSize && { pageSize }),
+        ...(takesKey && { takesKey }),
         ...(accept && { accept }),
       };
       return [[operation.operationId, entry]];
@@ -37,7 +38,7 @@ export function clientTables(document: OpenApiDocument): string {
   return [
     tableText(
       'OPERATIONS',
-      'Method and path by operationId, and the largest page of a list.',
+      'Method and path by operationId, the largest page of a list, and whether the operation takes an Idempotency-Key.',
       operations,
     ),
     tableText(
@@ -62,11 +63,7 @@ function acceptOf(
 }
 
 /** The most records that a page may hold; undefined when the operation is not a list with cursors. */
-function pageSizeOf(
-  document: OpenApiDocument,
-  given: (DescribedParameter | Reference)[],
-): number | undefined {
-  const parameters = given.map((parameter) => resolveReference(document, parameter));
+function pageSizeOf(parameters: readonly DescribedParameter[]): number | undefined {
   const limit = parameters.find((it) => it.in === 'query' && it.name === 'limit');
   const isPaged = parameters.some((it) => it.in === 'query' && it.name === 'cursor');
   return isPaged ? Number(limit?.schema.maximum) : undefined;

@@ -100,6 +100,10 @@ function isNeeded({ name }: DescribedParameter, { access }: Operation): boolean 
   return access.requiresRetailer && name === 'X-Service-Retailer-ID';
 }
 
+function takesKey({ parameters }: Operation): boolean {
+  return parameters.some(({ name }) => name === 'Idempotency-Key');
+}
+
 function exampleOf({ id }: Operation, parameter: DescribedParameter): JsonValue {
   const { example } = parameter;
   if (example === undefined) throw new Error(`${id} needs an example of its ${parameter.name}`);
@@ -117,7 +121,7 @@ function curlSample(request: SampleRequest): string {
     ...(keyVariable === undefined ? [] : [`-H "Authorization: Bearer $${keyVariable}"`]),
     ...headers,
     ...(answerFile === undefined ? [] : [`-o ${answerFile}`]),
-    ...(method === 'POST' ? ['-H "Idempotency-Key: $(uuidgen)"'] : []),
+    ...(takesKey(operation) ? ['-H "Idempotency-Key: $(uuidgen)"'] : []),
     ...(data === undefined ? [] : ['-H "Content-Type: application/json"', `-d '${data}'`]),
   ].join(' \\\n  ');
 }
@@ -157,19 +161,19 @@ function typeScriptSample(request: SampleRequest): string {
 function pythonSample(request: SampleRequest): string {
   const { operation, url, search, header, body, keyVariable, isList, answerFile } = request;
   const hasJson = request.hasAnswerBody && answerFile === undefined;
-  const isPost = operation.method === 'post';
+  const isKeyed = takesKey(operation);
   const headers = [
     ...(keyVariable === undefined
       ? []
       : [`"Authorization": "Bearer " + os.environ["${keyVariable}"]`]),
     ...Object.entries(header).map(([name, value]) => `"${name}": ${PYTHON.scalar(value)}`),
-    ...(isPost ? ['"Idempotency-Key": str(uuid.uuid4())'] : []),
+    ...(isKeyed ? ['"Idempotency-Key": str(uuid.uuid4())'] : []),
     ...(body === undefined ? [] : ['"Content-Type": "application/json"']),
   ].map((line) => `    ${line},\n`);
   const opening = [
     ...(hasJson || body !== undefined ? ['import json'] : []),
     'import os',
-    ...(isPost ? ['import uuid'] : []),
+    ...(isKeyed ? ['import uuid'] : []),
     ...(isList ? ['from urllib.parse import urlencode'] : []),
     'from urllib.request import Request, urlopen',
     '',

@@ -980,7 +980,8 @@ export declare const IntegrationsService: GenService<{
   /**
    * Sets the URL of the integration's webhooks. A new destination gets a new secret, which only this
    * answer contains. A change of the URL keeps the secret, and the answer contains none. Each call makes
-   * a new revision of the destination, also with the same URL, and enables a disabled destination.
+   * a new revision of the destination, also with the same URL, and enables a disabled destination. For a
+   * call with an idempotency key, the sealed answer is stored for a day.
    *
    * @generated from rpc creditlane.integrations.v1.IntegrationsService.SetDestination
    */
