@@ -1,3 +1,9 @@
+/** Decisions per second, on this many applications one after the other. */
+export interface RateStage {
+  perSecond: number;
+  applications: number;
+}
+
 /** The durations and sizes of all measurements. */
 export interface Plan {
   /** Applications per writer, and the events that the relay and the dispatcher alone get. */
@@ -9,6 +15,10 @@ export interface Plan {
   measureMs: number;
   /** The measured duration of loads at a fixed rate. */
   fixedRateMs: number;
+  /** The fixed rates at which webhooks are timed. */
+  rates: readonly RateStage[];
+  /** How long the platform is measured without any request. */
+  idleMs: number;
   /** Levels of PostgreSQL alone, of writes and of deliveries. */
   connections: readonly number[];
   writers: readonly number[];
@@ -29,12 +39,23 @@ export interface HistoryPlan {
   rounds: number;
 }
 
+/** Common rates on common numbers of applications, whose webhooks are sent in order. */
+const RATES: readonly RateStage[] = [
+  { perSecond: 50, applications: 256 },
+  { perSecond: 500, applications: 256 },
+  { perSecond: 700, applications: 256 },
+  { perSecond: 1_200, applications: 256 },
+  { perSecond: 1_200, applications: 64 },
+];
+
 export const FULL: Plan = {
   applications: 40_000,
   warmUp: { callers: 64, operations: 60_000, maxMs: 45_000 },
   warmUpMs: 1_000,
   measureMs: 5_000,
   fixedRateMs: 12_000,
+  rates: RATES,
+  idleMs: 20_000,
   connections: [8, 16, 32],
   writers: [16, 32, 64, 128, 256],
   deliveries: [32, 64, 128, 256],
@@ -51,6 +72,7 @@ export const QUICK: Plan = {
   warmUpMs: 500,
   measureMs: 2_000,
   fixedRateMs: 4_000,
+  idleMs: 5_000,
   connections: [16],
   writers: [64],
   deliveries: [128],
@@ -67,6 +89,8 @@ export const SMOKE: Plan = {
   warmUpMs: 100,
   measureMs: 800,
   fixedRateMs: 1_000,
+  rates: [{ perSecond: 4, applications: 4 }],
+  idleMs: 500,
   connections: [4],
   writers: [8],
   deliveries: [8],

@@ -32,14 +32,18 @@ test.skipIf(kafka === undefined)(
   async () => {
     const { stdout, results } = await runBench('--only', 'processes');
     const { writes, deliveries, deliveriesAtHalfLoad, stages } = results.throughput.processes;
-    expect(stdout).toMatch(/as a share of the limit +[\d.]+ % +≥ 30 %/);
-    expect(stdout).toMatch(/request → delivered webhook +[\d,.]+\/s +≥ 2,400\/s/);
+    expect(stdout).toMatch(/as a share of the limit +[\d.]+ % +≥ 35 %/);
+    expect(stdout).toMatch(/request → delivered webhook +[\d,.]+\/s +≥ 3,000\/s/);
     expect(stdout).toMatch(/CPU time per delivery, processes: .*decisions .*PostgreSQL .*Kafka /);
     expect(writes.shareOfLimit).toBeGreaterThan(0);
     expect(deliveries.cost.byProcess.gateway).toBeGreaterThan(0);
     const { latencyMs, sinceCommitMs } = deliveriesAtHalfLoad;
     expect(sinceCommitMs.p50).toBeGreaterThan(0);
     expect(sinceCommitMs.p50).toBeLessThan(latencyMs.p50);
+    const { fixedRates } = results.throughput.processes;
+    expect(stdout).toMatch(/4\.00\/s to 4 applications +[\d.]+ ms +[\d.]+ ms +[\d.]+ ms/);
+    expect(stdout).toMatch(/without any request: of a core +[\d.]+ %/);
+    expect(fixedRates.stages[0].load.cost.cpuMs).toBeGreaterThan(0);
     expect(stages.events).toBeGreaterThan(0);
     expect(stages.dispatcherPerSecond).toBeGreaterThan(0);
   },

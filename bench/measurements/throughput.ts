@@ -7,6 +7,7 @@ import type { OperationKind } from '../load/load-worker.ts';
 import type { Plan } from '../plan.ts';
 import { type BenchPlatform, prepareWriters } from '../platform/bench-platform.ts';
 import { type CpuCost, measureCpuCost } from '../platform/cpu-cost.ts';
+import { type FixedRateResults, measureFixedRates } from './fixed-rates.ts';
 import { bestLevel, fasterOf, type LoadLevels, measureLevels } from './load-levels.ts';
 import { measureStages, type Stages } from './relay-and-dispatcher.ts';
 
@@ -20,6 +21,7 @@ export interface ThroughputResults {
   deliveries: LoadLevels & { cost: CpuCost | undefined };
   /** Latencies from the request, and from the commit, to the first byte of the webhook. */
   deliveriesAtHalfLoad: FixedRateLoad & { sinceCommitMs: Latency; perSecond: number };
+  fixedRates: FixedRateResults;
   /** Deliveries that are all due when the measurement starts. */
   backlog: { perSecond: number; cost: CpuCost | undefined };
   /** Only in the run mode `processes`: in one process no stage can run without the others. */
@@ -69,6 +71,9 @@ export async function measureThroughput(
   });
   await platform.settled();
 
+  print('Decisions recorded and their webhooks received, at fixed rates');
+  const fixedRates = await measureFixedRates(platform, plan, deliveries.best.perSecond);
+
   print('Webhooks sent from a backlog');
   const backlog = await measureBacklog(platform, plan.backlog);
 
@@ -79,6 +84,7 @@ export async function measureThroughput(
     writesAtHalfLoad: { ...writesAtHalfLoad, perSecond: halfOfWrites.perSecond },
     deliveries,
     deliveriesAtHalfLoad: { ...deliveriesAtHalfLoad, perSecond: halfOfDeliveries.perSecond },
+    fixedRates,
     backlog,
   };
   if (platform.processesWorker === undefined) return results;

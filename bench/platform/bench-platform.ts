@@ -114,10 +114,11 @@ export async function prepareWriters(platform: BenchPlatform, applications: numb
 /** Makes the load generator write this tenant's decisions on these applications, one after the other. */
 export async function setWriter(
   { loadWorker, tenants, baseUrl }: BenchPlatform,
-  name: keyof BenchPlatform['tenants'],
+  tenant: keyof BenchPlatform['tenants'],
   applicationIds: string[],
+  name: string = tenant,
 ): Promise<void> {
-  const { key, creditorId } = tenants[name];
+  const { key, creditorId } = tenants[tenant];
   await loadWorker.call('setWriter', {
     name,
     writer: { baseUrl, key, creditorId, applicationIds },

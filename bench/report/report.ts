@@ -5,6 +5,7 @@ import type { TableSizeResults } from '../measurements/table-size.ts';
 import type { ThroughputResults } from '../measurements/throughput.ts';
 import { RUN_MODES, type RunMode } from '../platform/run-mode.ts';
 import { creditFileTable } from './credit-file-table.ts';
+import { fixedRateTable } from './fixed-rate-table.ts';
 import { formatMachine, type Machine } from './machine.ts';
 import { soakTable, tableSizeTable } from './table-size-and-soak.ts';
 import { cpuLine, throughputTable } from './throughput-table.ts';
@@ -30,6 +31,8 @@ const THROUGHPUT_METHOD = `How it is measured
 - A webhook is timed to its first byte at a receiver that answers at once. "commit" is the beginning of the
   transaction by PostgreSQL's clock, since PostgreSQL records no time of a commit: the figure contains the
   duration of the transaction.
+- Fixed rates: decisions on the applications in turn, so that the webhooks of one application wait for each
+  other; a rate above the platform's maximum is not measured. The idle platform gets no request.
 - The backlog: deliveries that are all due when the measurement starts.
 - The relay alone publishes events that are all in the outbox; the dispatcher alone starts when they are
   all in Kafka and ends with the last webhook. The first quarter of the events is warm-up.
@@ -62,6 +65,14 @@ export function formatReport(results: BenchResults): string {
   if (measured.length > 0) {
     const table = throughputTable(measured);
     lines.push('', THROUGHPUT_METHOD, '', ...table, '', ...measured.flatMap(cpuLine));
+  }
+  for (const { runMode, results } of measured) {
+    lines.push(
+      '',
+      `At fixed rates, ${runMode}`,
+      '',
+      ...fixedRateTable(runMode, results.fixedRates),
+    );
   }
   if (tableSize !== undefined) {
     lines.push('', TABLE_SIZE_METHOD, '', ...tableSizeTable(tableSize));

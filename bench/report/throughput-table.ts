@@ -32,7 +32,7 @@ const ROWS: Row[] = [
   {
     label: '  as a share of the limit',
     value: ({ writes }) => `${formatNumber(writes.shareOfLimit * 100)} %`,
-    targets: targets('≥ 50 %', '≥ 30 %'),
+    targets: targets('≥ 75 %', '≥ 35 %'),
   },
   { label: '  CPU time per decision', value: ({ writes }) => ms(writes.cost?.cpuMs) },
   { label: '  at half of that rate', value: ({ writesAtHalfLoad: half }) => rate(half.perSecond) },
@@ -47,12 +47,12 @@ const ROWS: Row[] = [
   {
     label: 'request → delivered webhook',
     value: ({ deliveries }) => rate(deliveries.best.perSecond),
-    targets: targets('≥ 3,200/s', '≥ 2,400/s'),
+    targets: targets('≥ 4,000/s', '≥ 3,000/s'),
   },
   {
     label: '  CPU time per delivery',
     value: ({ deliveries }) => ms(deliveries.cost?.cpuMs),
-    targets: targets('≤ 0.5 ms', '≤ 0.7 ms'),
+    targets: targets('≤ 0.4 ms', '≤ 0.7 ms'),
   },
   {
     label: '  at half of that rate',
@@ -61,12 +61,12 @@ const ROWS: Row[] = [
   {
     label: '    request → first byte: p50',
     value: ({ deliveriesAtHalfLoad: half }) => ms(half.latencyMs.p50),
-    targets: targets('≤ 3 ms', '≤ 10 ms'),
+    targets: targets('≤ 6 ms', '≤ 15 ms'),
   },
   {
     label: '    request → first byte: p99',
     value: ({ deliveriesAtHalfLoad: half }) => ms(half.latencyMs.p99),
-    targets: targets('≤ 12 ms', '≤ 30 ms'),
+    targets: targets('≤ 25 ms', '≤ 50 ms'),
   },
   {
     label: '    commit → first byte: p50',
@@ -83,7 +83,7 @@ const ROWS: Row[] = [
   {
     label: 'webhooks delivered from a backlog',
     value: ({ backlog }) => rate(backlog.perSecond),
-    targets: targets('≥ 6,500/s', '≥ 6,500/s'),
+    targets: targets('≥ 11,000/s', '≥ 9,000/s'),
   },
   { label: '  CPU time per delivery', value: ({ backlog }) => ms(backlog.cost?.cpuMs) },
   {
