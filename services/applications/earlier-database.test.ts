@@ -19,7 +19,7 @@ import {
 
 /** The migrations of the last release. */
 const RELEASED = applications.database.migrations.filter(
-  ({ name }) => !/1764900000000$/.test(name),
+  ({ name }) => !/17649[0-9]0000000$/.test(name),
 );
 
 const [retailerId, userId, integrationId] = [randomUUID(), randomUUID(), randomUUID()];

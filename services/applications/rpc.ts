@@ -2,7 +2,6 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
-import type { Queryable } from '@creditlane/postgres/statement';
 import {
   ApplicationsService,
   CreateApplicationRequestSchema,
@@ -12,6 +11,7 @@ import {
 } from '@creditlane/proto/applications/v1/applications_service';
 import { notFound } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import { type EraseApplicantDeps, eraseApplicant } from './applicant/erase-applicant.ts';
 import { maskedApplication } from './application.ts';
 import { archiveApplication } from './archive-application.ts';
 import { UNSPECIFIED_TEXT_VERSION } from './consents/consent.ts';
@@ -29,10 +29,9 @@ import { type SubmitApplicationDeps, submitApplication } from './submit/submit-a
 export type RpcDeps = CreateApplicationDeps &
   SubmitApplicationDeps &
   ExportApplicationDeps &
-  ReadExportDeps & {
-    /** For other services, which ask on behalf of no tenant; the tenants' own requests run in `requests`. */
-    owner: Queryable;
-  };
+  /** `owner` is for other services, which ask on behalf of no tenant; the tenants' own requests run in `requests`. */
+  ReadExportDeps &
+  EraseApplicantDeps;
 
 /**
  * The routes of ApplicationsService to mount. Ids may arrive in either case; tables and comparisons
@@ -78,6 +77,11 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
 
       async getExport({ exportId }) {
         return { payloadJson: await readExport(deps, exportId.toLowerCase()) };
+      },
+
+      async eraseApplicant({ applicantId, retailerId }) {
+        const applicant = [applicantId.toLowerCase(), retailerId.toLowerCase()] as const;
+        return { erased: await eraseApplicant(deps, ...applicant) };
       },
 
       async locateApplication({ applicationId, contextRetailerId }) {

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { readKeyId, SealError } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { readStoredAnswers } from '@creditlane/idempotency/test-stored-answers';
@@ -10,9 +11,12 @@ import {
   anApplicant,
   anApplication,
   aSubmission,
+  asCreditFile,
   asDispatcher,
   asIntegration,
+  createSubmission,
   createTestApplication,
+  eraseApplicant,
   KEYS,
   registerTenant,
   SIN,
@@ -105,6 +109,60 @@ test('no data of an applicant is readable in the database, the events or the log
   for (const secret of [...secrets, lastName, email, dateOfBirth, 'Sherbrooke']) {
     for (const encoded of encodingsOf(secret)) expect(text).not.toContain(encoded);
   }
+});
+
+test('an erasure leaves the id of the applicant, in the answers and in what is sealed', async () => {
+  const { retailerId } = tenant;
+  const key = randomUUID();
+  const request = { ...anApplication(retailerId), coApplicant: anApplicant() };
+  const create = () =>
+    fixture.service.applications.createApplication(request, asIntegration(retailerId, key));
+  const { application } = await create();
+  const applicationId = application?.applicationId ?? '';
+  const applicantId = application?.primaryApplicant?.applicantId ?? '';
+  expect(await eraseApplicant(fixture, randomUUID(), applicantId)).toBe(false);
+  expect(await eraseApplicant(fixture, retailerId, applicantId)).toBe(true);
+
+  const find = 'SELECT sealed, erased_at FROM applicants WHERE id = $1';
+  const { rows } = await fixture.sql.query(find, [applicantId]);
+  const ring = KeyRing.parse(KEYS);
+  const left = openApplicant(ring, rows[0].sealed, applicantId, retailerId);
+  expect(left).toEqual({
+    ...{ $typeName: 'creditlane.applications.v1.Applicant', applicantId },
+    ...{ firstName: '', lastName: '', sin: '', dateOfBirth: '', phoneNumber: '', email: '' },
+    ...{ addressHistory: [], employmentHistory: [] },
+  });
+  // A repetition changes nothing.
+  expect(await eraseApplicant(fixture, retailerId, applicantId)).toBe(true);
+  expect((await fixture.sql.query(find, [applicantId])).rows).toEqual(rows);
+
+  const erasedAt = timestampFromDate(rows[0].erased_at);
+  const read = await fixture.service.applications.getApplication(
+    { applicationId },
+    asIntegration(retailerId),
+  );
+  expect(read.application).toMatchObject({
+    primaryApplicant: { ...left, erasedAt },
+    coApplicant: { lastName: 'Tremblay', sin: '***-***-286' },
+  });
+  expect((await create()).application?.primaryApplicant).toEqual({ ...left, erasedAt });
+});
+
+test('an erased applicant has no consent that permits an inquiry', async () => {
+  const { retailerId } = tenant;
+  const { applicationId, primaryApplicant } = await createSubmission(fixture, tenant);
+  const applicantId = primaryApplicant?.applicantId ?? '';
+  const purpose = 'CREDIT_APPLICATION';
+  const find = () =>
+    fixture.service.forCreditFile.getInquirySubject(
+      { applicationId, applicantId, purpose },
+      asCreditFile,
+    );
+  expect((await find()).consent).toBeDefined();
+  await eraseApplicant(fixture, retailerId, applicantId);
+  const { consent, applicant } = await find();
+  expect(consent).toBeUndefined();
+  expect(applicant).toMatchObject({ applicantId, lastName: '', erasedAt: expect.anything() });
 });
 
 test('the digest of a stored request differs from the SHA-256 of the request', async () => {

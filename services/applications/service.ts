@@ -8,6 +8,8 @@ import { rowSecurity1764600000000 } from './migrations/0004-row-security.ts';
 import { exportRecords1764700000000 } from './migrations/0005-export-records.ts';
 import { exportsWithPayload1764800000000 } from './migrations/0006-exports-with-payload.ts';
 import { consentTerms1764900000000 } from './migrations/0007-consent-terms.ts';
+import { erasedApplicants1764950000000 } from './migrations/0008-erased-applicants.ts';
+import { exportsOfApplication1764960000000 } from './migrations/0009-exports-of-application.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -28,6 +30,8 @@ export const applications = defineService(
         exportRecords1764700000000,
         exportsWithPayload1764800000000,
         consentTerms1764900000000,
+        erasedApplicants1764950000000,
+        exportsOfApplication1764960000000,
       ],
       lockTimeout: true,
     },

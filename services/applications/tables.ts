@@ -50,6 +50,8 @@ export interface SealedRow {
 
 export interface ApplicantRow extends SealedRow {
   role: ApplicantRole;
+  /** When the applicant was erased; null for any other. */
+  erasedAt: Date | null;
 }
 
 export type ApplicantRole = 'PRIMARY' | 'CO';
@@ -134,12 +136,13 @@ const applications = new EntitySchema<ApplicationRow>({
   },
 });
 
-/** Applicants. All personal data is in `sealed`, an encrypted Applicant message. */
+/** Applicants. All personal data is in `sealed`, an encrypted Applicant message with the id alone once it was erased. */
 export const applicants = new EntitySchema<ApplicantRow>({
   name: 'applicants',
   columns: {
     ...sealedColumns,
     role: { type: 'text' },
+    erasedAt: { type: 'timestamptz', name: 'erased_at', nullable: true },
   },
   relations: ofApplication,
 });
@@ -157,7 +160,7 @@ const submissions = new EntitySchema<SubmissionRow>({
 });
 
 /**
- * Exports. The payload of the webhook is in `sealed`, encrypted, and null once it was purged. A search for rows
+ * Exports. The payload of the webhook is in `sealed`, encrypted, and null once it was purged, or an applicant erased. A search for rows
  * that are sealed with a key finds no purged row.
  */
 export const exportedApplications = new EntitySchema<SealedRow>({

@@ -97,6 +97,7 @@ export async function startTestApplications(
       forDecisions: client(ApplicationsService, 'decisions'),
       forConversations: client(ApplicationsService, 'conversations'),
       forDispatcher: client(ApplicationsService, 'webhook-dispatcher'),
+      erasure: client(ApplicationsService, 'credit-file'),
       consents: client(ConsentsService, 'gateway'),
       forCreditFile: client(ConsentsService, 'credit-file'),
       directory: client(DirectoryService, 'gateway'),
@@ -233,6 +234,16 @@ export async function createSubmission(
   const submission = aSubmission(application, tenant, [creditorId]);
   await fixture.service.applications.submitApplication(submission, asIntegration(retailerId));
   return application;
+}
+
+/** Erases an applicant as the credit-file service does; tells whether the retailer has the applicant. */
+export async function eraseApplicant(
+  { service }: TestApplications,
+  retailerId: string,
+  applicantId = '',
+): Promise<boolean> {
+  const request = { retailerId, applicantId: applicantId.toUpperCase() };
+  return (await service.erasure.eraseApplicant(request, asCreditFile)).erased;
 }
 
 /** A request that submits an application to creditors, with every applicant's consent. */

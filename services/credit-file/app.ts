@@ -1,6 +1,7 @@
 /** The credit-file service: pulls credit files from the bureaus, keeps them encrypted, and lets them be read. */
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { startRetention } from '@creditlane/postgres/retention';
+import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
 import { connect } from '@creditlane/rpc/client';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
@@ -10,6 +11,7 @@ import type { ServiceContext, WithCalls, WithDatabase } from '@creditlane/servic
 import { bureauCredentialsRoutes } from './bureau-credentials/bureau-credentials-rpc.ts';
 import { openBureaus, type SendInquiry } from './bureaus/open-bureaus.ts';
 import type { CreditFile } from './credit-file.ts';
+import { startErasures } from './custody/erase-applicant.ts';
 import { startFilePurge } from './custody/purge-files.ts';
 import { rewrapRecords } from './custody/rewrap-records.ts';
 import { DocumentRenderer } from './document/document-renderer.ts';
@@ -63,13 +65,11 @@ export async function startCreditFile(
   closers.add('credit-file purge', () => filePurge.close());
 
   // Required for readiness: every request is checked by the applications service.
-  const consents = connect(ConsentsService, endpoints.applications, {
-    signer,
-    audience: 'applications',
-    closers,
-    health,
-    metrics,
-  });
+  const client = { signer, audience: 'applications', closers, metrics };
+  const consents = connect(ConsentsService, endpoints.applications, { ...client, health });
+  const applications = connect(ApplicationsService, endpoints.applications, client);
+  const erasures = startErasures({ pool, keyRing, clock, log, applications });
+  closers.add('credit-file erasures', () => erasures.close());
   const pullMetrics = new PullMetrics(metrics, pool);
   const endedPulls = new EndedPulls(pool, log, () => health.isDraining);
   closers.add('credit-file waits', () => endedPulls.close());
@@ -104,7 +104,7 @@ export async function startCreditFile(
   closers.add('credit-file documents', () => renderer.close());
 
   const { hostRules, requireConfigured } = bureaus;
-  const shared = { requests, pool, consents, keyRing, documentLinkKey, clock, newId };
+  const shared = { requests, pool, consents, applications, keyRing, documentLinkKey, clock, newId };
   const deps = {
     ...shared,
     requireConfigured,

@@ -17,7 +17,12 @@ const fixture = useApplicant();
 /** Runs a command with its options, and resolves to its success and what it printed. */
 async function runCommand(name: string, options: CommandOptions = {}) {
   const { url, sql } = fixture.service.database;
-  const values = { DATABASE_URL: url, KEY_RING: KEYS, DOCUMENT_LINK_KEY: 'AAAA' };
+  const values = {
+    DATABASE_URL: url,
+    KEY_RING: KEYS,
+    DOCUMENT_LINK_KEY: 'AAAA',
+    BUREAUS: 'EQUIFAX',
+  };
   const { own: settings } = readSettings(values, localSettings(creditFile));
   const lines: object[] = [];
   const print = (line: object) => void lines.push(JSON.parse(JSON.stringify(line)));
@@ -152,14 +157,19 @@ test('--purge-files names a retailer whose audit log takes no record, and exits 
   });
 });
 
-test('--erase-applicant erases once, and refuses an id that is no UUID', async () => {
+test('--erase-applicant prints how far it is, fails for an unknown applicant, and refuses an id that is no UUID', async () => {
   const { applicant } = fixture;
   await pull(applicant);
   const { retailerId, applicantId } = applicant;
   const options = { retailer: retailerId.toUpperCase(), applicant: applicantId };
-  const erased = { retailerId, applicantId, erased: true, files: 1 };
-  expect(await runCommand('erase-applicant', options)).toEqual({ isDone: true, lines: [erased] });
-  expect((await runCommand('erase-applicant', options)).isDone).toBe(false);
+  const ids = { retailerId, applicantId };
+  const begun = { ...ids, files: 1, personalData: 'PENDING' };
+  expect(await runCommand('erase-applicant', options)).toEqual({ isDone: true, lines: [begun] });
+  // The running service finishes it.
+  const finished = { isDone: true, lines: [{ ...ids, files: 0, personalData: 'ERASED' }] };
+  await expect.poll(() => runCommand('erase-applicant', options)).toEqual(finished);
+  const unknown = { ...options, applicant: randomUUID() };
+  await expect.poll(async () => (await runCommand('erase-applicant', unknown)).isDone).toBe(false);
   const wrong = runCommand('erase-applicant', { retailer: 'x' });
   await expect(wrong).rejects.toThrow('--retailer must be given, as a UUID');
 });

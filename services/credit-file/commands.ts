@@ -83,15 +83,16 @@ function problemOf(err: unknown): string {
   return (err instanceof Error && loggableMessage(err)) || 'the files were not deleted';
 }
 
+/** Destroys the key; a running service then has the personal data erased, which a second run of the command prints. */
 async function erase({ settings, database, print }: Context, options: CommandOptions) {
   const applicant = {
     retailerId: uuidOf(options, 'retailer'),
     applicantId: uuidOf(options, 'applicant'),
   };
   const deps = { pool: database.pool, keyRing: settings.keyRing, clock: systemClock };
-  const files = await eraseApplicant(deps, applicant, { actor: OPERATOR });
-  print({ ...applicant, erased: files !== undefined, files: files ?? 0 });
-  return files !== undefined;
+  const { files, outcome = 'PENDING' } = await eraseApplicant(deps, applicant, { actor: OPERATOR });
+  print({ ...applicant, files, personalData: outcome });
+  return outcome !== 'NOT_FOUND';
 }
 
 async function printEvidence({ settings, database, print }: Context, options: CommandOptions) {

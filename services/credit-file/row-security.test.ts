@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RowScope } from '@creditlane/postgres/row-security/request-pool';
 import { findBreaches, listUnsecuredTables } from '@creditlane/service/test-row-security';
 import { expect, test } from 'vitest';
+import { type Erasure, insertErasure } from './store/applicant-erasures.ts';
 import { findLatestPull, findPulls } from './store/pulls.ts';
 import { addApplicant, readEnded, request, useApplicant } from './test-credit-file.ts';
 
@@ -13,6 +14,9 @@ async function addRetailer(): Promise<RowScope> {
   const applicant = await addApplicant(fixture.service);
   await request(fixture.service, applicant, { subject: callerId, idempotencyKey: 'key' });
   await readEnded(fixture.service, applicant);
+  const { retailerId } = applicant;
+  const erasure = { applicantId: randomUUID(), retailerId, actor: { kind: 'operator', id: 'x' } };
+  await insertErasure(fixture.service.sql, erasure as Erasure, new Date());
   return { retailers: [applicant.retailerId], callers: [callerId] };
 }
 

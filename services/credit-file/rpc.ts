@@ -3,7 +3,12 @@ import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { CreditFileService } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { actorOf } from './audit/audit-record.ts';
-import { type EraseApplicantDeps, eraseApplicant } from './custody/erase-applicant.ts';
+import {
+  type EraseApplicantDeps,
+  eraseApplicant,
+  type FinishErasureDeps,
+  finishErasure,
+} from './custody/erase-applicant.ts';
 import { pullMessage, sourceOf } from './pulls/pull.ts';
 import { type RequestCreditFileDeps, requestCreditFile } from './pulls/request-credit-file.ts';
 import { type ReadDocumentDeps, readDocument } from './read-document.ts';
@@ -13,7 +18,11 @@ import { applicantCall } from './scope.ts';
 
 /** The routes to mount. */
 export function creditFileRoutes(
-  deps: RequestCreditFileDeps & ReadCreditFileDeps & ReadDocumentDeps & EraseApplicantDeps,
+  deps: RequestCreditFileDeps &
+    ReadCreditFileDeps &
+    ReadDocumentDeps &
+    EraseApplicantDeps &
+    FinishErasureDeps,
 ): ServiceRoutes {
   return implement(
     CreditFileService,
@@ -39,12 +48,14 @@ export function creditFileRoutes(
         return { pdf: await readDocument(deps, link, call) };
       },
 
-      async eraseApplicant({ retailerId, applicantId }, { identity, requestId }) {
+      async eraseApplicant({ retailerId, applicantId }, call) {
+        const { identity, requestId } = call;
         const applicant = {
           retailerId: retailerId.toLowerCase(),
           applicantId: applicantId.toLowerCase(),
         };
         await eraseApplicant(deps, applicant, { actor: actorOf(identity), requestId });
+        await finishErasure(deps, applicant, call);
         return {};
       },
     }),

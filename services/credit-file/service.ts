@@ -5,6 +5,7 @@ import { creditFiles1764700000000 } from './migrations/0001-credit-files.ts';
 import { applicantKeys1764910000000 } from './migrations/0010-applicant-keys.ts';
 import { auditLog1764920000000 } from './migrations/0011-audit-log.ts';
 import { fileRetention1764930000000 } from './migrations/0012-file-retention.ts';
+import { applicantErasures1764940000000 } from './migrations/0013-applicant-erasures.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -21,6 +22,7 @@ export const creditFile = defineService(
         applicantKeys1764910000000,
         auditLog1764920000000,
         fileRetention1764930000000,
+        applicantErasures1764940000000,
       ],
       // No request and no pull holds a connection while it waits for a bureau or for another service.
       poolSize: { default: 5, min: 2 },

@@ -149,12 +149,34 @@ const auditHeads = new EntitySchema({
   indices: [{ name: 'audit_heads_sealed_with', columns: ['sealed_with'] }],
 });
 
+/** Erasures of applicants, each with who asked for it. `outcome` is null until the applications service has answered. */
+const applicantErasures = new EntitySchema({
+  name: 'applicant_erasures',
+  columns: {
+    applicant_id: { type: 'uuid', primary: true },
+    retailer_id: { type: 'uuid', primary: true },
+    actor_kind: { type: 'text' },
+    actor: { type: 'text' },
+    request_id: { type: 'text', nullable: true },
+    requested_at: { type: 'timestamptz' },
+    outcome: { type: 'text', nullable: true },
+  },
+  indices: [
+    {
+      name: 'applicant_erasures_unfinished',
+      columns: ['requested_at'],
+      where: 'outcome IS NULL',
+    },
+  ],
+});
+
 /** All tables, for the data source. */
 export const TABLES = [
   pulls,
   creditFiles,
   bureauCredentials,
   applicantKeys,
+  applicantErasures,
   auditRecords,
   auditHeads,
 ];

@@ -1,7 +1,9 @@
 /** A fake of the applications service, which the tests of this service cannot start. */
 import { randomUUID } from 'node:crypto';
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { ApplicantSchema } from '@creditlane/proto/applications/v1/application';
+import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import {
   ConsentsService,
   type GetInquirySubjectResponseSchema,
@@ -40,7 +42,21 @@ export function startFakeApplications() {
     audience: 'applications',
     trusted: { 'credit-file': publicKey },
   });
-  const routes = fakeService(ConsentsService, {
+  const erasure = fakeService(ApplicationsService, {
+    async eraseApplicant({ applicantId, retailerId }) {
+      if (fake.failure) throw fake.failure;
+      const found = [...fake.subjects].find(
+        ([key, subject]) => key.endsWith(applicantId) && subject.retailerId === retailerId,
+      );
+      if (found === undefined) return { erased: false };
+      const [key, { consent: _, ...subject }] = found;
+      const erasedAt = timestampFromDate(new Date());
+      const applicant = create(ApplicantSchema, { applicantId, erasedAt });
+      fake.subjects.set(key, { ...subject, applicant } as TestSubject);
+      return { erased: true };
+    },
+  });
+  const consents = fakeService(ConsentsService, {
     async getInquirySubject({ applicationId, applicantId }) {
       fake.callCount += 1;
       await fake.delay;
@@ -57,7 +73,7 @@ export function startFakeApplications() {
       endpoints: {
         applications: {
           kind: 'memory',
-          transport: mountInMemory([routes], { verifier, log, metrics }),
+          transport: mountInMemory([consents, erasure], { verifier, log, metrics }),
         } as const,
       },
     }),

@@ -24,7 +24,7 @@ const LAST = [
   ...['archiveApplication', 'disableIntegration', 'revokeKey', 'removeDestination'],
   ...['withdrawCreditor', 'withdrawRetailer'],
   ...['setEquifaxCredentials', 'setTransUnionCredentials', 'getBureauCredentials'],
-  ...['removeBureauCredentials', 'eraseCreditFiles'],
+  ...['removeBureauCredentials', 'eraseApplicant'],
 ];
 
 const document = loadOpenApiDocument();

@@ -248,6 +248,7 @@ export type paths = {
          *     | 400 | `ineligible_user` | the user does not exist, is inactive, or belongs to another retailer |
          *     | 404 | `applicant_not_found` | the application has no such applicant, or there is no such application within your grants |
          *     | 409 | `application_archived` | the application is archived |
+         *     | 409 | `applicant_erased` | the applicant was erased |
          */
         post: operations["recordConsent"];
         delete?: never;
@@ -474,7 +475,8 @@ export type paths = {
          *     neither ended nor been revoked; see *Consent to credit files*.
          *     `bureau_not_configured` where the platform is not set up for the bureau.
          *     `bureau_credentials_missing` where the platform has no credentials of the retailer for the bureau.
-         *     `application_archived` for an archived application. `applicant_not_found` for an application or applicant
+         *     `application_archived` for an archived application. `applicant_erased` for an applicant whose personal data was
+         *     erased. `applicant_not_found` for an application or applicant
          *     that does not exist within your grants.
          */
         post: operations["requestCreditFile"];
@@ -579,7 +581,7 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
-    "/platform/retailers/{retailerId}/applicants/{applicantId}/credit-files": {
+    "/platform/retailers/{retailerId}/applicants/{applicantId}": {
         parameters: {
             query?: never;
             header?: never;
@@ -595,10 +597,10 @@ export type paths = {
         put?: never;
         post?: never;
         /**
-         * Erase an applicant's credit files
-         * @description Destroys the key with which the applicant's credit files are encrypted. From the answer on *Read a credit file* finds nothing, links to documents lead to none, a pull that is under way stores no file, and only a new request pulls again. Who pulled and read what stays recorded, without personal data. The application and its applicants stay as they are. Erasing what is not there changes nothing.
+         * Erase an applicant
+         * @description Erases the applicant's personal data and destroys the key with which the applicant's credit files are encrypted. From the answer on *Read a credit file* finds nothing, links to documents lead to none, a pull that is under way stores no file, and a request for a new one is refused. The application stays readable: of the applicant it has the id and `erasedAt`. It takes no further submission, consent to an inquiry or export (error code applicant_erased), and the payloads of its earlier exports are deleted, those of the other applicant with them: deliveries that are still to be sent or replayed end as dead. Who pulled and read what stays recorded, without personal data. Erasing again, or what is not there, changes nothing. After 503 the erasure has begun, and is completed as soon as the platform can.
          */
-        delete: operations["eraseCreditFiles"];
+        delete: operations["eraseApplicant"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1129,6 +1131,7 @@ export type paths = {
          *     | 404 | `submission_not_found` | the application was not submitted to the creditor |
          *     | 404 | `integration_not_found` | no integration with such a destination and grant has this id |
          *     | 409 | `application_archived` | the application is archived |
+         *     | 409 | `applicant_erased` | an applicant was erased |
          */
         post: operations["exportApplication"];
         delete?: never;
@@ -1765,15 +1768,21 @@ export type components = {
             addressHistory?: components["schemas"]["Address"][];
             employmentHistory?: components["schemas"]["Employment"][];
         };
+        /** @description With `firstName`, `lastName` and `dateOfBirth` always, unless the applicant was erased: then `applicantId` and `erasedAt` are all that is left. */
         Applicant: {
             /** Format: uuid */
             applicantId: string;
-            firstName: string;
-            lastName: string;
+            /**
+             * Format: date-time
+             * @description When the applicant's personal data was erased. Absent for any other applicant.
+             */
+            erasedAt?: string;
+            firstName?: string;
+            lastName?: string;
             /** @description The last three digits: `***-***-286`. */
             sin?: string;
             /** Format: date */
-            dateOfBirth: string;
+            dateOfBirth?: string;
             phoneNumber?: string;
             email?: string;
             addressHistory?: components["schemas"]["Address"][];
@@ -2513,7 +2522,7 @@ export type components = {
             /** @description The `webhook-sequence`; absent when there was never a body to be sent. */
             sequence?: number;
             state: components["schemas"]["DeliveryState"];
-            /** @description Why the delivery is `DEAD`: `attempts_exhausted`, `gone` (your receiver answered 410), `destination_disabled`, `export_deleted`, `export_unreadable` or `enablement_not_found` (what the event is about can no longer be read), or `payload_unfit`, which is followed by the details. */
+            /** @description Why the delivery is `DEAD`: `attempts_exhausted`, `gone` (your receiver answered 410), `destination_disabled`, `export_deleted` (45 days after the export, or when an applicant was erased), `export_unreadable` or `enablement_not_found` (what the event is about can no longer be read), or `payload_unfit`, which is followed by the details. */
             reason?: string;
             /** @description All attempts, those before a replay included. */
             attemptCount: number;
@@ -4393,7 +4402,7 @@ export interface operations {
             400: components["responses"]["ConsentRefused"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["ApplicantNotFound"];
-            /** @description The application is archived, or a request with the same Idempotency-Key is still running. */
+            /** @description The application is archived, the applicant was erased, or a request with the same Idempotency-Key is still running. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4944,7 +4953,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    eraseCreditFiles: {
+    eraseApplicant: {
         parameters: {
             query?: never;
             header?: {
@@ -6443,7 +6452,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The application is archived, or a request with the same Idempotency-Key is still running. */
+            /** @description The application is archived, an applicant was erased, or a request with the same Idempotency-Key is still running. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

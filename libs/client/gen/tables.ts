@@ -20,7 +20,7 @@ export const OPERATIONS = {
   requestCreditFile: {"method":"POST","path":"/applications/{applicationId}/credit-file/{applicantId}/request","takesKey":true},
   readCreditFile: {"method":"GET","path":"/applications/{applicationId}/credit-file/{applicantId}"},
   listPulls: {"method":"GET","path":"/applications/{applicationId}/credit-file/{applicantId}/pulls","pageSize":100},
-  eraseCreditFiles: {"method":"DELETE","path":"/platform/retailers/{retailerId}/applicants/{applicantId}/credit-files"},
+  eraseApplicant: {"method":"DELETE","path":"/platform/retailers/{retailerId}/applicants/{applicantId}"},
   readCreditFileDocument: {"method":"GET","path":"/credit-files/{fileId}/document","accept":"application/pdf"},
   getDecision: {"method":"GET","path":"/applications/{applicationId}/creditors/{creditorId}/decision"},
   recordDecision: {"method":"POST","path":"/applications/{applicationId}/creditors/{creditorId}/decision","takesKey":true},

@@ -62,7 +62,11 @@ export function newApplicant(
   for (const [index, employment] of input.employmentHistory.entries()) {
     checkEmployment(employment, `${at}/employmentHistory/${index}`, faults);
   }
-  return create(ApplicantSchema, { ...input, applicantId: id, sin: sin ?? '' });
+  return create(ApplicantSchema, {
+    ...input,
+    ...{ applicantId: id, sin: sin ?? '' },
+    erasedAt: undefined,
+  });
 }
 
 /** An applicant as answers show it: only the last digits of the social insurance number. */

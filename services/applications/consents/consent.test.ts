@@ -9,6 +9,7 @@ const NOW = new Date('2026-11-22T12:00:00.000Z');
 
 const facts: RecordingFacts = {
   archived: false,
+  erased: false,
   retailer: { id: 'retailer', retailerGroupId: null },
   user: { active: true, retailerIds: ['retailer'], retailerGroupIds: [] },
   lastRevokedAt: undefined,
@@ -123,6 +124,12 @@ describe('a consent', () => {
   ])('captured by %s is refused', (_, user) => {
     expect(() => record({}, { user })).toThrow(
       expect.objectContaining({ kind: 'invalid', code: 'ineligible_user' }),
+    );
+  });
+
+  test('for an applicant who was erased is a conflict', () => {
+    expect(() => record({}, { erased: true })).toThrow(
+      expect.objectContaining({ kind: 'conflict', code: 'applicant_erased' }),
     );
   });
 

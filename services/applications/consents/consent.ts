@@ -8,6 +8,7 @@ import {
 } from '@creditlane/proto/applications/v1/consents_service';
 import { conflict, type Fault, invalidFields, notFound } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
+import { applicantErased } from '../applicant/erase-applicant.ts';
 import { mayActFor, type Retailer, type RetailerUser } from '../directory/user.ts';
 
 /** The text version of a consent that came with a submission which names none. */
@@ -23,6 +24,8 @@ const MAX_CLOCK_SKEW_MS = 5 * 60_000;
 /** The applicant who consents, as stored, while the application is locked. */
 export interface ConsentFacts {
   archived: boolean;
+  /** Whether the applicant was erased. */
+  erased: boolean;
   retailer: Retailer;
   /** The user whom the request names; undefined when there is no such user, or the request names none. */
   user: RetailerUser | undefined;
@@ -36,11 +39,11 @@ export interface RecordingFacts extends ConsentFacts {
 /**
  * Makes the consent that a request describes.
  *
- * @throws Fault `invalid_consent`, `ineligible_user` or `application_archived`
+ * @throws Fault `invalid_consent`, `ineligible_user`, `application_archived` or `applicant_erased`
  */
 export function newConsent(
   request: RecordConsentRequest,
-  { archived, retailer, user, lastRevokedAt }: RecordingFacts,
+  { archived, erased, retailer, user, lastRevokedAt }: RecordingFacts,
   id: string,
   now: Date,
 ): StoredConsent {
@@ -59,6 +62,7 @@ export function newConsent(
 
   if (!user || !mayActFor(user, retailer)) throw ineligibleUser('/capturedBy');
   if (archived) throw conflict('application_archived', 'The application is archived.');
+  if (erased) throw applicantErased();
   return create(StoredConsentSchema, {
     id,
     applicantId: request.applicantId,

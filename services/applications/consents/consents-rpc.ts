@@ -4,10 +4,9 @@ import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
-import { openApplicant } from '../applicant/sealed-applicant.ts';
 import { retailerOf } from '../scope.ts';
+import { applicantFromRow } from '../store/application-row.ts';
 import { findSubject } from '../store/consents.ts';
-import { withRecordIds } from '../store/record-ids.ts';
 import { type ChangeConsentsDeps, recordConsent, revokeConsent } from './change-consents.ts';
 import { listConsents } from './list-consents.ts';
 
@@ -50,12 +49,12 @@ export function consentsRoutes(deps: ConsentsDeps): ServiceRoutes {
         const applicant = applicantOf(request);
         const subject = await findSubject(owner, applicant, request.purpose, clock());
         if (!subject) return {};
-        const { retailerId, status: applicationStatus, sealed, consent } = subject;
+        const { retailerId, status: applicationStatus, sealed, erasedAt, consent } = subject;
         const { applicantId } = applicant;
         return {
           retailerId,
           applicationStatus,
-          applicant: withRecordIds(openApplicant(keyRing, sealed, applicantId, retailerId)),
+          applicant: applicantFromRow({ id: applicantId, sealed, erasedAt }, retailerId, keyRing),
           ...(consent && { consent }),
         };
       },

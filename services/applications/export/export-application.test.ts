@@ -3,6 +3,7 @@ import { readKeyId } from '@creditlane/crypto/envelope';
 import { runPurge } from '@creditlane/postgres/retention';
 import { Relationship } from '@creditlane/proto/applications/v1/application';
 import { expect, test } from 'vitest';
+import { lockApplicationOf } from '../store/applicants.ts';
 import { purgeExports } from '../store/exports.ts';
 import {
   anApplicant,
@@ -11,6 +12,7 @@ import {
   asIntegration,
   createSubmission,
   createTestApplication,
+  eraseApplicant,
   KEYS,
   registerTenant,
   useTenant,
@@ -187,6 +189,41 @@ test('the payload of an export is deleted 45 days later, and the record of the e
   ]);
   expect(await runPurge(sql as never, purgeExports)).toBe(0);
   expect(await payloadOf(kept)).toBeDefined();
+});
+
+test('an erasure deletes the payloads of its application alone, and refuses further exports', async () => {
+  const { applications, tenant } = fixture;
+  const { applicationId, primaryApplicant } = await submitNew({ coApplicant: anApplicant() });
+  const key = randomUUID();
+  const { exportId } = await exportIt(applicationId, key);
+  const { exportId: kept } = await exportIt((await submitNew()).applicationId);
+  expect(await eraseApplicant(applications, tenant.retailerId, primaryApplicant?.applicantId)).toBe(
+    true,
+  );
+  await expect(payloadOf(exportId)).rejects.toMatchObject({ code: 'export_deleted' });
+  expect(await payloadOf(kept)).toBeDefined();
+  expect((await exportIt(applicationId, key)).exportId).toBe(exportId);
+  await expect(exportIt(applicationId)).rejects.toMatchObject({
+    kind: 'conflict',
+    code: 'applicant_erased',
+  });
+});
+
+test('an export that has read the applicant when an erasure begins stores no payload', async () => {
+  const { applications, tenant } = fixture;
+  const { applicationId, primaryApplicant } = await submitNew();
+  const applicantId = primaryApplicant?.applicantId ?? '';
+  const { sql, database } = applications;
+  // The erasure goes on once the export waits for the application, whose applicants it has read.
+  await sql.query('BEGIN');
+  await lockApplicationOf(sql, applicantId, tenant.retailerId);
+  const exported = exportIt(applicationId).then(String, ({ code }) => code);
+  const waiting = `SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await database.sql.query(waiting)).rowCount).toBe(1);
+  await sql.query('UPDATE applicants SET erased_at = now() WHERE id = $1', [applicantId]);
+  await sql.query('COMMIT');
+  expect(await exported).toBe('applicant_erased');
 });
 
 test('an export whose bytes were changed or moved to another row cannot be read, and the log says so', async () => {

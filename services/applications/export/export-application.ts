@@ -14,8 +14,10 @@ import {
 import type { Call } from '@creditlane/rpc/call';
 import { conflict, notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
+import { applicantErased } from '../applicant/erase-applicant.ts';
 import { applicationExported } from '../events.ts';
 import { applicationNotFound, retailerOf } from '../scope.ts';
+import { hasErasedApplicant } from '../store/applicants.ts';
 import { findApplication } from '../store/applications.ts';
 import { insertExport } from '../store/exports.ts';
 import { changeOnce } from '../stored-application.ts';
@@ -37,7 +39,7 @@ export interface ExportApplicationDeps {
  * repeated with its idempotency key writes nothing and gets the first answer.
  *
  * @param request with its ids in lower case; the caller has checked that its integration is a recipient
- * @throws Fault `application_not_found`, `submission_not_found` or `application_archived`
+ * @throws Fault `application_not_found`, `submission_not_found`, `application_archived` or `applicant_erased`
  */
 export async function exportApplication(
   deps: ExportApplicationDeps,
@@ -51,7 +53,7 @@ export async function exportApplication(
   const db = requests.of(call);
 
   // Read before the transaction, which must not wait for a second connection of the pool. What is exported
-  // never changes, except that submissions to other creditors are added.
+  // never changes, except that submissions to other creditors are added, and that an applicant is erased.
   const application = await findApplication(db, keyRing, applicationId, retailerId);
   if (!application) throw applicationNotFound();
   const payload = exportPayload(application, creditorId, worksheetFor(application, creditorId));
@@ -71,6 +73,7 @@ export async function exportApplication(
     // even if the application was archived after the first.
     if (idempotency) await storeAnswer(tx, idempotency, answer);
     if (archived) throw conflict('application_archived', 'The application is archived.');
+    if (await hasErasedApplicant(tx, applicationId)) throw applicantErased();
 
     await insertExport(tx, {
       ...exported,

@@ -18,7 +18,7 @@ export interface ReadExportDeps {
 /**
  * The JSON text of the payload, the same on every read.
  *
- * @throws Fault `export_deleted` after the retention, `export_unreadable` when the payload cannot be
+ * @throws Fault `export_deleted` after the retention and the erasure of an applicant, `export_unreadable` when the payload cannot be
  * decrypted, because its bytes or the key ring are wrong
  */
 export async function readExport(
@@ -26,7 +26,10 @@ export async function readExport(
   exportId: string,
 ): Promise<string> {
   const row = await findExport(owner, exportId);
-  if (!row) throw notFound('export_deleted', 'The export was deleted after 45 days.');
+  if (!row) {
+    const when = 'after 45 days, or with the erasure of an applicant';
+    throw notFound('export_deleted', `The export was deleted ${when}.`);
+  }
   try {
     return openPayload(keyRing, row.sealed, exportId, row.retailerId);
   } catch (err) {

@@ -1,4 +1,4 @@
-/** Writes sealed applicants. */
+/** Writes sealed applicants, and erases them. */
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Applicant, Application } from '@creditlane/proto/applications/v1/application';
@@ -21,4 +21,51 @@ export async function insertApplicant(
   const sealed = sealApplicant(keyRing, applicant, retailerId);
   const { applicantId } = applicant;
   await insertRow.run(tx, [applicantId, applicationId, role, sealed, keyRing.currentId]);
+}
+
+const lockApplication = defineStatement<{ id: string }>(
+  'applicant_application_lock',
+  `SELECT applications.id FROM applicants
+     JOIN applications ON applications.id = applicants.application_id
+   WHERE applicants.id = $1 AND applications.retailer_id = $2
+   FOR UPDATE OF applications`,
+);
+
+/** Locks the application of a retailer's applicant, and resolves to its id; undefined without such an applicant. */
+export async function lockApplicationOf(
+  tx: Queryable,
+  applicantId: string,
+  retailerId: string,
+): Promise<string | undefined> {
+  const [row] = await lockApplication.run(tx, [applicantId, retailerId]);
+  return row?.id;
+}
+
+const eraseRow = defineStatement(
+  'applicant_erase',
+  `UPDATE applicants SET sealed = $2, sealed_with = $3, erased_at = $4
+   WHERE id = $1 AND erased_at IS NULL`,
+);
+
+/** Replaces what is sealed of an applicant. One that is erased already keeps the time of its erasure. */
+export async function eraseApplicantRow(
+  tx: Queryable,
+  applicantId: string,
+  sealed: Buffer,
+  sealedWith: string,
+  at: Date,
+): Promise<void> {
+  await eraseRow.run(tx, [applicantId, sealed, sealedWith, at]);
+}
+
+const selectErased = defineStatement<{ erased: boolean }>(
+  'application_has_erased_applicant',
+  `SELECT EXISTS (
+     SELECT FROM applicants WHERE application_id = $1 AND erased_at IS NOT NULL) AS erased`,
+);
+
+/** Whether an applicant of the application, which `tx` has locked, was erased. */
+export async function hasErasedApplicant(tx: Queryable, applicationId: string): Promise<boolean> {
+  const [row] = await selectErased.run(tx, [applicationId]);
+  return row?.erased === true;
 }

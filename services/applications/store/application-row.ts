@@ -3,6 +3,7 @@ import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import {
+  type Applicant,
   type Application,
   ApplicationSchema,
   ApplicationStatus,
@@ -16,7 +17,7 @@ import type { ApplicantRole, ApplicantRow, ApplicationRow, SubmissionRow } from 
 import { withRecordIds, withVehicleIds } from './record-ids.ts';
 
 export type ApplicationColumns = Omit<ApplicationRow, 'applicants' | 'submissions'>;
-export type ApplicantColumns = Pick<ApplicantRow, 'id' | 'role' | 'sealed'>;
+export type ApplicantColumns = Pick<ApplicantRow, 'id' | 'role' | 'sealed' | 'erasedAt'>;
 export type SubmissionColumns = Pick<SubmissionRow, 'creditorId' | 'worksheet' | 'submittedAt'>;
 
 /** The rows of an application. */
@@ -29,7 +30,7 @@ interface ApplicationRows extends ApplicationColumns {
 export function applicationFromRows(row: ApplicationRows, keyRing: KeyRing): Application {
   const applicant = (role: ApplicantRole) => {
     const found = row.applicants.find((applicant) => applicant.role === role);
-    return found && withRecordIds(openApplicant(keyRing, found.sealed, found.id, row.retailerId));
+    return found && applicantFromRow(found, row.retailerId, keyRing);
   };
   return create(ApplicationSchema, {
     applicationId: row.id,
@@ -53,6 +54,17 @@ export function applicationFromRows(row: ApplicationRows, keyRing: KeyRing): App
       })),
     createdAt: timestampFromDate(row.createdAt),
   });
+}
+
+/** An applicant's data in the clear; of an erased one, the id and the time of the erasure. */
+export function applicantFromRow(
+  { id, sealed, erasedAt }: Omit<ApplicantColumns, 'role'>,
+  retailerId: string,
+  keyRing: KeyRing,
+): Applicant {
+  const applicant = withRecordIds(openApplicant(keyRing, sealed, id, retailerId));
+  if (erasedAt !== null) applicant.erasedAt = timestampFromDate(erasedAt);
+  return applicant;
 }
 
 /** A stored worksheet. Fields that a newer version of the service has written are ignored. */

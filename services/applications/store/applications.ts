@@ -26,7 +26,7 @@ const selectApplication = defineStatement<ApplicationColumns>(
 
 const selectApplicants = defineStatement<ApplicantColumns>(
   'application_applicants',
-  `SELECT applicants.id, applicants.role, applicants.sealed
+  `SELECT applicants.id, applicants.role, applicants.sealed, applicants.erased_at AS "erasedAt"
    FROM applicants JOIN applications ON applications.id = applicants.application_id
    WHERE applications.id = $1 AND applications.retailer_id = $2`,
 );

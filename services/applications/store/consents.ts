@@ -43,12 +43,13 @@ export interface ApplicantKey {
 
 const lockRow = defineStatement<{
   status: string;
+  is_erased: boolean;
   retailer_id: string;
   retailer_group_id: string | null;
   acting_user: RetailerUser | null;
 }>(
   'consent_applicant_lock',
-  `SELECT applications.status, retailers.id AS retailer_id, retailers.retailer_group_id,
+  `SELECT applications.status, applicants.erased_at IS NOT NULL AS is_erased, retailers.id AS retailer_id, retailers.retailer_group_id,
      (SELECT jsonb_build_object('active', active, 'retailerIds', retailer_ids,
         'retailerGroupIds', retailer_group_ids) FROM users WHERE id = $4) AS acting_user
    FROM applicants JOIN applications ON applications.id = applicants.application_id
@@ -72,6 +73,7 @@ export async function lockApplicant(
   return (
     row && {
       archived: row.status === ApplicationStatus[ApplicationStatus.ARCHIVED],
+      erased: row.is_erased,
       retailer: { id: row.retailer_id, retailerGroupId: row.retailer_group_id },
       user: row.acting_user ?? undefined,
     }
@@ -253,12 +255,14 @@ export interface SealedSubject {
   retailerId: string;
   status: string;
   sealed: Buffer;
+  /** When the applicant was erased; null for any other. */
+  erasedAt: Date | null;
   consent: StoredConsent | undefined;
 }
 
 /**
  * This statement alone decides whether a consent permits an inquiry: it is for the inquiry's purpose, was not
- * revoked, and has not ended. Of several, the one that ends last counts.
+ * revoked, and has not ended, and the applicant was not erased. Of several, the one that ends last counts.
  */
 const selectSubject = defineStatement<
   Omit<Row, 'id'> & {
@@ -266,15 +270,17 @@ const selectSubject = defineStatement<
     retailer_id: string;
     status: string;
     sealed: Buffer;
+    erased_at: Date | null;
   }
 >(
   'inquiry_subject',
-  `SELECT applications.retailer_id, applications.status, applicants.sealed, permitting.*
+  `SELECT applications.retailer_id, applications.status, applicants.sealed,
+     applicants.erased_at, permitting.*
    FROM applicants JOIN applications ON applications.id = applicants.application_id
    LEFT JOIN LATERAL (
      SELECT ${COLUMNS} FROM consents
      WHERE consents.applicant_id = applicants.id AND consents.purpose = $3
-       AND consents.revoked_at IS NULL AND ${ENDS_AT} > $4
+       AND consents.revoked_at IS NULL AND ${ENDS_AT} > $4 AND applicants.erased_at IS NULL
      ORDER BY ${ENDS_AT} DESC, consents.id LIMIT 1
    ) AS permitting ON true
    WHERE applicants.id = $1 AND applications.id = $2`,
@@ -289,11 +295,12 @@ export async function findSubject(
 ): Promise<SealedSubject | undefined> {
   const [row] = await selectSubject.run(db, [applicantId, applicationId, purpose, now]);
   if (!row) return undefined;
-  const { retailer_id, status, sealed, id, ...consent } = row;
+  const { retailer_id, status, sealed, erased_at, id, ...consent } = row;
   return {
     retailerId: retailer_id,
     status,
     sealed,
+    erasedAt: erased_at,
     consent: id === null ? undefined : consentFromRow({ id, ...consent }),
   };
 }

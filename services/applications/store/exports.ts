@@ -1,4 +1,4 @@
-/** Writes and reads exports, and deletes old ones. */
+/** Writes and reads exports, and deletes the payloads of old ones and of those of erased applicants. */
 import { definePurge, PURGE_BATCH_ROWS } from '@creditlane/postgres/retention';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { ExportedApplication } from '../events.ts';
@@ -51,3 +51,14 @@ export const purgeExports = definePurge(
      WHERE sealed IS NOT NULL AND exported_at < now() - interval '45 days'
      LIMIT ${PURGE_BATCH_ROWS})`,
 );
+
+const deletePayloads = defineStatement(
+  'exports_delete_payloads',
+  `UPDATE exports SET sealed = NULL, sealed_with = NULL
+   WHERE application_id = $1 AND sealed IS NOT NULL`,
+);
+
+/** Deletes the payloads of an application's exports. The rows stay. */
+export async function deletePayloadsOf(tx: Queryable, applicationId: string): Promise<void> {
+  await deletePayloads.run(tx, [applicationId]);
+}

@@ -93,6 +93,7 @@ const selectFacts = defineStatement<{
   retailer_id: string;
   retailer_group_id: string | null;
   applicant_ids: string[];
+  has_erased_applicant: boolean;
   submitter: RetailerUser | null;
   known_creditor_ids: string[];
   submitted_creditor_ids: string[];
@@ -100,6 +101,8 @@ const selectFacts = defineStatement<{
   'submission_facts',
   `SELECT retailers.id AS retailer_id, retailers.retailer_group_id,
      ARRAY(SELECT id FROM applicants WHERE application_id = $1) AS applicant_ids,
+     EXISTS (SELECT FROM applicants WHERE application_id = $1 AND erased_at IS NOT NULL)
+       AS has_erased_applicant,
      (SELECT jsonb_build_object('active', active, 'retailerIds', retailer_ids,
         'retailerGroupIds', retailer_group_ids) FROM users WHERE id = $2) AS submitter,
      ARRAY(SELECT id FROM creditors WHERE id = ANY ($3::uuid[])) AS known_creditor_ids,
@@ -121,6 +124,7 @@ export async function readSubmissionFacts(
   return {
     retailer: { id: row.retailer_id, retailerGroupId: row.retailer_group_id },
     applicantIds: row.applicant_ids,
+    hasErasedApplicant: row.has_erased_applicant,
     user: row.submitter ?? undefined,
     knownCreditorIds: new Set(row.known_creditor_ids),
     submittedCreditorIds: new Set(row.submitted_creditor_ids),

@@ -8,6 +8,7 @@ import { checkSubmission, type SubmissionFacts } from './submission.ts';
 
 const facts: SubmissionFacts = {
   archived: false,
+  hasErasedApplicant: false,
   retailer: { id: 'retailer', retailerGroupId: 'group' },
   applicantIds: ['maya', 'leo'],
   user: { active: true, retailerIds: ['retailer'], retailerGroupIds: [] },
@@ -150,6 +151,10 @@ describe('a submission', () => {
     const retailer = { id: 'retailer', retailerGroupId: null };
     const user = { active: true, retailerIds: [], retailerGroupIds: ['group'] };
     expect(check({}, { retailer, user })?.kind).toBe('invalid');
+  });
+
+  test('of an application with an erased applicant is a conflict', () => {
+    expect(check({}, { hasErasedApplicant: true })?.code).toBe('applicant_erased');
   });
 
   test('of an archived application is a conflict', () => {

@@ -4,6 +4,7 @@ import { WorksheetSchema } from '@creditlane/proto/applications/v1/application';
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
 import { conflict, notFound } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
+import { applicantErased } from '../applicant/erase-applicant.ts';
 import { mayActFor, type Retailer, type RetailerUser } from '../directory/user.ts';
 import { checkWorksheet } from './worksheet.ts';
 
@@ -12,6 +13,7 @@ export interface SubmissionFacts {
   archived: boolean;
   retailer: Retailer;
   applicantIds: readonly string[];
+  hasErasedApplicant: boolean;
   user: RetailerUser | undefined;
   knownCreditorIds: ReadonlySet<string>;
   submittedCreditorIds: ReadonlySet<string>;
@@ -22,7 +24,8 @@ export interface SubmissionFacts {
  * second worksheet for that creditor would otherwise be dropped silently. A caller that lost an answer
  * can repeat the request with its idempotency key.
  *
- * @throws Fault `invalid_submission`, `application_archived`, `creditor_not_found` or `already_submitted`
+ * @throws Fault `invalid_submission`, `application_archived`, `applicant_erased`, `creditor_not_found` or
+ * `already_submitted`
  */
 export function checkSubmission(request: SubmitApplicationRequest, facts: SubmissionFacts): void {
   const faults = new FieldFaults();
@@ -35,6 +38,7 @@ export function checkSubmission(request: SubmitApplicationRequest, facts: Submis
   faults.throwIfAny('invalid_submission');
 
   if (facts.archived) throw conflict('application_archived', 'The application is archived.');
+  if (facts.hasErasedApplicant) throw applicantErased();
   for (const [index, creditorId] of request.creditorIds.entries()) {
     const pointer = `/creditorIds/${index}`;
     if (!facts.knownCreditorIds.has(creditorId)) {

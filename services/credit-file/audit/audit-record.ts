@@ -18,7 +18,10 @@ export type AuditAction =
   | 'DOCUMENT_READ'
   | 'CREDENTIALS_SET'
   | 'CREDENTIALS_REMOVED'
+  /** The data key was destroyed. */
   | 'APPLICANT_ERASED'
+  /** The applications service has erased the personal data. */
+  | 'APPLICANT_DATA_ERASED'
   | 'FILE_PURGED';
 
 /** Who did it: an integration, a key of the platform's administration, or a service by itself. */

@@ -8,6 +8,7 @@ import type { AuditActor } from '../audit/audit-record.ts';
 import { verifyChain } from '../audit/verify-chain.ts';
 import { destroyKey, findLiveKeyId } from '../store/applicant-keys.ts';
 import { lockPullsOf } from '../store/pulls.ts';
+import type { TestSubject } from '../test-applications.ts';
 import {
   addApplicant,
   asIntegration,
@@ -46,6 +47,13 @@ function erase({ applicantId, retailerId }: TestApplicant) {
   return eraseApplicant(deps, { applicantId, retailerId }, eraser);
 }
 
+const keyOf = ({ applicationId, applicantId }: TestApplicant) => `${applicationId} ${applicantId}`;
+
+/** What the applications service holds of the applicant. */
+function subjectOf(applicant: TestApplicant): TestSubject | undefined {
+  return fixture.service.applications.subjects.get(keyOf(applicant));
+}
+
 async function actionsOf({ applicantId }: TestApplicant): Promise<string[]> {
   const { rows } = await pool().query(
     `SELECT action, outcome FROM audit_records WHERE applicant_id = $1 ORDER BY seq`,
@@ -62,15 +70,20 @@ async function pull(applicant: TestApplicant) {
 test('after an erasure a read answers as if no file was ever pulled, and the log says why', async () => {
   const { service, applicant } = fixture;
   expect((await pull(applicant)).file?.hitType).toBe('HIT');
-  expect(await erase(applicant)).toBe(1);
+  expect(await erase(applicant)).toEqual({ files: 1, outcome: undefined });
   await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
-  expect(await actionsOf(applicant)).toEqual([
-    'PULL_REQUESTED',
-    'PULL_SENT',
-    'PULL_FINISHED COMPLETE',
-    'FILE_READ COMPLETE',
-    'APPLICANT_ERASED',
-  ]);
+  // The service finishes by itself what was begun.
+  await expect
+    .poll(() => actionsOf(applicant))
+    .toEqual([
+      'PULL_REQUESTED',
+      'PULL_SENT',
+      'PULL_FINISHED COMPLETE',
+      'FILE_READ COMPLETE',
+      'APPLICANT_ERASED',
+      'APPLICANT_DATA_ERASED',
+    ]);
+  expect(await erase(applicant)).toEqual({ files: 0, outcome: 'ERASED' });
   const { rows } = await pool().query('SELECT FROM credit_files WHERE applicant_id = $1', [
     applicant.applicantId,
   ]);
@@ -91,19 +104,44 @@ test('the administration erases as often as it asks, one retailer’s applicant,
   await eraseByCall(applicant);
   await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
   const { rows } = await pool().query(
-    `SELECT actor_kind, actor FROM audit_records
-     WHERE applicant_id = $1 AND action = 'APPLICANT_ERASED'`,
+    `SELECT action, actor_kind, actor FROM audit_records
+     WHERE applicant_id = $1 AND action LIKE '%ERASED' ORDER BY seq`,
     [applicantId],
   );
-  expect(rows).toEqual([{ actor_kind: 'platform', actor: 'platform-key' }]);
+  const by = { actor_kind: 'platform', actor: 'platform-key' };
+  expect(rows).toEqual([
+    { action: 'APPLICANT_ERASED', ...by },
+    { action: 'APPLICANT_DATA_ERASED', ...by },
+  ]);
+  expect(subjectOf(applicant)?.applicant?.lastName).toBe('');
 });
 
-test('a request after an erasure pulls anew, although the erased file is recent', async () => {
+test('a request after an erasure is refused, whatever the applications service says', async () => {
+  const { service, applicant } = fixture;
+  const subject = subjectOf(applicant);
+  await pull(applicant);
+  await eraseByCall(applicant);
+  const refused = { code: 'applicant_erased' };
+  await expect(request(service, applicant)).rejects.toMatchObject(refused);
+  // An answer of before the erasure, which the request has waited for.
+  service.applications.subjects.set(keyOf(applicant), subject as TestSubject);
+  await expect(request(service, applicant)).rejects.toMatchObject(refused);
+  expect((await actionsOf(applicant)).at(-1)).toBe('PULL_REFUSED applicant_erased');
+  expect(service.bureau.inquiries).toHaveLength(1);
+});
+
+test('an erasure while the applications service is away is unavailable, and finished once it is back', async () => {
   const { service, applicant } = fixture;
   await pull(applicant);
-  await erase(applicant);
-  expect((await pull(applicant)).file?.hitType).toBe('HIT');
-  expect(service.bureau.inquiries).toHaveLength(2);
+  service.applications.failure = unavailable('the fake is away');
+  await expect(eraseByCall(applicant)).rejects.toMatchObject({ kind: 'unavailable' });
+  await expect(read(service, applicant)).rejects.toMatchObject({ kind: 'unavailable' });
+  // As after a crash: another process finds what is left to do.
+  await service.restart();
+  service.applications.failure = undefined;
+  await expect.poll(() => subjectOf(applicant)?.applicant?.lastName).toBe('');
+  await expect.poll(() => actionsOf(applicant)).toContain('APPLICANT_DATA_ERASED');
+  await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
 });
 
 test('an erasure while the bureau has the inquiry: the file is not stored', async () => {
@@ -111,7 +149,7 @@ test('an erasure while the bureau has the inquiry: the file is not stored', asyn
   const release = service.bureau.hold();
   await request(service, applicant);
   await expect.poll(() => service.bureau.inquiries.length).toBe(1);
-  expect(await erase(applicant)).toBe(0);
+  expect((await erase(applicant)).files).toBe(0);
   release();
   await expect.poll(() => actionsOf(applicant)).toContain('PULL_FINISHED COMPLETE');
   await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
@@ -126,7 +164,7 @@ test('an erasure before the inquiry is sent: none is sent, and the pull fails', 
     service.applications.failure = unavailable('the fake is away');
   };
   await request(service, applicant);
-  expect(await erase(applicant)).toBe(0);
+  expect((await erase(applicant)).files).toBe(0);
   Object.assign(service.applications, { failure: undefined, onAnswer: undefined });
   expect((await readEnded(service, applicant)).state).toBe('FAILED');
   const actions = [
@@ -135,7 +173,8 @@ test('an erasure before the inquiry is sent: none is sent, and the pull fails', 
     'APPLICANT_ERASED',
     'FILE_READ FAILED',
   ];
-  expect(await actionsOf(applicant)).toEqual(actions);
+  const ofPull = (await actionsOf(applicant)).filter((it) => it !== 'APPLICANT_DATA_ERASED');
+  expect(ofPull).toEqual(actions);
   expect(service.bureau.inquiries).toEqual([]);
 });
 
@@ -152,7 +191,7 @@ test('an erasure waits for a request of the applicant, so that it ends the new p
   expect(await findLiveKeyId(pool(), applicant)).toBeDefined();
   await requesting.query('COMMIT');
   requesting.release();
-  expect(await erased).toBe(1);
+  expect((await erased).files).toBe(1);
 });
 
 test('a pull whose key is destroyed sends no inquiry, and has failed', async () => {
@@ -192,11 +231,15 @@ test('a pull that an erasure ends is counted, ends a wait, and is recorded with 
   expect(finished).toEqual({ ...requested, action: 'PULL_FINISHED' });
 });
 
-test('an erasure of an applicant without a key changes and records nothing', async () => {
-  const applicant = await addApplicant(fixture.service);
-  expect(await erase(applicant)).toBeUndefined();
-  expect(await erase({ ...fixture.applicant, retailerId: randomUUID() })).toBeUndefined();
+test('an erasure of an applicant without a pull erases the personal data alone', async () => {
+  const { service, applicant } = fixture;
+  await eraseByCall({ ...applicant, retailerId: randomUUID() });
   expect(await actionsOf(applicant)).toEqual([]);
+  expect(subjectOf(applicant)?.applicant?.lastName).toBe('Tremblay');
+  await eraseByCall(applicant);
+  expect(await actionsOf(applicant)).toEqual(['APPLICANT_DATA_ERASED']);
+  expect(subjectOf(applicant)?.applicant?.lastName).toBe('');
+  await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
 });
 
 test('files are deleted after their retention, each with a record, and none before', async () => {

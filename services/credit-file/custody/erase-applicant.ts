@@ -1,11 +1,28 @@
-/** Erases an applicant: destroys the data key, and with it everything that the key has sealed. */
+/**
+ * Erases an applicant in two steps: this service destroys the data key, and with it everything that the key has
+ * sealed; then the applications service erases the personal data. The first step records that the second is to come.
+ */
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
+import type { CallContext, Client } from '@creditlane/rpc/client';
+import { serviceIdentity } from '@creditlane/rpc/identity';
 import type { Clock } from '@creditlane/runtime/clock';
+import {
+  type PeriodicTask,
+  startPeriodicTask,
+} from '@creditlane/runtime/concurrency/periodic-task';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { appendAuditRecord } from '../audit/audit-log.ts';
-import type { AuditActor } from '../audit/audit-record.ts';
 import type { PullRow } from '../pulls/pull.ts';
+import {
+  type Eraser,
+  type ErasureOutcome,
+  findUnfinishedErasures,
+  finishErasureRow,
+  insertErasure,
+} from '../store/applicant-erasures.ts';
 import { type ApplicantOfRetailer, destroyKey } from '../store/applicant-keys.ts';
 import { deleteFilesOf, endUnsentPulls } from '../store/kept-files.ts';
 import { lockPullsOf } from '../store/pulls.ts';
@@ -18,42 +35,46 @@ export interface EraseApplicantDeps {
   onEnded?: (pull: PullRow) => void;
 }
 
-/** Who erases, and the X-Request-Id of a request that asked for it. */
-export interface Eraser {
-  actor: AuditActor;
-  requestId?: string;
+export interface FinishErasureDeps extends Pick<EraseApplicantDeps, 'pool' | 'keyRing' | 'clock'> {
+  applications: Client<typeof ApplicationsService>;
+}
+
+export interface ErasedFiles {
+  /** The number of files that were deleted. */
+  files: number;
+  /** The outcome of an earlier erasure; undefined while the applications service has not answered. */
+  outcome: ErasureOutcome | undefined;
 }
 
 /**
- * Destroys the applicant's data key and deletes the applicant's files. Reads then answer as if no file had ever been
- * pulled. A pull under way stores no file, a pull whose inquiry was not sent sends none, and only a new request
- * makes a new key. The pulls and the audit log stay: they hold ids only, and prove what was permitted.
+ * The first step: destroys the applicant's data key and deletes the applicant's files. Reads then answer as if no file
+ * had ever been pulled. A pull under way stores no file, a pull whose inquiry was not sent sends none, and requests for
+ * new ones are refused. The pulls and the audit log stay: they hold ids only, and prove what was permitted.
  *
  * Copies of the stored key in backups, in WAL and in pages that are not yet overwritten are wrapped by a key of
  * the key ring; they end when the ring is rotated and its old key is destroyed.
- *
- * @returns the number of files; undefined when the applicant has no key, so that nothing was changed
  */
 export async function eraseApplicant(
   deps: EraseApplicantDeps,
   applicant: ApplicantOfRetailer,
   eraser: Eraser,
-): Promise<number | undefined> {
-  const erased = await eraseStored(deps, applicant, eraser);
-  for (const pull of erased?.ended ?? []) deps.onEnded?.(pull);
-  return erased?.files;
+): Promise<ErasedFiles> {
+  const { ended, ...erased } = await eraseStored(deps, applicant, eraser);
+  for (const pull of ended) deps.onEnded?.(pull);
+  return erased;
 }
 
 function eraseStored(
   { pool, keyRing, clock }: EraseApplicantDeps,
   applicant: ApplicantOfRetailer,
   { actor, requestId }: Eraser,
-): Promise<{ files: number; ended: PullRow[] } | undefined> {
+): Promise<ErasedFiles & { ended: PullRow[] }> {
   return inTransaction(pool, async (tx) => {
     // A request under way has found the key, and its pull is not visible before its commit.
     await lockPullsOf(tx, applicant.applicantId);
     const at = clock();
-    if (!(await destroyKey(tx, applicant, at))) return undefined;
+    const outcome = await insertErasure(tx, { ...applicant, actor, requestId }, at);
+    if (!(await destroyKey(tx, applicant, at))) return { files: 0, outcome, ended: [] };
     const files = await deleteFilesOf(tx, applicant);
     const record = { at, actor, requestId };
     const ended = await endUnsentPulls(tx, applicant);
@@ -65,6 +86,53 @@ function eraseStored(
       });
     }
     await appendAuditRecord(tx, keyRing, { ...record, ...applicant, action: 'APPLICANT_ERASED' });
-    return { files, ended };
+    return { files, outcome, ended };
+  });
+}
+
+const CREDIT_FILE = serviceIdentity('credit-file');
+
+/**
+ * The second step, which may be repeated: has the applications service erase the applicant, and records that it did.
+ * @throws Fault `unavailable` while the applications service cannot be reached
+ */
+export async function finishErasure(
+  { pool, keyRing, clock, applications }: FinishErasureDeps,
+  applicant: ApplicantOfRetailer,
+  context: Omit<CallContext, 'identity'> = {},
+): Promise<void> {
+  const { applicantId, retailerId } = applicant;
+  const call = { ...context, identity: CREDIT_FILE };
+  const { erased } = await applications.eraseApplicant({ applicantId, retailerId }, call);
+  await inTransaction(pool, async (tx) => {
+    const finished = await finishErasureRow(tx, applicant, erased ? 'ERASED' : 'NOT_FOUND');
+    if (finished === undefined || !erased) return;
+    const record = { ...finished, action: 'APPLICANT_DATA_ERASED', at: clock() } as const;
+    await appendAuditRecord(tx, keyRing, record);
+  });
+}
+
+const EVERY_MS = 1_000;
+/** Erasures of one round; each is a call and a transaction. */
+const ROUND_ERASURES = 100;
+
+/** Finishes what was begun: erasures by command, and those whose process died or found the applications service away. */
+export function startErasures(deps: FinishErasureDeps & { log: Log }): PeriodicTask {
+  const { pool, log } = deps;
+  const warn = (fields: object) =>
+    log.warn(fields, 'an erasure is not finished; it is tried again in a second');
+  return startPeriodicTask(EVERY_MS, async (signal) => {
+    try {
+      for (const applicant of await findUnfinishedErasures(pool, ROUND_ERASURES)) {
+        if (signal.aborted) return;
+        const { applicantId, retailerId } = applicant;
+        const context = { signal };
+        await finishErasure(deps, { applicantId, retailerId }, context).catch((err) =>
+          warn({ err, retailerId, applicantId }),
+        );
+      }
+    } catch (err) {
+      warn({ err });
+    }
   });
 }

@@ -24,6 +24,7 @@ import type { Source } from '../bureaus/bureau.ts';
 import { ensureApplicantKey } from '../custody/applicant-keys.ts';
 import { findInquirySubject, PURPOSE } from '../inquiry-subject.ts';
 import { type ApplicantCall, applicantNotFound } from '../scope.ts';
+import { isErased } from '../store/applicant-erasures.ts';
 import { hasBureauCredentials } from '../store/bureau-credentials.ts';
 import { findEarlierPulls, insertPull, lockPullsOf, markLastRequested } from '../store/pulls.ts';
 import { consentOf, findPullFor, type PullRow, pullMessage } from './pull.ts';
@@ -54,8 +55,8 @@ export interface CreditFileRequest {
  * The pull that answers the request; `findPullFor` has the rules. A request with the request id of an earlier
  * one gets that pull, whether or not a new pull would be permitted.
  *
- * @throws Fault `applicant_not_found`, `consent_missing`, `application_archived`, `bureau_not_configured`,
- *   `bureau_credentials_missing`
+ * @throws Fault `applicant_not_found`, `consent_missing`, `application_archived`, `applicant_erased`,
+ *   `bureau_not_configured`, `bureau_credentials_missing`
  */
 export async function requestCreditFile(
   deps: RequestCreditFileDeps,
@@ -121,6 +122,7 @@ function requestRecord(
 const RECORDED_REFUSALS = new Set([
   'consent_missing',
   'application_archived',
+  'applicant_erased',
   'bureau_not_configured',
   'bureau_credentials_missing',
 ]);
@@ -166,6 +168,9 @@ async function insertNew(
   { applicant, retailerId, call }: ApplicantCall,
   { source, requestId, force, consent }: CreditFileRequest & { consent: StoredConsent },
 ): Promise<PullRow> {
+  const owner = { applicantId: applicant.applicantId, retailerId };
+  // The applications service may have been asked before the erasure, or not have erased yet.
+  if (await isErased(tx, owner)) throw applicantErased();
   requireConfigured(source);
   if (!(await hasBureauCredentials(tx, retailerId, source))) {
     throw conflict(
@@ -173,7 +178,6 @@ async function insertNew(
       `The retailer has no credentials with ${source}. The platform's administration sets them.`,
     );
   }
-  const owner = { applicantId: applicant.applicantId, retailerId };
   const keyId = await ensureApplicantKey(tx, { keyRing, newId }, owner, clock());
   return insertPull(tx, {
     ...applicant,
@@ -199,6 +203,7 @@ async function requireConsent(
   if (subject.isArchived) {
     throw conflict('application_archived', 'The application is archived.');
   }
+  if (subject.applicant.erasedAt !== undefined) throw applicantErased();
   if (subject.consent === undefined) {
     throw invalid(
       'consent_missing',
@@ -206,4 +211,8 @@ async function requireConsent(
     );
   }
   return subject.consent;
+}
+
+function applicantErased(): Fault {
+  return conflict('applicant_erased', 'The personal data of the applicant was erased.');
 }

@@ -23,8 +23,8 @@ import { messageReader, messageWriter } from './json-message.ts';
 const readCreation = messageReader(CreateApplicationRequestSchema, {
   except: ['primaryApplicant', 'coApplicant'],
 });
-/** The applications service makes the ids of applicants. */
-const readApplicant = messageReader(ApplicantSchema, { except: ['applicantId'] });
+/** The applications service makes the ids of applicants, and the time of their erasure. */
+const readApplicant = messageReader(ApplicantSchema, { except: ['applicantId', 'erasedAt'] });
 const readSubmission = messageReader(SubmitApplicationRequestSchema, { except: ['applicationId'] });
 const readList = messageReader(ListApplicationsRequestSchema);
 const writeSummary = messageWriter(ApplicationSummarySchema);

@@ -136,9 +136,9 @@ describe('an application or applicant', () => {
   });
 });
 
-test('the platform erases the files of an applicant, and an integration cannot', async () => {
+test('the platform erases an applicant, and an integration cannot', async () => {
   setPull(PullState.COMPLETE, { file: { id: newId(), hitType: 'HIT' } });
-  const place = `/v1/platform/retailers/${ids.retailer}/applicants/${ids.applicant}/credit-files`;
+  const place = `/v1/platform/retailers/${ids.retailer}/applicants/${ids.applicant}`;
   expect((await gateway.send('DELETE', place)).status).toBe(401);
   expect((await read()).status).toBe(200);
   const erased = await gateway.send('DELETE', place, { key: gateway.platformKey });

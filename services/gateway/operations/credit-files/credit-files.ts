@@ -90,7 +90,7 @@ export function creditFileOperations(
       return { data, nextCursor: nextCursor || null };
     },
 
-    async eraseCreditFiles({ path, context }) {
+    async eraseApplicant({ path, context }) {
       await creditFiles.eraseApplicant(path, context);
     },
 

@@ -208,6 +208,13 @@ export declare type Applicant = Message<"creditlane.applications.v1.Applicant"> 
    * @generated from field: repeated creditlane.applications.v1.Employment employment_history = 9;
    */
   employmentHistory: Employment[];
+
+  /**
+   * When the personal data was erased: from then on only the id is there. Ignored on create.
+   *
+   * @generated from field: google.protobuf.Timestamp erased_at = 10;
+   */
+  erasedAt?: Timestamp | undefined;
 };
 
 /**

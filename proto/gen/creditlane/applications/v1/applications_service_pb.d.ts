@@ -573,6 +573,45 @@ export declare type EligibleUser = Message<"creditlane.applications.v1.EligibleU
 export declare const EligibleUserSchema: GenMessage<EligibleUser>;
 
 /**
+ * @generated from message creditlane.applications.v1.EraseApplicantRequest
+ */
+export declare type EraseApplicantRequest = Message<"creditlane.applications.v1.EraseApplicantRequest"> & {
+  /**
+   * @generated from field: string retailer_id = 1;
+   */
+  retailerId: string;
+
+  /**
+   * @generated from field: string applicant_id = 2;
+   */
+  applicantId: string;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.EraseApplicantRequest.
+ * Use `create(EraseApplicantRequestSchema)` to create a new message.
+ */
+export declare const EraseApplicantRequestSchema: GenMessage<EraseApplicantRequest>;
+
+/**
+ * @generated from message creditlane.applications.v1.EraseApplicantResponse
+ */
+export declare type EraseApplicantResponse = Message<"creditlane.applications.v1.EraseApplicantResponse"> & {
+  /**
+   * False when the retailer has no such applicant.
+   *
+   * @generated from field: bool erased = 1;
+   */
+  erased: boolean;
+};
+
+/**
+ * Describes the message creditlane.applications.v1.EraseApplicantResponse.
+ * Use `create(EraseApplicantResponseSchema)` to create a new message.
+ */
+export declare const EraseApplicantResponseSchema: GenMessage<EraseApplicantResponse>;
+
+/**
  * The system of record for applications and their submissions to creditors.
  *
  * A call of an integration sees the applications of the retailer in the scope of its identity token. For
@@ -644,8 +683,9 @@ export declare const ApplicationsService: GenService<{
     output: typeof ExportApplicationResponseSchema;
   },
   /**
-   * Returns the payload of an export: for one id always the same. 45 days after the export the error is
-   * NOT_FOUND with code "export_deleted", and for an export that cannot be decrypted "export_unreadable".
+   * Returns the payload of an export: for one id always the same. 45 days after the export, and once an applicant of
+   * the application is erased, the error is NOT_FOUND with code "export_deleted"; for an export that cannot be
+   * decrypted it is "export_unreadable".
    *
    * @generated from rpc creditlane.applications.v1.ApplicationsService.GetExport
    */
@@ -674,6 +714,18 @@ export declare const ApplicationsService: GenService<{
     methodKind: "unary";
     input: typeof GetSubmissionRequestSchema;
     output: typeof GetSubmissionResponseSchema;
+  },
+  /**
+   * Erases the personal data of an applicant, and the payloads of the exports that hold it. The application stays,
+   * takes no further submission, and is not exported again: the error is FAILED_PRECONDITION with code
+   * "applicant_erased". Erasing again changes nothing.
+   *
+   * @generated from rpc creditlane.applications.v1.ApplicationsService.EraseApplicant
+   */
+  eraseApplicant: {
+    methodKind: "unary";
+    input: typeof EraseApplicantRequestSchema;
+    output: typeof EraseApplicantResponseSchema;
   },
   /**
    * Returns to the conversations service what decides whether a comment on a submission is accepted, as it

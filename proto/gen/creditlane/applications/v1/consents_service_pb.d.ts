@@ -377,6 +377,7 @@ export declare const ConsentsService: GenService<{
   /**
    * Returns the person whom an inquiry is about, with the consent that permits it: of those that are neither
    * revoked nor ended, the one that ends last. Without an applicant of this application, the answer is empty.
+   * No consent permits an inquiry about an applicant that was erased.
    *
    * @generated from rpc creditlane.applications.v1.ConsentsService.GetInquirySubject
    */

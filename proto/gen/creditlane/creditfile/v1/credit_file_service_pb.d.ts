@@ -567,7 +567,8 @@ export declare const CreditFileService: GenService<{
    * Requests a pull, which runs after the answer. The answer is the pull of the same request id, of either source,
    * or the one of the same source that is still running, or the last complete one if it is recent and `force` is
    * not set; or else a new pull. The error is INVALID_ARGUMENT with code "consent_missing" or
-   * "bureau_not_configured", or FAILED_PRECONDITION with code "bureau_credentials_missing" or "application_archived".
+   * "bureau_not_configured", or FAILED_PRECONDITION with code "bureau_credentials_missing", "application_archived"
+   * or "applicant_erased".
    *
    * @generated from rpc creditlane.creditfile.v1.CreditFileService.RequestCreditFile
    */
@@ -611,8 +612,10 @@ export declare const CreditFileService: GenService<{
     output: typeof ReadDocumentResponseSchema;
   },
   /**
-   * Erases an applicant: destroys the key of the applicant's credit files. Afterwards a read finds nothing, a pull
-   * under way stores nothing, and only a new request pulls again. An applicant without any pull stays as it is.
+   * Erases an applicant: destroys the key of the applicant's credit files, and has the applications service erase the
+   * personal data. Afterwards a read finds nothing, a pull under way stores nothing, and a request for a new one is
+   * refused with code "applicant_erased". While the applications service is away the error is UNAVAILABLE; the erasure is
+   * recorded, and this service completes it by itself.
    *
    * @generated from rpc creditlane.creditfile.v1.CreditFileService.EraseApplicant
    */

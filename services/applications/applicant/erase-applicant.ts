@@ -1,0 +1,50 @@
+/** Erases an applicant: the sealed personal data, and the payloads of the exports that hold it. */
+import { create } from '@bufbuild/protobuf';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { Database } from '@creditlane/postgres/database';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import { ApplicantSchema } from '@creditlane/proto/applications/v1/application';
+import { conflict, type Fault } from '@creditlane/rpc/fault';
+import type { Clock } from '@creditlane/runtime/clock';
+import { eraseApplicantRow, lockApplicationOf } from '../store/applicants.ts';
+import { deletePayloadsOf } from '../store/exports.ts';
+import { sealApplicant } from './sealed-applicant.ts';
+
+export interface EraseApplicantDeps {
+  /** Acts for no tenant: the credit-file service asks, for the platform's administration. */
+  owner: Database['pool'];
+  /** Seals what is left of the applicant. */
+  keyRing: KeyRing;
+  clock: Clock;
+}
+
+/**
+ * Replaces the applicant's data by the bare id. The application, its submissions and its consents stay: they hold ids,
+ * the terms of the loan and the vehicle. An export holds both applicants, so that of the other one goes with it.
+ *
+ * Copies in backups, in WAL and in pages that are not yet overwritten are wrapped by a key of the key ring; they end
+ * when the ring is rotated and its old key is destroyed.
+ *
+ * @param applicantId in lower case, as is the retailer's
+ * @returns false when the retailer has no such applicant
+ */
+export function eraseApplicant(
+  { owner, keyRing, clock }: EraseApplicantDeps,
+  applicantId: string,
+  retailerId: string,
+): Promise<boolean> {
+  return inTransaction(owner, async (tx) => {
+    // Submissions and exports take this lock: they come before the erasure, or see it.
+    const applicationId = await lockApplicationOf(tx, applicantId, retailerId);
+    if (applicationId === undefined) return false;
+    const left = sealApplicant(keyRing, create(ApplicantSchema, { applicantId }), retailerId);
+    await eraseApplicantRow(tx, applicantId, left, keyRing.currentId, clock());
+    await deletePayloadsOf(tx, applicationId);
+    return true;
+  });
+}
+
+/** The fault of a change that needs the data of an applicant who was erased. */
+export function applicantErased(): Fault {
+  return conflict('applicant_erased', 'The personal data of an applicant was erased.');
+}
