@@ -146,7 +146,10 @@ function environmentOf(service: AnyService, services: readonly AnyService[]): st
       DATABASE_URL: `postgres://${database.name}:${password}@postgres/${database.name}`,
     }),
     IDENTITY_KEY: secret(variableOf(name, 'IDENTITY_KEY')),
-    PUBLIC_URL: `\${PUBLIC_URL:-${API_URL}}`,
+    PUBLIC_URL: optional('PUBLIC_URL', API_URL),
+    // The service does not start with TransUnion and without a template, which only the operator can have.
+    BUREAUS: optional('BUREAUS', 'EQUIFAX'),
+    TRANSUNION_REQUEST_TEMPLATE: optional('TRANSUNION_REQUEST_TEMPLATE', ''),
     ...Object.fromEntries(
       services.map((peer) => [addressVariable(peer.name), `${peer.name}:9000`]),
     ),
@@ -170,6 +173,11 @@ function asReference({ name }: Variable): [string, string] {
 /** A reference to a variable of deploy/.env; compose stops and shows the text where it is missing. */
 function secret(name: string): string {
   return `\${${name}:?run npm run secrets}`;
+}
+
+/** A reference to a variable that may be in deploy/.env. */
+function optional(name: string, otherwise: string): string {
+  return `\${${name}:-${otherwise}}`;
 }
 
 /** YAML would read a number as such, and the variables of a container are texts. */

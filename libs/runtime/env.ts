@@ -140,6 +140,12 @@ export class EnvReader {
     return undefined as T;
   }
 
+  /** A placeholder, with the problem that the variable, which is not set, must be `what`. */
+  refused<T>(name: string, what: string): T {
+    this.#problems.push(`${name}: must be ${what}`);
+    return undefined as T;
+  }
+
   #number(
     name: string,
     { default: fallback, min = -Infinity, max = Infinity }: NumberOptions,

@@ -35,7 +35,7 @@ async function runCommand(name: string, options: CommandOptions = {}) {
 /** Runs the service's main file as an operator does, in a process of its own. */
 async function runMain(...args: string[]): Promise<{ code: number; lines: object[] }> {
   const { url } = fixture.service.database;
-  const env = { DATABASE_URL: url, KEY_RING: KEYS, DOCUMENT_LINK_KEY: 'AAAA' };
+  const env = { DATABASE_URL: url, KEY_RING: KEYS, DOCUMENT_LINK_KEY: 'AAAA', BUREAUS: 'EQUIFAX' };
   const main = join(import.meta.dirname, 'main.ts');
   const { code, stdout } = await promisify(execFile)(process.execPath, [main, ...args], {
     env,

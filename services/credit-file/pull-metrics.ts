@@ -1,14 +1,13 @@
 /** The metrics of pulls. Neither retailer nor applicant is a label, because their number is unbounded. */
 import type { Database } from '@creditlane/postgres/database';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import type { Source, UnknownCode } from './bureaus/bureau.ts';
+import { SOURCES, type Source, type UnknownCode } from './bureaus/bureau.ts';
 import type { Failure, PullRow, State } from './pulls/pull.ts';
 import { countUnfinished, findOldestUnfinished } from './store/pull-states.ts';
 
 /** Codes are the bureaus': the first so many pairs of section and code have a series of their own. */
 const MAX_UNKNOWN_CODES = 500;
 const MAX_LABEL_LENGTH = 60;
-const SOURCES: readonly Source[] = ['EQUIFAX', 'TRANSUNION'];
 const FAILURES: readonly Failure[] = [
   'CREDENTIALS',
   'REJECTED',

@@ -7,6 +7,7 @@ const NEEDED = {
   DATABASE_URL: 'postgres://localhost/credit-file',
   KEY_RING: `k1:${Buffer.alloc(32).toString('base64')}`,
   DOCUMENT_LINK_KEY: 'AAAA',
+  BUREAUS: 'EQUIFAX',
 };
 
 function read(env: Record<string, string>) {

@@ -2,8 +2,11 @@ import { readSettings } from '@creditlane/runtime/setting';
 import { expect, it } from 'vitest';
 import { BUREAU_SETTINGS } from './bureau-settings.ts';
 
-it('without variables, inquiries go to public hosts by https only', () => {
-  expect(readSettings({}, BUREAU_SETTINGS)).toMatchObject({
+const EQUIFAX_ALONE = { BUREAUS: 'EQUIFAX' };
+
+it('without further variables, inquiries go to public hosts by https only', () => {
+  expect(readSettings(EQUIFAX_ALONE, BUREAU_SETTINGS)).toMatchObject({
+    enabled: ['EQUIFAX'],
     egress: { allowHttp: false, allowLoopback: false, ports: [443, 8443] },
     hosts: [],
     deadlineMs: 20_000,
@@ -12,9 +15,16 @@ it('without variables, inquiries go to public hosts by https only', () => {
 });
 
 it('BUREAU_HOSTS names hosts, without scheme, port or path', () => {
-  const read = (BUREAU_HOSTS: string) => readSettings({ BUREAU_HOSTS }, BUREAU_SETTINGS).hosts;
+  const read = (BUREAU_HOSTS: string) =>
+    readSettings({ ...EQUIFAX_ALONE, BUREAU_HOSTS }, BUREAU_SETTINGS).hosts;
   expect(read('api.bureau.example, 10.0.0.1')).toEqual(['api.bureau.example', '10.0.0.1']);
   for (const wrong of ['https://a.example', 'a.example:443', 'a.example/x', 'A.example']) {
     expect(() => read(wrong)).toThrow('BUREAU_HOSTS: must be host names');
   }
+});
+
+it('without variables the service asks both bureaus, and refuses to start without a template', () => {
+  expect(() => readSettings({}, BUREAU_SETTINGS)).toThrow(
+    /^TRANSUNION_REQUEST_TEMPLATE: must be set, because BUREAUS names TRANSUNION/,
+  );
 });

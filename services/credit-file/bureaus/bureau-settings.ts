@@ -1,13 +1,40 @@
 /** The settings of the bureaus: where inquiries are sent to, how, and what an account with a bureau determines. */
 import { egressPolicySetting } from '@creditlane/egress-rules/egress-policy';
 import { refuse } from '@creditlane/runtime/env';
-import { type SettingValues, setting } from '@creditlane/runtime/setting';
+import { type Setting, type SettingValues, setting } from '@creditlane/runtime/setting';
 import { readCodeTables } from './answer/code-tables.ts';
+import { SOURCES, type Source } from './bureau.ts';
 import { EQUIFAX_REQUEST_DEFAULTS } from './equifax/request.ts';
 import { compileTemplate } from './transunion/request-template.ts';
 import { TRANSUNION_REQUEST_DEFAULTS } from './transunion/transunion-format.ts';
 
+const ENABLED = setting.parsed('BUREAUS', parseBureaus, {
+  type: '`EQUIFAX` and `TRANSUNION`, separated by commas',
+  default: 'EQUIFAX,TRANSUNION',
+  about: 'The bureaus that are asked; TRANSUNION needs TRANSUNION_REQUEST_TEMPLATE.',
+});
+
+const REQUEST_TEMPLATE = setting.parsed('TRANSUNION_REQUEST_TEMPLATE', parseTemplate, {
+  type: 'XML with placeholders',
+  default: '',
+  about:
+    'The request to TransUnion, whose format is known to subscribers only; needed where `BUREAUS` names TRANSUNION.',
+});
+
+/** Empty only for a service that does not ask TransUnion. */
+const requestTemplate: Setting<string> = {
+  variables: REQUEST_TEMPLATE.variables,
+  read(env) {
+    const template = REQUEST_TEMPLATE.read(env);
+    if (template !== '' || ENABLED.read(env)?.includes('TRANSUNION') !== true) return template;
+    const needed = 'set, because BUREAUS names TRANSUNION; BUREAUS=EQUIFAX asks Equifax alone';
+    // The variable has no text to parse, so the refusal is that of its default.
+    return env.refused('TRANSUNION_REQUEST_TEMPLATE', needed);
+  },
+};
+
 export const BUREAU_SETTINGS = {
+  enabled: ENABLED,
   egress: egressPolicySetting('BUREAU'),
   hosts: setting.parsed('BUREAU_HOSTS', parseHosts, {
     type: 'host names separated by commas',
@@ -73,12 +100,7 @@ export const BUREAU_SETTINGS = {
     }),
   }),
   transUnion: setting.all({
-    requestTemplate: setting.parsed('TRANSUNION_REQUEST_TEMPLATE', parseTemplate, {
-      type: 'XML with placeholders',
-      default: '',
-      about:
-        'The request to TransUnion, whose format is known to subscribers only. Without it no inquiry is sent there.',
-    }),
+    requestTemplate,
     product: setting.string('TRANSUNION_PRODUCT', {
       default: TRANSUNION_REQUEST_DEFAULTS.product,
       about: 'The value of the placeholder `product`.',
@@ -111,7 +133,13 @@ function parseHosts(text: string): string[] {
   return hosts;
 }
 
-/** Checks the template at start. Empty for a service that does not ask TransUnion. */
+function parseBureaus(text: string): Source[] {
+  const names = text.split(',').map((name) => name.trim());
+  const known = SOURCES.filter((source) => names.includes(source));
+  return known.length === names.length ? known : refuse('EQUIFAX, TRANSUNION, or both, each once');
+}
+
+/** Checks the template at start. */
 function parseTemplate(text: string): string {
   if (text !== '') compileTemplate(text);
   return text;

@@ -1,7 +1,8 @@
 /** What every bureau's format does: an inquiry becomes one HTTP request, and its answer a credit file. */
 import type { CreditFile } from '../credit-file.ts';
 
-export type Source = 'EQUIFAX' | 'TRANSUNION';
+export const SOURCES = ['EQUIFAX', 'TRANSUNION'] as const;
+export type Source = (typeof SOURCES)[number];
 
 export interface InquiryAddress {
   streetNo: string;

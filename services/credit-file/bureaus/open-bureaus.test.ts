@@ -136,7 +136,7 @@ it.each([
 });
 
 it('five failures in a row, or as many as the settings say, stop the inquiries', async () => {
-  const standard = open({});
+  const standard = open({ BUREAUS: 'EQUIFAX' });
   for (let count = 0; count < 5; count += 1) await inquire(equifaxByForm(), 'Dropped', standard);
   expect((await inquire(equifaxByForm(), 'Smith', standard)).word).toBe('breaker_open');
   await standard.close();
@@ -157,18 +157,34 @@ it('a wrong client secret → no inquiry', async () => {
   expect(await inquire(credentials, 'Smith')).toMatchObject(expected);
 });
 
-it('without a request template TransUnion is not asked, and Equifax is', async () => {
-  const without = open({});
-  const unasked = await inquire(transUnion(), 'Smith', without);
-  expect(unasked).toMatchObject({ word: 'not_configured', inquiries: 0 });
-  const asked = await inquire(equifax(EquifaxTransport.SOAP), 'Smith', without);
-  expect(asked).toMatchObject({ word: 'file', inquiries: 1 });
-  await without.close();
+const equifaxBySoap = () => equifax(EquifaxTransport.SOAP);
+
+it.each([
+  { BUREAUS: 'EQUIFAX', asked: equifaxBySoap, unasked: transUnion },
+  {
+    ...{ BUREAUS: 'TRANSUNION', TRANSUNION_REQUEST_TEMPLATE: REQUEST_TEMPLATE },
+    ...{ asked: transUnion, unasked: equifaxBySoap },
+  },
+])('with BUREAUS=$BUREAUS the other bureau is not asked', async ({ asked, unasked, ...env }) => {
+  const one = open(env);
+  const file = { word: 'file', inquiries: 1 };
+  expect(await inquire(asked(), 'Smith', one)).toMatchObject(file);
+  const none = { word: 'not_configured', inquiries: 0 };
+  expect(await inquire(unasked(), 'Smith', one)).toMatchObject(none);
+  expect(() => one.requireConfigured(asked().source)).not.toThrow();
+  expect(() => one.requireConfigured(unasked().source)).toThrow('The platform is not set up');
+  await one.close();
 });
 
 it.each([
   ['TRANSUNION_REQUEST_TEMPLATE', '<a>{{memberCode}}</a>', /\{\{password\}\} is missing/],
+  ['BUREAUS', 'EQUIFAX,EXPERIAN', /BUREAUS: must be EQUIFAX, TRANSUNION, or both, each once$/],
+  [
+    'BUREAUS',
+    'EQUIFAX, TRANSUNION',
+    /^TRANSUNION_REQUEST_TEMPLATE: must be set, because BUREAUS names TRANSUNION; BUREAUS=EQUIFAX asks Equifax alone$/,
+  ],
   ['BUREAU_CODE_TABLES', 'equifax: { hitType: { 1: NOBODY } }', /equifax\.hitType/],
 ])('a wrong %s → the service does not start, and says what is wrong', (name, text, problem) => {
-  expect(() => open({ [name]: text })).toThrow(problem);
+  expect(() => open({ BUREAUS: 'EQUIFAX', [name]: text })).toThrow(problem);
 });

@@ -1,4 +1,4 @@
-/** Opens the bureaus that the settings describe: for each its format and its client. */
+/** Opens the bureaus that the settings enable: for each its format and its client. */
 import { invalid } from '@creditlane/rpc/fault';
 import type { Process } from '@creditlane/runtime/run';
 import type { BureauCredentials } from '../bureau-credentials/sealed-credentials.ts';
@@ -18,7 +18,7 @@ export type SendInquiry = (
 
 export interface Bureaus {
   inquire: SendInquiry;
-  /** Throws an `invalid` Fault with code `bureau_not_configured` for a bureau that the settings do not describe. */
+  /** Throws an `invalid` Fault with code `bureau_not_configured` for a bureau that is not enabled. */
   requireConfigured(source: Source): void;
   /** Where inquiries may be sent to. */
   hostRules: BureauHostRules;
@@ -27,38 +27,42 @@ export interface Bureaus {
 }
 
 export function openBureaus(
-  { egress, hosts, codeTables, partialDateDay, ...settings }: BureauSettings,
+  { enabled, egress, hosts, codeTables, partialDateDay, ...settings }: BureauSettings,
   { log, metrics }: Pick<Process, 'log' | 'metrics'>,
 ): Bureaus {
-  const { deadlineMs, maxConnections, failuresToOpen, transUnion: account } = settings;
+  const { deadlineMs, maxConnections, failuresToOpen } = settings;
   const hostRules = { ...egress, hosts };
   const shared = { hostRules, deadlineMs, maxConnections, failuresToOpen, log, metrics };
-  const values = { tables: codeTables.equifax, partialDateDay };
-  const equifax = new BureauClient({
-    ...shared,
-    format: equifaxFormat({ ...settings.equifax, ...values }),
-  });
-  const hasTransUnion = account.requestTemplate !== '';
-  if (!hasTransUnion) log.info('TransUnion is not asked: TRANSUNION_REQUEST_TEMPLATE is not set');
-  const transUnion = hasTransUnion
+  const equifax = enabled.includes('EQUIFAX')
     ? new BureauClient({
         ...shared,
-        format: transUnionFormat({ ...account, ...values, tables: codeTables.transUnion }),
+        format: equifaxFormat({ ...settings.equifax, tables: codeTables.equifax, partialDateDay }),
       })
     : undefined;
+  const transUnion = enabled.includes('TRANSUNION')
+    ? new BureauClient({
+        ...shared,
+        format: transUnionFormat({
+          ...{ ...settings.transUnion, tables: codeTables.transUnion, partialDateDay },
+        }),
+      })
+    : undefined;
+  log.info({ enabled }, 'the bureaus that are asked');
   return {
     hostRules,
     requireConfigured(source) {
-      if (source === 'EQUIFAX' || hasTransUnion) return;
+      if (enabled.includes(source)) return;
       throw invalid('bureau_not_configured', `The platform is not set up for ${source}.`);
     },
     async inquire(inquiry, credentials) {
-      if (credentials.source === 'EQUIFAX') return equifax.inquire(inquiry, credentials.value);
-      if (transUnion === undefined) return { kind: 'never_sent', reason: 'not_configured' };
-      return transUnion.inquire(inquiry, credentials.value);
+      const outcome =
+        credentials.source === 'EQUIFAX'
+          ? equifax?.inquire(inquiry, credentials.value)
+          : transUnion?.inquire(inquiry, credentials.value);
+      return outcome ?? { kind: 'never_sent', reason: 'not_configured' };
     },
     async close() {
-      await Promise.all([equifax.close(), transUnion?.close()]);
+      await Promise.all([equifax?.close(), transUnion?.close()]);
     },
   };
 }

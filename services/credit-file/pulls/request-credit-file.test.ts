@@ -111,7 +111,7 @@ describe('a request is refused', () => {
 
   test('from a bureau that the platform cannot ask, like credentials with it', async () => {
     const { service, applicant } = fixture;
-    const without = await service.startReplica({ TRANSUNION_REQUEST_TEMPLATE: '' });
+    const without = await service.startReplica({ BUREAUS: 'EQUIFAX' });
     const refused = { kind: 'invalid', code: 'bureau_not_configured' };
     const options = { source: Source.TRANSUNION };
     await expect(request(without, applicant, options)).rejects.toMatchObject(refused);
