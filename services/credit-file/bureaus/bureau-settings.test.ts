@@ -1,4 +1,5 @@
 import { readSettings } from '@creditlane/runtime/setting';
+import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import { expect, it } from 'vitest';
 import { BUREAU_SETTINGS } from './bureau-settings.ts';
 
@@ -27,4 +28,17 @@ it('without variables the service asks both bureaus, and refuses to start withou
   expect(() => readSettings({}, BUREAU_SETTINGS)).toThrow(
     /^TRANSUNION_REQUEST_TEMPLATE: must be set, because BUREAUS names TRANSUNION/,
   );
+});
+
+it('a certificate and a key that do not fit each other are refused at start', () => {
+  const authority = new TestCertificateAuthority();
+  const [one, other] = [authority.issue(), authority.issue()];
+  const read = (key: string) => {
+    const files = { TRANSUNION_TLS_CERT_FILE: one.cert, TRANSUNION_TLS_KEY_FILE: key };
+    return readSettings({ ...EQUIFAX_ALONE, ...files }, BUREAU_SETTINGS);
+  };
+  expect(read(one.key).transUnion.clientCertificate).toEqual({ cert: one.cert, key: one.key });
+  const problem = /^TRANSUNION_TLS_CERT_FILE: must be PEM files of a certificate and of its key$/;
+  expect(() => read(other.key)).toThrow(problem);
+  expect(() => read('/nowhere/a.key')).toThrow(problem);
 });

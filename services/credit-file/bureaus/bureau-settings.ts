@@ -5,6 +5,7 @@ import { type Setting, type SettingValues, setting } from '@creditlane/runtime/s
 import { readCodeTables } from './answer/code-tables.ts';
 import { SOURCES, type Source } from './bureau.ts';
 import { EQUIFAX_REQUEST_DEFAULTS } from './equifax/request.ts';
+import { clientCertificateSetting } from './transport/client-certificate.ts';
 import { compileTemplate } from './transunion/request-template.ts';
 import { TRANSUNION_REQUEST_DEFAULTS } from './transunion/transunion-format.ts';
 
@@ -101,6 +102,7 @@ export const BUREAU_SETTINGS = {
   }),
   transUnion: setting.all({
     requestTemplate,
+    clientCertificate: clientCertificateSetting('TRANSUNION'),
     product: setting.string('TRANSUNION_PRODUCT', {
       default: TRANSUNION_REQUEST_DEFAULTS.product,
       about: 'The value of the placeholder `product`.',

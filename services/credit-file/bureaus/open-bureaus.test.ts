@@ -178,6 +178,7 @@ it.each([
 
 it.each([
   ['TRANSUNION_REQUEST_TEMPLATE', '<a>{{memberCode}}</a>', /\{\{password\}\} is missing/],
+  ['TRANSUNION_TLS_CERT_FILE', '/nowhere/a.crt', /TRANSUNION_TLS_KEY_FILE: missing/],
   ['BUREAUS', 'EQUIFAX,EXPERIAN', /BUREAUS: must be EQUIFAX, TRANSUNION, or both, each once$/],
   [
     'BUREAUS',

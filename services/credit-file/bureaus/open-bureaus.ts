@@ -31,6 +31,7 @@ export function openBureaus(
   { log, metrics }: Pick<Process, 'log' | 'metrics'>,
 ): Bureaus {
   const { deadlineMs, maxConnections, failuresToOpen } = settings;
+  const { clientCertificate, ...transUnionAccount } = settings.transUnion;
   const hostRules = { ...egress, hosts };
   const shared = { hostRules, deadlineMs, maxConnections, failuresToOpen, log, metrics };
   const equifax = enabled.includes('EQUIFAX')
@@ -41,9 +42,9 @@ export function openBureaus(
     : undefined;
   const transUnion = enabled.includes('TRANSUNION')
     ? new BureauClient({
-        ...shared,
+        ...{ ...shared, clientCertificate },
         format: transUnionFormat({
-          ...{ ...settings.transUnion, tables: codeTables.transUnion, partialDateDay },
+          ...{ ...transUnionAccount, tables: codeTables.transUnion, partialDateDay },
         }),
       })
     : undefined;

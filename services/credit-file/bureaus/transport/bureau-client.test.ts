@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { createLog } from '@creditlane/runtime/telemetry/log';
-import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
+import {
+  replaceFile,
+  TestCertificateAuthority,
+} from '@creditlane/runtime/test-certificate-authority';
 import { describe, expect, it, vi } from 'vitest';
 import {
   answer,
@@ -125,6 +129,60 @@ describe('an inquiry that is never sent', () => {
     expect(bureau.inquiries).toEqual([]);
     const trusted = await open({ ca }).client.inquire(inquiryOf(), { url: bureau.url });
     expect(wordOf(trusted)).toBe('file');
+  });
+});
+
+describe('to a bureau that demands a certificate', () => {
+  async function start() {
+    const authority = new TestCertificateAuthority();
+    const [server, client] = [authority.issue(), authority.issue()];
+    const serials: string[] = [];
+    const [cert, key, ca] = [server.cert, server.key, server.ca].map((path) =>
+      readFileSync(path, 'utf8'),
+    );
+    const bureau = await startScriptedBureau({
+      tls: { cert, key, ca, requestCert: true, rejectUnauthorized: true },
+      // A new connection for each inquiry.
+      inquiry: [answer(FILE, 200, ['connection: close'])],
+      onConnection: (socket) =>
+        void serials.push((socket as TLSSocket).getPeerCertificate().serialNumber),
+    });
+    return { authority, client, ca, bureau, serials };
+  }
+
+  it('the certificate of the files is presented, and that of new files without a restart', async () => {
+    const { authority, client, ca, bureau, serials } = await start();
+    const { client: sender } = openTestClient({ ca, clientCertificate: client });
+    const inquire = async () => wordOf(await sender.inquire(inquiryOf(), { url: bureau.url }));
+    expect(await inquire()).toBe('file');
+    const next = authority.issue();
+    // Between the two the files do not fit each other, and the last certificate is used.
+    replaceFile(client.cert, next.cert);
+    expect(await inquire()).toBe('file');
+    replaceFile(client.key, next.key);
+    expect(await inquire()).toBe('file');
+    expect(serials).toEqual(['02', '02', '03']);
+  });
+
+  it('no inquiry is read without the certificate, or with that of another authority', async () => {
+    const { ca, bureau } = await start();
+    const foreign = new TestCertificateAuthority().issue();
+    for (const clientCertificate of [undefined, foreign]) {
+      const { client } = openTestClient({ ca, clientCertificate });
+      const outcome = await client.inquire(inquiryOf(), { url: bureau.url });
+      // The connection may be reset before its alert is read.
+      expect(['tls_failed', 'connection_lost']).toContain(wordOf(outcome));
+    }
+    expect(bureau.inquiries).toEqual([]);
+  });
+
+  it('files that are not there: no inquiry is sent', async () => {
+    const { ca, bureau } = await start();
+    const clientCertificate = { cert: '/nowhere/a.crt', key: '/nowhere/a.key' };
+    const { client } = openTestClient({ ca, clientCertificate });
+    const outcome = await client.inquire(inquiryOf(), { url: bureau.url });
+    expect(outcome.kind).toBe('never_sent');
+    expect(bureau.connections).toBe(0);
   });
 });
 

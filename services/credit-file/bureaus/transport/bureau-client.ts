@@ -9,7 +9,7 @@ import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { LRUCache } from 'lru-cache';
-import { Agent } from 'undici';
+import { Agent, buildConnector } from 'undici';
 import type { BureauAnswer, BureauFormat, BureauRequest, Inquiry } from '../bureau.ts';
 import { AccessTokens } from './access-tokens.ts';
 import { decodeBody } from './answer-body.ts';
@@ -17,6 +17,7 @@ import { outcomeOfAnswer, rejectsToken } from './answer-outcome.ts';
 import { type BureauHostRules, bureauLookup, checkBureauUrl } from './bureau-hosts.ts';
 import { BureauMetrics, outcomeLabels } from './bureau-metrics.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
+import { type CertificateFiles, connectorWithCertificate } from './client-certificate.ts';
 import { Exchange, type ExchangeEnd, type HttpAnswer } from './exchange.ts';
 import {
   type InquiryOutcome,
@@ -38,6 +39,8 @@ export interface BureauClientOptions<Credentials> {
   readonly metrics: Metrics;
   /** PEM of further authorities whose certificates bureaus may have. */
   readonly ca?: string | undefined;
+  /** What the bureau demands of its clients, if anything. */
+  readonly clientCertificate?: CertificateFiles | undefined;
   readonly resolve?: Resolve;
   /** Of a monotonic clock. */
   readonly nowMs?: () => number;
@@ -78,28 +81,18 @@ export class BureauClient<Credentials> {
   #closing: Promise<void> | undefined;
 
   constructor(options: BureauClientOptions<Credentials>) {
-    const { format, hostRules, deadlineMs, maxConnections, metrics, ca } = options;
+    const { format, deadlineMs, maxConnections, metrics } = options;
     this.#options = options;
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.#agent = new Agent({
       connections: maxConnections,
       maxOrigins: MAX_BASE_URLS,
       pipelining: 1,
-      // In HTTP/2 a connection's end leaves open which of its requests were read.
       allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
-      connect: {
-        lookup: bureauLookup(hostRules, options.resolve ?? nameServers()),
-        timeout: CONNECT_TIMEOUT_MS,
-        // Also when NODE_TLS_REJECT_UNAUTHORIZED is 0.
-        rejectUnauthorized: true,
-        minVersion: 'TLSv1.2',
-        // Node checks no certificate when a session is continued.
-        maxCachedSessions: 0,
-        ...(ca !== undefined && { ca }),
-      },
+      connect: connectorOf(options),
     });
     const sendWithinMs = deadlineMs / 2;
     this.#tokens = new AccessTokens({
@@ -270,6 +263,30 @@ export class BureauClient<Credentials> {
     this.#breakers.set(origin, breaker);
     return breaker;
   }
+}
+
+function connectorOf({
+  hostRules,
+  resolve = nameServers(),
+  ca,
+  clientCertificate,
+  log,
+}: BureauClientOptions<unknown>): buildConnector.connector {
+  const options: buildConnector.BuildOptions = {
+    lookup: bureauLookup(hostRules, resolve),
+    timeout: CONNECT_TIMEOUT_MS,
+    // In HTTP/2 a connection's end leaves open which of its requests were read.
+    allowH2: false,
+    // Also when NODE_TLS_REJECT_UNAUTHORIZED is 0.
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+    // Node checks no certificate when a session is continued.
+    maxCachedSessions: 0,
+    ...(ca !== undefined && { ca }),
+  };
+  return clientCertificate === undefined
+    ? buildConnector(options)
+    : connectorWithCertificate(clientCertificate, options, log);
 }
 
 /**

@@ -47,3 +47,16 @@ it('an exchange that has ended is not dispatched', async () => {
   expect(await run()).toMatchObject({ kind: 'unsent' });
   expect(dispatched()).toBe(0);
 });
+
+it.each([
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'unsent'],
+  ['ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED', 'unsent'],
+  ['ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR', 'lost'],
+  ['ECONNRESET', 'lost'],
+])('an error %s after the request was written → %s', async (code, kind) => {
+  const { exchange, controller, run } = startExchange();
+  const ended = run();
+  exchange.onRequestStart(controller);
+  exchange.onResponseError(controller, Object.assign(new Error('ended'), { code }));
+  expect(await ended).toMatchObject({ kind });
+});

@@ -28,6 +28,10 @@ export interface ExchangeLimits {
   readonly maxAnswerBytes: number;
 }
 
+/** Node's codes of the alerts by which a server refuses a client's certificate, or the lack of one. */
+const CERTIFICATE_REFUSED =
+  /^ERR_SSL_.*_ALERT_(CERTIFICATE_(REQUIRED|EXPIRED|REVOKED|UNKNOWN)|(BAD|UNSUPPORTED)_CERTIFICATE|UNKNOWN_CA)$/;
+
 /** The time for sending, or the process, had ended before the request was sent. */
 export class NotSentError extends Error {
   override name = 'NotSentError';
@@ -143,6 +147,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: Error): void {
+    // In TLS 1.3 the request is written before the bureau has checked the certificate. One that it refuses ends the
+    // handshake, so that the bureau reads nothing of the request.
+    if ('code' in error && CERTIFICATE_REFUSED.test(String(error.code))) {
+      this.#end({ kind: 'unsent', error });
+      return;
+    }
     this.#endWithout(error, 'connection_lost');
   }
 
