@@ -85,7 +85,7 @@ export async function startWebhookDispatcher(
   closers.add(`${SERVICE} sending`, () => sending.close());
   const { queue, egress } = sending;
   dispatcherMetrics.watch(pool, queue);
-  const removals = startEndingRemovedDestinations({ pool, log, destinations, queue });
+  const removals = startEndingRemovedDestinations({ pool, log, destinations, queue, leaseMs });
   closers.add(`${SERVICE} removed destinations`, () => removals.close());
 
   const replays = new ReplayWorker({

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { endPending } from './destinations/end-pending.ts';
 import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
 import { answer, startReceiver } from './test-receiver.ts';
 
@@ -65,12 +66,16 @@ it('a pending delivery that is dead because its destination is disabled has no n
   respondWith(answer(410));
   await bus.publish([fixture.event({ applicationId: randomUUID() })]);
   await settled();
-  const { deliveries } = await clients(WebhooksService, 'gateway').listDeliveries(
-    { applicationId: fixture.applicationId, limit: 10 },
-    operator,
-  );
-  expect(deliveries).toMatchObject([{ state: DeliveryState.DEAD, reason: 'destination_disabled' }]);
-  expect(deliveries[0]?.nextAttemptAt).toBeUndefined();
+  const list = async () => {
+    const { deliveries } = await clients(WebhooksService, 'gateway').listDeliveries(
+      { applicationId: fixture.applicationId, limit: 10 },
+      operator,
+    );
+    return deliveries;
+  };
+  const dead = { state: DeliveryState.DEAD, reason: 'destination_disabled' };
+  await expect.poll(list).toMatchObject([dead]);
+  expect((await list())[0]?.nextAttemptAt).toBeUndefined();
 });
 
 it('a disabled destination that is set to a new URL gets later webhooks', async () => {
@@ -142,3 +147,119 @@ it('a destination without a success for DISABLE_AFTER is disabled, and setting i
     expect(await state()).toEqual([{ revision: 2, disabled_reason: null, anew: true }]),
   );
 });
+
+it('while a delivery to a disabled destination is locked, results of others are recorded, and what is inserted behind it ends with it', async () => {
+  const gone = await fixture.addReceiver();
+  const other = await fixture.addReceiver();
+  gone.respondWith(answer(500));
+  const { bus, settled } = await fixture.start({ RETRY_DELAYS: '1h' });
+  await bus.publish([fixture.event()]);
+  await settled();
+  const holder = await fixture.sql.connect();
+  await holder.query('BEGIN');
+  await holder.query(`SELECT FROM deliveries WHERE state = 'due' FOR UPDATE`);
+
+  gone.respondWith(answer(410));
+  const deliveredToOther = async () => {
+    const { rows } = await fixture.sql.query(
+      `SELECT count(*)::int AS count FROM deliveries
+       WHERE destination_id = $1 AND state = 'delivered'`,
+      [other.destinationId],
+    );
+    return rows[0].count;
+  };
+  await bus.publish([fixture.event({ applicationId: randomUUID() })]);
+  await until(() => expect(gone.received).toHaveLength(2));
+  await bus.publish([fixture.event({ applicationId: randomUUID() })]);
+  await expect.poll(deliveredToOther).toBe(3);
+
+  await holder.query(
+    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
+       fence)
+     SELECT gen_random_uuid(), gen_random_uuid(), destination_id, application_id, 2, 'waiting', false, 0
+     FROM deliveries WHERE state = 'due'`,
+  );
+  await holder.query('COMMIT');
+  holder.release();
+  const statesOfGone = async () => {
+    const { rows } = await fixture.sql.query(
+      'SELECT state FROM deliveries WHERE destination_id = $1',
+      [gone.destinationId],
+    );
+    return rows.map(({ state }) => state);
+  };
+  await expect.poll(statesOfGone).toEqual(['dead', 'dead', 'dead', 'dead']);
+});
+
+/** Lanes with a due delivery and one that waits behind it. */
+async function addLanes(destinationId: string, count: number): Promise<void> {
+  await fixture.sql.query(
+    `WITH delivery AS MATERIALIZED (
+       SELECT gen_random_uuid() AS event_id, application_id, n
+       FROM (SELECT gen_random_uuid() AS application_id FROM generate_series(1, $2)) AS lane
+       CROSS JOIN generate_series(1, 2) AS n
+     ), message AS (
+       INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
+       SELECT event_id, 'applicationBooked', application_id, '{}', now() FROM delivery
+     )
+     INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
+       fence, next_attempt_at)
+     SELECT gen_random_uuid(), event_id, $1, application_id, n,
+       CASE n WHEN 1 THEN 'due' ELSE 'waiting' END, false, 0, CASE n WHEN 1 THEN now() END
+     FROM delivery ORDER BY application_id, n`,
+    [destinationId, count],
+  );
+}
+
+async function countStates() {
+  const { rows } = await fixture.sql.query(
+    'SELECT state, reason, count(*)::int FROM deliveries GROUP BY state, reason ORDER BY state',
+  );
+  return rows;
+}
+
+it('deliveries that a process left pending to a disabled destination are ended by the next process, and not sent', async () => {
+  const { received, destinationId } = await fixture.addReceiver();
+  const { close } = await fixture.start();
+  await close();
+  await addLanes(destinationId, 600);
+  await fixture.sql.query(
+    `INSERT INTO destination_states (destination_id, failing_since, disabled_at, disabled_reason)
+     VALUES ($1, now(), now(), 'gone')`,
+    [destinationId],
+  );
+  await fixture.start();
+  const dead = { state: 'dead', reason: 'destination_disabled', count: 1_200 };
+  await expect.poll(countStates).toEqual([dead]);
+  expect(received).toEqual([]);
+});
+
+it('a delivery that waits behind one that has ended is due, so that it is sent when its destination is enabled', async () => {
+  const { destinationId } = await fixture.addReceiver();
+  const { close } = await fixture.start();
+  await close();
+  await addLanes(destinationId, 1);
+  const holder = await fixture.sql.connect();
+  await holder.query('BEGIN');
+  await holder.query(`SELECT FROM deliveries WHERE state = 'waiting' FOR UPDATE`);
+  const deps = {
+    pool: fixture.sql,
+    queue: { add: () => undefined, drop: () => undefined },
+    leaseMs: 1_000,
+  };
+  const { signal } = new AbortController();
+  const ending = endPending(deps, destinationId, 'destination_removed', signal);
+  await expect.poll(isAnyBlocked).toBe(true);
+  await holder.query('ROLLBACK');
+  holder.release();
+  expect(await ending).toBe(1);
+  expect(await statesOfDeliveries()).toEqual(['dead: destination_removed', 'due']);
+});
+
+async function isAnyBlocked(): Promise<boolean> {
+  const { rows } = await fixture.sql.query(
+    `SELECT EXISTS (SELECT FROM pg_stat_activity
+       WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0) AS blocked`,
+  );
+  return rows[0].blocked;
+}

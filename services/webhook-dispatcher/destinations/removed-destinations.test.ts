@@ -25,9 +25,11 @@ async function endRemoved(): Promise<readonly string[]> {
           return found && { ...found, keys: [] };
         },
       },
-      queue: { drop: (ids) => void dropped.push(...ids) },
+      queue: { drop: (ids) => void dropped.push(...ids), add: () => {} },
+      leaseMs: 1_000,
     },
     NIL_UUID,
+    new AbortController().signal,
   );
   expect(next).toBe(NIL_UUID);
   return dropped;
@@ -105,11 +107,13 @@ it('a round continues after the destinations of the round before', async () => {
         return { revision: 1, url: 'https://a.example/', keys: [] };
       },
     },
-    queue: { drop: () => {} },
+    queue: { drop: () => {}, add: () => {} },
+    leaseMs: 1_000,
   };
-  const next = await endRemovedDestinations(deps, NIL_UUID);
+  const { signal } = new AbortController();
+  const next = await endRemovedDestinations(deps, NIL_UUID, signal);
   expect(next).toBe(asked.at(-1));
-  expect(await endRemovedDestinations(deps, next)).toBe(NIL_UUID);
+  expect(await endRemovedDestinations(deps, next, signal)).toBe(NIL_UUID);
   expect(new Set(asked).size).toBe(1500);
   expect(asked).toHaveLength(1500);
 });

@@ -2,22 +2,15 @@
  * Ends what is left of removed destinations. An attempt at a removed destination makes its own delivery
  * dead, but the next attempt may be a day away, and a disabled destination has none.
  */
-import type { Database } from '@creditlane/postgres/database';
 import {
   type PeriodicTask,
   startPeriodicTask,
 } from '@creditlane/runtime/concurrency/periodic-task';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/telemetry/log';
-import type { DeliveryQueue } from '../queue/delivery-queue.ts';
-import { runNamedPipeline } from '../store/named-pipeline.ts';
-import {
-  deleteStatesOfRemovedQuery,
-  endPendingOfRemovedQuery,
-  findDestinationsToCheck,
-  lockPendingOfRemovedQuery,
-} from '../store/removed-destinations.ts';
+import { deleteStatesOfRemoved, findDestinationsToCheck } from '../store/removed-destinations.ts';
 import type { Destinations } from './destinations.ts';
+import { type EndPendingDeps, endPending } from './end-pending.ts';
 
 const EVERY_MS = 60_000;
 /** Destinations per round, which is one call of the integrations service. */
@@ -25,20 +18,17 @@ const MAX_PER_ROUND = 1_000;
 /** How many destinations a log line names. */
 const MAX_LOGGED_IDS = 20;
 
-export interface RemovedDestinationsDeps {
-  readonly pool: Database['pool'];
+export interface RemovedDestinationsDeps extends EndPendingDeps {
   readonly log: Log;
   readonly destinations: Pick<Destinations, 'getUncached'>;
-  /** Drops the deliveries of removed destinations that this process has. */
-  readonly queue: Pick<DeliveryQueue, 'drop'>;
 }
 
 /** Runs `endRemovedDestinations` every minute until closed. */
 export function startEndingRemovedDestinations(deps: RemovedDestinationsDeps): PeriodicTask {
   let after = NIL_UUID;
-  const round = async () => {
+  const round = async (stop: AbortSignal) => {
     try {
-      after = await endRemovedDestinations(deps, after);
+      after = await endRemovedDestinations(deps, after, stop);
     } catch (err) {
       deps.log.warn({ err }, 'removed destinations cannot be found; the next try is in a minute');
     }
@@ -52,19 +42,19 @@ export function startEndingRemovedDestinations(deps: RemovedDestinationsDeps): P
  * `destination_removed`, and the state is deleted. Resolves to the `after` of the next round.
  */
 export async function endRemovedDestinations(
-  { pool, log, destinations, queue }: RemovedDestinationsDeps,
+  deps: RemovedDestinationsDeps,
   after: string,
+  stop: AbortSignal,
 ): Promise<string> {
+  const { pool, log, destinations } = deps;
   const ids = await findDestinationsToCheck(pool, after, MAX_PER_ROUND);
   const found = await Promise.all(ids.map((id) => destinations.getUncached(id, undefined)));
   const removed = ids.filter((_, index) => found[index] === undefined);
   if (removed.length > 0) {
-    const { deliveries } = await runNamedPipeline(pool, {
-      locked: lockPendingOfRemovedQuery(removed),
-      deliveries: endPendingOfRemovedQuery(removed),
-      statesDeleted: deleteStatesOfRemovedQuery(removed),
-    });
-    queue.drop(removed);
+    let deliveries = 0;
+    for (const id of removed) deliveries += await endPending(deps, id, 'destination_removed', stop);
+    if (stop.aborted) return after;
+    await deleteStatesOfRemoved(pool, removed);
     const destinationIds = removed.slice(0, MAX_LOGGED_IDS);
     log.info(
       { destinations: removed.length, destinationIds, deliveries },

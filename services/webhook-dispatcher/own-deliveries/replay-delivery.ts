@@ -13,6 +13,7 @@ import { conflict, type Fault } from '@creditlane/rpc/fault';
 import type { EventTypes } from '../events/record-ids.ts';
 import type { Recipient } from '../events/webhook-event-type.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
+import { enableDestinationsQuery } from '../store/destinations.ts';
 import { findOwnDeliveryQuery } from '../store/own-deliveries.ts';
 import {
   beginReplays,
@@ -57,6 +58,8 @@ export async function replayDelivery(
       const refusal = refusalOf(found);
       if (refusal !== undefined) throw refusal;
       await beginReplays(tx, [{ id: deliveryId, waits }]);
+      // What is pending to a destination whose earlier revision is disabled would be ended.
+      await runQuery(tx, enableDestinationsQuery(new Map([[destinationId, destination.revision]])));
       const replayed = await runQuery(tx, findOwnDeliveryQuery(deliveryId, destinationId));
       if (replayed === undefined) throw deliveryNotFound();
       const delivery = toOwnDelivery(replayed, eventTypes);

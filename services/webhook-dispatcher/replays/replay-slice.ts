@@ -4,8 +4,9 @@
  * processes never write the same slice.
  */
 import type { Database } from '@creditlane/postgres/database';
+import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
-import { isDestinationDisabled } from '../store/destinations.ts';
+import { enableDestinationsQuery, isDestinationDisabled } from '../store/destinations.ts';
 import { endReplayJob, lockReplayJob, type ReplayJobRow } from '../store/replay-jobs.ts';
 import {
   advanceReplayJob,
@@ -97,6 +98,8 @@ export function replaySlice(
       deliveryState,
     );
     await beginReplays(tx, replays);
+    // What is pending to a destination whose earlier revision is disabled would be ended.
+    await runQuery(tx, enableDestinationsQuery(new Map([[destinationId, revision]])));
     const { length: replayed } = replays;
     const delayMs = replayed && Math.max(MIN_DELAY_MS, (replayed * 1_000) / replaysPerSecond);
     await advanceReplayJob(tx, id, { replayed, skipped, last, delayMs });

@@ -34,6 +34,7 @@ function recorderOn(pool: pg.Pool): ResultRecorder {
       add: (deliveries) => void promoted.push(...deliveries.map(({ id }) => id)),
       drop: () => undefined,
     },
+    onDisabled: () => undefined,
   });
 }
 
@@ -173,7 +174,7 @@ const dead = (delivery: LeasedDelivery): AttemptResult => ({
   reason: 'attempts_exhausted',
 });
 
-it('when a destination turns out to have failed for too long, the next delivery is dead instead of promoted', async () => {
+it('when a destination turns out to have failed for too long, the next delivery is due and not leased', async () => {
   const first = await leased();
   const second = await leased(first, { state: 'waiting' });
   await fixture.sql.query(
@@ -182,29 +183,8 @@ it('when a destination turns out to have failed for too long, the next delivery 
   );
   await recorder.record({ result: dead(first) });
   expect(promoted).toEqual([]);
-  expect(await rowsOf(second)).toMatchObject([{ state: 'dead' }]);
-});
-
-it('a delivery that another replica inserts while the destination is being disabled becomes dead too', async () => {
-  const tried = await leased();
-  const { destinationId } = tried;
-  const other = await leased({ destinationId });
-  const consumer = await fixture.sql.connect();
-  await consumer.query('BEGIN');
-  await consumer.query('SELECT FROM deliveries WHERE id = $1 FOR UPDATE', [other.id]);
-  const recorded = recorder.record({
-    result: { ...dead(tried), reason: 'gone', disables: true },
-  });
-  await vi.waitFor(async () => {
-    const { rows } = await fixture.sql.query(
-      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-    );
-    expect(rows).toHaveLength(1);
-  }, 10_000);
-  const late = await leased(other, { db: consumer, state: 'waiting' });
-  await consumer.query('COMMIT');
-  consumer.release();
-  await recorded;
-  expect(await rowsOf(other)).toMatchObject([{ state: 'dead' }]);
-  expect(await rowsOf(late)).toMatchObject([{ state: 'dead' }]);
+  const { rows } = await fixture.sql.query('SELECT state, leased FROM deliveries WHERE id = $1', [
+    second.id,
+  ]);
+  expect(rows).toEqual([{ state: 'due', leased: false }]);
 });

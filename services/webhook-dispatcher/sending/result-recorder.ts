@@ -16,6 +16,8 @@ export interface ResultRecorderOptions extends ResultLimits {
   readonly log: Log;
   /** Gets the promoted deliveries, and drops those of disabled destinations. */
   readonly queue: Pick<DeliveryQueue, 'add' | 'drop'>;
+  /** Called when results have found destinations disabled, whose pending deliveries are then to be ended. */
+  onDisabled(): void;
 }
 
 /** The result of an attempt, or a delivery that could not be tried. */
@@ -98,7 +100,10 @@ export class ResultRecorder {
     for (const { isNew, ...destination } of disabled) {
       if (isNew) log.warn(destination, 'a webhook destination is disabled');
     }
-    if (disabled.length > 0) queue.drop(disabled.map(({ destinationId }) => destinationId));
+    if (disabled.length > 0) {
+      queue.drop(disabled.map(({ destinationId }) => destinationId));
+      this.#options.onDisabled();
+    }
     if (promoted.length > 0) queue.add(promoted, leasedAtMs);
   }
 }

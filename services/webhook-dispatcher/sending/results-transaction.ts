@@ -3,12 +3,7 @@ import type { Database } from '@creditlane/postgres/database';
 import type { DestinationHealth } from '../destinations/destination-health.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import { promoteNextQuery, releaseLeasesQuery } from '../store/deliveries.ts';
-import {
-  type DisabledDestination,
-  endPendingOfDisabledQuery,
-  lockPendingOfDisabledQuery,
-  updateHealthQuery,
-} from '../store/destinations.ts';
+import { type DisabledDestination, updateHealthQuery } from '../store/destinations.ts';
 import { runNamedPipeline } from '../store/named-pipeline.ts';
 import { recordResultsQuery } from '../store/results.ts';
 import type { AttemptResult } from './attempt.ts';
@@ -45,18 +40,11 @@ export async function recordBatch(
   { leaseMs, holdMs, disableAfterMs }: ResultLimits,
 ): Promise<RecordedBatch> {
   const tried = results.map(({ delivery }) => delivery);
-  // Only a failure or an answer that the receiver is gone can disable a destination.
-  const maybeDisabled = [...healthChanges]
-    .filter(([, { succeeded, goneReason }]) => !succeeded || goneReason !== undefined)
-    .map(([destinationId]) => destinationId);
-
   const { disabled = [], promoted = [] } = await runNamedPipeline(pool, {
     released: untried.length > 0 ? releaseLeasesQuery(untried, UNTRIED_DELAY_MS) : undefined,
     recorded: tried.length > 0 ? recordResultsQuery(results, holdMs) : undefined,
     disabled: healthChanges.size > 0 ? updateHealthQuery(healthChanges, disableAfterMs) : undefined,
-    pendingLocked: maybeDisabled.length > 0 ? lockPendingOfDisabledQuery(maybeDisabled) : undefined,
-    pendingEnded: maybeDisabled.length > 0 ? endPendingOfDisabledQuery(maybeDisabled) : undefined,
-    // Last, so that nothing of a destination that has just been disabled is promoted.
+    // Last, so that nothing to a destination that has just been disabled is leased.
     promoted: tried.length > 0 ? promoteNextQuery(tried, leaseMs) : undefined,
   });
   return { disabled, promoted };

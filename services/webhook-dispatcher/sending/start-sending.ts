@@ -1,8 +1,9 @@
-/** Starts the parts that send deliveries: queue, claimer, lease renewal, sender and result recorder. */
+/** Starts the parts that send deliveries: queue, claimer, lease renewal, sender, result recorder, and the end of those to disabled destinations. */
 import type { Database } from '@creditlane/postgres/database';
 import { systemClock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Destinations } from '../destinations/destinations.ts';
+import { DisabledDestinations } from '../destinations/disabled-destinations.ts';
 import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
 import { Egress } from '../egress/egress.ts';
 import type { WebhookEventType } from '../events/webhook-event-type.ts';
@@ -62,6 +63,7 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
     clock: systemClock,
     random: Math.random,
   });
+  const disabledDestinations = new DisabledDestinations({ pool, log, queue, leaseMs });
   const recorder = new ResultRecorder({
     pool,
     log,
@@ -69,6 +71,7 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
     leaseMs,
     holdMs: settings.holdMs,
     disableAfterMs: settings.disableAfterMs,
+    onDisabled: () => disabledDestinations.wake(),
   });
   startSender({ queue, attempt, recorder });
   const leaseRenewal = new LeaseRenewal({ pool, log, queue, leaseMs });
@@ -83,7 +86,7 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
       }
     },
     async close() {
-      await claimer.close();
+      await Promise.all([claimer.close(), disabledDestinations.close()]);
       const unsent = queue.close();
       await leaseRenewal.close();
       await releaseLeases({ pool, log }, unsent);

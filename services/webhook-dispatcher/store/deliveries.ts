@@ -12,7 +12,8 @@ import { laneKey } from '../intake/plan.ts';
 import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 
 // The recursive part visits one destination after another through the index, so that many due deliveries
-// to one destination do not delay the claim of those to others. SKIP LOCKED lets replicas claim at once.
+// to one destination do not delay the claim of those to others. SKIP LOCKED lets replicas claim at once. The
+// subquery for disabled destinations is scalar: a join could change the order of the destinations.
 const claimDue = defineStatement<LeasedDelivery>(
   'deliveries_claim',
   `WITH RECURSIVE destination (id) AS (
@@ -33,6 +34,8 @@ const claimDue = defineStatement<LeasedDelivery>(
        WHERE d.state = 'due' AND d.destination_id = destination.id AND d.next_attempt_at <= now()
        ORDER BY d.next_attempt_at LIMIT coalesce(capacity.deliveries, $4) FOR UPDATE SKIP LOCKED
      ) AS due
+     WHERE (SELECT s.disabled_at FROM destination_states AS s
+       WHERE s.destination_id = destination.id) IS NULL
      LIMIT $5
    )
    UPDATE deliveries AS d
@@ -69,13 +72,15 @@ const renewLeases = defineStatement<{ id: string }>(
      SELECT d.id FROM deliveries AS d
      JOIN unnest($1::uuid[], $2::int[]) AS h (id, fence) ON h.id = d.id AND h.fence = d.fence
      WHERE d.state = 'due' AND d.leased
+       AND (SELECT s.disabled_at FROM destination_states AS s
+         WHERE s.destination_id = d.destination_id) IS NULL
      ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d
    )
    UPDATE deliveries AS d SET next_attempt_at = now() + $3 * interval '1 ms'
    FROM held WHERE d.id = held.id RETURNING d.id`,
 );
 
-/** Renews the leases that this process still has, and returns the ids of those deliveries. */
+/** Renews the leases that this process still has, to enabled destinations; returns the ids of those deliveries. */
 export function renewLeasesQuery(
   deliveries: readonly LeasedDelivery[],
   leaseMs: number,
@@ -100,10 +105,11 @@ export function releaseLeasesQuery(
   return releaseLeases.query([idsOf(deliveries), fencesOf(deliveries), delayMs]);
 }
 
-const promoteNext = defineStatement<LeasedDelivery>(
+const promoteNext = defineStatement<LeasedDelivery & { leased: boolean }>(
   'deliveries_promote',
   `WITH next AS (
-     SELECT first.id
+     SELECT first.id, (SELECT s.disabled_at FROM destination_states AS s
+       WHERE s.destination_id = lane.destination_id) IS NULL AS is_enabled
      FROM unnest($1::uuid[], $2::uuid[]) AS lane (application_id, destination_id)
      CROSS JOIN LATERAL (
        SELECT d.id, d.state FROM deliveries AS d
@@ -114,18 +120,18 @@ const promoteNext = defineStatement<LeasedDelivery>(
      WHERE first.state = 'waiting'
    )
    UPDATE deliveries AS d
-   SET state = 'due', leased = true, fence = d.fence + 1,
-     next_attempt_at = now() + $3 * interval '1 ms'
+   SET state = 'due', leased = next.is_enabled, fence = d.fence + 1,
+     next_attempt_at = now() + next.is_enabled::int * $3 * interval '1 ms'
    FROM next, messages AS m
    WHERE d.id = next.id AND m.event_id = d.event_id
-   RETURNING d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
+   RETURNING d.leased, d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
      d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
      m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
 );
 
 /**
- * Makes the next delivery of each lane due when no other one holds the lane, and leases it. Must run
- * in the transaction that may have ended the hold, as a later statement: only a later statement sees
+ * Makes the next delivery of each lane due when no other one holds the lane, and leases it unless its
+ * destination is disabled; returns those that are leased. Must run in the transaction that may have ended the hold, as a later statement: only a later statement sees
  * the deliveries that were inserted behind the hold in the meantime.
  */
 export function promoteNextQuery(lanes: readonly Lane[], leaseMs: number): Query<LeasedDelivery[]> {
@@ -133,11 +139,12 @@ export function promoteNextQuery(lanes: readonly Lane[], leaseMs: number): Query
     lanes.map((lane) => [laneKey(lane.orderingKey, lane.destinationId), lane] as const),
   );
   const distinct = [...byKey.values()];
-  return promoteNext.query([
+  const query = promoteNext.query([
     distinct.map(({ orderingKey }) => orderingKey),
     distinct.map(({ destinationId }) => destinationId),
     leaseMs,
   ]);
+  return mapQueryResult(query, (promoted) => promoted.filter(({ leased }) => leased));
 }
 
 const endExpiredHolds = defineStatement<Lane>(

@@ -69,41 +69,23 @@ export function updateHealthQuery(
   return mapQueryResult(query, (rows) => rows.filter(({ reason }) => reason !== null));
 }
 
-const lockPendingOfDisabled = defineStatement(
-  'deliveries_lock_pending',
-  `SELECT FROM deliveries
-   WHERE destination_id IN (
-       SELECT destination_id FROM destination_states
-       WHERE destination_id = ANY ($1::uuid[]) AND disabled_at IS NOT NULL
-     ) AND state IN ('waiting', 'due')
-   ORDER BY application_id, destination_id, position FOR UPDATE`,
+// The lateral subquery makes the planner look each destination up, where it otherwise may read all that is due.
+const selectDisabledWithPending = defineStatement<{ id: string }>(
+  'destinations_disabled_with_pending',
+  `SELECT s.destination_id AS id
+   FROM destination_states AS s CROSS JOIN LATERAL (
+     SELECT FROM deliveries WHERE state = 'due' AND destination_id = s.destination_id LIMIT 1
+   ) AS due
+   WHERE s.disabled_at IS NOT NULL`,
 );
 
 /**
- * Locks the pending deliveries of the given destinations that are disabled. Must run before
- * `endPendingOfDisabledQuery`: the lock waits until transactions that insert deliveries behind a locked
- * one have ended, so that the next statement sees what they inserted.
+ * The disabled destinations that have pending deliveries. The first pending delivery of each lane that keeps
+ * the others waiting is due, so a destination without a due delivery has none that wait.
  */
-export function lockPendingOfDisabledQuery(destinationIds: readonly string[]): Query<unknown> {
-  return lockPendingOfDisabled.query([destinationIds]);
-}
-
-const endPendingOfDisabled = defineStatement(
-  'deliveries_end_pending',
-  `UPDATE deliveries
-   SET state = 'dead', reason = 'destination_disabled', leased = false, settled_at = now()
-   WHERE destination_id IN (
-       SELECT destination_id FROM destination_states
-       WHERE destination_id = ANY ($1::uuid[]) AND disabled_at IS NOT NULL
-     ) AND state IN ('waiting', 'due')`,
-);
-
-/**
- * Makes the pending deliveries of the given destinations that are disabled dead. If a request that is
- * under way succeeds, its delivery still becomes delivered.
- */
-export function endPendingOfDisabledQuery(destinationIds: readonly string[]): Query<unknown> {
-  return endPendingOfDisabled.query([destinationIds]);
+export async function findDisabledWithPending(db: Queryable): Promise<string[]> {
+  const rows = await selectDisabledWithPending.run(db);
+  return rows.map(({ id }) => id);
 }
 
 const enableDestinations = defineStatement(

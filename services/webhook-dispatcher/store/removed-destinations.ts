@@ -1,10 +1,5 @@
-/** The SQL of removed destinations: which destinations to check, and the end of what is left of removed ones. */
-import {
-  defineStatement,
-  mapQueryResult,
-  type Query,
-  type Queryable,
-} from '@creditlane/postgres/statement';
+/** The SQL of removed destinations: which destinations to check, and the end of their states. */
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 
 // The recursive part visits one destination after another through the index, as the claim does.
 const selectDestinations = defineStatement<{ id: string }>(
@@ -36,43 +31,14 @@ export async function findDestinationsToCheck(
   return rows.map(({ id }) => id);
 }
 
-// The rows are locked in the order of the results transaction, so that the two cannot deadlock. The lock
-// also waits until transactions that insert deliveries behind a locked one have ended.
-const lockPending = defineStatement(
-  'removed_lock_pending',
-  `SELECT FROM deliveries
-   WHERE destination_id = ANY ($1::uuid[]) AND state IN ('waiting', 'due')
-   ORDER BY application_id, destination_id, position FOR UPDATE`,
-);
-
-/** Must run before `endPendingOfRemovedQuery`, in the same transaction. */
-export function lockPendingOfRemovedQuery(destinationIds: readonly string[]): Query<unknown> {
-  return lockPending.query([destinationIds]);
-}
-
-const endPending = defineStatement<{ count: number }>(
-  'removed_end_pending',
-  `WITH ended AS (
-     UPDATE deliveries
-     SET state = 'dead', reason = 'destination_removed', leased = false, settled_at = now()
-     WHERE destination_id = ANY ($1::uuid[]) AND state IN ('waiting', 'due') RETURNING 1
-   )
-   SELECT count(*) FROM ended`,
-);
-
-/**
- * Makes the pending deliveries of removed destinations dead, and returns their number. If a request that
- * is under way succeeds, its delivery still becomes delivered.
- */
-export function endPendingOfRemovedQuery(destinationIds: readonly string[]): Query<number> {
-  return mapQueryResult(endPending.query([destinationIds]), ([row]) => row?.count ?? 0);
-}
-
 const deleteStates = defineStatement(
   'removed_delete_states',
   'DELETE FROM destination_states WHERE destination_id = ANY ($1::uuid[])',
 );
 
-export function deleteStatesOfRemovedQuery(destinationIds: readonly string[]): Query<unknown> {
-  return deleteStates.query([destinationIds]);
+export async function deleteStatesOfRemoved(
+  db: Queryable,
+  destinationIds: readonly string[],
+): Promise<void> {
+  await deleteStates.run(db, [destinationIds]);
 }

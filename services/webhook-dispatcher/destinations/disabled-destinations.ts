@@ -1,0 +1,59 @@
+/**
+ * Ends the pending deliveries to disabled destinations. The stored state of a destination is the only mark, so
+ * that any process goes on where another one died, and finds what is written while a destination is disabled.
+ */
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import { findDisabledWithPending } from '../store/destinations.ts';
+import { type EndPendingDeps, endPending } from './end-pending.ts';
+
+/** How late a destination is noticed, at most, that another process has disabled and not ended. */
+const POLL_MS = 5_000;
+/** How late a delivery is ended, at most, that another transaction had locked. */
+const LOCKED_POLL_MS = 250;
+
+export class DisabledDestinations {
+  readonly #deps: EndPendingDeps & { readonly log: Log };
+  readonly #stop = new AbortController();
+  readonly #disabled = new WakeSignal();
+  readonly #running: Promise<void>;
+
+  constructor(deps: EndPendingDeps & { readonly log: Log }) {
+    this.#deps = deps;
+    this.#running = this.#run();
+  }
+
+  /** Begins with a destination that has just been disabled. */
+  wake(): void {
+    this.#disabled.signal();
+  }
+
+  /** Resolves once no more slices are written. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) await this.#disabled.wait(await this.#endAll(), signal);
+  }
+
+  /** Ends what is pending to all disabled destinations; resolves to the pause before the next round. */
+  async #endAll(): Promise<number> {
+    const { pool, log } = this.#deps;
+    try {
+      const destinationIds = await findDisabledWithPending(pool);
+      for (const destinationId of destinationIds) {
+        const reason = 'destination_disabled';
+        const deliveries = await endPending(this.#deps, destinationId, reason, this.#stop.signal);
+        if (deliveries === 0) continue;
+        log.info({ destinationId, deliveries }, 'deliveries to a disabled destination have ended');
+      }
+      return destinationIds.length > 0 ? LOCKED_POLL_MS : POLL_MS;
+    } catch (err) {
+      log.warn({ err }, 'deliveries to disabled destinations cannot be ended');
+      return POLL_MS;
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/** The SQL that ends pending deliveries to a disabled or removed destination, slice by slice. */
+import { defineStatement, type Query } from '@creditlane/postgres/statement';
+import type { Lane } from '../queue/delivery.ts';
+
+/** A delivery that has ended; slices are in the order of `createdAt` and `id`. */
+export interface EndedDelivery extends Lane {
+  readonly id: string;
+  /** As PostgreSQL writes it, with its microseconds. */
+  readonly createdAt: string;
+}
+
+export type EndReason = 'destination_disabled' | 'destination_removed';
+
+/** The deliveries of a slice: those in the state after a place in the order of their creation. */
+export interface EndSlice {
+  readonly destinationId: string;
+  readonly reason: EndReason;
+  readonly state: 'waiting' | 'due';
+  readonly after: Pick<EndedDelivery, 'createdAt' | 'id'>;
+  readonly limit: number;
+}
+
+// The index deliveries_by_destination gives the order. The place after which a slice begins spares it the
+// entries of earlier slices, which stay in the index while any old snapshot exists.
+const endSlice = defineStatement<EndedDelivery>(
+  'deliveries_end_slice',
+  `WITH picked AS MATERIALIZED (
+     SELECT id FROM deliveries
+     WHERE destination_id = $1 AND state = $2 AND (created_at, id) > ($3, $4)
+       AND ($6 = 'destination_removed' OR EXISTS (
+         SELECT FROM destination_states WHERE destination_id = $1 AND disabled_at IS NOT NULL))
+     ORDER BY created_at, id LIMIT $5 FOR UPDATE SKIP LOCKED
+   ), ended AS (
+     UPDATE deliveries AS d
+     SET state = 'dead', reason = $6, leased = false, settled_at = now()
+     FROM picked WHERE d.id = picked.id
+     RETURNING d.id, d.created_at, d.application_id, d.destination_id
+   )
+   SELECT id, created_at::text AS "createdAt", application_id AS "orderingKey",
+     destination_id AS "destinationId"
+   FROM ended ORDER BY ended.created_at, id`,
+);
+
+/**
+ * Makes the next pending deliveries to a destination dead, and returns them in their order: none, when they are to end because it is disabled
+ * and it is disabled no longer. Leaves out those that other transactions have locked. If a request that is under
+ * way succeeds, its delivery still becomes delivered.
+ */
+export function endSliceQuery(slice: EndSlice): Query<EndedDelivery[]> {
+  const { destinationId, state, after, limit, reason } = slice;
+  return endSlice.query([destinationId, state, after.createdAt, after.id, limit, reason]);
+}
