@@ -6,6 +6,7 @@ import { describeWithKafka, openTestKafka } from '@creditlane/events/kafka/test-
 import type { Demo, ServiceAddress } from '@creditlane/local/demo/demo';
 import { readJson } from '@creditlane/local/json-file';
 import { SERVICES } from '@creditlane/platform/services';
+import type { Readiness } from '@creditlane/runtime/health';
 import {
   type OtlpReceiver,
   startOtlpReceiver,
@@ -317,6 +318,8 @@ async function findAdminUrl(directory: string): Promise<string> {
 async function waitUntilReady({ opsUrl }: ServiceAddress): Promise<void> {
   await eventually(`readiness at ${opsUrl}`, async () => {
     const answer = await fetch(`${opsUrl}/readyz`).catch(() => undefined);
-    return answer?.ok ? true : undefined;
+    if (!answer?.ok) return undefined;
+    const { unavailableOperations = [] } = (await answer.json()) as Readiness;
+    return unavailableOperations.length === 0 || undefined;
   });
 }

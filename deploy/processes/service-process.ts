@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HOST } from '@creditlane/local/host';
 import { StartError } from '@creditlane/local/start-error';
+import type { Readiness } from '@creditlane/runtime/health';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { SupervisedProcess } from '@creditlane/supervision/supervised-process';
 import type { Instance } from './instances.ts';
@@ -82,12 +83,14 @@ function compiledModules(): Record<string, string> {
   return ofThisNode === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisNode) };
 }
 
-/** True once the service is ready; else what its readiness endpoint says is missing. */
+/** True once the service is ready and answers every operation; else what its readiness endpoint says is missing. */
 async function probeReadiness(url: string): Promise<true | string> {
   try {
     const response = await fetch(url);
     const text = await response.text();
-    return response.ok || text;
+    if (!response.ok) return text;
+    const { unavailableOperations = [] } = JSON.parse(text) as Readiness;
+    return unavailableOperations.length === 0 || text;
   } catch {
     return `no answer from ${url}`;
   }

@@ -6,9 +6,11 @@ export type HealthCheck = () => boolean | string;
 /** The answer of `/readyz`. `checks` has "ok" or a reason for each part of the process. */
 export interface Readiness {
   ready: boolean;
-  /** An optional part, such as Kafka, does not work. Calls are answered; other work is delayed. */
+  /** An optional part, such as Kafka or a called service, does not work. Calls that do without it are answered. */
   degraded: boolean;
   checks: Record<string, string>;
+  /** The operations that cannot be answered at present. Left out by a process that does not tell. */
+  unavailableOperations?: readonly string[];
 }
 
 /** Accepts health checks. */
@@ -23,17 +25,24 @@ const HELP = 'Health of each part and dependency of the process: 1 when it works
 export class Health implements HealthCheckRegistry {
   readonly #checks: { name: string; check: HealthCheck; needed: boolean }[] = [];
   /**
-   * Accepts the checks of parts that no answer to a caller depends on. A failed optional check makes the
-   * process degraded and not unready: otherwise an outage of Kafka would make all replicas unready.
+   * Accepts the checks of parts that the process can do some of its work without. A failed optional check makes
+   * the process degraded and not unready: otherwise an outage of Kafka, or of a called service, would make all
+   * replicas unready.
    */
   readonly optional: HealthCheckRegistry = {
     add: (name, check) => void this.#checks.push({ name, check, needed: false }),
   };
   #draining = false;
+  #unavailableOperations: (() => readonly string[]) | undefined;
 
   /** Adds a check that runs on each readiness request. Of checks with one name, the first failure counts. */
   add(name: string, check: HealthCheck): void {
     this.#checks.push({ name, check, needed: true });
+  }
+
+  /** Adds to the readiness which operations cannot be answered, by their names. */
+  reportOperations(unavailable: () => readonly string[]): void {
+    this.#unavailableOperations = unavailable;
   }
 
   /** Exports each check as a metric. */
@@ -74,7 +83,8 @@ export class Health implements HealthCheckRegistry {
       checks[name] = before === OK ? answer : before;
     }
     if (this.#draining) checks.process = 'draining';
-    return { ready, degraded, checks };
+    const unavailableOperations = this.#unavailableOperations?.();
+    return { ready, degraded, checks, ...(unavailableOperations && { unavailableOperations }) };
   }
 }
 

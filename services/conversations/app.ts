@@ -40,12 +40,12 @@ export async function startConversations({
   const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
   closers.add('conversations retention', () => retention.close());
 
-  // Required for readiness: every comment is checked by the applications service.
   const applications = connect(ApplicationsService, endpoints.applications, {
     signer,
     audience: 'applications',
     closers,
-    health,
+    // Optional: only new comments need the applications service, and conversations are read without it.
+    health: health.optional,
     metrics,
   });
   const deps = { requests, applications, keyRing, digestKey, clock, newId };

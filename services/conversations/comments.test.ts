@@ -219,6 +219,22 @@ describe("a comment of a retailer's user", () => {
   });
 });
 
+test('a replica that cannot reach the applications service is ready, reads conversations and takes no comment', async () => {
+  const { service, submission } = fixture;
+  await commentAsCreditor(service, submission, 'x');
+  const replica = await service.startWithoutApplications();
+  try {
+    const checks = { applications: 'out of reach' };
+    expect(replica.health.ready()).toMatchObject({ ready: true, degraded: true, checks });
+    const { comments } = await readAs({ ...service, ...replica }, 'CREDITOR', submission);
+    expect(comments).toHaveLength(1);
+    const refused = commentAsCreditor({ ...service, ...replica }, submission, 'y');
+    await expect(refused).rejects.toMatchObject({ kind: 'unavailable' });
+  } finally {
+    await replica.stop();
+  }
+});
+
 describe('a conversation', () => {
   test('of a submission without comments is empty for both sides', async () => {
     for (const side of ['CREDITOR', 'RETAILER'] as const) {

@@ -1,6 +1,7 @@
 /** A fake of the applications service, which the tests of this service cannot start. */
 import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
+import type { Endpoint } from '@creditlane/rpc/endpoint';
 import type { Fault } from '@creditlane/rpc/fault';
 import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
@@ -38,14 +39,14 @@ export function startFakeApplications() {
   const verifier = new TokenVerifier({ audience, trusted: { conversations: publicKey } });
   return {
     fake,
-    /** The parts with which the service calls the fake. */
-    peers: ({ log, metrics }: Process) => ({
+    /** The parts with which the service calls the fake, or another endpoint. */
+    peers: ({ log, metrics }: Process, applications?: Endpoint) => ({
       signer: new TokenSigner({ issuer: 'conversations', privateKey }),
       endpoints: {
-        applications: {
-          kind: 'memory',
+        applications: applications ?? {
+          kind: 'memory' as const,
           transport: mountInMemory([routesOf(fake)], { verifier, log, metrics }),
-        } as const,
+        },
       },
     }),
   };

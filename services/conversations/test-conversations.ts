@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
 import { type Comment, DeliveryState, Side } from '@creditlane/proto/conversations/v1/comment';
 import { ConversationsService } from '@creditlane/proto/conversations/v1/conversations_service';
-import type { CallContext } from '@creditlane/rpc/client';
+import type { CallContext, Endpoint } from '@creditlane/rpc/client';
 import type { Identity } from '@creditlane/rpc/identity';
 import { mountForTest } from '@creditlane/rpc/test-mount';
 import { readSettings } from '@creditlane/runtime/setting';
@@ -33,7 +33,7 @@ export async function startTestConversations(settings: Record<string, string> = 
   const log: string[] = [];
   const { fake, peers } = startFakeApplications();
   const digestKey = randomBytes(32).toString('base64');
-  const start = async (keys: string) => {
+  const start = async (keys: string, applications?: Endpoint) => {
     const write = (line: string) => void log.push(line);
     const process = createTestProcess('conversations', { write });
     const env = {
@@ -45,10 +45,8 @@ export async function startTestConversations(settings: Record<string, string> = 
     };
     const values = readSettings(env, localSettings(conversations));
     const stop = () => process.closers.close();
-    const { routes } = await startService(conversations, values, {
-      process,
-      ...peers(process),
-    }).catch(async (error) => {
+    const deps = { process, ...peers(process, applications) };
+    const { routes } = await startService(conversations, values, deps).catch(async (error) => {
       await stop();
       throw error;
     });
@@ -56,6 +54,7 @@ export async function startTestConversations(settings: Record<string, string> = 
     return {
       client: client(ConversationsService, 'gateway'),
       asDecisions: client(ConversationsService, 'decisions'),
+      health: process.health,
       stop,
     };
   };
@@ -71,6 +70,8 @@ export async function startTestConversations(settings: Record<string, string> = 
     get asDecisions() {
       return running.asDecisions;
     },
+    /** Starts another replica, which cannot reach the applications service. The caller stops it. */
+    startWithoutApplications: () => start(KEYS, { kind: 'grpc', address: '127.0.0.1:1' }),
     /** Stops the service and starts it again on the same database, with another key ring. */
     async restart(keys: string) {
       await running.stop();

@@ -64,9 +64,10 @@ export async function startCreditFile(
   });
   closers.add('credit-file purge', () => filePurge.close());
 
-  // Required for readiness: every request is checked by the applications service.
   const client = { signer, audience: 'applications', closers, metrics };
-  const consents = connect(ConsentsService, endpoints.applications, { ...client, health });
+  // Optional: only pulls and erasures need the applications service, and files are read without it.
+  const optional = { ...client, health: health.optional };
+  const consents = connect(ConsentsService, endpoints.applications, optional);
   const applications = connect(ApplicationsService, endpoints.applications, client);
   const erasures = startErasures({ pool, keyRing, clock, log, applications });
   closers.add('credit-file erasures', () => erasures.close());

@@ -8,6 +8,7 @@ import {
   ConsentsService,
   type GetInquirySubjectResponseSchema,
 } from '@creditlane/proto/applications/v1/consents_service';
+import type { Endpoint } from '@creditlane/rpc/endpoint';
 import type { Fault } from '@creditlane/rpc/fault';
 import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
@@ -68,13 +69,13 @@ export function startFakeApplications() {
   });
   return {
     fake,
-    peers: ({ log, metrics }: Process) => ({
+    peers: ({ log, metrics }: Process, applications?: Endpoint) => ({
       signer: new TokenSigner({ issuer: 'credit-file', privateKey }),
       endpoints: {
-        applications: {
-          kind: 'memory',
+        applications: applications ?? {
+          kind: 'memory' as const,
           transport: mountInMemory([consents, erasure], { verifier, log, metrics }),
-        } as const,
+        },
       },
     }),
   };

@@ -12,7 +12,7 @@ import {
   PullState,
   Source,
 } from '@creditlane/proto/creditfile/v1/credit_file_service';
-import type { CallContext } from '@creditlane/rpc/client';
+import type { CallContext, Endpoint } from '@creditlane/rpc/client';
 import type { Identity } from '@creditlane/rpc/identity';
 import { mountForTest } from '@creditlane/rpc/test-mount';
 import { readSettings } from '@creditlane/runtime/setting';
@@ -46,7 +46,7 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
   const bureau = new FakeBureau();
   const now = { offsetMs: 0 };
   const secrets = { DOCUMENT_LINK_KEY: randomBytes(32).toString('base64') };
-  const start = async (keys = KEYS, more: Record<string, string> = {}) => {
+  const start = async (keys = KEYS, more: Record<string, string> = {}, applications?: Endpoint) => {
     const process = createTestProcess('credit-file', { write: (line) => void log.push(line) });
     const env = {
       DATABASE_URL: database.url,
@@ -70,7 +70,7 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
           sendInquiry: (inquiry, credentials) => bureau.inquire(inquiry, credentials),
         }),
     };
-    const deps = { process, ...peers(process) };
+    const deps = { process, ...peers(process, applications) };
     const { routes } = await startService(service, values, deps).catch(async (error) => {
       await stop();
       throw error;
@@ -80,6 +80,7 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
       client: client(CreditFileService, 'gateway'),
       credentials: client(BureauCredentialsService, 'gateway'),
       metrics: process.metrics,
+      health: process.health,
       stop,
     };
   };
@@ -109,8 +110,8 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
       running = await start(keys);
     },
     /** Starts another replica, which ends with the service. */
-    async startReplica(more: Record<string, string> = {}) {
-      const replica = await start(KEYS, more);
+    async startReplica(more: Record<string, string> = {}, applications?: Endpoint) {
+      const replica = await start(KEYS, more, applications);
       others.push(replica);
       return replica;
     },

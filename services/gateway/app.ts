@@ -17,6 +17,8 @@ import { connect } from '@creditlane/rpc/client';
 import type { ServiceContext, WithCalls } from '@creditlane/service/define-service';
 import { Access } from './access/access.ts';
 import { Callers } from './access/callers.ts';
+import type { Peer } from './availability/needed-services.ts';
+import { OperationAvailability } from './availability/operation-availability.ts';
 import { loadOpenApiDocument } from './document/openapi-document.ts';
 import { type Operation, operationsOf } from './document/operation.ts';
 import { webhookExamples } from './document/webhook-examples.ts';
@@ -45,15 +47,7 @@ import { DEFAULT_PUBLIC_URL, type SETTINGS } from './settings.ts';
 
 export type Gateway = Pick<Listener, 'url' | 'port' | 'close'>;
 
-type GatewayContext = ServiceContext<typeof SETTINGS> &
-  WithCalls<
-    | 'applications'
-    | 'conversations'
-    | 'credit-file'
-    | 'decisions'
-    | 'integrations'
-    | 'webhook-dispatcher'
-  >;
+type GatewayContext = ServiceContext<typeof SETTINGS> & WithCalls<Peer>;
 
 /**
  * Starts to serve; the process's closers stop the gateway. Rejects when an operation of the OpenAPI
@@ -127,16 +121,15 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
 
 /** The clients of the services. `timeoutMs` is the longest deadline of any operation. */
 function connectServices({ process, endpoints, signer }: GatewayContext, timeoutMs: number) {
-  const { metrics, closers, health } = process;
+  const { metrics, closers } = process;
+  const { peers: health } = new OperationAvailability(process.health, metrics);
   const options = { signer, closers, health, metrics, timeoutMs };
   const integrations = { ...options, audience: 'integrations' };
   const applications = { ...options, audience: 'applications' };
   const conversations = { ...options, audience: 'conversations' };
   const decisions = { ...options, audience: 'decisions' };
-  // Optional: without one of these, only the operations on its own records are answered with 503.
-  const optional = { ...options, health: health.optional };
-  const creditFile = { ...optional, audience: 'credit-file' };
-  const dispatcher = { ...optional, audience: 'webhook-dispatcher' };
+  const creditFile = { ...options, audience: 'credit-file' };
+  const dispatcher = { ...options, audience: 'webhook-dispatcher' };
   return {
     access: connect(AccessService, endpoints.integrations, integrations),
     enablement: connect(EnablementService, endpoints.integrations, integrations),

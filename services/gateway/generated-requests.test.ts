@@ -8,13 +8,18 @@ import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { newId } from '@creditlane/runtime/ids';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { NEEDED_SERVICES } from './availability/needed-services.ts';
 import { loadOpenApiDocument } from './document/openapi-document.ts';
 import { type Operation, operationsOf } from './document/operation.ts';
 import { type GeneratedRequest, RequestGenerator, without } from './document/test-requests.ts';
 import { requiredPlaces } from './document/test-schema-values.ts';
 import { aConsent } from './fake-services/test-consents-service.ts';
 import { LINK_SIGNATURE } from './fake-services/test-credit-file-service.ts';
+import type { OperationId } from './operations/handlers.ts';
 import { startTestGateway } from './test-gateway.ts';
+
+/** Operations whose service calls the applications service, which its fake does not. */
+const CALL_APPLICATIONS = ['commentAsCreditor', 'enableForRetailer'];
 
 const { runs, seed } = inject('generatedRequests');
 const document = loadOpenApiDocument();
@@ -95,6 +100,26 @@ describe('generated requests', { timeout: Math.max(120_000, 1_000 * runs) }, () 
         const answer = await send(operation, request);
         expect([...operation.successes.keys()], answer.text).toContain(answer.status);
       });
+    },
+  );
+
+  test.each(cases)(
+    '$id calls the services that it is said to need, and no other',
+    async ({ id, operation, generator }) => {
+      const [request] = fc.sample(generator.acceptable(), { seed, numRuns: 1 });
+      if (request === undefined) return;
+      // With this header the gateway looks the retailer of each application up.
+      const { 'X-Service-Retailer-ID': _, ...headers } = request.headers;
+      const { peersCalled } = gateway.services;
+      peersCalled.clear();
+      const answer = await send(operation, { ...request, headers });
+      expect([...operation.successes.keys()], answer.text).toContain(answer.status);
+      const needed = new Set<string>(NEEDED_SERVICES[id as OperationId]);
+      expect(needed.has('integrations')).toBe(operation.access.caller !== 'link');
+      if (CALL_APPLICATIONS.includes(id)) needed.delete('applications');
+      // Of the integrations service, requests may still be taken for the quota of an earlier request's key.
+      for (const services of [peersCalled, needed]) services.delete('integrations');
+      expect(peersCalled).toEqual(needed);
     },
   );
 

@@ -5,6 +5,7 @@ import { startGrpcServer } from '@creditlane/rpc/grpc/server';
 import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
+import { unaryTransport } from '@creditlane/rpc/transport';
 import { Closers } from '@creditlane/runtime/closers';
 import { Health } from '@creditlane/runtime/health';
 import { newId } from '@creditlane/runtime/ids';
@@ -13,6 +14,7 @@ import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { localSettings } from '@creditlane/service/settings';
 import { startGateway } from './app.ts';
+import type { Peer } from './availability/needed-services.ts';
 import { requireDescribedAnswer } from './document/test-described-answers.ts';
 import { COMPLETE } from './fake-services/test-application-records.ts';
 import { fakeApplicationsService } from './fake-services/test-applications-service.ts';
@@ -55,10 +57,11 @@ export async function startTestGateway(
   const services = new TestServices();
   const env = { HOST: '127.0.0.1', PORT: '0', ACCESS_CACHE_TIME: '0ms' };
   const { own } = readSettings(env, localSettings(manifest));
+  const { closeService, ...peers } = await mountServices(services, calls, process.closers);
   const { url, port } = await startGateway({
     settings: { ...own, ...settings },
     process,
-    ...(await mountServices(services, calls, process.closers)),
+    ...peers,
   });
   const { ids, key, platformKey } = populate(services);
   const decisionPath = `/v1/applications/${ids.application}/creditors/${ids.creditor}/decision`;
@@ -104,6 +107,8 @@ export async function startTestGateway(
     decision,
     postDecision: (body: unknown = decision(), headers: Record<string, string> = {}) =>
       send('POST', decisionPath, { body, headers }),
+    /** Ends a service that is called over gRPC. */
+    closeService,
     close: () => process.closers.close(),
   };
 }
@@ -111,18 +116,28 @@ export async function startTestGateway(
 /** Endpoints of the services, and a signer whose tokens they trust. */
 async function mountServices(services: TestServices, calls: 'memory' | 'grpc', closers: Closers) {
   const keys = generateIdentityKeys();
+  const servers = new Map<string, () => Promise<void>>();
   const mount = async (audience: string, routes: ServiceRoutes[]): Promise<Endpoint> => {
     const deps = {
       verifier: new TokenVerifier({ audience, trusted: { gateway: keys.publicKey } }),
       log: createLog(audience, { level: 'silent' }),
       metrics: new Metrics(),
     };
-    if (calls === 'memory') return { kind: 'memory', transport: mountInMemory(routes, deps) };
+    if (calls === 'memory') {
+      const mounted = mountInMemory(routes, deps);
+      const transport = unaryTransport((...call) => {
+        services.peersCalled.add(audience);
+        return mounted.unary(...call);
+      });
+      return { kind: 'memory', transport };
+    }
     const { port, close } = await startGrpcServer({ host: '127.0.0.1', port: 0, routes, ...deps });
     closers.add(audience, close);
+    servers.set(audience, close);
     return { kind: 'grpc', address: `127.0.0.1:${port}` };
   };
   return {
+    closeService: async (audience: Peer) => servers.get(audience)?.(),
     signer: new TokenSigner({ issuer: 'gateway', privateKey: keys.privateKey }),
     endpoints: {
       integrations: await mount('integrations', fakeIntegrationsService(services)),

@@ -38,6 +38,21 @@ test('before any request and for another retailer there is nothing to read', asy
   await expect(read(service, misplaced)).rejects.toMatchObject(notFound);
 });
 
+test('a replica that cannot reach the applications service is ready, reads files and takes no request', async () => {
+  const { service, applicant } = fixture;
+  await pullAgain();
+  const replica = await service.startReplica({}, { kind: 'grpc', address: '127.0.0.1:1' });
+  try {
+    const checks = { applications: 'out of reach' };
+    expect(replica.health.ready()).toMatchObject({ ready: true, degraded: true, checks });
+    expect(await read(replica, applicant)).toMatchObject({ file: { id: 'U-4711' } });
+    const refused = request(replica, applicant, { force: true });
+    await expect(refused).rejects.toMatchObject({ kind: 'unavailable' });
+  } finally {
+    await replica.stop();
+  }
+});
+
 describe('the last requested pull decides:', () => {
   test('while it is running there is no file, and after a failure the earlier one', async () => {
     const { service, applicant } = fixture;

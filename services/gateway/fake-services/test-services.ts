@@ -52,6 +52,8 @@ export class TestServices {
   readonly consents: MessageInitShape<typeof StoredConsentSchema>[] = [];
   /** Every call, with the name of its method. */
   readonly calls: { method: string; call: Call; request: object }[] = [];
+  /** The services that were called in memory. */
+  readonly peersCalled = new Set<string>();
   /** By method: makes the error that every call of the method throws. */
   readonly failures = new Map<string, () => Error>();
   /** By method: functions that each run before one call is answered, and delay it until they resolve. */

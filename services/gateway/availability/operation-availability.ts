@@ -1,0 +1,67 @@
+/** Which operations can be answered at present, by the services that each needs. */
+import type { Health, HealthCheck, HealthCheckRegistry } from '@creditlane/runtime/health';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import type { OperationId } from '../operations/handlers.ts';
+import { NEEDED_SERVICES } from './needed-services.ts';
+
+/**
+ * How long a gateway that starts waits for a service that is away. A gateway that starts beside services that
+ * work has connected to all of them before it gets requests, and one that starts while a service is away serves
+ * what does not need it.
+ */
+const CONNECT_GRACE_MS = 10_000;
+
+/**
+ * Keeps the gateway ready while it can answer any operation, and tells which ones it cannot answer: in the
+ * readiness and as a metric. A gateway that became unready without one service would leave no replica for the
+ * operations that do not need that service.
+ */
+export class OperationAvailability {
+  readonly #checks: { peer: string; check: HealthCheck }[] = [];
+  /** Accepts the checks of the clients, by the name of the called service. */
+  readonly peers: HealthCheckRegistry;
+  readonly #nowMs: () => number;
+  readonly #startedMs: number;
+  #hadAll = false;
+
+  constructor(health: Health, metrics: Metrics, nowMs = () => performance.now()) {
+    this.#nowMs = nowMs;
+    this.#startedMs = nowMs();
+    this.peers = {
+      add: (peer, check) => {
+        this.#checks.push({ peer, check });
+        health.optional.add(peer, check);
+      },
+    };
+    health.add('services', () => this.#isReady());
+    health.reportOperations(() => this.unavailable());
+    metrics.gauge(
+      'operation_available',
+      'Whether the services that the operation needs are reachable: 1, or 0 while it is answered with 503.',
+      ['operation'],
+      (gauge) => {
+        const unavailable = new Set<string>(this.unavailable());
+        for (const operation of Object.keys(NEEDED_SERVICES)) {
+          gauge.set({ operation }, unavailable.has(operation) ? 0 : 1);
+        }
+      },
+    );
+  }
+
+  /** The operations that cannot be answered, because a service that they need is not reachable. */
+  unavailable(): OperationId[] {
+    const away = new Set(
+      this.#checks.filter(({ check }) => check() !== true).map(({ peer }) => peer),
+    );
+    const ids = Object.keys(NEEDED_SERVICES) as OperationId[];
+    return ids.filter((id) => NEEDED_SERVICES[id].some((peer) => away.has(peer)));
+  }
+
+  #isReady(): true | string {
+    const { length } = this.unavailable();
+    if (length === Object.keys(NEEDED_SERVICES).length) return 'no operation can be answered';
+    if (length === 0) this.#hadAll = true;
+    const isConnecting = !this.#hadAll && this.#nowMs() - this.#startedMs < CONNECT_GRACE_MS;
+    return isConnecting ? 'connecting' : true;
+  }
+}
