@@ -28,8 +28,8 @@ beforeEach(async () => {
     subscribe: () => Promise.reject(new Error('not used in this test')),
     close: () => Promise.resolve(),
   };
-  const { pool, metrics } = db;
-  relay = startRelay({ pool, bus, source: 'decisions', log: silentLog, metrics });
+  const { metrics } = db;
+  relay = startRelay({ database: db, bus, source: 'decisions', log: silentLog, metrics });
 });
 afterEach(async () => {
   await relay.close();

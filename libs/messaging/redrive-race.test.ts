@@ -49,7 +49,13 @@ describeWithKafka(kafka, 'a redrive into a cluster that has lost its data', ({ o
     });
     await append(pool, LATER);
     proxy.pause();
-    const relay = startRelay({ pool, bus: watched, source: 'decisions', log: silentLog, metrics });
+    const relay = startRelay({
+      database: db,
+      bus: watched,
+      source: 'decisions',
+      log: silentLog,
+      metrics,
+    });
     onTestFinished(async () => {
       await relay.close();
       await bus.close();

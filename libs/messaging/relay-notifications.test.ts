@@ -38,7 +38,7 @@ function relay(): Relay {
     close: () => Promise.resolve(),
   };
   const options = { bus, source: 'decisions', log: silentLog, metrics: db.metrics };
-  const started = startRelay({ ...options, pool: db.pool });
+  const started = startRelay({ ...options, database: db });
   closing.push(() => started.close());
   return started;
 }

@@ -6,6 +6,7 @@ import type { JsonValue } from '@bufbuild/protobuf';
 import type { EventBus } from '@creditlane/events/bus';
 import { type EventMessage, MAX_BATCH_BYTES, sizeOf, toMessage } from '@creditlane/events/message';
 import type { EventType, Topic } from '@creditlane/events/topics';
+import type { Database } from '@creditlane/postgres/database';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, runQuery } from '@creditlane/postgres/statement';
 import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
@@ -13,7 +14,6 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import { endSpansAfter, type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
-import type pg from 'pg';
 import type { Lease, ShardLeases } from './shard-leases.ts';
 
 /** How many events of one shard a round publishes at most. */
@@ -67,7 +67,8 @@ const markPublished = defineStatement<{ delay_s: number }>(
 );
 
 export interface RelayOptions {
-  pool: pg.Pool;
+  /** The leases and the rounds use the reserved connections: they go on while requests use all others. */
+  database: Pick<Database, 'pool' | 'reserved'>;
   bus: EventBus;
   /** The `ce_source` of the events: the service whose outbox this is. */
   source: string;
@@ -92,10 +93,11 @@ interface UnpublishedRows {
  * publish, and rejects when the bus or the database fails; then no event of the round is lost.
  */
 export function createRelayRound(
-  { pool, bus, source, log, metrics }: RelayOptions,
+  { database, bus, source, log, metrics }: RelayOptions,
   shardLeases: ShardLeases,
   stop: AbortSignal,
 ): () => Promise<boolean> {
+  const { reserved: pool } = database;
   const countPublished = measurePublished(metrics, source);
   /**
    * Keys of events that this version cannot encode. All later events of such a key wait, because a key

@@ -37,9 +37,9 @@ afterEach(async () => {
   await db.close();
 });
 
-function relay(pool = db.pool): Relay {
+function relay(reserved = db.reserved): Relay {
   const started = startRelay({
-    pool,
+    database: { pool: db.pool, reserved },
     bus,
     source: 'decisions',
     log: silentLog,
@@ -309,6 +309,15 @@ test('an event is published at once after a wake-up, without a poll or a full ba
   }
   // Twenty polls, or twenty waits of even 100 ms, would take longer.
   expect(performance.now() - startedMs).toBeLessThan(2_000);
+});
+
+test('an event is published while requests use every connection of the pool', async () => {
+  await append(event('a'));
+  const { max } = db.pool.options;
+  const held = await Promise.all(Array.from({ length: max }, () => db.pool.connect()));
+  await relay().settled();
+  expect(sequencesOf('a')).toEqual([1]);
+  for (const client of held) client.release();
 });
 
 test('an event without a wake-up is published by the poll', async () => {

@@ -33,12 +33,13 @@ export interface Relay {
  * under way. A round that fails is repeated until it succeeds; its events stay in the outbox.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { pool, log, source, metrics } = options;
+  const { log, source, metrics } = options;
+  const { pool, reserved } = options.database;
   const wake = new WakeSignal();
-  const shardLeases = new ShardLeases(pool, log, () => wake.signal());
-  const notifications = new RelayNotifications(pool, log, () => wake.signal());
+  const shardLeases = new ShardLeases(reserved, log, () => wake.signal());
+  const notifications = new RelayNotifications(reserved, log, () => wake.signal());
   const retention = startRetention({ pool, log, purges: [purgeOutbox] });
-  measureBacklog(pool, source, metrics);
+  measureBacklog(reserved, source, metrics);
   measureLeases(shardLeases, source, metrics);
   const roundEnded = new WakeSignal();
   const stop = new AbortController();
@@ -68,7 +69,7 @@ export function startRelay(options: RelayOptions): Relay {
       if (!shardLeases.holdsAll()) notifications.notify();
     },
     async settled() {
-      while (await mayHaveUnpublished(pool)) {
+      while (await mayHaveUnpublished(reserved)) {
         if (stop.signal.aborted) throw new Error('the relay is closed and the outbox is not empty');
         wake.signal();
         await roundEnded.wait(POLL_MS, stop.signal);

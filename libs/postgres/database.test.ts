@@ -111,6 +111,33 @@ test('lost connections are replaced and the process goes on', async () => {
   expect(ready()).toBe(true);
 });
 
+test('while every connection of the pool is in use, the reserved connections answer', async () => {
+  const { pool, reserved } = await open({ poolSize: 2 });
+  const held = await Promise.all([pool.connect(), pool.connect()]);
+  // The heartbeat, the leases and the rounds of a relay, at the same time.
+  const answers = [1, 2, 3].map((n) => reserved.query('SELECT pg_sleep(0.01), $1::int AS n', [n]));
+  expect((await Promise.all(answers)).map(({ rows }) => rows[0].n)).toEqual([1, 2, 3]);
+  for (const client of held) client.release();
+});
+
+test('writes that wait for a held row take no more than their share of the pool', async () => {
+  const { pool, requests } = await open({ poolSize: 4, lockTimeoutMs: 4_000 });
+  await pool.query('INSERT INTO things (id) VALUES (1), (2)');
+  await pool.query(`GRANT SELECT, UPDATE ON things TO ${home.requestRole}`);
+  const db = requests.within({});
+  const change = defineStatement('thing_change', 'UPDATE things SET amount = 1 WHERE id = $1');
+  const read = defineStatement('thing_read', 'SELECT FROM things WHERE id = $1');
+  const writes = await inTransaction(home.sql, async (tx) => {
+    await tx.query('SELECT FROM things WHERE id = 1 FOR UPDATE');
+    const waiting = Array.from({ length: 20 }, () => change.run(db.onRow('thing 1'), [1]));
+    await change.run(db.onRow('thing 2'), [2]);
+    expect(await read.run(db, [1])).toHaveLength(1);
+    expect(pool.totalCount - pool.idleCount).toBe(1);
+    return { waiting };
+  });
+  expect(await Promise.all(writes.waiting)).toHaveLength(20);
+});
+
 test('a statement that exceeds its timeout is cancelled', async () => {
   const { pool } = await open({ poolSize: 1, statementTimeoutMs: 200 });
   await expect(pool.query('SELECT pg_sleep(10)')).rejects.toMatchObject({ code: '57014' });

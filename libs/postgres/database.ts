@@ -10,11 +10,12 @@ import { isDatabaseUnavailable } from './error-classes.ts';
 import { type Migration, migrate } from './migrations/migrate.ts';
 import { RequestPool } from './row-security/request-pool.ts';
 import { findRequestRole } from './row-security/request-role.ts';
+import { RowTurns } from './row-turns.ts';
 import { typeormLog } from './typeorm-log.ts';
 
 export interface DatabaseOptions {
   url: string;
-  /** The largest number of connections, shared by TypeORM and the statements. */
+  /** The largest number of connections of `pool`, shared by TypeORM and the statements. */
   poolSize: number;
   /** The service's name, which pg_stat_activity shows. */
   name: string;
@@ -39,12 +40,22 @@ export interface Database {
   pool: pg.Pool;
   /** The same connections for the queries of requests, which act as the request role. */
   requests: RequestPool;
+  /** The turns that `requests` takes, for a write of the service's own that may wait for a row. */
+  rowTurns: RowTurns;
+  /**
+   * RESERVED_CONNECTIONS further connections, for what must go on while all of `pool` are in use: the
+   * heartbeat, and the relay with its leases. No query here may wait for a lock.
+   */
+  reserved: pg.Pool;
   /** True, or the reason why the database cannot be used at present. */
   ready(): true | string;
   close(): Promise<void>;
 }
 
+/** How long a query waits for a connection, and a write for its turn at a row. */
 const CONNECT_TIMEOUT_MS = 5_000;
+/** One each for the heartbeat, the relay's leases and the relay's rounds. */
+const RESERVED_CONNECTIONS = 3;
 const RETRY_MS = 250;
 const IDLE_TIMEOUT_MS = 3_000;
 /** The first attempt and every 120th attempt are logged, so entries are at least 30 seconds apart. */
@@ -62,6 +73,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     return role;
   });
 
+  // Without a handler, an idle connection that is lost would end the process. The pool replaces it.
+  const onConnectionLost = (err: unknown) => log.warn({ err }, 'idle database connection lost');
+  const connections = connectionOptions(statementTimeoutMs, options.lockTimeoutMs);
   const dataSource = new DataSource({
     type: 'postgres',
     url,
@@ -71,38 +85,55 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     installExtensions: false,
     logger: typeormLog(log),
     entities: options.entities,
-    // Without a handler, an idle connection that is lost would end the process. The pool replaces it.
-    poolErrorHandler: (err) => log.warn({ err }, 'idle database connection lost'),
-    extra: {
-      types: VALUE_TYPES,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 10_000,
-      // Closes the connections that only a burst needed: each is a process of the server.
-      idleTimeoutMillis: IDLE_TIMEOUT_MS,
-      // random_page_cost is that of an SSD. It also makes the planner use the outbox's index for the
-      // relay when a backlog grows faster than the planner's statistics. plan_cache_mode: a prepared
-      // statement is planned once; PostgreSQL would plan statements with array parameters each time.
-      options: '-c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan',
-      statement_timeout: statementTimeoutMs,
-      lock_timeout: options.lockTimeoutMs ?? 0,
-      // Longer than the server's own limit, for a server that does not answer at all.
-      query_timeout: statementTimeoutMs + CONNECT_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
-    },
+    poolErrorHandler: onConnectionLost,
+    // The first request after a quiet time has a connection.
+    extra: { ...connections, min: 1 },
   });
   await dataSource.initialize();
   const pool = poolOf(dataSource);
-  measure(pool, name, options.metrics);
-  const heartbeat = startHeartbeat(pool, log);
+  const reserved = new pg.Pool({
+    ...connections,
+    connectionString: url,
+    max: RESERVED_CONNECTIONS,
+    application_name: name,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  reserved.on('error', onConnectionLost);
+  const rowTurns = new RowTurns({ connections: options.poolSize, waitMs: CONNECT_TIMEOUT_MS });
+  measure(pool, rowTurns, name, options.metrics);
+  const heartbeat = startHeartbeat(reserved, log);
   return {
     dataSource,
     pool,
-    requests: new RequestPool(pool, requestRole),
+    requests: new RequestPool(pool, requestRole, rowTurns),
+    rowTurns,
+    reserved,
     ready: heartbeat.ready,
     async close() {
       await heartbeat.close();
+      await reserved.end();
       await dataSource.destroy();
     },
+  };
+}
+
+/** What both pools' connections have in common. */
+function connectionOptions(statementTimeoutMs: number, lockTimeoutMs = 0): pg.PoolConfig {
+  return {
+    types: VALUE_TYPES,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    // Closes the connections that only a burst needed: each is a process of the server.
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    // random_page_cost is that of an SSD. It also makes the planner use the outbox's index for the
+    // relay when a backlog grows faster than the planner's statistics. plan_cache_mode: a prepared
+    // statement is planned once; PostgreSQL would plan statements with array parameters each time.
+    options: '-c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan',
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: lockTimeoutMs,
+    // Longer than the server's own limit, for a server that does not answer at all.
+    query_timeout: statementTimeoutMs + CONNECT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
   };
 }
 
@@ -145,7 +176,7 @@ function poolOf(dataSource: DataSource): pg.Pool {
   return master;
 }
 
-function measure(pool: pg.Pool, database: string, metrics: Metrics): void {
+function measure(pool: pg.Pool, rowTurns: RowTurns, database: string, metrics: Metrics): void {
   metrics.gauge(
     'database_pool_size',
     'The largest number of connections.',
@@ -156,12 +187,13 @@ function measure(pool: pg.Pool, database: string, metrics: Metrics): void {
   );
   metrics.gauge(
     'database_connections',
-    'Connections of the pool by state; "waiting" counts the callers that wait for a connection.',
+    'Connections of the pool by state; "waiting" counts the callers that wait for a connection, "waiting_for_row" the writes that wait for other writes of the same row.',
     ['database', 'state'],
     (gauge) => {
       gauge.set({ database, state: 'idle' }, pool.idleCount);
       gauge.set({ database, state: 'busy' }, pool.totalCount - pool.idleCount);
       gauge.set({ database, state: 'waiting' }, pool.waitingCount);
+      gauge.set({ database, state: 'waiting_for_row' }, rowTurns.waiting);
     },
   );
 }

@@ -48,6 +48,14 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return POSTGRES_CONNECTION_MESSAGES.has(error.message);
 }
 
+/** The work waited in this process for its turn at a row for longer than its lock timeout. */
+export class LockTimeoutError extends Error {
+  override readonly name = 'LockTimeoutError';
+  readonly loggable = true;
+  readonly code = LOCK_NOT_AVAILABLE;
+  override readonly message = 'other writes of the same row took too long';
+}
+
 /** Whether the work waited for a lock for longer than its lock timeout. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;

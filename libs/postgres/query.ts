@@ -1,6 +1,7 @@
 /** Queries, and what they run on: a pool, the pool of one scope, or a connection inside a transaction. */
 import type pg from 'pg';
 import { withConnection } from './connection/with-connection.ts';
+import type { RowTurns } from './row-turns.ts';
 
 /** A statement with its values, and the function that makes the result of its rows. */
 export interface Query<Result> {
@@ -14,17 +15,31 @@ export interface Query<Result> {
  */
 export class ScopedPool {
   readonly #owner: pg.Pool;
+  readonly #rowTurns: RowTurns;
+  /** The row at whose lock each transaction takes a turn. */
+  readonly #row: string | undefined;
   /** Changes to the request role and sets its scope, until the transaction ends. */
   readonly enterScope: Query<unknown>;
 
-  constructor(owner: pg.Pool, enterScope: Query<unknown>) {
+  constructor(owner: pg.Pool, rowTurns: RowTurns, enterScope: Query<unknown>, row?: string) {
     this.#owner = owner;
+    this.#rowTurns = rowTurns;
+    this.#row = row;
     this.enterScope = enterScope;
+  }
+
+  /**
+   * For a transaction that may wait for the lock of `row`, any text that names the row: it gets its connection
+   * when it is its turn (`RowTurns`). It must not take a second connection meanwhile.
+   */
+  onRow(row: string): ScopedPool {
+    return new ScopedPool(this.#owner, this.#rowTurns, this.enterScope, row);
   }
 
   /** Runs `work` on a connection that has not entered the scope yet. */
   connect<T>(work: (client: pg.PoolClient, discard: () => void) => Promise<T>): Promise<T> {
-    return withConnection(this.#owner, work);
+    const run = () => withConnection(this.#owner, work);
+    return this.#row === undefined ? run() : this.#rowTurns.run(this.#row, run);
   }
 }
 

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { RequestPool } from './row-security/request-pool.ts';
 import { createRequestRoleSql, requestRoleOf } from './row-security/request-role.ts';
+import { RowTurns } from './row-turns.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -54,7 +55,7 @@ export async function createTestDatabase(name: string): Promise<TestDatabase> {
   return {
     url: url.href,
     sql,
-    requests: new RequestPool(sql, requestRole),
+    requests: new RequestPool(sql, requestRole, new RowTurns({ connections: 4, waitMs: 10_000 })),
     requestRole,
     connect,
     async drop() {

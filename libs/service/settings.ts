@@ -55,7 +55,8 @@ function databaseSetting({
     poolSize: setting.integer('DATABASE_POOL_SIZE', {
       ...(poolSize ?? POOL_SIZE),
       max: 200,
-      about: 'The maximum of connections to the database.',
+      about:
+        'The maximum of connections to the database for calls and events. The heartbeat and the publishing of events have four more.',
     }),
     ...(lockTimeout && {
       lockTimeoutMs: setting.durationMs('LOCK_TIMEOUT', {

@@ -52,7 +52,7 @@ export async function startApplications({
   const { pool, requests } = database;
   const retention = startRetention({ pool, log, purges: [purgeIdempotency, purgeExports] });
   closers.add('applications retention', () => retention.close());
-  const relay = startRelay({ pool, bus, source: SERVICE, log, metrics });
+  const relay = startRelay({ database, bus, source: SERVICE, log, metrics });
   closers.add('applications relay', () => relay.close());
 
   const wakeRelay = () => relay.wake();

@@ -65,18 +65,19 @@ export function changeOnce(
     if (!locked) throw applicationNotFound();
     return locked;
   };
-  return changeLockedOnce(db, idempotency, lock, change);
+  return changeLockedOnce(db, applicationId, idempotency, lock, change);
 }
 
 /** As `changeOnce`, for a change that takes the lock and reads what it needs in a statement of its own. */
 export function changeLockedOnce<Locked>(
   db: ScopedPool,
+  applicationId: string,
   idempotency: CallIdempotency | undefined,
   lock: (tx: Queryable) => Promise<Locked>,
   change: (tx: Queryable, locked: Locked) => Promise<Uint8Array>,
 ): Promise<Outcome<Uint8Array>> {
   return answerOnce(db, idempotency, () =>
-    inTransaction(db, async (tx) => {
+    inTransaction(db.onRow(applicationId), async (tx) => {
       // The request is marked before it waits for the application's lock, so that a duplicate request
       // whose own wait times out recognises this one.
       await markInProgress(tx, idempotency);

@@ -99,7 +99,8 @@ async function addOnce(
     });
     const answer = toBinary(CommentAsCreditorResponseSchema, response);
     const integrationId = call.identity.subject;
-    await inTransaction(db, async (tx) => {
+    const row = `${submission.applicationId} ${submission.creditorId}`;
+    await inTransaction(db.onRow(row), async (tx) => {
       // The answer is stored first, so that a duplicate request waits here for the stored answer.
       if (idempotency) await storeAnswer(tx, idempotency, answer);
       await insertComment(tx, keyRing, { ...checked, id, submission, integrationId, createdAt });

@@ -87,7 +87,8 @@ async function deliver(
   if (queued.length === 0) return;
   const ids = queued.map(({ id }) => id);
   const delivery = { at: clock(), integrationId: call.identity.subject };
-  const delivered = await markDelivered(requests.of(call), ids, delivery);
+  const row = `${submission.applicationId} ${submission.creditorId}`;
+  const delivered = await markDelivered(requests.of(call).onRow(row), ids, delivery);
   for (const comment of queued)
     Object.assign(
       comment,

@@ -49,7 +49,7 @@ export async function startCreditFile(
 ): Promise<CreditFiles> {
   const { log, metrics, closers, health } = process;
   const { keyRing, documentLinkKey, leaseMs, maxPulls, maxPullsPerRetailer } = settings;
-  const { pool, requests } = database;
+  const { pool, requests, rowTurns } = database;
 
   const rewrapped = await rewrapRecords(database, keyRing);
   if (Object.values(rewrapped).some((count) => count > 0)) {
@@ -105,7 +105,8 @@ export async function startCreditFile(
   closers.add('credit-file documents', () => renderer.close());
 
   const { hostRules, requireConfigured } = bureaus;
-  const shared = { requests, pool, consents, applications, keyRing, documentLinkKey, clock, newId };
+  const records = { requests, pool, rowTurns, consents, applications };
+  const shared = { ...records, keyRing, documentLinkKey, clock, newId };
   const deps = {
     ...shared,
     requireConfigured,

@@ -13,8 +13,7 @@ import { checkLink } from './document-link.ts';
 import { maskedFile } from './reading/masked-file.ts';
 import { findFile } from './store/credit-files.ts';
 
-export interface ReadDocumentDeps {
-  pool: Database['pool'];
+export interface ReadDocumentDeps extends Pick<Database, 'pool' | 'rowTurns'> {
   /** Opens the sealed files, and seals the head of the audit log. */
   keyRing: KeyRing;
   /** Signs the links. */
@@ -29,7 +28,7 @@ export interface ReadDocumentDeps {
  * @throws Fault `link_expired` or `link_invalid`; `credit_file_not_found` for a link of a file that was purged or erased
  */
 export async function readDocument(
-  { pool, keyRing, documentLinkKey, render, clock }: ReadDocumentDeps,
+  { pool, rowTurns, keyRing, documentLinkKey, render, clock }: ReadDocumentDeps,
   link: { fileId: string; expires: number; signature: string },
   { identity, requestId }: Call,
 ): Promise<Uint8Array> {
@@ -41,14 +40,16 @@ export async function readDocument(
   }
   const { id: fileId, pullId, retailerId, applicationId, applicantId, source } = stored;
   const { purpose, consentId } = stored;
-  await inTransaction(pool, (tx) =>
-    appendAuditRecord(tx, keyRing, {
-      ...{ fileId, pullId, retailerId, applicationId, applicantId, source, requestId },
-      ...{ purpose, consentId },
-      action: 'DOCUMENT_READ',
-      at: clock(),
-      actor: actorOf(identity),
-    }),
+  const record = {
+    ...{ fileId, pullId, retailerId, applicationId, applicantId, source, requestId },
+    ...{ purpose, consentId },
+    action: 'DOCUMENT_READ' as const,
+    at: clock(),
+    actor: actorOf(identity),
+  };
+  // Each record waits for the head of the retailer's chain.
+  await rowTurns.run(retailerId, () =>
+    inTransaction(pool, (tx) => appendAuditRecord(tx, keyRing, record)),
   );
   return render(maskedFile(JSON.parse(text)));
 }

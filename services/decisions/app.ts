@@ -46,7 +46,7 @@ export async function startDecisions({
 }: DecisionsContext & { clock?: Clock }): Promise<Decisions> {
   const { log, metrics, closers, health } = process;
   const { pool, requests } = database;
-  const relay = startRelay({ pool, bus, source: SERVICE, log, metrics });
+  const relay = startRelay({ database, bus, source: SERVICE, log, metrics });
   closers.add('decisions relay', () => relay.close());
   const retention = startRetention({ pool, log, purges: [purgeInbox, purgeIdempotency] });
   closers.add('decisions retention', () => retention.close());

@@ -13,6 +13,7 @@ import type { SubmissionCall } from '@creditlane/rpc/submission-call';
 import type { Clock } from '@creditlane/runtime/clock';
 import { runOnSubmission, type SubmissionDeps, submissionNotFound } from './run-on-submission.ts';
 import { findIncomeStatus, updateIncomeStatus } from './store/income-status.ts';
+import { rowOf } from './submission.ts';
 
 export interface IncomeStatusDeps extends SubmissionDeps {
   requests: RequestPool;
@@ -48,7 +49,7 @@ export async function setIncomeStatus(
     },
   };
   const outcome = await runOnSubmission(deps, submissionCall, () =>
-    writeFirst(db, idempotency, () => updateIncomeStatus(db, row)),
+    writeFirst(db, idempotency, () => updateIncomeStatus(db.onRow(rowOf(submission)), row)),
   );
   if (!outcome.replayed) return answer;
   call.markReplayed();

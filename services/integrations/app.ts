@@ -75,7 +75,7 @@ export async function startIntegrations({
   const retention = startRetention({ pool, log, purges });
   closers.add('integrations retention', () => retention.close());
 
-  const relay = startRelay({ pool, bus, source: SERVICE, log, metrics });
+  const relay = startRelay({ database, bus, source: SERVICE, log, metrics });
   closers.add('integrations relay', () => relay.close());
   const directory = connect(DirectoryService, endpoints.applications, {
     signer,

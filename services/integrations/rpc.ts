@@ -25,11 +25,11 @@ export type RpcDeps = RegisterIntegrationDeps &
  */
 export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
   const { requests, clock } = deps;
-  /** For the records of an integration. Throws the Fault `integration_not_found`. */
+  /** For writes of the records of an integration. Throws the Fault `integration_not_found`. */
   const findIntegration = async (integrationId: string, call: Call): Promise<Queryable> => {
     const db = requests.of(call, { integrations: [integrationId] });
     await requireIntegration(db, integrationId);
-    return db;
+    return db.onRow(integrationId);
   };
   const setGrant = async (
     side: GrantSide,

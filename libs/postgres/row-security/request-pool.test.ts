@@ -5,6 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { openDatabase } from '../database.ts';
 import { runPipeline } from '../pipeline.ts';
+import { RowTurns } from '../row-turns.ts';
 import { defineStatement } from '../statement.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 import { inTransaction } from '../transaction.ts';
@@ -25,7 +26,8 @@ let requests: RequestPool;
 beforeAll(async () => {
   db = await createTestDatabase('request_pool');
   pool = db.connect({ max: 1 });
-  requests = new RequestPool(pool, db.requestRole);
+  const rowTurns = new RowTurns({ connections: 1, waitMs: 10_000 });
+  requests = new RequestPool(pool, db.requestRole, rowTurns);
   await db.sql.query('CREATE TABLE notes (creditor_id uuid, text text)');
   const rows = isInScopeSql('creditor_id', 'creditors');
   for (const statement of enableRowSecuritySql('notes', { rows, privileges: 'SELECT, INSERT' })) {

@@ -2,6 +2,7 @@
 import type { Call } from '@creditlane/rpc/call';
 import type pg from 'pg';
 import { ScopedPool } from '../query.ts';
+import type { RowTurns } from '../row-turns.ts';
 import { defineStatement } from '../statement.ts';
 import { ID_SEPARATOR, SCOPE_TYPES, type ScopeKind, setScopeIdsSql } from './policies.ts';
 
@@ -23,11 +24,13 @@ const enterScope = defineStatement(
 export class RequestPool {
   readonly #owner: pg.Pool;
   readonly #role: string;
+  readonly #rowTurns: RowTurns;
 
   /** @param owner the service's pool, whose role is a member of `role` */
-  constructor(owner: pg.Pool, role: string) {
+  constructor(owner: pg.Pool, role: string, rowTurns: RowTurns) {
     this.#owner = owner;
     this.#role = role;
+    this.#rowTurns = rowTurns;
   }
 
   /** For the queries of this call: its scope is that of the verified identity token, and `also`. */
@@ -41,7 +44,7 @@ export class RequestPool {
     if (ids.some((it) => it?.some((id) => id.includes(ID_SEPARATOR)))) {
       throw new Error('an id of a scope has a line break');
     }
-    return new ScopedPool(this.#owner, enterScope.query([this.#role, ...ids]));
+    return new ScopedPool(this.#owner, this.#rowTurns, enterScope.query([this.#role, ...ids]));
   }
 }
 

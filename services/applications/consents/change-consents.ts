@@ -96,11 +96,17 @@ async function changeOnce(
     if (!facts) throw applicantNotFound();
     return facts;
   };
-  const outcome = await changeLockedOnce(db, idempotency, lock, async (tx, facts) => {
-    const answer = toBinary(StoredConsentSchema, await change(tx, facts));
-    if (idempotency) await storeAnswer(tx, idempotency, answer);
-    return answer;
-  });
+  const outcome = await changeLockedOnce(
+    db,
+    applicationId,
+    idempotency,
+    lock,
+    async (tx, facts) => {
+      const answer = toBinary(StoredConsentSchema, await change(tx, facts));
+      if (idempotency) await storeAnswer(tx, idempotency, answer);
+      return answer;
+    },
+  );
   if (outcome.replayed) call.markReplayed();
   return fromBinary(StoredConsentSchema, outcome.answer);
 }

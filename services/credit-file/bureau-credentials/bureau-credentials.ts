@@ -53,7 +53,7 @@ export async function setBureauCredentials(
   checkCredentials(credentials, deps.hostRules);
   const sealed = sealCredentials(deps.keyRing, retailerId, credentials);
   const row = { retailerId, source: credentials.source, sealed };
-  await inTransaction(scopeOf(deps, retailerId, call), async (tx) => {
+  await inTransaction(scopeOf(deps, retailerId, call).onRow(retailerId), async (tx) => {
     await setCredentials(tx, row, deps.keyRing.currentId);
     await recordChange(deps, tx, 'CREDENTIALS_SET', row, call);
   });
@@ -76,7 +76,7 @@ export async function removeBureauCredentials(
   call: Call,
 ): Promise<void> {
   const retailerId = anyCase.toLowerCase();
-  await inTransaction(scopeOf(deps, retailerId, call), async (tx) => {
+  await inTransaction(scopeOf(deps, retailerId, call).onRow(retailerId), async (tx) => {
     if (!(await removeCredentials(tx, retailerId, source))) return;
     await recordChange(deps, tx, 'CREDENTIALS_REMOVED', { retailerId, source }, call);
   });

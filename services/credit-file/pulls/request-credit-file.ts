@@ -73,7 +73,7 @@ export async function requestCreditFile(
     const repeated = await findRepeated(db, applicantCall, request);
     // Before the transaction: no connection waits for another service.
     const consent = repeated === undefined ? await requireConsent(deps, applicantCall) : undefined;
-    return inTransaction(db, async (tx) => {
+    return inTransaction(db.onRow(applicantCall.retailerId), async (tx) => {
       await markInProgress(tx, call.idempotency);
       await lockPullsOf(tx, applicantCall.applicant.applicantId);
       const pull = repeated ?? (await findPull(deps, tx, applicantCall, request));
@@ -136,7 +136,8 @@ async function recordRefusal(
 ): Promise<never> {
   if (error instanceof Fault && RECORDED_REFUSALS.has(error.code)) {
     const record = requestRecord(deps, applicantCall, 'PULL_REFUSED');
-    await inTransaction(deps.requests.of(applicantCall.call), (tx) =>
+    const db = deps.requests.of(applicantCall.call).onRow(applicantCall.retailerId);
+    await inTransaction(db, (tx) =>
       appendAuditRecord(tx, deps.keyRing, { ...record, source, outcome: error.code }),
     );
   }

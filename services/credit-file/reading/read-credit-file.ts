@@ -91,7 +91,8 @@ async function recordRead(
     ...pull.consent,
     ...{ pullId: pull.id, source: pull.source },
   };
-  await inTransaction(requests.of(call), (tx) =>
+  // Each record waits for the head of the retailer's chain.
+  await inTransaction(requests.of(call).onRow(retailerId), (tx) =>
     appendAuditRecord(tx, keyRing, {
       ...{ ...applicant, retailerId, pullId, purpose, consentId, source },
       action: 'FILE_READ',

@@ -84,6 +84,27 @@ test('a locked submission delays no decision on another submission', async () =>
   await last;
 });
 
+test('decisions that wait for a locked submission leave connections for other calls and events', async () => {
+  const [held, other] = (await submitNew(2)) as [TestSubmission, TestSubmission];
+  const waiting: Promise<unknown>[] = [];
+  await fixture.service.whileLocked(held, async () => {
+    waiting.push(...Array.from({ length: 40 }, () => decide(held)));
+    await expect.poll(fixture.service.lockWaiters).toHaveLength(2);
+    await decide(other);
+    await fixture.service.settled();
+    const events = fixture.service.events.filter((it) => it.applicationId === other.applicationId);
+    expect(events.map(({ sequence }) => sequence)).toEqual([1n, 2n]);
+    // Of the pool's eight connections, the forty decisions hold no more than two.
+    expect(await fixture.service.lockWaiters()).toHaveLength(2);
+  });
+  const recorded = (await Promise.allSettled(waiting)).filter((it) => it.status === 'fulfilled');
+  const { rows } = await fixture.service.sql.query(
+    'SELECT last_seq FROM submissions WHERE application_id = $1',
+    [held.applicationId],
+  );
+  expect(rows).toEqual([{ last_seq: 1 + recorded.length }]);
+});
+
 test('a decision that the database refuses prevents no other decision', async () => {
   const submissions = await submitNew(6);
   const [full] = submissions as [TestSubmission];

@@ -7,6 +7,7 @@ import {
 } from '@creditlane/postgres/row-security/request-pool';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { rowOf } from '../submission.ts';
 import { insertDecision, type NewDecision } from './insert-decision.ts';
 import { insertDecisions } from './insert-decisions.ts';
 
@@ -24,8 +25,9 @@ const MAX_ROUND_ROWS = 64;
 
 /**
  * One statement for many decisions costs a fraction of one statement for each, but writes only the
- * decisions that need not wait for a lock. The others of the round are inserted one by one. When the
- * database refuses a round, all its decisions are inserted one by one, so that only the bad one fails.
+ * decisions that need not wait for a lock. The others of the round are inserted one by one, in the turns of
+ * their submissions. When the database refuses a round, all its decisions are inserted one by one, so that
+ * only the bad one fails.
  * The statement of a round may write the rows of all its calls.
  */
 export function createBatchedInsert(requests: RequestPool, log: Log): InsertDecision {
@@ -49,5 +51,6 @@ export function createBatchedInsert(requests: RequestPool, log: Log): InsertDeci
     maxItems: MAX_ROUND_ROWS,
   });
   return async (row, scope) =>
-    (await batcher.add({ row, scope })) ?? insertDecision(requests.within(scope), row);
+    (await batcher.add({ row, scope })) ??
+    insertDecision(requests.within(scope).onRow(rowOf(row.submission)), row);
 }

@@ -84,5 +84,11 @@ export async function rotateSecret(
     });
   };
   const answer = { secret: secret.text, overlapEndsAt: timestampFromDate(signsUntil) };
-  return answers.answerOnce(db, call, RotateSecretResponseSchema, answer, write);
+  return answers.answerOnce(
+    db.onRow(integrationId),
+    call,
+    RotateSecretResponseSchema,
+    answer,
+    write,
+  );
 }

@@ -52,8 +52,13 @@ export async function setDestination(
     sealedWith: keyRing.currentId,
     createdAt: clock(),
   };
-  return answers.answerWithResult(db, call, SetDestinationResponseSchema, async (tx) => {
-    const saved = await saveDestination(tx, row);
-    return { destinationId: saved.id, secret: saved.isNew ? secret.text : '' };
-  });
+  return answers.answerWithResult(
+    db.onRow(integrationId),
+    call,
+    SetDestinationResponseSchema,
+    async (tx) => {
+      const saved = await saveDestination(tx, row);
+      return { destinationId: saved.id, secret: saved.isNew ? secret.text : '' };
+    },
+  );
 }

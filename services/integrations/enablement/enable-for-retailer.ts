@@ -87,7 +87,8 @@ export async function enableForRetailer(
     await appendToOutbox(tx, [integrationEnabled(enablement, call.traceparent)]);
   };
   const keyed = { ...call, idempotency: withKeyedDigest(call.idempotency, digestKey) };
-  await answers.answerOnce(db, keyed, EnableForRetailerResponseSchema, {}, write);
+  const row = db.onRow(integrationId);
+  await answers.answerOnce(row, keyed, EnableForRetailerResponseSchema, {}, write);
   deps.wakeRelay();
   return {};
 }

@@ -45,7 +45,7 @@ export async function setEnablement(
   // The three answers have the same fields.
   const schema = SetIntegrationStatusResponseSchema;
   const { status } = await answers.answerOnce(
-    ownRecords(requests, call),
+    ownRecords(requests, call).onRow(integrationId),
     call,
     schema,
     answer,

@@ -19,22 +19,24 @@ export interface TakenRequests {
  * nothing: no replica would have these requests. It rejects with the reason of its signal.
  */
 export async function takeRequests(
-  { pool }: Pick<Database, 'pool'>,
+  { pool, rowTurns }: Pick<Database, 'pool' | 'rowTurns'>,
   request: TakeRequestsRequest,
   { signal }: Pick<Call, 'signal'>,
 ): Promise<TakenRequests> {
   const { keyId, limit, windowMs } = request;
-  const taken = await runReadWriteTransaction(pool, lockQuotaQueries(keyId), ([, , [kept]]) => {
-    if (kept === undefined || signal.aborted) return { writes: [], result: undefined };
-    const rateLimit = { requests: limit, windowMs };
-    const { quota, granted } = takeFromQuota(kept, kept.elapsedMs, rateLimit, request);
-    const { wholeInMs } = quota;
-    return {
-      writes: [keepQuotaQuery(keyId, kept.now, quota)],
-      result: { granted, wholeInMs, validMs: BLOCK_VALID_MS },
-    };
-  });
+  const take = () =>
+    runReadWriteTransaction(pool, lockQuotaQueries(keyId), ([, , [kept]]) => {
+      if (kept === undefined || signal.aborted) return { writes: [], result: undefined };
+      const rateLimit = { requests: limit, windowMs };
+      const { quota, granted } = takeFromQuota(kept, kept.elapsedMs, rateLimit, request);
+      const { wholeInMs } = quota;
+      return {
+        writes: [keepQuotaQuery(keyId, kept.now, quota)],
+        result: { granted, wholeInMs, validMs: BLOCK_VALID_MS },
+      };
+    });
+  const taken = await rowTurns.run(keyId, take);
   signal.throwIfAborted();
   // The purge deleted the row between the insert, which found it, and the lock.
-  return taken ?? takeRequests({ pool }, request, { signal });
+  return taken ?? takeRequests({ pool, rowTurns }, request, { signal });
 }
