@@ -1,9 +1,12 @@
 import { Health } from '@creditlane/runtime/health';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { startTestGateway } from '../test-gateway.ts';
 import { NEEDED_SERVICES, type Peer } from './needed-services.ts';
 import { OperationAvailability } from './operation-availability.ts';
+
+const gateway = await startTestGateway({}, { calls: 'grpc' });
+afterAll(gateway.close);
 
 const ALL = Object.keys(NEEDED_SERVICES);
 const PEERS = [...new Set(Object.values(NEEDED_SERVICES).flat())];
@@ -67,20 +70,15 @@ describe('a gateway', () => {
 });
 
 test('while a service is away, only its operations are answered with 503 and Retry-After', async () => {
-  const gateway = await startTestGateway({}, { calls: 'grpc' });
-  try {
-    const { health } = gateway.process;
-    await expect.poll(() => health.ready()).toMatchObject({ ready: true, degraded: false });
-    await gateway.closeService('conversations');
-    await expect
-      .poll(() => health.ready().unavailableOperations)
-      .toEqual(['commentAsCreditor', 'commentAsRetailerUser', 'getConversation']);
-    expect(health.ready()).toMatchObject({ ready: true, degraded: true });
-    const conversation = gateway.decisionPath.replace(/decision$/, 'conversation');
-    const refused = await gateway.send('GET', conversation);
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
-    expect((await gateway.send('GET', gateway.decisionPath)).status).toBe(200);
-  } finally {
-    await gateway.close();
-  }
+  const { health } = gateway.process;
+  await expect.poll(() => health.ready()).toMatchObject({ ready: true, degraded: false });
+  await gateway.closeService('conversations');
+  await expect
+    .poll(() => health.ready().unavailableOperations)
+    .toEqual(['commentAsCreditor', 'commentAsRetailerUser', 'getConversation']);
+  expect(health.ready()).toMatchObject({ ready: true, degraded: true });
+  const conversation = gateway.decisionPath.replace(/decision$/, 'conversation');
+  const refused = await gateway.send('GET', conversation);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+  expect((await gateway.send('GET', gateway.decisionPath)).status).toBe(200);
 });
