@@ -23,6 +23,8 @@ export interface DatabaseOptions {
   metrics: Metrics;
   entities: EntitySchema[];
   migrations: Migration[];
+  /** False waits until another process has run the migrations; true when left out. */
+  mayMigrate?: boolean;
   statementTimeoutMs?: number;
   /** How long a statement waits for a lock; as long as the statement may run when left out. */
   lockTimeoutMs?: number;
@@ -69,7 +71,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { url, name, log, statementTimeoutMs = 5_000 } = options;
   const requestRole = await retryWhileUnavailable(options, async () => {
     const role = await requireRequestRole(url);
-    await migrate(url, options.migrations, log);
+    await migrate(url, options.migrations, log, options.mayMigrate);
     return role;
   });
 

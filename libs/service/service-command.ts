@@ -31,17 +31,21 @@ export class CommandOptionError extends Error {
   readonly loggable = true;
 }
 
+/** A command of every service with a database: opening it has run the migrations. */
+const MIGRATE: ServiceCommand<Settings> = { options: {}, run: async () => true };
+
 /**
- * Runs the command of the service that the first argument of the process names, as in `--verify-audit`; false without
- * arguments. A command that fails makes the process's exit code 1.
+ * Runs the command of the service that the first argument of the process names, as in `--verify-audit` or `--migrate`;
+ * false without arguments. A command that fails makes the process's exit code 1.
  */
 export async function runServiceCommand<D extends ServiceDeclaration>(
   service: D,
-  commands: Readonly<Record<string, ServiceCommand<D['settings']>>>,
+  own: Readonly<Record<string, ServiceCommand<D['settings']>>> = {},
 ): Promise<boolean> {
   const [name = '', ...args] = process.argv.slice(2);
   // `run` reads --check.
   if (name === '' || name === '--check') return false;
+  const commands = { migrate: MIGRATE, ...own };
   const command = Object.entries(commands).find(([key]) => name === `--${key}`)?.[1];
   await run(
     service.name,
@@ -55,7 +59,8 @@ export async function runServiceCommand<D extends ServiceDeclaration>(
       const { values } = parseArgs({ args, options: command.options });
       if (declared === undefined) throw new Error(`${service.name} has no database`);
       try {
-        const database = await openServiceDatabase(service, declared, life);
+        const mayMigrate = declared.mayMigrate || command === MIGRATE;
+        const database = await openServiceDatabase(service, { ...declared, mayMigrate }, life);
         const print = (result: object) => void process.stdout.write(`${JSON.stringify(result)}\n`);
         const isDone = await command.run({ settings, database, print }, { ...values });
         if (!isDone) process.exitCode = 1;

@@ -13,6 +13,8 @@ export interface DatabaseSettings {
   url: string;
   /** The maximum of connections. */
   poolSize: number;
+  /** False waits until another process has run the migrations. */
+  mayMigrate: boolean;
   lockTimeoutMs?: number;
 }
 
@@ -57,6 +59,11 @@ function databaseSetting({
       max: 200,
       about:
         'The maximum of connections to the database for calls and events. The heartbeat and the publishing of events have four more.',
+    }),
+    mayMigrate: setting.boolean('MIGRATE_AT_START', {
+      default: true,
+      about:
+        'Whether the service migrates its database when it starts. Otherwise it is not ready until `--migrate` has run.',
     }),
     ...(lockTimeout && {
       lockTimeoutMs: setting.durationMs('LOCK_TIMEOUT', {

@@ -1,5 +1,6 @@
-/** The conversations service as a process of its own. */
+/** The conversations service as a process of its own, or a command of its operators. */
 import { runService } from '@creditlane/service/run-service';
+import { runServiceCommand } from '@creditlane/service/service-command';
 import { conversations } from './service.ts';
 
-await runService(conversations);
+if (!(await runServiceCommand(conversations))) await runService(conversations);

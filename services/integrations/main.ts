@@ -1,5 +1,6 @@
-/** The integrations service as a process of its own. */
+/** The integrations service as a process of its own, or a command of its operators. */
 import { runService } from '@creditlane/service/run-service';
+import { runServiceCommand } from '@creditlane/service/service-command';
 import { integrations } from './service.ts';
 
-await runService(integrations);
+if (!(await runServiceCommand(integrations))) await runService(integrations);

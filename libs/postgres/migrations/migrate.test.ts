@@ -82,6 +82,18 @@ test('an earlier version starts while a newer one migrates', async () => {
   });
 });
 
+test('a version that may not migrate waits until another process has', async () => {
+  const lines: string[] = [];
+  const log = createLog('test', { destination: { write: (line) => void lines.push(line) } });
+  const waiting = migrate(home.url, V2, log, false);
+  await expect.poll(() => lines.join()).toContain('waits for its migrations');
+  await migrateTo(V1);
+  const { rows } = await home.sql.query("SELECT to_regclass('boxes') AS boxes");
+  expect(rows).toEqual([{ boxes: null }]);
+  await migrateTo(V2);
+  await waiting;
+});
+
 test.each([
   ['says that it breaks', 'breaks'],
   ['says nothing', undefined],

@@ -13,8 +13,8 @@ export type { Migration } from './migration.ts';
 /** Any number: advisory locks belong to one database, and no other code takes a session-level one. */
 const LOCK_ID = 4_711_001;
 
-/** How often to look whether the other process that migrates has ended. */
-const LOCK_POLL_MS = 200;
+/** How often to look whether the other process that migrates has ended, or has run the migrations. */
+const POLL_MS = 200;
 
 /**
  * How long a migration in a transaction waits for a lock. Later statements on the table wait behind it, so the migration
@@ -32,8 +32,14 @@ const WARN_MS = 30_000;
  * Runs the migrations that were not run on this database, each in a transaction unless it says otherwise. Processes that
  * start at once take turns; a process that has nothing to run waits for none. Throws `DatabaseNewerError`, and changes
  * nothing, when a newer version has run migrations after which this version cannot use the database.
+ * @param mayRun false waits until another process has run the migrations
  */
-export async function migrate(url: string, migrations: Migration[], log: Log): Promise<void> {
+export async function migrate(
+  url: string,
+  migrations: Migration[],
+  log: Log,
+  mayRun = true,
+): Promise<void> {
   const dataSource = new DataSource({
     type: 'postgres',
     url,
@@ -49,7 +55,8 @@ export async function migrate(url: string, migrations: Migration[], log: Log): P
   try {
     const known = migrations.map((Migration) => new Migration());
     known.sort((a, b) => timestampOf(a) - timestampOf(b));
-    if ((await findPending(runner, known)).length > 0) await runPending(runner, known, log);
+    if (mayRun) await runAll(runner, known, log);
+    else await waitForAll(runner, known, log);
   } finally {
     await runner.release();
     // The end of the session releases the lock.
@@ -57,7 +64,16 @@ export async function migrate(url: string, migrations: Migration[], log: Log): P
   }
 }
 
-async function runPending(runner: QueryRunner, known: SchemaMigration[], log: Log): Promise<void> {
+async function waitForAll(runner: QueryRunner, known: SchemaMigration[], log: Log): Promise<void> {
+  const warn = warnSeldom(() => log.warn('the database waits for its migrations'));
+  while ((await findPending(runner, known)).length > 0) {
+    warn();
+    await delay(POLL_MS);
+  }
+}
+
+async function runAll(runner: QueryRunner, known: SchemaMigration[], log: Log): Promise<void> {
+  if ((await findPending(runner, known)).length === 0) return;
   await takeLock(runner, log);
   // A role may have a limit for its statements; the time of an index depends on its table.
   await runner.query('SET statement_timeout = 0');
@@ -87,7 +103,7 @@ async function takeLock(runner: QueryRunner, log: Log): Promise<void> {
     const [row] = await runner.query('SELECT pg_try_advisory_lock($1) AS taken', [LOCK_ID]);
     if (row.taken) return;
     warn();
-    await delay(LOCK_POLL_MS);
+    await delay(POLL_MS);
   }
 }
 

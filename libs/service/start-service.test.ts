@@ -1,0 +1,47 @@
+import { sqlMigration } from '@creditlane/postgres/sql-migration';
+import { createTestDatabase } from '@creditlane/postgres/test-database';
+import { readSettings } from '@creditlane/runtime/setting';
+import { createTestProcess } from '@creditlane/runtime/test-process';
+import { expect, onTestFinished, test } from 'vitest';
+import { localSettings } from './settings.ts';
+import { openServiceDatabase } from './start-service.ts';
+
+const THINGS = {
+  name: 'things',
+  about: 'Things.',
+  serves: 'calls',
+  database: {
+    name: 'things',
+    entities: [],
+    migrations: [sqlMigration('Things1763000000000', ['CREATE TABLE things (id int)'], [])],
+  },
+  settings: {},
+} as const;
+
+test('with MIGRATE_AT_START=false, a service waits until its database is migrated', async () => {
+  const { url, sql, drop } = await createTestDatabase('migrated_apart');
+  const life = createTestProcess('things');
+  onTestFinished(async () => {
+    await life.closers.close();
+    await drop();
+  });
+  const open = (env: Record<string, string>) => {
+    const { database } = readSettings({ DATABASE_URL: url, ...env }, localSettings(THINGS));
+    if (database === undefined) throw new Error('the service has a database');
+    return openServiceDatabase(THINGS, database, life);
+  };
+  const waiting = open({ MIGRATE_AT_START: 'false' });
+  const find = async () => {
+    const { rows } = await sql.query(
+      `SELECT FROM pg_stat_activity
+       WHERE application_name = 'creditlane migrations' AND datname = current_database()`,
+    );
+    return rows.length;
+  };
+  await expect.poll(find).toBe(1);
+  const { rows } = await sql.query("SELECT to_regclass('things') AS things");
+  expect(rows).toEqual([{ things: null }]);
+  await open({});
+  const database = await waiting;
+  expect((await database.pool.query('SELECT FROM things')).rows).toEqual([]);
+});
