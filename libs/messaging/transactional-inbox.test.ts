@@ -229,6 +229,19 @@ test.each([
   },
 );
 
+test('a batch that takes longer than a statement may is applied in parts, in order', async () => {
+  interfere = () => [
+    `DO $$ BEGIN
+       IF (SELECT count(*) FROM inbox WHERE xmin::text = txid_current()::text) > 2 THEN
+         RAISE 'canceling statement due to statement timeout' USING ERRCODE = '57014';
+       END IF;
+     END $$`,
+  ];
+  await handle(['a', 'b', 'c', 'd', 'e'].map((key) => message(key)));
+  expect(commits).toEqual([['a', 'b'], ['c'], ['d', 'e']]);
+  expect(await deadLetters()).toEqual([]);
+});
+
 test('a connection lost while events are tried one by one stores no dead letter for them', async () => {
   let tries = 0;
   interfere = ({ key }) => {

@@ -4,10 +4,11 @@
  */
 import type { EventMessage } from '@creditlane/events/message';
 import { type DecodedEvent, decodeEvent, UndecodableEventError } from '@creditlane/events/topics';
-import { isTransientError } from '@creditlane/postgres/error-classes';
+import { isStatementTimeout, isTransientError } from '@creditlane/postgres/error-classes';
 import type { QueryResults } from '@creditlane/postgres/pipeline';
 import { defineStatement, type Query } from '@creditlane/postgres/statement';
 import { type PlannedWrites, runReadWriteTransaction } from '@creditlane/postgres/transaction';
+import { AdaptiveChunks } from '@creditlane/runtime/concurrency/adaptive-chunks';
 import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
@@ -89,20 +90,20 @@ const insertNewEvents = defineStatement<{ event_id: string }>(
 
 /**
  * Returns the handler to subscribe with. It resolves once the effects of every message are committed,
- * now or earlier, or the message is a dead letter. It rejects only while the database is unavailable
- * or busy, or when `prefetch` rejects: then the bus delivers the batch again.
+ * now or earlier, or the message is a dead letter. A batch that takes longer than a statement may is applied
+ * in parts. It rejects only while the database is unavailable or busy, or when `prefetch` rejects: then the
+ * bus delivers the batch again.
  */
 export function createInboxHandler<Committed, Prefetched = undefined, Read = undefined>(
   options: InboxOptions<Prefetched, Read, Committed>,
 ): (batch: EventMessage[]) => Promise<void> {
   const { consumer, pool, log, metrics } = options;
-  const handled = metrics.counter(
-    'inbox_events_total',
-    'Events received by a consumer, by outcome: applied, repeated, or dead_lettered.',
-    ['consumer', 'outcome'],
-  );
+  const handled = countHandled(metrics);
 
-  const applyNewEvents = async (batch: Received[], prefetched: Prefetched): Promise<void> => {
+  const applyNewEvents = async (
+    batch: readonly Received[],
+    prefetched: Prefetched,
+  ): Promise<void> => {
     const events = batch.map(({ event }) => event);
     const insertNewEventsQuery = insertNewEvents.query([consumer, events.map(({ id }) => id)]);
     const reads = [insertNewEventsQuery, options.readQuery?.(events, prefetched)] as const;
@@ -143,9 +144,16 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
     }
   };
 
+  const chunks = new AdaptiveChunks();
+
   const applyBatch = async (batch: Received[]): Promise<void> => {
     // Without `prefetch` the type Prefetched is undefined.
     const prefetched = (await options.prefetch?.(batch.map(({ event }) => event))) as Prefetched;
+    // The effects of a whole batch may take longer than a statement may; a smaller one makes progress.
+    await chunks.run(batch, (chunk) => applyChunk(chunk, prefetched), isStatementTimeout);
+  };
+
+  const applyChunk = async (batch: readonly Received[], prefetched: Prefetched): Promise<void> => {
     try {
       await applyNewEvents(batch, prefetched);
     } catch (error) {
@@ -171,6 +179,14 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
       applyBatch(batch),
     );
   };
+}
+
+function countHandled(metrics: Metrics) {
+  return metrics.counter(
+    'inbox_events_total',
+    'Events received by a consumer, by outcome: applied, repeated, or dead_lettered.',
+    ['consumer', 'outcome'],
+  );
 }
 
 function receive(message: EventMessage, consumer: string): Received {

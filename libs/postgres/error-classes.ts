@@ -11,13 +11,14 @@ const UNAVAILABLE_CLASSES = new Set([
 const SQLSTATE_LENGTH = 5;
 
 const LOCK_NOT_AVAILABLE = '55P03';
+const QUERY_CANCELED = '57014';
 
 /** Errors of statements that compete for rows or time; the same statement may succeed later. */
 const CONTENTION_CODES = new Set([
   '40001', // serialization failure
   '40P01', // deadlock detected
   LOCK_NOT_AVAILABLE, // lock timeout
-  '57014', // statement timeout
+  QUERY_CANCELED, // statement timeout
 ]);
 
 const UNAVAILABLE_CODES = new Set([
@@ -59,6 +60,12 @@ export class LockTimeoutError extends Error {
 /** Whether the work waited for a lock for longer than its lock timeout. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
+}
+
+/** Whether a statement took longer than it may: half of its work may be done in time. */
+export function isStatementTimeout(error: unknown): boolean {
+  const codes: unknown[] = [LOCK_NOT_AVAILABLE, QUERY_CANCELED];
+  return error instanceof Error && 'code' in error && codes.includes(error.code);
 }
 
 /** Whether the work failed because of concurrent work or of a timeout. */

@@ -49,6 +49,18 @@ describe('the webhook of a decision', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
+  it('is delivered when the recipients of all events together are a larger answer than may be', async () => {
+    const { received } = await fixture.addReceiver();
+    fixture.integrations.state.maxPairs = 2;
+    const { bus, settled } = await fixture.start();
+    const events = upTo(5).map(() =>
+      fixture.event({ applicationId: randomUUID(), creditorId: randomUUID() }),
+    );
+    await bus.publish(events);
+    await settled();
+    expect(received).toHaveLength(5);
+  });
+
   it('does not exist for a decision value without an event type, and webhook-sequence has no gap', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();

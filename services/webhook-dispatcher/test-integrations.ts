@@ -6,7 +6,7 @@ import {
   type GetRetailerEnablementResponseSchema,
 } from '@creditlane/proto/integrations/v1/enablement_service';
 import { DestinationsService } from '@creditlane/proto/integrations/v1/integrations_service';
-import { notFound, unavailable } from '@creditlane/rpc/fault';
+import { notFound, resourceExhausted, unavailable } from '@creditlane/rpc/fault';
 import { startGrpcServer } from '@creditlane/rpc/grpc/server';
 import { TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
@@ -23,7 +23,7 @@ type RetailerEnablement = Exclude<
 export function createTestIntegrations(dispatcherKey: string) {
   const destinations = new Map<string, { url: string; secrets: Uint8Array[]; revision: number }>();
   const enablements = new Map<string, RetailerEnablement>();
-  const state = { isUnavailable: false, findRecipientsCalls: 0 };
+  const state = { isUnavailable: false, findRecipientsCalls: 0, maxPairs: 250 };
   const unlessUnavailable = <T>(answer: () => T): T => {
     if (state.isUnavailable) throw unavailable('unavailable for the test');
     return answer();
@@ -32,6 +32,7 @@ export function createTestIntegrations(dispatcherKey: string) {
     findRecipients: async ({ pairs }) =>
       unlessUnavailable(() => {
         state.findRecipientsCalls += 1;
+        if (pairs.length > state.maxPairs) throw resourceExhausted('test', 'too large an answer');
         const recipients = [...destinations].map(([destinationId, { revision }]) => ({
           destinationId,
           revision,

@@ -5,8 +5,10 @@ import {
   DestinationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import { type Client, connect, type Endpoint } from '@creditlane/rpc/client';
+import { Fault } from '@creditlane/rpc/fault';
 import { serviceIdentity, type TokenSigner } from '@creditlane/rpc/identity';
 import type { Closers } from '@creditlane/runtime/closers';
+import { AdaptiveChunks } from '@creditlane/runtime/concurrency/adaptive-chunks';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import type { HealthCheckRegistry } from '@creditlane/runtime/health';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
@@ -52,6 +54,7 @@ export interface DestinationsOptions {
 export class Destinations {
   readonly #client: Client<typeof DestinationsService>;
   readonly #cache: LRUCache<string, Promise<Destination | undefined>>;
+  readonly #queryChunks = new AdaptiveChunks(MAX_QUERIES_PER_CALL);
   /** Combines the lookups that are made in the same turn of the event loop into one call. */
   readonly #lookups: Batcher<DestinationLookup, Destination | undefined>;
 
@@ -78,7 +81,7 @@ export class Destinations {
    */
   readonly granted: RecipientLookup<GrantQuery> = {
     find: (queries, traceparent) =>
-      inSlices(queries, async (pairs) => {
+      this.#findAll(queries, async (pairs) => {
         const context = { identity: SERVICE_IDENTITY, traceparent };
         const { byPair } = await this.#client.findRecipients({ pairs }, context);
         return byPair.map(({ recipients }) => recipients);
@@ -88,7 +91,7 @@ export class Destinations {
   /** Finds the destination of one integration, whatever its grants. Never cached, like `granted`. */
   readonly ofIntegration: RecipientLookup<string> = {
     find: (queries, traceparent) =>
-      inSlices(queries, async (integrationIds) => {
+      this.#findAll(queries, async (integrationIds) => {
         const context = { identity: SERVICE_IDENTITY, traceparent };
         const request = { integrationIds };
         const { byIntegration } = await this.#client.findIntegrationRecipients(request, context);
@@ -116,6 +119,18 @@ export class Destinations {
     return this.get(id, traceparent);
   }
 
+  /** Finds the recipients of all queries, in calls whose answers have the size and the time that they may. */
+  async #findAll<Query>(
+    queries: readonly Query[],
+    find: (chunk: Query[]) => Promise<Recipient[][]>,
+  ): Promise<Recipient[][]> {
+    const found: Recipient[][] = [];
+    const findChunk = async (chunk: readonly Query[]) =>
+      void found.push(...(await find([...chunk])));
+    await this.#queryChunks.run(queries, findChunk, isTooLarge);
+    return found;
+  }
+
   async #getDestinations(
     lookups: readonly DestinationLookup[],
   ): Promise<(Destination | undefined)[]> {
@@ -132,16 +147,14 @@ export class Destinations {
   }
 }
 
-/** Finds the recipients of all queries, with at most MAX_QUERIES_PER_CALL in a call. */
-async function inSlices<Query>(
-  queries: readonly Query[],
-  find: (slice: Query[]) => Promise<Recipient[][]>,
-): Promise<Recipient[][]> {
-  const calls: Promise<Recipient[][]>[] = [];
-  for (let from = 0; from < queries.length; from += MAX_QUERIES_PER_CALL) {
-    calls.push(find(queries.slice(from, from + MAX_QUERIES_PER_CALL)));
-  }
-  return (await Promise.all(calls)).flat();
+/**
+ * Whether a call asked for too much: its answer was larger than a message may be, or took too long. The service
+ * is slow or away when a call with one query fails.
+ */
+function isTooLarge(error: unknown): boolean {
+  return (
+    error instanceof Fault && (error.kind === 'resource_exhausted' || error.kind === 'deadline')
+  );
 }
 
 function toDestination({ revision, url, secrets }: DestinationMessage): Destination {
