@@ -44,8 +44,10 @@ export class LeaseRenewal {
       for (const [n, entry] of expiring.entries()) {
         // The delivery was leased again after the query was sent: the answer is about its earlier lease.
         if (entry.delivery !== deliveries[n]) continue;
+        const isRenewed = renewed.get(entry.delivery.id);
         // The lease is lost: if the delivery has not been sent yet, this process will not send it.
-        entry.leasedUntilMs = renewed.has(entry.delivery.id) ? nowMs + leaseMs : 0;
+        if (isRenewed === undefined) entry.leasedUntilMs = 0;
+        else if (isRenewed) entry.leasedUntilMs = nowMs + leaseMs;
       }
     } catch (err) {
       // The leases end by themselves, and a delivery without a lease is not sent.

@@ -168,6 +168,40 @@ it('when a delivery reaches a final state, the next delivery of its lane is leas
   expect(await rowsOf(third)).toMatchObject([{ state: 'waiting' }]);
 });
 
+it('a batch that takes longer than a statement may is written in parts', async () => {
+  await fixture.sql.query(
+    `CREATE FUNCTION limit_rows() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       IF (SELECT count(*) FROM changed) > 2 THEN
+         RAISE 'canceling statement due to statement timeout' USING ERRCODE = '57014';
+       END IF;
+       RETURN NULL;
+     END $$;
+     CREATE TRIGGER limit_rows AFTER UPDATE ON deliveries REFERENCING NEW TABLE AS changed
+       FOR EACH STATEMENT EXECUTE FUNCTION limit_rows()`,
+  );
+  const deliveries = [await leased(), await leased(), await leased(), await leased()];
+  await Promise.all(deliveries.map((one) => recorder.record({ result: result(one, 200) })));
+  for (const one of deliveries) expect(await rowsOf(one)).toMatchObject([{ state: 'delivered' }]);
+});
+
+it('a result whose delivery stays locked holds up no later result', async () => {
+  const [locked, other, later] = [await leased(), await leased(), await leased()];
+  const holder = await fixture.sql.connect();
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM deliveries WHERE id = $1 FOR UPDATE', [locked.id]);
+  const own = recorderOn(fixture.connect({ max: 2, options: '-c lock_timeout=50ms' }));
+  const [blocked, written] = [locked, other].map((one) => own.record({ result: result(one, 200) }));
+  await written;
+  await own.record({ result: result(later, 200) });
+  for (const one of [other, later])
+    expect(await rowsOf(one)).toMatchObject([{ state: 'delivered' }]);
+  await holder.query('ROLLBACK');
+  holder.release();
+  await blocked;
+  expect(await rowsOf(locked)).toMatchObject([{ state: 'delivered' }]);
+  await own.close();
+});
+
 const dead = (delivery: LeasedDelivery): AttemptResult => ({
   ...result(delivery, 500),
   state: 'dead',

@@ -1,6 +1,6 @@
 /** Records results in batches: a batch is the results that arrived while the previous batch was being written. */
 import type { Database } from '@creditlane/postgres/database';
-import { isTransientError } from '@creditlane/postgres/error-classes';
+import { isStatementTimeout, isTransientError } from '@creditlane/postgres/error-classes';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
@@ -23,6 +23,9 @@ export interface ResultRecorderOptions extends ResultLimits {
 /** The result of an attempt, or a delivery that could not be tried. */
 export type Entry = { readonly result: AttemptResult } | { readonly untried: LeasedDelivery };
 
+/** Lost entries are done, too. */
+type Ending = 'done' | 'blocked';
+
 const MAX_BATCH = 1_000;
 /** How often the write of a single result that the database refuses is tried. */
 const MAX_TRIES = 5;
@@ -34,53 +37,73 @@ export class ResultRecorder {
   readonly #options: ResultRecorderOptions;
   readonly #health = new HealthTracker();
   readonly #stop = new AbortController();
-  readonly #batches: Batcher<Entry, void>;
+  readonly #batches: Batcher<Entry, Ending>;
+  /** Writes the entries again that took too long alone, apart, so that the others do not wait for them. */
+  readonly #blocked: Batcher<Entry, Ending>;
+  /** Of the blocked entries. */
+  readonly #recordings = new Set<Promise<void>>();
 
   constructor(options: ResultRecorderOptions) {
     this.#options = options;
-    const write = async (entries: readonly Entry[]) => {
-      await this.#writeWithRetries(entries);
-      return entries.map(() => undefined);
-    };
+    const write = (entries: readonly Entry[]) => this.#writeWithRetries(entries);
     this.#batches = new Batcher(write, { maxConcurrent: 1, maxItems: MAX_BATCH });
+    this.#blocked = new Batcher(write, { maxConcurrent: 1, maxItems: 1 });
   }
 
   /**
    * Resolves once the entry is written, or lost after the retries: then the delivery is due again when
    * its lease ends.
    */
-  record(entry: Entry): Promise<void> {
-    return this.#batches.add(entry);
+  async record(entry: Entry): Promise<void> {
+    if ((await this.#batches.add(entry)) === 'done') return;
+    const recording = this.#recordBlocked(entry);
+    this.#recordings.add(recording);
+    await recording;
+    this.#recordings.delete(recording);
   }
 
   /** Writes the remaining entries, without retries. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#batches.settled();
+    await Promise.all(this.#recordings);
+  }
+
+  async #recordBlocked(entry: Entry): Promise<void> {
+    const deliveryId = deliveryOf(entry).id;
+    let ending: Ending = 'blocked';
+    for (let attempt = 1; ending === 'blocked'; attempt += 1) {
+      this.#options.log.warn({ deliveryId, attempt }, 'the result of a webhook waits for a lock');
+      await new WakeSignal().wait(backoffMs(attempt, RETRY_BACKOFF), this.#stop.signal);
+      ending = await this.#blocked.add(entry);
+    }
   }
 
   /**
-   * A transient error is retried until the recorder is closed. A batch that the database refuses is
-   * split in halves until the refused entry is alone, so that the others are written; the refused entry
-   * is lost after `MAX_TRIES`.
+   * A transient error is retried until the recorder is closed. A batch that the database refuses, or that takes
+   * longer than a statement may, is split in halves until the entry that causes it is alone, so that the others
+   * are written. An entry that is refused is lost after `MAX_TRIES`; one that takes too long is blocked.
    */
-  async #writeWithRetries(entries: readonly Entry[]): Promise<void> {
+  async #writeWithRetries(entries: readonly Entry[]): Promise<Ending[]> {
     const { log } = this.#options;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#write(entries);
+        await this.#write(entries);
+        return entries.map(() => 'done');
       } catch (err) {
         const refused = !isTransientError(err);
-        if (refused && entries.length > 1) {
+        const timedOut = isStatementTimeout(err);
+        if ((refused || timedOut) && entries.length > 1) {
           const middle = entries.length >> 1;
-          await this.#writeWithRetries(entries.slice(0, middle));
-          return await this.#writeWithRetries(entries.slice(middle));
+          const first = await this.#writeWithRetries(entries.slice(0, middle));
+          return [...first, ...(await this.#writeWithRetries(entries.slice(middle)))];
         }
+        if (timedOut && !this.#stop.signal.aborted) return ['blocked'];
         if (this.#stop.signal.aborted || (refused && attempt === MAX_TRIES)) {
           const deliveryIds = entries.slice(0, MAX_LOGGED_IDS).map((entry) => deliveryOf(entry).id);
           const lost = { err, deliveries: entries.length, deliveryIds };
           log.error(lost, 'results of webhooks are lost');
-          return;
+          return entries.map(() => 'done');
         }
         log.warn({ err, attempt }, 'results of webhooks cannot be written');
         await new WakeSignal().wait(backoffMs(attempt, RETRY_BACKOFF), this.#stop.signal);

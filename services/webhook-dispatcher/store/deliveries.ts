@@ -65,28 +65,39 @@ export function claimDueQuery(request: ClaimRequest): Query<LeasedDelivery[]> {
   return claimDue.query([after, ...values, otherCapacity, limit, leaseMs]);
 }
 
-// The rows are locked in the order of the results transaction, so that the two cannot deadlock.
-const renewLeases = defineStatement<{ id: string }>(
+// A row that another transaction has locked is left out, so that it does not keep the leases of all others from
+// being renewed.
+const renewLeases = defineStatement<{ id: string; renewed: boolean }>(
   'deliveries_renew',
-  `WITH held AS (
+  `WITH held AS MATERIALIZED (
      SELECT d.id FROM deliveries AS d
      JOIN unnest($1::uuid[], $2::int[]) AS h (id, fence) ON h.id = d.id AND h.fence = d.fence
      WHERE d.state = 'due' AND d.leased
        AND (SELECT s.disabled_at FROM destination_states AS s
          WHERE s.destination_id = d.destination_id) IS NULL
-     ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d
+   ), locked AS MATERIALIZED (
+     SELECT d.id FROM deliveries AS d
+     JOIN unnest($1::uuid[], $2::int[]) AS h (id, fence) ON h.id = d.id AND h.fence = d.fence
+     WHERE d.id IN (SELECT id FROM held) AND d.state = 'due' AND d.leased
+     FOR UPDATE OF d SKIP LOCKED
+   ), renewed AS (
+     UPDATE deliveries AS d SET next_attempt_at = now() + $3 * interval '1 ms'
+     FROM locked WHERE d.id = locked.id RETURNING d.id
    )
-   UPDATE deliveries AS d SET next_attempt_at = now() + $3 * interval '1 ms'
-   FROM held WHERE d.id = held.id RETURNING d.id`,
+   SELECT held.id, renewed.id IS NOT NULL AS renewed
+   FROM held LEFT JOIN renewed ON renewed.id = held.id`,
 );
 
-/** Renews the leases that this process still has, to enabled destinations; returns the ids of those deliveries. */
+/**
+ * Renews the leases that this process still has, to enabled destinations. Returns the ids of those deliveries, and
+ * whether each was renewed: one that another transaction has locked was not, and keeps its lease until its end.
+ */
 export function renewLeasesQuery(
   deliveries: readonly LeasedDelivery[],
   leaseMs: number,
-): Query<ReadonlySet<string>> {
+): Query<ReadonlyMap<string, boolean>> {
   const query = renewLeases.query([idsOf(deliveries), fencesOf(deliveries), leaseMs]);
-  return mapQueryResult(query, (rows) => new Set(rows.map(({ id }) => id)));
+  return mapQueryResult(query, (rows) => new Map(rows.map(({ id, renewed }) => [id, renewed])));
 }
 
 const releaseLeases = defineStatement(

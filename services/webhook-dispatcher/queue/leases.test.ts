@@ -1,0 +1,52 @@
+import { runQuery } from '@creditlane/postgres/statement';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { renewLeasesQuery } from '../store/deliveries.ts';
+import { createTestFixture, type TestFixture } from '../test-fixture.ts';
+import type { LeasedDelivery } from './delivery.ts';
+
+let fixture: TestFixture;
+beforeAll(async () => {
+  fixture = await createTestFixture();
+  await (await fixture.start()).close();
+});
+afterAll(() => fixture.close());
+
+/** Deliveries that this process has leased under fence 1, each in a lane of its own. */
+async function leaseDeliveries(count: number): Promise<LeasedDelivery[]> {
+  const { rows } = await fixture.sql.query(
+    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
+       fence, next_attempt_at)
+     SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, 'due', true,
+       1, now()
+     FROM generate_series(1, $1)
+     RETURNING id, fence, destination_id AS "destinationId"`,
+    [count],
+  );
+  return rows as LeasedDelivery[];
+}
+
+it('a delivery that another transaction has locked keeps no other lease from being renewed', async () => {
+  const [locked, other, lost] = await leaseDeliveries(3);
+  if (!locked || !other || !lost) throw new Error('three were inserted');
+  const holder = await fixture.sql.connect();
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM deliveries WHERE id = $1 FOR UPDATE', [locked.id]);
+  const held = [locked, other, { ...lost, fence: 0 }];
+  const renewed = await runQuery(fixture.sql, renewLeasesQuery(held, 60_000));
+  await holder.query('ROLLBACK');
+  holder.release();
+  expect(renewed.get(locked.id)).toBe(false);
+  expect(renewed.get(other.id)).toBe(true);
+  expect(renewed.has(lost.id)).toBe(false);
+});
+
+it('the lease of a delivery to a disabled destination is not renewed', async () => {
+  const [disabled] = await leaseDeliveries(1);
+  if (!disabled) throw new Error('one was inserted');
+  await fixture.sql.query(
+    'INSERT INTO destination_states (destination_id, disabled_at) VALUES ($1, now())',
+    [disabled.destinationId],
+  );
+  const renewed = await runQuery(fixture.sql, renewLeasesQuery([disabled], 60_000));
+  expect(renewed.size).toBe(0);
+});
