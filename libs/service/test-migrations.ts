@@ -6,6 +6,16 @@ import { silentLog } from '@creditlane/runtime/test-log';
 import type { ServiceDeclaration } from './define-service.ts';
 import { withChecks } from './test-migration-checks.ts';
 
+/** How many migrations of each service were released before migrations had to say which versions can use the database. */
+const UNCHECKED: Readonly<Record<string, number>> = {
+  applications: 7,
+  conversations: 2,
+  'credit-file': 4,
+  decisions: 4,
+  integrations: 7,
+  'webhook-dispatcher': 8,
+};
+
 /**
  * Runs the migrations of a service on a new database, and reverts them. Resolves to the statements that
  * would make the tables those of the entities, to the tables that are left after the reversion, and to the findings of
@@ -25,7 +35,9 @@ export async function runMigrationsBothWays({
     log: silentLog,
     metrics: new Metrics(),
     entities: [...entities],
-    migrations: migrations.map((migration) => withChecks(migration, findings)),
+    migrations: migrations.map((migration, n) =>
+      n < (UNCHECKED[name] ?? 0) ? migration : withChecks(migration, findings),
+    ),
   });
   try {
     const { upQueries } = await database.dataSource.driver.createSchemaBuilder().log();

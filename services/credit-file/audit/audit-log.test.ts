@@ -5,7 +5,7 @@ import { rewrapTable } from '@creditlane/crypto/rotation';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { aRead, KEYS, NEXT_KEYS, openCustodyDatabase, RING } from '../custody/test-custody.ts';
-import { SealedHeads } from '../store/audit-log.ts';
+import { findRecordsAfter, SealedHeads } from '../store/audit-log.ts';
 import { appendAuditRecord } from './audit-log.ts';
 import { type AuditRecord, hashOf, NO_HASH } from './audit-record.ts';
 import { type NotedHead, type Verification, verifyAuditLog, verifyChain } from './verify-chain.ts';
@@ -308,3 +308,16 @@ test('a request cannot append to the chain of another retailer', async () => {
   const attempt = inTransaction(scoped, (tx) => appendAuditRecord(tx, RING, aRead(retailerId)));
   await expect(attempt).rejects.toMatchObject({ code: '42501' });
 });
+
+test('a version whose statements are prepared reads the log after a newer version has added a column', async () => {
+  await appendReads(1);
+  const undone = inTransaction(database.pool, async (tx) => {
+    const before = await findRecordsAfter(tx, retailerId, 0, 10);
+    await tx.query('ALTER TABLE audit_records ADD COLUMN added text');
+    expect(await findRecordsAfter(tx, retailerId, 0, 10)).toEqual(before);
+    throw new Undone();
+  });
+  await expect(undone).rejects.toBeInstanceOf(Undone);
+});
+
+class Undone extends Error {}
