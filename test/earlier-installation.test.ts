@@ -10,6 +10,7 @@ import type { CompleteRecords, Demo } from '@creditlane/local/demo/demo';
 import { readJson, writeJson } from '@creditlane/local/json-file';
 import { startOneProcess } from '@creditlane/local/one-process';
 import { SERVICES } from '@creditlane/platform/services';
+import { sqlMigration } from '@creditlane/postgres/sql-migration';
 import { TokenSigner } from '@creditlane/rpc/identity';
 import { setting } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
@@ -52,7 +53,21 @@ const newcomer = defineService(
     return { routes: [] };
   },
 );
-const WITH_NEWCOMER: readonly AnyService[] = [...SERVICES, newcomer];
+/** A migration of a newer version, which decisions has in the version with the newcomer. */
+const NEWER = sqlMigration(
+  'Newer1999000000000',
+  ['ALTER TABLE decisions ADD COLUMN newer text'],
+  [],
+  'only adds',
+);
+const WITH_NEWCOMER: readonly AnyService[] = [
+  ...SERVICES.map((service: AnyService) => {
+    const { name, database } = service;
+    if (name !== 'decisions' || database === undefined) return service;
+    return { ...service, database: { ...database, migrations: [...database.migrations, NEWER] } };
+  }),
+  newcomer,
+];
 
 let dataDir: string;
 beforeAll(async () => {
@@ -104,8 +119,10 @@ test('a data directory gains the secrets and the database of a new service, and 
   });
 }, 90_000);
 
-test('demo data of an earlier version gain users, applications, an integration without chat and bureaus', async () => {
+test('demo data of an earlier version, on databases to which a newer version has added, gain users, applications, an integration without chat and bureaus', async () => {
   await whileRunning(SERVICES, async (demo) => {
+    // A column that this version does not know is no reason to refuse.
+    await recordDemoDecision(demo, 'BOOKED');
     const { integrationId, retailerId, keys } = demo;
     const api = new ApiClient(demo);
     const asPlatform = { key: keys.platform };
