@@ -88,6 +88,14 @@ async function rowsOf({ id }: LeasedDelivery) {
   return rows;
 }
 
+/** How many connections wait for a lock. */
+async function countWaiting(): Promise<number> {
+  const { rowCount } = await fixture.sql.query(
+    "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+  );
+  return rowCount ?? 0;
+}
+
 it('a success from before a replay leaves the replay to be sent', async () => {
   const delivery = await leased();
   await fixture.sql.query('UPDATE deliveries SET replays = 1, fence = 2 WHERE id = $1', [
@@ -200,6 +208,31 @@ it('a result whose delivery stays locked holds up no later result', async () => 
   await blocked;
   expect(await rowsOf(locked)).toMatchObject([{ state: 'delivered' }]);
   await own.close();
+});
+
+it('when a replay and a later delivery of its lane end in two replicas at once, the next delivery is leased', async () => {
+  const replayed = { ...(await leased()), replays: 1 };
+  const later = await leased(replayed);
+  const next = await leased(replayed, { state: 'waiting' });
+  await fixture.sql.query('UPDATE deliveries SET replays = 1 WHERE id = $1', [replayed.id]);
+
+  // The other replica has recorded the result of the later delivery and has found no delivery to promote, because
+  // the replayed one holds the lane; it has not committed yet.
+  const other = await fixture.sql.connect();
+  await other.query('BEGIN');
+  await other.query("UPDATE deliveries SET state = 'delivered', leased = false WHERE id = $1", [
+    later.id,
+  ]);
+  let isRecorded = false;
+  const recorded = recorder.record({ result: result(replayed, 200) }).then(() => {
+    isRecorded = true;
+  });
+  await vi.waitFor(async () => expect(isRecorded || (await countWaiting()) > 0).toBe(true), 10_000);
+  await other.query('COMMIT');
+  other.release();
+  await recorded;
+  expect(promoted).toEqual([next.id]);
+  expect(await rowsOf(next)).toMatchObject([{ state: 'due' }]);
 });
 
 const dead = (delivery: LeasedDelivery): AttemptResult => ({

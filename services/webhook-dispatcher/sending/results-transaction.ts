@@ -2,7 +2,11 @@
 import type { Database } from '@creditlane/postgres/database';
 import type { DestinationHealth } from '../destinations/destination-health.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
-import { promoteNextQuery, releaseLeasesQuery } from '../store/deliveries.ts';
+import {
+  lockReplayedLanesQuery,
+  promoteNextQuery,
+  releaseLeasesQuery,
+} from '../store/deliveries.ts';
 import { type DisabledDestination, updateHealthQuery } from '../store/destinations.ts';
 import { runNamedPipeline } from '../store/named-pipeline.ts';
 import { recordResultsQuery } from '../store/results.ts';
@@ -42,6 +46,9 @@ export async function recordBatch(
   const tried = results.map(({ delivery }) => delivery);
   const { disabled = [], promoted = [] } = await runNamedPipeline(pool, {
     released: untried.length > 0 ? releaseLeasesQuery(untried, UNTRIED_DELAY_MS) : undefined,
+    replayedLocked: tried.some(({ replays }) => replays > 0)
+      ? lockReplayedLanesQuery(tried)
+      : undefined,
     recorded: tried.length > 0 ? recordResultsQuery(results, holdMs) : undefined,
     disabled: healthChanges.size > 0 ? updateHealthQuery(healthChanges, disableAfterMs) : undefined,
     // Last, so that nothing to a destination that has just been disabled is leased.

@@ -158,14 +158,54 @@ export function promoteNextQuery(lanes: readonly Lane[], leaseMs: number): Query
   return mapQueryResult(query, (promoted) => promoted.filter(({ leased }) => leased));
 }
 
+// A lane has two due deliveries that hold it only after the replay of the earlier one. Two transactions that end
+// the two at once would each find the other one due and promote nothing, and the lane would wait for ever. So the
+// one that ends the replayed delivery locks the later one, too: then the last of the two sees what both have ended.
+const ENDED_AND_LATER_DUE = `SELECT id FROM ended
+     UNION
+     SELECT later.id FROM ended CROSS JOIN LATERAL (
+       SELECT d.id FROM deliveries AS d
+       WHERE ended.replays > 0 AND d.application_id = ended.application_id
+         AND d.destination_id = ended.destination_id AND d.position > ended.position
+         AND (d.state = 'due') IS TRUE AND d.holding
+       OFFSET 0
+     ) AS later`;
+
+const lockReplayedLanes = defineStatement(
+  'deliveries_lock_replayed',
+  `WITH ended AS MATERIALIZED (
+     SELECT id, application_id, destination_id, position, replays FROM deliveries
+     WHERE id = ANY ($1::uuid[])
+   ), to_lock AS MATERIALIZED (
+     ${ENDED_AND_LATER_DUE}
+   )
+   SELECT FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id
+   ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d`,
+);
+
+/**
+ * Locks deliveries, and the later due ones in the lanes of those that were replayed. Must run before the statement
+ * that ends one of them, in its transaction.
+ */
+export function lockReplayedLanesQuery(deliveries: readonly LeasedDelivery[]): Query<unknown> {
+  return lockReplayedLanes.query([idsOf(deliveries)]);
+}
+
 const endExpiredHolds = defineStatement<Lane>(
   'deliveries_end_holds',
-  `WITH held AS (
-     SELECT id FROM deliveries
+  `WITH ended AS MATERIALIZED (
+     SELECT id, application_id, destination_id, position, replays FROM deliveries
      WHERE state = 'due' AND holding AND hold_until <= now()
-     ORDER BY application_id, destination_id LIMIT $1 FOR UPDATE
+     ORDER BY application_id, destination_id LIMIT $1
+   ), to_lock AS MATERIALIZED (
+     ${ENDED_AND_LATER_DUE}
+   ), locked AS MATERIALIZED (
+     SELECT d.id FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id
+     ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d
    )
-   UPDATE deliveries AS d SET holding = false FROM held WHERE d.id = held.id
+   UPDATE deliveries AS d SET holding = false
+   FROM locked
+   WHERE d.id = locked.id AND d.state = 'due' AND d.holding AND d.hold_until <= now()
    RETURNING d.application_id AS "orderingKey", d.destination_id AS "destinationId"`,
 );
 
