@@ -75,6 +75,29 @@ test('events published before the given time stay published', async () => {
   expect(keysPublished()).toEqual(['late']);
 });
 
+test('an event whose mark is committed during the redrive is published again', async () => {
+  await relay.close();
+  await append('lost');
+  const marking = await db.pool.connect();
+  await marking.query('BEGIN');
+  await marking.query('UPDATE outbox SET published_at = now()');
+  let count: number | undefined;
+  const redriven = redriveOutbox(db.pool, LONG_AGO).then((it) => {
+    count = it;
+  });
+  const isWaiting = async () => {
+    const { rowCount } = await db.pool.query(
+      "SELECT FROM pg_locks WHERE NOT granted AND relation = 'outbox'::regclass",
+    );
+    return count !== undefined || rowCount === 1;
+  };
+  await expect.poll(isWaiting).toBe(true);
+  await marking.query('COMMIT');
+  marking.release();
+  await redriven;
+  expect(count).toBe(1);
+});
+
 test('a batch under way during the redrive is published again', async () => {
   const sent = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
