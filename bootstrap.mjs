@@ -26,6 +26,10 @@ const TASKS = {
     about: 'run all checks and tests, or the tests that match a pattern',
   },
   faults: { file: 'tasks/faults.ts', about: 'run the long form of the fault injection tests' },
+  protocol: {
+    file: 'test/protocol/main.ts',
+    about: 'check the models of how events and webhooks are delivered',
+  },
   fuzz: { file: 'tasks/fuzz.ts', about: 'send thousands of generated requests to each operation' },
   check: { file: 'tasks/check.ts', about: 'check lint rules, format, types and contracts' },
   fix: { file: 'tasks/fix.ts', about: 'format the source and apply safe lint fixes' },

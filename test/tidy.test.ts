@@ -16,6 +16,7 @@ import {
 import { findWrongExports } from './tidy/package-exports.ts';
 import { findMissingOpeningComments, findMissingServiceFiles } from './tidy/package-files.ts';
 import { findReplacedWords, findUnclearTitles } from './tidy/plain-words.ts';
+import { findStaleModelSteps } from './tidy/protocol-models.ts';
 import { findInLines, listFiles, listPackages, readLines, runLinter } from './tidy/repository.ts';
 
 const MAX_LINES = 400;
@@ -191,6 +192,10 @@ describe('nothing superfluous', () => {
       },
     );
     expect(findings).toEqual([]);
+  });
+
+  test('every step of the protocol’s models names a function that exists', () => {
+    expect(findStaleModelSteps()).toEqual([]);
   });
 
   test('ARCHITECTURE.md shows every package and every top-level folder', () => {

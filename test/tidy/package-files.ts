@@ -23,6 +23,7 @@ const MAIN_FILES: Record<string, string> = {
   'libs/service': 'define-service.ts',
   'libs/embedded-postgres': 'embedded-postgres.ts',
   'libs/embedded-kafka': 'embedded-kafka.ts',
+  'libs/maven-jars': 'maven-jars.ts',
   'libs/supervision': 'pid-file.ts',
   'libs/crypto': 'envelope.ts',
   'libs/client': 'client.ts',
