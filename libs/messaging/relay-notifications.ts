@@ -1,10 +1,13 @@
-/** Notifications between the relays of one outbox: an event was written to a shard of another relay. */
+/** Notifications between the relays of one outbox: an event was written to a shard of another relay, or a relay lives. */
+import { randomUUID } from 'node:crypto';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import pg from 'pg';
 
 const CHANNEL = 'outbox';
+/** Relays that hold less than all shards announce themselves here by an id. */
+const RELAYS_CHANNEL = 'outbox_relays';
 /**
  * The shortest time between two notifications of one relay. No event waits for it: the first
  * notification is sent at once, and those of the next 5 ms become one.
@@ -22,6 +25,9 @@ export class RelayNotifications {
   readonly #pool: pg.Pool;
   readonly #log: Log;
   readonly #onNotification: () => void;
+  readonly #id = randomUUID();
+  /** When each other relay announced itself last, by its id. */
+  readonly #announcedMs = new Map<string, number>();
   readonly #stop = new AbortController();
   readonly #listening: Promise<void>;
   /** Set while it is connected and listens. */
@@ -31,7 +37,7 @@ export class RelayNotifications {
 
   /**
    * Starts to listen, with the pool's connection options. `onNotification` is called for every
-   * notification, those of this relay included, and after each connect.
+   * notification of an event, those of this relay included, and after each connect.
    */
   constructor(pool: pg.Pool, log: Log, onNotification: () => void) {
     this.#pool = pool;
@@ -46,10 +52,31 @@ export class RelayNotifications {
     if (this.#client !== undefined) this.#sending ??= this.#sendPending(this.#client);
   }
 
+  /** Announces this relay to the others, unless its connection is lost; returns at once. */
+  announce(): void {
+    this.#client
+      ?.query('SELECT pg_notify($1, $2)', [RELAYS_CHANNEL, this.#id])
+      .catch((err) => this.#log.debug({ err }, 'the relay was not announced to the others'));
+  }
+
+  /** How many other relays have announced themselves within this time. */
+  count(withinMs: number): number {
+    const sinceMs = performance.now() - withinMs;
+    for (const [id, atMs] of this.#announcedMs) {
+      if (atMs < sinceMs) this.#announcedMs.delete(id);
+    }
+    return this.#announcedMs.size;
+  }
+
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#sending;
     await this.#listening;
+  }
+
+  #receive({ channel, payload = '' }: pg.Notification): void {
+    if (channel !== RELAYS_CHANNEL) this.#onNotification();
+    else if (payload !== this.#id) this.#announcedMs.set(payload, performance.now());
   }
 
   async #sendPending(client: pg.Client): Promise<void> {
@@ -75,11 +102,12 @@ export class RelayNotifications {
       const { promise: ended, resolve: end } = Promise.withResolvers<void>();
       // `end` and `error` can both fire for one connection; the promise resolves once.
       client.on('end', end).on('error', () => end());
-      client.on('notification', this.#onNotification);
+      client.on('notification', (notification) => this.#receive(notification));
       const onStop = () => end();
       stop.addEventListener('abort', onStop);
       try {
         await client.connect();
+        await client.query(`LISTEN ${RELAYS_CHANNEL}`);
         await client.query(`LISTEN ${CHANNEL}`);
         failures = 0;
         this.#client = client;

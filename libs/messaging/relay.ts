@@ -36,8 +36,8 @@ export function startRelay(options: RelayOptions): Relay {
   const { log, source, metrics } = options;
   const { pool, reserved } = options.database;
   const wake = new WakeSignal();
-  const shardLeases = new ShardLeases(reserved, log, () => wake.signal());
   const notifications = new RelayNotifications(reserved, log, () => wake.signal());
+  const shardLeases = new ShardLeases(reserved, log, notifications, () => wake.signal());
   const retention = startRetention({ pool, log, purges: [purgeOutbox] });
   measureBacklog(reserved, source, metrics);
   measureLeases(shardLeases, source, metrics);
@@ -48,6 +48,7 @@ export function startRelay(options: RelayOptions): Relay {
   const run = async () => {
     const pause = new WakeSignal();
     for (let failures = 0; !stop.signal.aborted; roundEnded.signal()) {
+      shardLeases.handOverSurplus();
       try {
         const hasMore = await publishRound();
         failures = 0;

@@ -1,10 +1,8 @@
 /** Leases on the shards of the outbox: one relay at a time holds a shard, until its lease expires. */
 import { randomUUID } from 'node:crypto';
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement } from '@creditlane/postgres/statement';
-import {
-  type PeriodicTask,
-  startPeriodicTask,
-} from '@creditlane/runtime/concurrency/periodic-task';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { OUTBOX_SHARDS } from './outbox.ts';
@@ -19,43 +17,81 @@ export interface Lease {
   fence: number;
 }
 
-// SKIP LOCKED: a locked row is being taken or released by another relay.
-// $1 is the holder. A lease of its own is renewed, an expired one is taken over with a higher fence.
-const takeLeases = defineStatement<Lease>(
+interface LeaseRow {
+  shard: number;
+  /** Changes with every renewal. */
+  version: string;
+  /** Null for a shard that this relay does not hold. */
+  fence: number | null;
+}
+
+/**
+ * Renews the leases of the holder $1, takes at most $2 others with a higher fence, and returns all shards.
+ * It takes those that have no holder and those whose rows still have the versions ($3, $4). `expires_at` is
+ * for relays of earlier versions: here no lease depends on the clock of PostgreSQL or of the process.
+ * SKIP LOCKED: a locked row is being taken or released by another relay.
+ */
+const takeLeases = defineStatement<LeaseRow>(
   'outbox_lease_take',
-  `WITH free AS (
+  `WITH own AS (
+     SELECT shard FROM outbox_lease WHERE holder = $1 FOR UPDATE SKIP LOCKED
+   ), free AS (
      SELECT shard FROM outbox_lease
-     WHERE holder = $1 OR expires_at < clock_timestamp()
-     ORDER BY shard FOR UPDATE SKIP LOCKED
+     WHERE holder IS NULL OR EXISTS (
+       SELECT FROM unnest($3::smallint[], $4::text[]) AS expired (shard, version)
+       WHERE expired.shard = outbox_lease.shard AND expired.version = outbox_lease.xmin::text)
+     ORDER BY shard LIMIT $2 FOR UPDATE SKIP LOCKED
+   ), taken AS (
+     UPDATE outbox_lease AS lease SET
+       fence = lease.fence + CASE WHEN lease.holder = $1 THEN 0 ELSE 1 END,
+       holder = $1,
+       expires_at = clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'
+     FROM (SELECT shard FROM own UNION SELECT shard FROM free) AS mine
+     WHERE lease.shard = mine.shard
+     RETURNING lease.shard, lease.fence
    )
-   UPDATE outbox_lease AS lease SET
-     fence = lease.fence + CASE WHEN lease.holder = $1 THEN 0 ELSE 1 END,
-     holder = $1,
-     expires_at = clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'
-   FROM free WHERE lease.shard = free.shard
-   RETURNING lease.shard, lease.fence`,
+   SELECT lease.shard, lease.xmin::text AS version, taken.fence
+   FROM outbox_lease AS lease LEFT JOIN taken ON taken.shard = lease.shard ORDER BY lease.shard`,
 );
 
 const releaseLeases = defineStatement(
   'outbox_lease_release',
-  `UPDATE outbox_lease SET holder = NULL, expires_at = '-infinity' WHERE holder = $1`,
+  `UPDATE outbox_lease SET holder = NULL, expires_at = '-infinity'
+   WHERE holder = $1 AND shard = ANY ($2::smallint[])`,
 );
+
+const ALL_SHARDS = Array.from({ length: OUTBOX_SHARDS }, (_, shard) => shard);
+
+/** The other relays of the outbox. */
+export interface OtherRelays {
+  /** How many others have announced themselves within this time. */
+  count(withinMs: number): number;
+  /** Tells the others that this relay would hold more shards. */
+  announce(): void;
+}
 
 export class ShardLeases {
   readonly #holder = randomUUID();
   readonly #pool: pg.Pool;
   readonly #log: Log;
+  readonly #others: OtherRelays;
   readonly #onGain: () => void;
-  readonly #renewal: PeriodicTask;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
   #leases: Lease[] = [];
   #validUntilMs = 0;
+  /** Shards that no round uses any more; the next renewal releases them. */
+  #handedOver: number[] = [];
+  /** Of the shards of other relays: the version of the row, and since when this relay has seen no other. */
+  #seen = new Map<number, { version: string; sinceMs: number }>();
 
   /** Starts to take and renew free shards; `onGain` is called when it holds more shards than before. */
-  constructor(pool: pg.Pool, log: Log, onGain: () => void) {
+  constructor(pool: pg.Pool, log: Log, others: OtherRelays, onGain: () => void) {
     this.#pool = pool;
     this.#log = log;
+    this.#others = others;
     this.#onGain = onGain;
-    this.#renewal = startPeriodicTask(RENEW_MS, () => this.#renew());
+    this.#running = this.#run();
   }
 
   /**
@@ -76,27 +112,78 @@ export class ShardLeases {
     this.#validUntilMs = 0;
   }
 
+  /**
+   * Gives up the shards above this relay's share, for other relays to take. Called between two rounds: a shard
+   * of a round under way would be published twice.
+   */
+  handOverSurplus(): void {
+    const surplus = this.held().splice(this.#share());
+    this.#handedOver.push(...surplus.map(({ shard }) => shard));
+  }
+
   /** Releases the shards, so that another relay takes them before the leases expire. */
   async close(): Promise<void> {
-    await this.#renewal.close();
+    this.#stop.abort();
+    await this.#running;
     this.#leases = [];
     try {
-      await releaseLeases.run(this.#pool, [this.#holder]);
+      await releaseLeases.run(this.#pool, [this.#holder, ALL_SHARDS]);
     } catch (err) {
       this.#log.warn({ err }, 'outbox leases were not released; they expire by themselves');
+    }
+  }
+
+  #share(): number {
+    return Math.ceil(OUTBOX_SHARDS / (1 + this.#others.count(LEASE_MS)));
+  }
+
+  async #run(): Promise<void> {
+    const pause = new WakeSignal();
+    while (!this.#stop.signal.aborted) {
+      await this.#renew();
+      if (!this.holdsAll()) this.#others.announce();
+      const sinceMs = Math.min(...[...this.#seen.values()].map((seen) => seen.sinceMs));
+      const expiresInMs = Math.max(0, sinceMs + LEASE_MS - performance.now());
+      await pause.wait(Math.min(RENEW_MS, expiresInMs), this.#stop.signal);
     }
   }
 
   async #renew(): Promise<void> {
     // The lease counts from before the query, not from its answer, which may have been delayed.
     const requestedMs = performance.now();
+    const expired = [...this.#seen].filter(([, it]) => requestedMs - it.sinceMs >= LEASE_MS);
+    const handedOver = this.#handedOver;
     try {
       const before = this.held().length;
-      this.#leases = await takeLeases.run(this.#pool, [this.#holder]);
+      const [, rows] = await runPipeline(this.#pool, [
+        handedOver.length > 0 ? releaseLeases.query([this.#holder, handedOver]) : undefined,
+        takeLeases.query([
+          this.#holder,
+          Math.max(0, this.#share() - before),
+          expired.map(([shard]) => shard),
+          expired.map(([, { version }]) => version),
+        ]),
+      ]);
+      this.#handedOver = this.#handedOver.slice(handedOver.length);
+      this.#leases = rows.flatMap(({ shard, fence }) => (fence === null ? [] : [{ shard, fence }]));
       this.#validUntilMs = requestedMs + LEASE_MS;
+      this.#see(rows.filter(({ fence }) => fence === null));
       if (this.#leases.length > before) this.#onGain();
     } catch (err) {
       this.#log.warn({ err }, 'outbox leases were not renewed');
+      // What another relay did meanwhile is unknown, so that its leases count from the next answer.
+      this.#seen.clear();
     }
+  }
+
+  /** A lease expires when its row has not changed for LEASE_MS by this process's monotonic clock. */
+  #see(others: readonly LeaseRow[]): void {
+    const nowMs = performance.now();
+    this.#seen = new Map(
+      others.map(({ shard, version }) => {
+        const seen = this.#seen.get(shard);
+        return [shard, seen?.version === version ? seen : { version, sinceMs: nowMs }];
+      }),
+    );
   }
 }
