@@ -6,6 +6,7 @@ import { applicantKeys1764910000000 } from './migrations/0010-applicant-keys.ts'
 import { auditLog1764920000000 } from './migrations/0011-audit-log.ts';
 import { fileRetention1764930000000 } from './migrations/0012-file-retention.ts';
 import { applicantErasures1764940000000 } from './migrations/0013-applicant-erasures.ts';
+import { pullTraces1764970000000 } from './migrations/0014-pull-traces.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -23,6 +24,7 @@ export const creditFile = defineService(
         auditLog1764920000000,
         fileRetention1764930000000,
         applicantErasures1764940000000,
+        pullTraces1764970000000,
       ],
       // No request and no pull holds a connection while it waits for a bureau or for another service.
       poolSize: { default: 5, min: 2 },

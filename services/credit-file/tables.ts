@@ -7,6 +7,7 @@ import { EntitySchema } from 'typeorm';
  * requested pull, and the end of the lease of a running one. `fence` counts the owners of the pull.
  * `sent_at` is committed before the inquiry is sent. `request_key` is the caller's own id of the request,
  * and `request_id` the X-Request-Id. `key_id` is the applicant's data key, which seals the file. `consent` is the evidence of the consent that the pull is made on.
+ * `traceparent` is that of the request that made the pull.
  */
 const pulls = new EntitySchema({
   name: 'pulls',
@@ -32,6 +33,7 @@ const pulls = new EntitySchema({
     requested_at: { type: 'timestamptz' },
     sent_at: { type: 'timestamptz', nullable: true },
     finished_at: { type: 'timestamptz', nullable: true },
+    traceparent: { type: 'text', nullable: true },
   },
   indices: [
     { name: 'pulls_sequence', columns: ['applicant_id', 'seq'], unique: true },

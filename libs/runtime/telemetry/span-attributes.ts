@@ -6,6 +6,7 @@ const ATTRIBUTES = [
   'creditlane.application.id',
   'creditlane.creditor.id',
   'creditlane.delivery.id',
+  'creditlane.pull.id',
   'creditlane.request.id',
   'creditlane.webhook.attempt',
   'creditlane.webhook.event',

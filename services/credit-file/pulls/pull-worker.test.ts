@@ -4,6 +4,9 @@ import { KeyRing } from '@creditlane/crypto/key-ring';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { FailureReason, Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { unavailable } from '@creditlane/rpc/fault';
+import { startOtlpReceiver } from '@creditlane/runtime/telemetry/test-otlp-receiver';
+import { startTracing } from '@creditlane/runtime/telemetry/tracing';
+import { createTestProcess } from '@creditlane/runtime/test-process';
 import { expect, test } from 'vitest';
 import { credentialsContext } from '../bureau-credentials/sealed-credentials.ts';
 import type { InquiryOutcome, NeverSentReason } from '../bureaus/transport/inquiry-outcome.ts';
@@ -52,6 +55,35 @@ function sealedOtherwise(retailerId: string): Buffer {
 
 const neverSent = (reason: NeverSentReason = 'connection_refused') =>
   ({ kind: 'never_sent', reason }) as const;
+
+test('an inquiry is a span of the trace of its request, with its outcome and without personal data', async () => {
+  const { service, applicant } = fixture;
+  const tracing = createTestProcess('credit-file');
+  const receiver = await startOtlpReceiver();
+  const { endpoint } = receiver;
+  await startTracing({ endpoint, sampleRatio: 1 }, 'credit-file', tracing);
+  answerWith(neverSent());
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
+  const { id } = await request(service, applicant, { traceparent });
+  await readEnded(service, applicant);
+  // Sends the spans that wait.
+  await tracing.closers.close();
+  const inquiries = receiver.spans.filter(({ name }) => name === 'inquiry EQUIFAX');
+  await receiver.close();
+  const span = {
+    traceId,
+    kind: 3,
+    attributes: {
+      'creditlane.application.id': applicant.applicationId,
+      'creditlane.pull.id': id,
+    },
+  };
+  const never = { ...span.attributes, 'error.type': 'never_sent connection_refused' };
+  expect(inquiries).toMatchObject([{ ...span, attributes: never, failed: true }, span]);
+  expect(inquiries[1]?.failed).toBe(false);
+  expect(receiver.texts.join()).not.toMatch(/Tremblay|046454286|sesame/);
+});
 
 test('an inquiry that was never sent is tried again, and the file comes with one that was', async () => {
   const { service, applicant } = fixture;

@@ -191,6 +191,7 @@ async function insertNew(
     requestedBy: call.identity.subject,
     requestId: call.requestId,
     consent: consentOf(consent),
+    traceparent: call.traceparent,
   });
 }
 

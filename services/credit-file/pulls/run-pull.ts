@@ -11,6 +11,7 @@ import type { Client } from '@creditlane/rpc/client';
 import type { Clock } from '@creditlane/runtime/clock';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { endSpansAfter, startSpan } from '@creditlane/runtime/telemetry/tracing';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import type { AuditRecord } from '../audit/audit-record.ts';
 import {
@@ -19,6 +20,7 @@ import {
 } from '../bureau-credentials/sealed-credentials.ts';
 import type { Source, UnknownCode } from '../bureaus/bureau.ts';
 import type { SendInquiry } from '../bureaus/open-bureaus.ts';
+import { outcomeLabels } from '../bureaus/transport/bureau-metrics.ts';
 import type { InquiryOutcome, NeverSentReason } from '../bureaus/transport/inquiry-outcome.ts';
 import type { CreditFile } from '../credit-file.ts';
 import { sealCreditFile } from '../custody/applicant-keys.ts';
@@ -91,7 +93,10 @@ export async function runPull(
   if (credentials === undefined) return end(deps, pull, failed('CREDENTIALS'));
   let subject: InquirySubject | undefined;
   try {
-    subject = await findInquirySubject(consents, pull, { signal: stop });
+    subject = await findInquirySubject(consents, pull, {
+      signal: stop,
+      traceparent: pull.traceparent ?? undefined,
+    });
   } catch (err) {
     log.info({ err, pullId: pull.id }, 'the subject of an inquiry cannot be read');
     return retry(deps, pull, stop);
@@ -126,13 +131,31 @@ export async function runPull(
   // inquiry beside this one.
   if (performance.now() - markedMs > deps.leaseMs) return retry(deps, pull, stop, 'lease_ended');
   const inquiry = inquiryOf(pull.id, subject.applicant);
-  const outcome = await deps.sendInquiry(inquiry, credentials);
+  const outcome = await inSpan(pull, deps.sendInquiry(inquiry, credentials));
   if (outcome.kind !== 'never_sent') return end(deps, pull, endingOf(deps, pull, outcome));
   const { reason } = outcome;
   log.info({ pullId: pull.id, source: pull.source, reason }, 'an inquiry was never sent');
   const failure = LASTING_FAILURES[reason];
   if (failure === undefined) return retry(deps, pull, stop, reason);
   return end(deps, pull, { ...failed(failure), notSent: reason });
+}
+
+/** Ends a span of the trace of the pull's request with the outcome of its inquiry, which names no person. */
+function inSpan(
+  { id, source, applicationId, traceparent }: OwnedPull,
+  sent: Promise<InquiryOutcome>,
+): Promise<InquiryOutcome> {
+  const span = startSpan(`inquiry ${source}`, {
+    kind: 'client',
+    parent: traceparent,
+    attributes: { 'creditlane.application.id': applicationId, 'creditlane.pull.id': id },
+  });
+  const ended = sent.then((outcome) => {
+    const labels = outcomeLabels(outcome);
+    if (labels.outcome !== 'file') span.end(`${labels.outcome} ${labels.reason}`.trimEnd());
+    return outcome;
+  });
+  return endSpansAfter([span], ended);
 }
 
 /** Commits that the inquiry is about to be sent. False when the lease has ended or the applicant was erased. */

@@ -11,9 +11,11 @@ export interface OwnedPull extends PullRow {
   fence: number;
   /** The number of inquiries that were tried and never sent. */
   attempts: number;
+  /** Of the request that made the pull. */
+  traceparent: string | null;
 }
 
-const OWNED_COLUMNS = `${PULL_COLUMNS}, pulls.fence, pulls.attempts`;
+const OWNED_COLUMNS = `${PULL_COLUMNS}, pulls.fence, pulls.attempts, pulls.traceparent`;
 
 // A running pull whose lease has ended was never sent when it has no sent_at. A retailer has $3 pulls of one source
 // running at most, in all processes, so that those of others are taken before the rest of its own. Processes that

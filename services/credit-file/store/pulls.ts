@@ -60,15 +60,15 @@ export async function findEarlierPulls(
 export type NewPull = Omit<
   PullRow,
   'seq' | 'state' | 'failure' | 'sentAt' | 'finishedAt' | 'requestedAt'
->;
+> & { traceparent: string | undefined };
 
 const insertRow = defineStatement<PullRow>(
   'pull_insert',
   `INSERT INTO pulls (id, retailer_id, application_id, applicant_id, seq, last_request, source, state, forced,
-     request_key, key_id, requested_by, request_id, consent, attempts, fence, due_at, requested_at)
+     request_key, key_id, requested_by, request_id, consent, attempts, fence, due_at, requested_at, traceparent)
    SELECT $1, $2, $3, $4::uuid, coalesce(max(seq), 0) + 1,
      coalesce(max(last_request), 0) + 1, $5, 'REQUESTED', $6, $7, $8, $9, $10, $11, 0, 0,
-     now(), now()
+     now(), now(), $12
    FROM pulls WHERE applicant_id = $4::uuid
    RETURNING ${PULL_COLUMNS}`,
 );
@@ -87,6 +87,7 @@ export async function insertPull(tx: Queryable, pull: NewPull): Promise<PullRow>
     pull.requestedBy,
     pull.requestId,
     JSON.stringify(pull.consent),
+    pull.traceparent ?? null,
   ]);
   if (inserted === undefined) throw new Error('an INSERT of one row returns one row');
   return inserted;

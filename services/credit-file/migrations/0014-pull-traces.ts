@@ -1,0 +1,9 @@
+import { sqlMigration } from '@creditlane/postgres/sql-migration';
+
+/** The trace of the request that made the pull; null without one, and for pulls of the version before. */
+export const pullTraces1764970000000 = sqlMigration(
+  'PullTraces1764970000000',
+  ['ALTER TABLE pulls ADD COLUMN traceparent text'],
+  ['ALTER TABLE pulls DROP COLUMN traceparent'],
+  'only adds',
+);
