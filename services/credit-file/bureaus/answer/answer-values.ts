@@ -29,6 +29,13 @@ export class AnswerValues {
     this.#options = options;
   }
 
+  /** The path of an element whose name is configured. Throws an Error for one that the bureau's file does not name. */
+  pathOf(element: string): string {
+    const path = this.#options.tables.elements.get(element);
+    if (path === undefined) throw new Error(`the code tables have no element ${element}`);
+    return path;
+  }
+
   text(from: XmlElement | undefined, path: string): string | undefined {
     return findElement(from, path)?.text.trim() || undefined;
   }

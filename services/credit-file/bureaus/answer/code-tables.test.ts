@@ -47,6 +47,8 @@ describe('overrides that cannot be used are refused with their place', () => {
     ],
     ['equifax: { error: { E1: maybe } }', 'equifax.error.E1 cannot be "maybe"'],
     ['equifax: { descriptions: { AUTO: auto } }', 'equifax.descriptions.AUTO cannot be "auto"'],
+    ['equifax: { elements: { employmentCity: City/ } }', 'employmentCity cannot be "City/"'],
+    ['equifax: { elements: { city: City } }', 'equifax.elements.city is not read'],
     ['equifax: { hitTypes: {} }', 'equifax.hitTypes is no table'],
     ['equifax: [1]', 'equifax must be a map, not ["1"]'],
     ['transunion: { hitType: Y }', 'transunion.hitType must be a map, not "Y"'],
@@ -71,5 +73,6 @@ test('the example of the operators’ page can be used', () => {
   const { equifax, transUnion } = readCodeTables(example);
   expect(equifax.codes.portfolioType.get('L')).toBe('LEASE_ACCOUNT');
   expect(equifax.codes.legalItemType.get('XX')).toBeNull();
+  expect(equifax.elements.get('employmentIncome')).toBe('Income/Monthly');
   expect(transUnion.codes.error.get('A001')).toBe('credentials');
 });

@@ -43,6 +43,8 @@ export interface CodeTables {
   /** Whole normalised descriptions, and parts of them, by what they are replaced with. */
   readonly descriptions: ReadonlyMap<string, string>;
   readonly words: ReadonlyMap<string, string>;
+  /** The paths of elements whose names are not publicly known, by the names of `elements` in the bureau's file. */
+  readonly elements: ReadonlyMap<string, string>;
 }
 
 export interface BureauCodeTables {
@@ -75,13 +77,22 @@ export function readCodeTables(overrides = ''): BureauCodeTables {
   return tables;
 }
 
+/** The tables that have no codes. */
+const OTHER_TABLES: ReadonlySet<string> = new Set(['descriptions', 'words', 'elements']);
+/** Names without a namespace's prefix, which the reader drops. */
+const ELEMENT_PATH = /^[A-Za-z_][\w.-]*(\/[A-Za-z_][\w.-]*)*$/;
+
 function mergeTables(bureau: string, overrides: unknown, problems: string[]): CodeTables {
   const file = join(import.meta.dirname, '..', bureau, 'codes.yaml');
   const own = readMap(parseTables(readFileSync(file, 'utf8')), bureau, problems);
   const changed = readMap(overrides, bureau, problems);
   for (const name of Object.keys(changed)) {
-    const isTable = Object.hasOwn(PERMITTED, name) || name === 'descriptions' || name === 'words';
+    const isTable = Object.hasOwn(PERMITTED, name) || OTHER_TABLES.has(name);
     if (!isTable) problems.push(`${bureau}.${name} is no table`);
+  }
+  const ownElements = readMap(own.elements, bureau, problems);
+  for (const name of Object.keys(readMap(changed.elements, `${bureau}.elements`, problems))) {
+    if (!Object.hasOwn(ownElements, name)) problems.push(`${bureau}.elements.${name} is not read`);
   }
   const merge = (name: string, isPermitted: (value: unknown) => boolean) => {
     const place = `${bureau}.${name}`;
@@ -107,6 +118,7 @@ function mergeTables(bureau: string, overrides: unknown, problems: string[]): Co
     codes: mapTables(mergeCodes),
     descriptions: merge('descriptions', isWording),
     words: merge('words', isWording),
+    elements: merge('elements', (value) => ELEMENT_PATH.test(String(value))),
   };
 }
 

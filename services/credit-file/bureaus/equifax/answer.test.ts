@@ -232,3 +232,35 @@ test.each([
   const subject = `${hitCode('1')}</CreditFile><Subject>${id}</Subject><CreditFile>`;
   expect(readFile('equifax', equifaxAnswer('', subject)).file.subject?.sin).toBe(sin);
 });
+
+test('elements whose names are not confirmed are read at the paths that an operator gives', () => {
+  const { equifax: tables } = readCodeTables(`equifax:
+    elements:
+      specialService: Services/Service
+      specialServiceDate: Reported
+      employmentStart: From
+      employmentEnd: Dates/Until
+      employmentCity: Place/City
+      employmentProvince: Place/Province
+      employmentIncome: Income`);
+  const sections = `<CNEmployments><CNEmployment code="ES"><Employer>Bakery</Employer><From>2019-05</From>
+    <Dates><Until>2021-06</Until></Dates><Place><City>Laval</City><Province code="QC"/></Place>
+    <Income>04500</Income></CNEmployment></CNEmployments>
+    <Services><Service><Reported>2020-02</Reported><Name>A member</Name></Service></Services>`;
+  const options = { tables, partialDateDay: 1, reportRule: 'FIRST' as const };
+  const body = equifaxAnswer(sections);
+  expect(readEquifaxAnswer(Buffer.from(body), options)).toMatchObject({
+    file: {
+      subject: {
+        employmentHistory: [
+          {
+            ...{ employerName: 'Bakery', dateEmployed: '2019-05-01', dateLeft: '2021-06-01' },
+            ...{ city: 'Laval', province: 'QC', monthlyIncome: 4500 },
+          },
+        ],
+      },
+      specialServices: [{ dateReported: '2020-02-01', customer: { name: 'A member' } }],
+    },
+    unknownCodes: [],
+  });
+});

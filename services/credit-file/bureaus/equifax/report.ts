@@ -38,10 +38,10 @@ export function readReport(report: XmlElement, values: AnswerValues): CreditFile
         ),
       }),
     ),
-    specialServices: readEach(findElements(report, 'CNSpecialServices/CNSpecialService'), (it) =>
+    specialServices: readEach(findElements(report, values.pathOf('specialService')), (it) =>
       present({
         type: values.code(it, '', 'specialService', permitted.SPECIAL_SERVICE_TYPES),
-        dateReported: values.date(it, 'DateReported'),
+        dateReported: values.date(it, values.pathOf('specialServiceDate')),
         customer: readMember(it, values),
       }),
     ),
@@ -95,28 +95,27 @@ function readSubject(report: XmlElement, values: AnswerValues): CreditFile['subj
         dateReported: values.date(it, 'DateReported'),
         streetNo: values.text(it, 'CivicNumber'),
         streetName: values.text(it, 'StreetName'),
-        ...readPlace(it, values),
+        city: values.text(it, 'City'),
+        province: readProvince(it, 'Province', values),
         postalCode: values.text(it, 'PostalCode'),
       }),
     ),
     employmentHistory: readEach(findElements(report, 'CNEmployments/CNEmployment'), (it) =>
       present({
-        dateEmployed: values.date(it, 'DateEmployed'),
-        dateLeft: values.date(it, 'DateLeft'),
+        dateEmployed: values.date(it, values.pathOf('employmentStart')),
+        dateLeft: values.date(it, values.pathOf('employmentEnd')),
         employerName: values.text(it, 'Employer'),
         occupation: values.text(it, 'Occupation'),
-        ...readPlace(it, values),
-        monthlyIncome: values.amount(it, 'MonthlyIncome'),
+        city: values.text(it, values.pathOf('employmentCity')),
+        province: readProvince(it, values.pathOf('employmentProvince'), values),
+        monthlyIncome: values.amount(it, values.pathOf('employmentIncome')),
       }),
     ),
   });
 }
 
-function readPlace(from: XmlElement, values: AnswerValues) {
-  return {
-    city: values.text(from, 'City'),
-    province: values.code(from, 'Province', 'province', permitted.PROVINCES),
-  };
+function readProvince(from: XmlElement, path: string, values: AnswerValues) {
+  return values.code(from, path, 'province', permitted.PROVINCES);
 }
 
 function readScore(it: XmlElement, values: AnswerValues) {
