@@ -33,3 +33,10 @@ test('a minimum age that is no number is the only problem', () => {
     /^PULL_MIN_AGE_DAYS: must be a whole number of at least 0 and of at most 365$/,
   );
 });
+
+test('a lease is as long as an inquiry may take to be sent, whatever PULL_LEASE says', () => {
+  expect(read({}).leaseMs).toBe(10_000);
+  expect(read({ BUREAU_DEADLINE: '60s' }).leaseMs).toBe(30_000);
+  expect(read({ PULL_LEASE: '500ms' }).leaseMs).toBe(10_000);
+  expect(read({ PULL_LEASE: '40s' }).leaseMs).toBe(40_000);
+});

@@ -33,6 +33,23 @@ const fileRetentionDays: Setting<number> = {
   },
 };
 
+const PULL_LEASE = setting.durationMs('PULL_LEASE', {
+  default: '10s',
+  min: '500ms',
+  max: '60s',
+  about:
+    'How soon the pulls of a process that died are taken over, half of BUREAU_DEADLINE at least; the outcome of those that were sent is unknown BUREAU_DEADLINE later.',
+});
+
+/**
+ * An inquiry may be sent until half of its deadline has passed. A pull whose lease ended before that would be another
+ * process's, while a process that was suspended still sends its inquiry.
+ */
+const leaseMs: Setting<number> = {
+  variables: PULL_LEASE.variables,
+  read: (env) => Math.max(PULL_LEASE.read(env), BUREAU_SETTINGS.deadlineMs.read(env) / 2),
+};
+
 export const SETTINGS = {
   keyRing: KEY_RING,
   bureaus: setting.all(BUREAU_SETTINGS),
@@ -56,11 +73,5 @@ export const SETTINGS = {
     max: 1_000,
     about: 'Pulls of one retailer at one bureau that all processes together run at once.',
   }),
-  leaseMs: setting.durationMs('PULL_LEASE', {
-    default: '10s',
-    min: '500ms',
-    max: '60s',
-    about:
-      'How soon the pulls of a process that died are taken over; the outcome of those that were sent is unknown BUREAU_DEADLINE later.',
-  }),
+  leaseMs,
 };

@@ -284,7 +284,7 @@ test('two replicas send one inquiry for each of the pulls that are requested at 
 
 test('the lease of a pull that waits for its bureau is renewed', async () => {
   const { service, applicant } = fixture;
-  const replica = await service.startReplica({ PULL_LEASE: '500ms' });
+  const replica = await service.startReplica({ PULL_LEASE: '500ms', BUREAU_DEADLINE: '1s' });
   const release = service.bureau.hold();
   await service.stop();
   const { id } = await request(replica, applicant);
@@ -366,7 +366,7 @@ test('a process that was held up for longer than its lease does not send, and tr
   const { service, applicant } = fixture;
   const { retailerId } = applicant;
   await service.stop();
-  const replica = await service.startReplica({ PULL_LEASE: '500ms' });
+  const replica = await service.startReplica({ PULL_LEASE: '500ms', BUREAU_DEADLINE: '1s' });
   const holder = await service.sql.connect();
   // The record of the sending waits for the head of the audit log.
   const hold = async () => {
