@@ -8,6 +8,7 @@ import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithCalls, WithDatabase } from '@creditlane/service/define-service';
+import { watchChains } from './audit/watch-chains.ts';
 import { bureauCredentialsRoutes } from './bureau-credentials/bureau-credentials-rpc.ts';
 import { openBureaus, type SendInquiry } from './bureaus/open-bureaus.ts';
 import type { CreditFile } from './credit-file.ts';
@@ -56,13 +57,7 @@ export async function startCreditFile(
     log.info(rewrapped, 'records wrapped with the current key');
   }
 
-  const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
-  closers.add('credit-file retention', () => retention.close());
-  const filePurge = startFilePurge({
-    ...{ pool, keyRing, clock, log },
-    fileRetentionDays: settings.fileRetentionDays,
-  });
-  closers.add('credit-file purge', () => filePurge.close());
+  startUpkeep({ settings, process, database }, clock);
 
   const client = { signer, audience: 'applications', closers, metrics };
   // Optional: only pulls and erasures need the applications service, and files are read without it.
@@ -122,4 +117,20 @@ export async function startCreditFile(
       bureauCredentialsRoutes({ requests, keyRing, hostRules, requireConfigured, clock }),
     ],
   };
+}
+
+/** Starts the work that no request waits for: purges, and the watch over the audit log. */
+function startUpkeep(
+  { settings, process, database }: Pick<CreditFileContext, 'settings' | 'process' | 'database'>,
+  clock: Clock,
+): void {
+  const { log, metrics, closers } = process;
+  const { keyRing, fileRetentionDays } = settings;
+  const { pool } = database;
+  const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
+  closers.add('credit-file retention', () => retention.close());
+  const filePurge = startFilePurge({ pool, keyRing, clock, log, fileRetentionDays });
+  closers.add('credit-file purge', () => filePurge.close());
+  const chains = watchChains({ pool, keyRing, log, metrics });
+  closers.add('credit-file audit log', () => chains.close());
 }

@@ -53,7 +53,11 @@ const pulls = new EntitySchema({
   ],
 });
 
-/** The file of a complete pull. `sealed` is the file's JSON text, encrypted with the data key of the pull. */
+/**
+ * The file of a complete pull. `sealed` is the file's JSON text, encrypted with the data key of the pull. `hit_type` is
+ * in the clear, because the list of pulls shows it without opening a file. It tells that the bureau knows the person,
+ * or that the file is locked, of an applicant who is named by an id alone, and it is deleted with the file.
+ */
 const creditFiles = new EntitySchema({
   name: 'credit_files',
   columns: {

@@ -3,12 +3,14 @@ import { SealError } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { rewrapTable } from '@creditlane/crypto/rotation';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { aRead, KEYS, NEXT_KEYS, openCustodyDatabase, RING } from '../custody/test-custody.ts';
 import { findRecordsAfter, SealedHeads } from '../store/audit-log.ts';
 import { appendAuditRecord } from './audit-log.ts';
 import { type AuditRecord, hashOf, NO_HASH } from './audit-record.ts';
 import { type NotedHead, type Verification, verifyAuditLog, verifyChain } from './verify-chain.ts';
+import { findBrokenHeads } from './watch-chains.ts';
 
 let database: Awaited<ReturnType<typeof openCustodyDatabase>>;
 let retailerId: string;
@@ -321,3 +323,20 @@ test('a version whose statements are prepared reads the log after a newer versio
 });
 
 class Undone extends Error {}
+
+test('a chain whose head does not name its last record is found without reading the others', async () => {
+  const watch = () => findBrokenHeads({ pool: database.pool, keyRing: RING, log: silentLog });
+  await appendReads(2);
+  const first = await sealedHead();
+  await append(aRead(retailerId));
+  expect(await watch()).not.toContain(retailerId);
+  await tamper(`UPDATE audit_records SET actor = 'forged' WHERE THIS AND seq = 3`);
+  expect(await watch()).toContain(retailerId);
+  await tamper(`DELETE FROM audit_records WHERE THIS AND seq = 3`);
+  expect(await watch()).toContain(retailerId);
+  await tamper(`UPDATE audit_heads SET sealed = '\\x${first}' WHERE THIS`);
+  expect(await watch()).not.toContain(retailerId);
+  await tamper(`UPDATE audit_heads SET sealed = sealed || 'x' WHERE THIS`);
+  expect(await watch()).toContain(retailerId);
+  await tamper(`DELETE FROM audit_heads WHERE THIS`);
+});

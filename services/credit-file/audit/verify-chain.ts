@@ -95,11 +95,11 @@ export function verifyChain(
 }
 
 /** What the head says of the chain whose last record is `last`; undefined when it names that record. */
-function problemOfHead(
+export function problemOfHead(
   keyRing: KeyRing,
   sealed: Buffer | undefined,
   retailerId: string,
-  last: ChainHead,
+  last: ChainHead = EMPTY_CHAIN,
 ): string | undefined {
   if (sealed === undefined) return last.seq > 0 ? 'the head is missing' : undefined;
   try {

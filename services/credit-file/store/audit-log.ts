@@ -2,7 +2,7 @@
 import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
 import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Query, type Queryable } from '@creditlane/postgres/statement';
-import type { AuditRecord } from '../audit/audit-record.ts';
+import { type AuditRecord, NO_HASH } from '../audit/audit-record.ts';
 import { headContext } from '../audit/chain-head.ts';
 
 /** A record with its place in its retailer's chain. */
@@ -199,6 +199,48 @@ function toRecord(row: RecordRow): ChainedRecord {
     seq: row.seq,
     hash: row.hash,
   };
+}
+
+const selectLastRecords = defineStatement<
+  { head_retailer_id: string; sealed: Buffer; previous_hash: Buffer | null } & (
+    | RecordRow
+    | { seq: null }
+  )
+>(
+  'audit_last_records',
+  `SELECT heads.retailer_id AS head_retailer_id, heads.sealed, last.*
+   FROM audit_heads AS heads LEFT JOIN LATERAL (
+     SELECT ${RECORD_COLUMNS}, previous.hash AS previous_hash
+     FROM audit_records AS record
+     LEFT JOIN audit_records AS previous
+       ON previous.retailer_id = record.retailer_id AND previous.seq = record.seq - 1
+     WHERE record.retailer_id = heads.retailer_id ORDER BY record.seq DESC LIMIT 1
+   ) AS last ON true
+   WHERE heads.retailer_id > coalesce(nullif($1, '')::uuid, '00000000-0000-0000-0000-000000000000')
+   ORDER BY heads.retailer_id LIMIT $2`,
+);
+
+/** A head as it is stored, with the last record of its chain and the hash before that. */
+export interface LastRecord {
+  retailerId: string;
+  sealed: Buffer;
+  record: ChainedRecord | undefined;
+  previousHash: Buffer;
+}
+
+/** The heads after that of a retailer, in the order of their ids, each with its last record of the same moment. */
+export async function findLastRecords(
+  db: Queryable,
+  after: string,
+  limit: number,
+): Promise<LastRecord[]> {
+  const rows = await selectLastRecords.run(db, [after, limit]);
+  return rows.map((row) => ({
+    retailerId: row.head_retailer_id,
+    sealed: row.sealed,
+    record: row.seq === null ? undefined : toRecord(row),
+    previousHash: row.previous_hash ?? NO_HASH,
+  }));
 }
 
 interface SealedHead extends SealedRecord {
