@@ -62,11 +62,14 @@ const allShardsHeld = () =>
     expect(rows).toHaveLength(4);
   });
 
+/** The last query of a connection that listens: LISTEN itself, or a notification that it has sent since. */
+const LISTENS = '^(LISTEN outbox$|NOTIFY outbox$|SELECT pg_notify)';
+
 /** Resolves once this many relays listen, besides the test itself. */
 const listening = (relays: number) =>
   vi.waitFor(async () => {
     const { rows } = await db.pool.query(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN outbox'`,
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND query ~ '${LISTENS}'`,
     );
     expect(rows).toHaveLength(relays + 1);
   });
@@ -141,7 +144,7 @@ test('a replica that lost its connection notifies again after a reconnect', asyn
   await listening(2);
   await listener.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE datname = current_database() AND query = 'LISTEN outbox' AND pid <> pg_backend_pid()`,
+     WHERE datname = current_database() AND query ~ '${LISTENS}' AND pid <> pg_backend_pid()`,
   );
   await vi.waitFor(async () => {
     follower.wake();
