@@ -74,6 +74,8 @@ export class ConsumerGroup {
         this.#work();
       },
       lag: () => this.lag,
+      // A message counts as published when it is handled.
+      handledUntilMs: () => performance.now(),
       close: async () => {
         if (this.#subscriber === options) this.#subscriber = undefined;
         await this.#working;

@@ -162,7 +162,9 @@ const CONTRACT: Record<string, (bus: EventBus) => Promise<void>> = {
     await published;
     await log.includes(2);
     expect(log.texts.toSorted()).toEqual(['a', 'b']);
+    const handledMs = performance.now();
     await vi.waitUntil(() => subscription.lag() === 0, WITHIN);
+    await vi.waitUntil(() => subscription.handledUntilMs() >= handledMs, WITHIN);
   },
 
   'closing a subscription waits for the batch under way': async (bus) => {

@@ -23,10 +23,11 @@ export async function areEventsHandled(
   eventIds: readonly string[],
 ): Promise<boolean> {
   const { rowCount } = await pool.query(
-    `SELECT id FROM unnest($2::uuid[]) AS id
-     WHERE NOT EXISTS (SELECT FROM inbox WHERE consumer = $1 AND event_id = id)
+    // The table dead_letters has an id, too, which a bare name would mean inside the subquery.
+    `SELECT written.id FROM unnest($2::uuid[]) AS written (id)
+     WHERE NOT EXISTS (SELECT FROM inbox WHERE consumer = $1 AND event_id = written.id)
        AND NOT EXISTS (SELECT FROM dead_letters
-         WHERE consumer = $1 AND headers ->> 'ce_id' = id::text)
+         WHERE consumer = $1 AND headers ->> 'ce_id' = written.id::text)
      LIMIT 1`,
     [consumer, eventIds],
   );

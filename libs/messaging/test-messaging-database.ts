@@ -2,6 +2,7 @@ import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/te
 import { createDeadLettersSql } from './dead-letters/dead-letters.ts';
 import { createRedrivesSql } from './dead-letters/redrives.ts';
 import { createOutboxSql } from './outbox.ts';
+import { addExpectedEffectsSql, createReconciliationSql } from './reconciliation/differences.ts';
 import { createInboxSql } from './transactional-inbox.ts';
 
 /** A new database with every table of this package, opened as a service opens its own. */
@@ -11,5 +12,7 @@ export function openMessagingTestDatabase(name: string): Promise<OpenTestDatabas
     ...createInboxSql,
     ...createDeadLettersSql,
     ...createRedrivesSql,
+    ...createReconciliationSql,
+    addExpectedEffectsSql,
   ]);
 }

@@ -58,6 +58,11 @@ export interface InboxOptions<Prefetched, Read, Committed> {
    */
   readQuery?(events: readonly ReceivedEvent[], prefetched: Prefetched): Query<Read>;
   /**
+   * How many effects the event must have, as the reconciler counts them, by what is known before `planWrites`. Left
+   * out by a consumer whose effects are not counted.
+   */
+  expectedEffects?(event: ReceivedEvent, prefetched: Prefetched): number;
+  /**
    * Returns the queries that write the effects of the new events, in their order. `planWrites` may run
    * twice for the same events, so all of its effects must be in the returned queries. What it throws
    * is the failure of one of the events.
@@ -81,10 +86,11 @@ interface Received {
   span: Span;
 }
 
-/** Inserts the ids of the events ($2) for the consumer ($1) and returns those that are new. */
+/** Inserts the ids of the events ($2) with their expected effects ($3) for the consumer ($1) and returns those that are new. */
 const insertNewEvents = defineStatement<{ event_id: string }>(
   'inbox_claim',
-  `INSERT INTO inbox (consumer, event_id) SELECT $1, unnest($2::uuid[])
+  `INSERT INTO inbox (consumer, event_id, expected_effects)
+   SELECT $1, * FROM unnest($2::uuid[], $3::integer[])
    ON CONFLICT DO NOTHING RETURNING event_id`,
 );
 
@@ -105,7 +111,9 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
     prefetched: Prefetched,
   ): Promise<void> => {
     const events = batch.map(({ event }) => event);
-    const insertNewEventsQuery = insertNewEvents.query([consumer, events.map(({ id }) => id)]);
+    const ids = events.map(({ id }) => id);
+    const expected = events.map((event) => options.expectedEffects?.(event, prefetched) ?? null);
+    const insertNewEventsQuery = insertNewEvents.query([consumer, ids, expected]);
     const reads = [insertNewEventsQuery, options.readQuery?.(events, prefetched)] as const;
     type Outcome = PlannedWrites<{ count: number; committed?: { value: Committed } }>;
     const planWrites = ([inserted, read]: QueryResults<typeof reads>): Outcome => {

@@ -25,14 +25,17 @@ export function addressVariable(peer: string): string {
  * the files of its certificate.
  *
  * @param name the name of the service, which is the issuer of its tokens
+ * @param defaults addresses of peers that need not be set
  */
 export function clientSettings<const Peer extends string>(
   name: string,
   peers: readonly Peer[],
+  defaults: Readonly<Record<string, string>> = {},
 ): Setting<ClientSettings<Peer>> {
   const addresses = peers.map((peer) => {
     const address = setting.parsed(addressVariable(peer), parseAddress, {
       type: '`host:port`, or `ip:port` separated by commas',
+      ...(defaults[peer] && { default: defaults[peer] }),
       about: `The address of ${peer}: a name that resolves to all replicas, or the addresses of all replicas.`,
     });
     return [peer, address] as const;

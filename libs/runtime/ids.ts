@@ -52,6 +52,12 @@ export function newId(): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${counted}-${random.slice(19)}`;
 }
 
+/** The UUID that sorts before every UUID version 7 of this time, given in milliseconds since the epoch, and after those before. */
+export function firstIdOfTime(timeMs: number): string {
+  const time = timeMs.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+}
+
 /**
  * A UUID version 8 (RFC 9562, section 5.8) made from a name by SHA-256, in lower case: the same parts always
  * give the same id.

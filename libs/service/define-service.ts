@@ -33,6 +33,8 @@ export interface ServiceDeclaration {
   readonly consumes?: readonly Topic[];
   /** The names of the services that this service calls. */
   readonly calls?: readonly string[];
+  /** The addresses of called services in a configuration of an earlier version, which has none for them. */
+  readonly defaultAddresses?: Readonly<Record<string, string>>;
   /** The settings that only this service has. `processSettings` adds the settings of its declared parts. */
   readonly settings: Settings;
 }

@@ -28,12 +28,12 @@ export function localSettings<D extends ServiceDeclaration>({ database, settings
 
 /** The settings of a service that runs as a process of its own. */
 export function processSettings(service: ServiceDeclaration) {
-  const { name, serves, calls, publishes, consumes } = service;
+  const { name, serves, calls, defaultAddresses, publishes, consumes } = service;
   return {
     ...localSettings(service),
     server: serves === 'calls' ? SERVER_SETTINGS : NOTHING,
     ops: setting.all(OPS),
-    client: calls === undefined ? NOTHING : clientSettings(name, calls),
+    client: calls === undefined ? NOTHING : clientSettings(name, calls, defaultAddresses),
     kafka: publishes === undefined && consumes === undefined ? NOTHING : KAFKA,
   };
 }

@@ -1,6 +1,7 @@
 /** The applications service: retailers with their users, creditors, applications with applicants, submissions. */
 import { rewrapTable } from '@creditlane/crypto/rotation';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
+import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
 import { type Relay, startRelay } from '@creditlane/messaging/relay';
 import { startRetention } from '@creditlane/postgres/retention';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
@@ -61,6 +62,7 @@ export async function startApplications({
     applicationsRoutes({ ...deps, wakeRelay, log }),
     consentsRoutes(deps),
     directoryRoutes(database),
+    outboxRoutes({ pool, clock }),
   ];
   return { routes, relay, settled: () => relay.settled() };
 }

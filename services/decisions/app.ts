@@ -2,6 +2,9 @@
 import type { EventMessage } from '@creditlane/events/message';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { startRedriveWorker } from '@creditlane/messaging/dead-letters/redrive-worker';
+import { purgeDifferences } from '@creditlane/messaging/reconciliation/differences';
+import { sourceAt, startReconciler } from '@creditlane/messaging/reconciliation/reconciler';
+import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
 import { type Relay, startRelay } from '@creditlane/messaging/relay';
 import { purgeInbox } from '@creditlane/messaging/retention';
 import { createInboxHandler } from '@creditlane/messaging/transactional-inbox';
@@ -20,6 +23,7 @@ import type {
 import { APPLICATIONS_TOPIC, type ReceivedSubmission, receivedSubmissions } from './events.ts';
 import { createBatchedInsert } from './record-decision/batched-insert.ts';
 import { decisionsRoutes } from './rpc.ts';
+import { selectRecordedEvents } from './store/recorded-events.ts';
 import { insertSubmissionsQuery } from './store/submissions.ts';
 
 /** The service's consumer group, and the source of its events. */
@@ -48,7 +52,11 @@ export async function startDecisions({
   const { pool, requests } = database;
   const relay = startRelay({ database, bus, source: SERVICE, log, metrics });
   closers.add('decisions relay', () => relay.close());
-  const retention = startRetention({ pool, log, purges: [purgeInbox, purgeIdempotency] });
+  const retention = startRetention({
+    pool,
+    log,
+    purges: [purgeInbox, purgeIdempotency, purgeDifferences],
+  });
   closers.add('decisions retention', () => retention.close());
 
   const handleNew = createInboxHandler({
@@ -71,6 +79,12 @@ export async function startDecisions({
     handle,
   });
   closers.add('decisions subscription', () => subscription.close());
+  const peer = { signer, closers, metrics };
+  const reconciler = startReconciler({
+    ...{ pool, consumer: SERVICE, subscription, log, metrics },
+    sources: [sourceAt('applications', endpoints.applications, peer, SERVICE)],
+  });
+  closers.add('decisions reconciler', () => reconciler.close());
   const redrives = startRedriveWorker({ pool, consumer: SERVICE, handle, log, metrics });
   closers.add('decisions redrives', () => redrives.close());
 
@@ -91,6 +105,7 @@ export async function startDecisions({
   };
   const insertDecision = createBatchedInsert(requests, log);
   const deps = { requests, insertDecision, clock, applications, insertSubmission, wakeRelay };
-  const routes = [decisionsRoutes(deps)];
+  const selectRecorded = selectRecordedEvents;
+  const routes = [decisionsRoutes(deps), outboxRoutes({ pool, clock, selectRecorded })];
   return { routes, relay, settled: () => relay.settled() };
 }

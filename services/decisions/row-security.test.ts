@@ -36,6 +36,8 @@ test('every table is under row security, or out of the reach of requests', async
     inbox: [],
     dead_letters: [],
     dead_letter_redrives: [],
+    reconciliation_positions: [],
+    reconciliation_differences: [],
   });
 });
 

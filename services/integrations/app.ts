@@ -2,6 +2,7 @@
 import { rewrapTable } from '@creditlane/crypto/rotation';
 import { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
+import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
 import { type Relay, startRelay } from '@creditlane/messaging/relay';
 import { startRetention } from '@creditlane/postgres/retention';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
@@ -94,6 +95,7 @@ export async function startIntegrations({
     accessRoutes({ ...deps, database }),
     enablementRoutes({ ...deps, owner: pool }),
     destinationsRoutes({ ...deps, database }),
+    outboxRoutes({ pool, clock }),
   ];
   return { routes, relay, settled: () => relay.settled() };
 }

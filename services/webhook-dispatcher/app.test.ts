@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { findTooFewDeliveries } from './store/expected-deliveries.ts';
 import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
 import { answer, hang, type Responder } from './test-receiver.ts';
 
@@ -59,6 +60,26 @@ describe('the webhook of a decision', () => {
     await bus.publish(events);
     await settled();
     expect(received).toHaveLength(5);
+  });
+
+  it('that misses at a destination is found by the number of recipients, one that was never due is not', async () => {
+    await fixture.addReceiver();
+    await fixture.addReceiver();
+    const { bus, settled } = await fixture.start();
+    const sent = [
+      fixture.event({ sequence: 2 }),
+      // Comes after a later decision of its submission.
+      fixture.event({ sequence: 1 }),
+      fixture.event({ sequence: 3, decision: 'WITHDRAWN' }),
+    ];
+    for (const event of sent) await bus.publish([event]);
+    await settled();
+    const ids = sent.map(({ headers }) => headers.ce_id ?? '');
+    expect(await findTooFewDeliveries(fixture.sql, ids)).toEqual([]);
+    await fixture.sql.query(
+      'DELETE FROM deliveries WHERE id = (SELECT id FROM deliveries LIMIT 1)',
+    );
+    expect(await findTooFewDeliveries(fixture.sql, ids)).toEqual(ids.slice(0, 1));
   });
 
   it('does not exist for a decision value without an event type, and webhook-sequence has no gap', async () => {

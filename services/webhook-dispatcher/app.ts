@@ -1,6 +1,6 @@
 /** The webhook dispatcher: sends events to the integrations' own servers, signed and in order. */
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
-import { startRedriveWorker } from '@creditlane/messaging/dead-letters/redrive-worker';
+import { purgeDifferences } from '@creditlane/messaging/reconciliation/differences';
 import { purgeInbox } from '@creditlane/messaging/retention';
 import { startRetention } from '@creditlane/postgres/retention';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
@@ -18,7 +18,7 @@ import { startEndingRemovedDestinations } from './destinations/removed-destinati
 import { retailerEnablementFinder } from './destinations/retailer-enablements.ts';
 import { DispatcherMetrics } from './dispatcher-metrics.ts';
 import { webhookSources } from './events/webhook-sources.ts';
-import { createIntake } from './intake/intake.ts';
+import { startConsuming } from './intake/start-consuming.ts';
 import { deliveriesRoutes } from './own-deliveries/deliveries-rpc.ts';
 import { TestEvents } from './own-deliveries/send-test-event.ts';
 import { ReplayWorker } from './replays/replay-worker.ts';
@@ -40,7 +40,7 @@ export interface WebhookDispatcher {
 export type WebhookDispatcherContext = ServiceContext<typeof SETTINGS> &
   WithDatabase &
   WithBus &
-  WithCalls<'integrations' | 'applications'>;
+  WithCalls<'integrations' | 'applications' | 'decisions'>;
 
 /**
  * Resumes the pending deliveries, and consumes the events that webhooks are made from.
@@ -70,7 +70,14 @@ export async function startWebhookDispatcher(
     sources.flatMap((source) => source.eventTypes.map((eventType) => [eventType.name, eventType])),
   );
 
-  const purges = [purgeInbox, purgeDeliveries, purgeMessages, purgeReplayJobs, purgeIdempotency];
+  const purges = [
+    purgeDifferences,
+    purgeInbox,
+    purgeDeliveries,
+    purgeMessages,
+    purgeReplayJobs,
+    purgeIdempotency,
+  ];
   const retention = startRetention({ pool, log, purges });
   closers.add(`${SERVICE} retention`, () => retention.close());
 
@@ -98,15 +105,11 @@ export async function startWebhookDispatcher(
   });
   closers.add(`${SERVICE} replays`, () => replays.close());
 
-  const handle = createIntake({ pool, log, metrics, sources, queue, leaseMs });
-  const subscription = await bus.subscribe({
-    group: SERVICE,
-    topics: [...new Set(sources.map(({ topic }) => topic))],
-    handle,
-  });
-  closers.add(`${SERVICE} subscription`, () => subscription.close());
-  const redrives = startRedriveWorker({ pool, consumer: SERVICE, handle, log, metrics });
-  closers.add(`${SERVICE} redrives`, () => redrives.close());
+  const consuming = await startConsuming(
+    { pool, log, metrics, sources, queue, leaseMs },
+    { bus, signer, closers, endpoints },
+  );
+  closers.add(`${SERVICE} subscription`, () => consuming.close());
 
   const sends = { egress, destinations, eventTypes, clock: systemClock, newId };
   const deps = { requests, log, queue, replays, ...sends };

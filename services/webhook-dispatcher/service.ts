@@ -10,6 +10,7 @@ import { deliveriesByDestination1764300000001 } from './migrations/0006-deliveri
 import { replayJobs1764400000000 } from './migrations/0007-replay-jobs.ts';
 import { rowSecurity1764600000000 } from './migrations/0008-row-security.ts';
 import { redrives1764700000000 } from './migrations/0009-redrives.ts';
+import { reconciliation1764700000001 } from './migrations/0010-reconciliation.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -31,6 +32,7 @@ export const webhookDispatcher = defineService(
         replayJobs1764400000000,
         rowSecurity1764600000000,
         redrives1764700000000,
+        reconciliation1764700000001,
       ],
       poolSize: { default: 8, min: 3 },
     },
@@ -39,7 +41,9 @@ export const webhookDispatcher = defineService(
       'creditlane.integrations.v1',
       'creditlane.applications.v1',
     ],
-    calls: ['integrations', 'applications'],
+    calls: ['integrations', 'applications', 'decisions'],
+    // Only the reconciler asks decisions, which no earlier configuration names.
+    defaultAddresses: { decisions: 'decisions:9000' },
     settings: SETTINGS,
   },
   startWebhookDispatcher,

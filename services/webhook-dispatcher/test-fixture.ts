@@ -70,10 +70,7 @@ export async function createTestFixture() {
       start: (context: WebhookDispatcherContext) => startWebhookDispatcher(context, sourcesOf),
     };
     const values = readSettings({ ...environment, ...settings }, localSettings(service));
-    const endpoints = {
-      integrations: integrations.endpoint,
-      applications: applications.endpoint,
-    };
+    const endpoints = endpointsOf(integrations, applications);
     const dispatcher = await startService(service, values, { process, bus, endpoints, signer });
     let closed: Promise<void> | undefined;
     const close = () => (closed ??= bus.close().then(() => process.closers.close()));
@@ -116,6 +113,14 @@ export async function createTestFixture() {
 }
 
 export type TestFixture = Awaited<ReturnType<typeof createTestFixture>>;
+
+function endpointsOf(
+  integrations: ReturnType<typeof createTestIntegrations>,
+  { endpoint: applications }: ReturnType<typeof createTestApplications>,
+) {
+  // Only the reconciler asks decisions, and has tests of its own.
+  return { integrations: integrations.endpoint, applications, decisions: applications };
+}
 
 /** Resolves once the one delivery was leased and released without an attempt. */
 export function waitForRelease({ sql }: TestFixture): Promise<void> {

@@ -73,6 +73,7 @@ export function createKafkaBus(options: KafkaBusOptions): KafkaBus {
       pause: () => consumer.pause(),
       resume: () => consumer.resume(),
       lag: () => lag.messages,
+      handledUntilMs: () => lag.handledUntilMs,
       async close() {
         open.delete(subscription);
         await Promise.all([consumer.close(), lag.close()]);

@@ -21,6 +21,9 @@ export class GroupLag {
   readonly #measuring: PeriodicTask;
   #admin: Admin | undefined;
   #messages = 0;
+  #handledUntilMs = Number.NEGATIVE_INFINITY;
+  /** The ends of the partitions at a time; the group has not handled all that was before them yet. */
+  #ends: { readonly readAtMs: number; readonly byPartition: Map<string, number> } | undefined;
 
   constructor(options: GroupLagOptions) {
     this.#options = options;
@@ -30,6 +33,11 @@ export class GroupLag {
   /** The number of messages that the group has not committed, as counted last. */
   get messages(): number {
     return this.#messages;
+  }
+
+  /** The time, by performance.now(), of the last reading whose messages the group has all committed since. */
+  get handledUntilMs(): number {
+    return this.#handledUntilMs;
   }
 
   async close(): Promise<void> {
@@ -57,8 +65,11 @@ export class GroupLag {
 
   async #count(admin: Admin): Promise<number> {
     const { group, topics } = this.#options;
+    const readAtMs = performance.now();
     const committed = await admin.fetchOffsets({ groupId: group, topics });
+    const ends = new Map<string, number>();
     let messages = 0;
+    let hasHandled = true;
     for (const { topic, partitions } of committed) {
       const offsets = new Map(
         partitions.map(({ partition, offset }) => [partition, Number(offset)]),
@@ -67,7 +78,16 @@ export class GroupLag {
         // A group without a committed offset begins with the oldest message.
         const next = Math.max(offsets.get(partition) ?? -1, Number(low));
         messages += Math.max(0, Number(high) - next);
+        const name = `${topic} ${partition}`;
+        ends.set(name, Number(high));
+        // A topic that was made anew ends before its former end.
+        const end = Math.min(this.#ends?.byPartition.get(name) ?? 0, Number(high));
+        if (next < end) hasHandled = false;
       }
+    }
+    if (this.#ends === undefined || hasHandled) {
+      this.#handledUntilMs = this.#ends?.readAtMs ?? this.#handledUntilMs;
+      this.#ends = { readAtMs, byPartition: ends };
     }
     return messages;
   }

@@ -2,7 +2,9 @@ import { create, type MessageInitShape, toJson } from '@bufbuild/protobuf';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { LoanTermsSchema, PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import { type DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
+import { firstIdOfTime, NIL_UUID } from '@creditlane/runtime/ids';
 import { describe, expect, test } from 'vitest';
+import { selectRecordedEvents } from '../store/recorded-events.ts';
 import type { TestSubmission } from '../test-applications.ts';
 import { asIntegration, newSubmission, useSubmission, WORKSHEET } from '../test-decisions.ts';
 
@@ -33,6 +35,20 @@ const countRows = async ({ applicationId }: TestSubmission) => {
 };
 
 const APPROVED = { decision: DecisionValue.APPROVED };
+
+test('a decision has its event among the recorded ones once the event is published, also when its row is lost', async () => {
+  const { sql, settled } = fixture.service;
+  const recorded = async () => {
+    const values = [NIL_UUID, firstIdOfTime(Date.now() + 60_000), 100];
+    return (await selectRecordedEvents.run(sql, values)).map(({ event_id }) => event_id);
+  };
+  await decide(APPROVED);
+  await settled();
+  const { rows } = await sql.query('SELECT event_id AS id FROM outbox ORDER BY id DESC LIMIT 1');
+  expect(await recorded()).toContain(rows[0].id);
+  await sql.query('DELETE FROM outbox WHERE event_id = $1', [rows[0].id]);
+  expect(await recorded()).toContain(rows[0].id);
+});
 
 describe('each value that a creditor may give', () => {
   test.each([

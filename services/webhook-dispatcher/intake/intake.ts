@@ -14,8 +14,9 @@ import type { WebhookEventType, WebhookSource } from '../events/webhook-event-ty
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { enableDestinationsQuery } from '../store/destinations.ts';
+import { expectNoDeliveriesQuery } from '../store/expected-deliveries.ts';
 import { findStoredStateQuery, insertPlanQuery, type SeriesAndLanes } from '../store/intake.ts';
-import { type IdentifiedBatch, identifyEvents } from './identify.ts';
+import { type IdentifiedBatch, type IdentifiedEvent, identifyEvents } from './identify.ts';
 import {
   type Content,
   type NewEvent,
@@ -46,6 +47,7 @@ export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promi
     log,
     metrics,
     prefetch: (events) => identifyEvents(sources, events),
+    expectedEffects: (event, identified) => countRecipients(identified.get(event)),
     readQuery: (events, identified) => findStoredStateQuery(seriesAndLanesOf(events, identified)),
     planWrites: (events, identified, stored) => {
       const newEvents = events.map((received) => toNewEvent(received, identified));
@@ -56,6 +58,11 @@ export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promi
       if (unleased.size > 0) queue.backlog.add(unleased);
     },
   });
+}
+
+/** How many deliveries the event must have, independently of their planning. */
+function countRecipients(found: IdentifiedEvent | undefined): number {
+  return found === undefined || 'unreadable' in found ? 0 : found.recipients.length;
 }
 
 /** The series and lanes whose state is read. An unreadable event has none: `toNewEvent` throws its error. */
@@ -139,11 +146,12 @@ function planWrites(
       unleased.add(destinationId);
     }
   }
-  const { enabledRevisions } = plan;
+  const { enabledRevisions, staleEventIds } = plan;
   return {
     writes: [
       enabledRevisions.size > 0 ? enableDestinationsQuery(enabledRevisions) : undefined,
       insertPlanQuery(plan, leased, leaseMs),
+      staleEventIds.length > 0 ? expectNoDeliveriesQuery(staleEventIds) : undefined,
     ],
     result: { leased: [...leased].map(toLeasedDelivery), leasedAtMs, unleased },
   };

@@ -88,6 +88,11 @@ describe('planning the deliveries of a batch', () => {
     ]);
   });
 
+  it('the plan names the events that it drops', () => {
+    const plan = planDeliveries([newEvent(2), newEvent(1)], emptyState, newId);
+    expect(plan.staleEventIds).toEqual(['event-1']);
+  });
+
   it('an event without a position in a series is never dropped', () => {
     const repeated = () => newEvent(1, { hasSeriesPosition: false });
     expect(outline([repeated(), repeated()])).toEqual([

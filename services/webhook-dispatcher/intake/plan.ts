@@ -65,6 +65,8 @@ export interface IntakePlan {
   /** The revisions of destinations that were disabled and have been set anew since, by id. */
   readonly enabledRevisions: ReadonlyMap<string, number>;
   readonly messages: readonly Message[];
+  /** The events at or below their high-water mark. */
+  readonly staleEventIds: readonly string[];
   /** In the order in which they stand in their lanes. */
   readonly deliveries: readonly PlannedDelivery[];
 }
@@ -90,6 +92,7 @@ export function planDeliveries(
   const enabledRevisions = new Map<string, number>();
   const busyLanes = new Set(stored.busyLanes);
   const messages: Message[] = [];
+  const staleEventIds: string[] = [];
   const deliveries: PlannedDelivery[] = [];
 
   const isStale = ({ orderingKey, numberingKey, sequence }: SeriesPosition): boolean => {
@@ -134,11 +137,14 @@ export function planDeliveries(
 
   for (const event of events) {
     const { seriesPosition, webhook } = event;
-    if (seriesPosition !== undefined && isStale(seriesPosition)) continue;
+    if (seriesPosition !== undefined && isStale(seriesPosition)) {
+      staleEventIds.push(event.eventId);
+      continue;
+    }
     if (webhook === undefined || webhook.recipients.length === 0) continue;
     const message = { ...event, webhook };
     messages.push(message);
     for (const recipient of webhook.recipients) addDelivery(message, recipient);
   }
-  return { highWaterMarks, lastSequences, enabledRevisions, messages, deliveries };
+  return { highWaterMarks, lastSequences, enabledRevisions, messages, staleEventIds, deliveries };
 }

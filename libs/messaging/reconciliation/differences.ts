@@ -1,0 +1,149 @@
+/** The tables of a consumer's reconciler: how far each source is compared, and which events are missing. */
+
+import { definePurge } from '@creditlane/postgres/retention';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import type pg from 'pg';
+
+/** The SQL statements of a migration that creates the tables. */
+export const createReconciliationSql: readonly string[] = [
+  `CREATE TABLE reconciliation_positions (
+    source text PRIMARY KEY,
+    position text NOT NULL DEFAULT '',
+    holder uuid NOT NULL,
+    held_until timestamptz NOT NULL,
+    compared_at timestamptz NOT NULL DEFAULT now()
+  ) WITH (fillfactor = 50)`,
+  `CREATE TABLE reconciliation_differences (
+    event_id uuid PRIMARY KEY,
+    source text NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('not_handled', 'too_few_effects')),
+    found_at timestamptz NOT NULL DEFAULT now()
+  )`,
+];
+
+export const dropReconciliationSql: readonly string[] = [
+  'DROP TABLE reconciliation_differences',
+  'DROP TABLE reconciliation_positions',
+];
+
+/** The SQL of a migration by which the inbox keeps how many effects each event must have; null where none is known. */
+export const addExpectedEffectsSql = 'ALTER TABLE inbox ADD COLUMN expected_effects integer';
+export const dropExpectedEffectsSql = 'ALTER TABLE inbox DROP COLUMN expected_effects';
+
+/** An event that is written and has not had its effect. */
+export interface Difference {
+  readonly eventId: string;
+  readonly kind: 'not_handled' | 'too_few_effects';
+}
+
+const HOLD_SECONDS = 30;
+
+// The replica that holds a source compares it; another one takes over half a minute after its end.
+const hold = defineStatement<{ position: string }>(
+  'reconciliation_hold',
+  `INSERT INTO reconciliation_positions AS p (source, holder, held_until)
+   VALUES ($1, $2, now() + interval '${HOLD_SECONDS} s')
+   ON CONFLICT (source) DO UPDATE SET holder = $2, held_until = excluded.held_until
+   WHERE p.holder = $2 OR p.held_until < now()
+   RETURNING position`,
+);
+
+/** Holds a source for half a minute; resolves to its position, or undefined while another process holds it. */
+export async function holdSource(
+  db: Queryable,
+  source: string,
+  holder: string,
+): Promise<string | undefined> {
+  const [row] = await hold.run(db, [source, holder]);
+  return row?.position;
+}
+
+const advance = defineStatement<{ source: string }>(
+  'reconciliation_advance',
+  `UPDATE reconciliation_positions SET position = $3, compared_at = now()
+   WHERE source = $1 AND holder = $2 RETURNING source`,
+);
+
+const insertDifferences = defineStatement(
+  'reconciliation_insert',
+  `INSERT INTO reconciliation_differences (source, event_id, kind)
+   SELECT $1, * FROM unnest($2::uuid[], $3::text[]) ON CONFLICT DO NOTHING`,
+);
+
+/** Records a comparison up to `position`, and what it found. Nothing is written when another process holds the source. */
+export function advanceSource(
+  pool: pg.Pool,
+  { source, holder, position }: { source: string; holder: string; position: string },
+  found: readonly Difference[],
+): Promise<void> {
+  return inTransaction(pool, async (tx) => {
+    if ((await advance.run(tx, [source, holder, position])).length === 0 || found.length === 0) {
+      return;
+    }
+    const kinds = found.map(({ kind }) => kind);
+    await insertDifferences.run(tx, [source, found.map(({ eventId }) => eventId), kinds]);
+  });
+}
+
+const selectOpen = defineStatement<{ event_id: string }>(
+  'reconciliation_open',
+  `SELECT event_id FROM reconciliation_differences
+   WHERE source = $1 AND event_id > $2 ORDER BY event_id LIMIT $3`,
+);
+
+/** The ids of a source's missing events after this one. */
+export async function findOpenDifferences(
+  db: Queryable,
+  source: string,
+  after: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await selectOpen.run(db, [source, after, limit]);
+  return rows.map(({ event_id }) => event_id);
+}
+
+const deleteDifferences = defineStatement(
+  'reconciliation_resolve',
+  'DELETE FROM reconciliation_differences WHERE event_id = ANY ($1::uuid[])',
+);
+
+export async function deleteResolved(db: Queryable, eventIds: readonly string[]): Promise<void> {
+  if (eventIds.length > 0) await deleteDifferences.run(db, [eventIds]);
+}
+
+const selectUnhandled = defineStatement<{ id: string }>(
+  'reconciliation_unhandled',
+  `SELECT written.id FROM unnest($2::uuid[]) AS written (id)
+   WHERE NOT EXISTS (SELECT FROM inbox WHERE consumer = $1 AND event_id = written.id)
+     AND NOT EXISTS (SELECT FROM dead_letters
+       WHERE consumer = $1 AND headers ->> 'ce_id' = written.id::text)`,
+);
+
+/** Of these events, those that the consumer has neither handled nor stored as dead letters. */
+export async function findUnhandled(
+  db: Queryable,
+  consumer: string,
+  eventIds: readonly string[],
+): Promise<string[]> {
+  const rows = await selectUnhandled.run(db, [consumer, eventIds]);
+  return rows.map(({ id }) => id);
+}
+
+const selectState = defineStatement<{ source: string; age_s: number; kinds: string[] }>(
+  'reconciliation_state',
+  `SELECT p.source, extract(epoch FROM now() - p.compared_at)::float8 AS age_s,
+     ARRAY(SELECT d.kind FROM reconciliation_differences AS d WHERE d.source = p.source) AS kinds
+   FROM reconciliation_positions AS p`,
+);
+
+/** By source, the seconds since its last comparison, and the kind of each missing event. */
+export function readReconciliation(db: Queryable) {
+  return selectState.run(db);
+}
+
+/** An event is published again from the outbox for a week; what nobody could mend is kept as long as the inbox. */
+export const purgeDifferences = definePurge(
+  'reconciliation_purge',
+  `DELETE FROM reconciliation_differences WHERE found_at < now() - interval '30 days'`,
+);

@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import { type EventMessage, toMessage } from '@creditlane/events/message';
+import { defineStatement } from '@creditlane/postgres/statement';
+import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
+import { OutboxService } from '@creditlane/proto/messaging/v1/outbox_service';
+import { serviceIdentity } from '@creditlane/rpc/identity';
+import { mountForTest } from '@creditlane/rpc/test-mount';
+import { systemClock } from '@creditlane/runtime/clock';
+import type { PeriodicTask } from '@creditlane/runtime/concurrency/periodic-task';
+import { newId } from '@creditlane/runtime/ids';
+import { silentLog } from '@creditlane/runtime/test-log';
+import { createTestProcess } from '@creditlane/runtime/test-process';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { areEventsHandled } from '../event-progress.ts';
+import { appendToOutbox } from '../outbox.ts';
+import { redriveOutbox } from '../outbox-redrive.ts';
+import { openMessagingTestDatabase } from '../test-messaging-database.ts';
+import { createInboxHandler } from '../transactional-inbox.ts';
+import { type Source, startReconciler } from './reconciler.ts';
+import { outboxRoutes } from './written-events.ts';
+
+const CONSUMER = 'webhook-dispatcher';
+
+let db: OpenTestDatabase;
+let handle: (batch: EventMessage[]) => Promise<void>;
+let source: Source;
+/** The rounds in which the source was asked. */
+let asked: string[];
+/** Whether the consumer has messages to handle that were published long ago. */
+let isBehind: boolean;
+/** How often the reconciler has asked how far the consumer is. */
+let looks: number;
+let reconcilers: PeriodicTask[];
+
+const insertEffect = defineStatement('effect_insert', 'INSERT INTO effects SELECT $1');
+const selectTooFew = defineStatement<{ event_id: string }>(
+  'effects_missing',
+  `SELECT event_id FROM inbox WHERE event_id = ANY ($1::uuid[])
+     AND expected_effects > (SELECT count(*) FROM effects WHERE effects.event_id = inbox.event_id)`,
+);
+/** As a decision whose event is `event_id`. */
+const selectRecorded = defineStatement<{ event_id: string }>(
+  'records_select',
+  `SELECT event_id FROM records WHERE event_id > $1::uuid AND event_id <= $2::uuid
+     AND NOT EXISTS (SELECT FROM outbox WHERE published_at IS NULL
+       AND outbox.event_id = records.event_id)
+   ORDER BY event_id LIMIT $3`,
+);
+
+beforeAll(async () => {
+  db = await openMessagingTestDatabase('reconciler');
+  const { pool, metrics } = db;
+  await pool.query('CREATE TABLE effects (event_id uuid)');
+  await pool.query('CREATE TABLE records (event_id uuid)');
+  handle = createInboxHandler({
+    ...{ consumer: CONSUMER, pool, metrics, log: silentLog },
+    expectedEffects: () => 1,
+    planWrites: (events) => {
+      return { writes: events.map(({ id }) => insertEffect.query([id])), result: undefined };
+    },
+  });
+  const routes = outboxRoutes({ pool, clock: systemClock, selectRecorded });
+  const mount = mountForTest('decisions', [routes], [CONSUMER], createTestProcess('decisions'));
+  const client = mount(OutboxService, CONSUMER);
+  const identity = serviceIdentity(CONSUMER);
+  source = {
+    name: 'decisions',
+    list: (position, signal) => {
+      asked.push(position);
+      return client.listWrittenEvents({ position }, { identity, signal });
+    },
+  };
+});
+beforeEach(async () => {
+  const tables = 'effects, records, inbox, dead_letters, outbox';
+  await db.pool.query(
+    `TRUNCATE ${tables}, reconciliation_positions, reconciliation_differences RESTART IDENTITY`,
+  );
+  asked = [];
+  reconcilers = [];
+  isBehind = false;
+  looks = 0;
+});
+afterEach(() => Promise.all(reconcilers.map((reconciler) => reconciler.close())));
+afterAll(() => db.close());
+
+/** Starts a reconciler, and resolves when its position is that of the present outbox. */
+async function start(): Promise<PeriodicTask> {
+  const { pool, metrics } = db;
+  const reconciler = startReconciler({
+    ...{ pool, metrics, consumer: CONSUMER, sources: [source], log: silentLog, everyMs: 10 },
+    subscription: {
+      handledUntilMs() {
+        looks += 1;
+        return isBehind ? Number.NEGATIVE_INFINITY : performance.now();
+      },
+    },
+    findTooFewEffects: async (pool, ids) =>
+      (await selectTooFew.run(pool, [ids])).map(({ event_id }) => event_id),
+  });
+  reconcilers.push(reconciler);
+  await expect
+    .poll(async () => (await pool.query('SELECT position FROM reconciliation_positions')).rows)
+    .toEqual([{ position: expect.stringContaining('/') }]);
+  return reconciler;
+}
+
+/** Starts a reconciler that has not to wait until the one before is taken for dead. */
+async function takeOver(): Promise<void> {
+  await db.pool.query("UPDATE reconciliation_positions SET held_until = '-infinity'");
+  await start();
+}
+
+/** Writes an event as a decision does, a minute ago. The relay has published it, unless the test says otherwise. */
+async function write({ isPublished = true } = {}): Promise<EventMessage> {
+  const id = newId();
+  const topic = 'creditlane.decisions.v1';
+  const type = 'creditlane.decisions.v1.DecisionRecorded';
+  const payload = { applicationId: id };
+  await appendToOutbox(db.pool, [{ topic, key: id, type, payload, id }]);
+  await db.pool.query(
+    `UPDATE outbox SET created_at = now() - interval '1 minute',
+       published_at = CASE WHEN $2 THEN now() END WHERE event_id = $1`,
+    [id, isPublished],
+  );
+  return toMessage({ id, topic, key: id, type, payload, time: new Date() }, 'decisions');
+}
+
+const idOf = ({ headers }: EventMessage) => headers.ce_id ?? expect.unreachable();
+
+async function differences(): Promise<Record<string, string>> {
+  const { rows } = await db.pool.query<{ event_id: string; kind: string }>(
+    'SELECT event_id, kind FROM reconciliation_differences',
+  );
+  return Object.fromEntries(rows.map(({ event_id, kind }) => [event_id, kind]));
+}
+
+/** Resolves after the reconciler has begun and ended further rounds. */
+async function rounds(): Promise<void> {
+  const count = asked.length;
+  await expect.poll(() => asked.length).toBeGreaterThan(count + 2);
+}
+
+async function missingEvents(): Promise<number> {
+  const text = await db.metrics.text();
+  const lines = text.split('\n').filter((line) => line.startsWith('creditlane_missing_events{'));
+  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+test('a published event that is never consumed is missing until it is redriven, and the metric counts it', async () => {
+  await start();
+  const [lost, handled] = [await write(), await write()];
+  await handle([handled]);
+  await expect.poll(differences).toEqual({ [idOf(lost)]: 'not_handled' });
+  expect(await missingEvents()).toBe(1);
+  await handle([lost]);
+  await expect.poll(differences).toEqual({});
+  expect(await missingEvents()).toBe(0);
+});
+
+test('while the consumer is behind, nothing is missing, and what is lost is found when it has caught up', async () => {
+  await start();
+  isBehind = true;
+  const [late, lost] = [await write(), await write()];
+  await expect.poll(() => looks).toBeGreaterThan(3);
+  expect(await differences()).toEqual({});
+  await handle([late]);
+  isBehind = false;
+  await expect.poll(differences).toEqual({ [idOf(lost)]: 'not_handled' });
+});
+
+test('an event that is lost while no reconciler runs is found after the restart', async () => {
+  const first = await start();
+  await first.close();
+  const lost = await write();
+  await takeOver();
+  await expect.poll(differences).toEqual({ [idOf(lost)]: 'not_handled' });
+});
+
+test('an event that is handled with fewer effects than it must have is found', async () => {
+  await start();
+  isBehind = true;
+  const [short, whole] = [await write(), await write()];
+  await handle([short, whole]);
+  await db.pool.query('DELETE FROM effects WHERE event_id = $1', [idOf(short)]);
+  isBehind = false;
+  await expect.poll(differences).toEqual({ [idOf(short)]: 'too_few_effects' });
+});
+
+test('a record whose row was lost from the outbox is found', async () => {
+  const first = await start();
+  await first.close();
+  const { rows } = await db.pool.query('SELECT position FROM reconciliation_positions');
+  // As a decision that was recorded just after the position.
+  const recordedId = String(rows[0]?.position).split('/')[1]?.replace(/.$/, '1') ?? '';
+  await db.pool.query('INSERT INTO records VALUES ($1)', [recordedId]);
+  await takeOver();
+  await expect.poll(differences).toEqual({ [recordedId]: 'not_handled' });
+});
+
+test('a dead letter is not missing: it has an alert of its own', async () => {
+  await start();
+  isBehind = true;
+  const event = await write();
+  await handle([{ ...event, value: Buffer.from('no event') }]);
+  expect(await areEventsHandled(db.pool, CONSUMER, [idOf(event)])).toBe(true);
+  isBehind = false;
+  await rounds();
+  expect(await differences()).toEqual({});
+});
+
+test('events that wait to be published are compared after they were, also when all are redriven', async () => {
+  const first = await start();
+  await first.close();
+  const [redriven, waiting] = [await write(), await write({ isPublished: false })];
+  await redriveOutbox(db.pool, new Date(0));
+  await takeOver();
+  await rounds();
+  expect(await differences()).toEqual({});
+  await db.pool.query('UPDATE outbox SET published_at = now()');
+  await expect.poll(differences).toEqual({
+    [idOf(redriven)]: 'not_handled',
+    [idOf(waiting)]: 'not_handled',
+  });
+});
+
+test('of two replicas, one compares, and the other one goes on after its end', async () => {
+  const first = await start();
+  await start();
+  const lost = await write();
+  await expect.poll(differences).toEqual({ [idOf(lost)]: 'not_handled' });
+  await first.close();
+  await db.pool.query("UPDATE reconciliation_positions SET held_until = '-infinity'");
+  await handle([lost]);
+  await expect.poll(differences).toEqual({});
+});
+
+test('a position of no earlier answer is refused', async () => {
+  const { signal } = new AbortController();
+  await expect(source.list('1; DROP TABLE outbox', signal)).rejects.toThrow();
+  expect((await source.list(`0/${randomUUID()}`, signal)).eventIds).toEqual([]);
+});

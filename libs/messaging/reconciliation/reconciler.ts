@@ -1,0 +1,196 @@
+/**
+ * The reconciler of a consumer: compares all the time what its sources have written with what it has handled.
+ *
+ * A round asks a source for the ids of the events that it has published since the last one. Once the consumer has
+ * handled everything that was on the bus at the time of the answer, each of them must be in its inbox, or a dead
+ * letter, and must have had its effects. What is missing then is lost, however long the consumer was behind: no
+ * clock is compared with another. A missing event is looked at again in every round, and is missing no more once
+ * it is redriven.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Subscription } from '@creditlane/events/bus';
+import { OutboxService } from '@creditlane/proto/messaging/v1/outbox_service';
+import { type ClientOptions, connect, type Endpoint } from '@creditlane/rpc/client';
+import { serviceIdentity } from '@creditlane/rpc/identity';
+import {
+  type PeriodicTask,
+  startPeriodicTask,
+} from '@creditlane/runtime/concurrency/periodic-task';
+import { NIL_UUID } from '@creditlane/runtime/ids';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import type pg from 'pg';
+import {
+  advanceSource,
+  type Difference,
+  deleteResolved,
+  findOpenDifferences,
+  findUnhandled,
+  holdSource,
+  readReconciliation,
+} from './differences.ts';
+
+/** With the wait for the consumer's offsets, a missing event is found within 30 s. */
+const EVERY_MS = 5_000;
+/** Parts of a round: a source that writes more than 50,000 events in five seconds is compared later. */
+const MAX_PARTS = 10;
+const MAX_REVISITED = 1_000;
+const MAX_LOGGED = 10;
+
+/** What was written, as one answer or several say. */
+export interface WrittenPart {
+  readonly eventIds: readonly string[];
+  readonly position: string;
+  readonly hasMore: boolean;
+}
+
+/** A service whose events are consumed. */
+export interface Source {
+  readonly name: string;
+  /** Rejects when `stop` aborts. */
+  list(position: string, stop: AbortSignal): Promise<WrittenPart>;
+}
+
+export interface ReconcilerOptions {
+  readonly pool: pg.Pool;
+  /** The consumer group, and the service that asks. */
+  readonly consumer: string;
+  readonly sources: readonly Source[];
+  readonly subscription: Pick<Subscription, 'handledUntilMs'>;
+  /** Of these events, those that were handled and have fewer effects than their rows in the inbox expect. */
+  findTooFewEffects?(pool: pg.Pool, eventIds: readonly string[]): Promise<string[]>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly everyMs?: number;
+}
+
+/** A source at this endpoint. Its health is nobody's: the consumer works without the comparison. */
+export function sourceAt(
+  name: string,
+  endpoint: Endpoint,
+  options: Pick<ClientOptions, 'signer' | 'closers' | 'metrics'>,
+  consumer: string,
+): Source {
+  const client = connect(OutboxService, endpoint, { ...options, audience: name });
+  const identity = serviceIdentity(consumer);
+  return {
+    name,
+    list: (position, signal) => client.listWrittenEvents({ position }, { identity, signal }),
+  };
+}
+
+/** Events that a source has written, to be compared once the consumer has handled what was published before. */
+interface Pending {
+  readonly from: string;
+  readonly position: string;
+  readonly eventIds: readonly string[];
+  /** By performance.now(). */
+  readonly askedAtMs: number;
+}
+
+/** Compares until closed. Of several replicas, one compares a source at a time. */
+export function startReconciler(options: ReconcilerOptions): PeriodicTask {
+  const { sources, consumer, log, everyMs = EVERY_MS } = options;
+  measure(options);
+  const rounds = sources.map((source) => ({ source, round: createRound(options, source) }));
+  return startPeriodicTask(
+    everyMs,
+    async (stop) => {
+      for (const { source, round } of rounds) {
+        if (stop.aborted) return;
+        await round(stop).catch((err) => {
+          if (stop.aborted) return;
+          const fields = { err, consumer, source: source.name };
+          log.warn(fields, 'what a service has written cannot be compared with what was handled');
+        });
+      }
+    },
+    everyMs,
+  );
+}
+
+function createRound(options: ReconcilerOptions, source: Source) {
+  const { pool, consumer, subscription, log } = options;
+  const holder = randomUUID();
+  let pending: Pending | undefined;
+  let revisitedTo: string = NIL_UUID;
+
+  const findDifferences = async (eventIds: readonly string[]): Promise<Difference[]> => {
+    if (eventIds.length === 0) return [];
+    const unhandled = await findUnhandled(pool, consumer, eventIds);
+    const tooFew = (await options.findTooFewEffects?.(pool, eventIds)) ?? [];
+    return [
+      ...unhandled.map((eventId) => ({ eventId, kind: 'not_handled' as const })),
+      ...tooFew.map((eventId) => ({ eventId, kind: 'too_few_effects' as const })),
+    ];
+  };
+
+  const ask = async (from: string, stop: AbortSignal): Promise<Pending> => {
+    const eventIds = new Set<string>();
+    let position = from;
+    for (let parts = 0; parts < MAX_PARTS; parts += 1) {
+      const part = await source.list(position, stop);
+      position = part.position;
+      for (const id of part.eventIds) eventIds.add(id);
+      if (!part.hasMore) break;
+    }
+    return { from, position, eventIds: [...eventIds], askedAtMs: performance.now() };
+  };
+
+  const compare = async ({ position, eventIds }: Pending): Promise<void> => {
+    const found = await findDifferences(eventIds);
+    await advanceSource(pool, { source: source.name, holder, position }, found);
+    for (const [kind, ofKind] of Map.groupBy(found, (difference) => difference.kind)) {
+      const eventIds = ofKind.slice(0, MAX_LOGGED).map(({ eventId }) => eventId);
+      const fields = { consumer, source: source.name, kind, missing: ofKind.length, eventIds };
+      log.error(fields, 'events that were written have not had their effect');
+    }
+  };
+
+  const revisit = async (): Promise<void> => {
+    const ids = await findOpenDifferences(pool, source.name, revisitedTo, MAX_REVISITED);
+    revisitedTo = ids.length === MAX_REVISITED ? (ids.at(-1) ?? NIL_UUID) : NIL_UUID;
+    const missing = new Set((await findDifferences(ids)).map(({ eventId }) => eventId));
+    await deleteResolved(
+      pool,
+      ids.filter((id) => !missing.has(id)),
+    );
+  };
+
+  return async (stop: AbortSignal): Promise<void> => {
+    const position = await holdSource(pool, source.name, holder);
+    if (position === undefined) return;
+    await revisit();
+    if (pending?.from !== position) pending = await ask(position, stop);
+    const isHandled =
+      pending.eventIds.length === 0 || subscription.handledUntilMs() >= pending.askedAtMs;
+    if (!isHandled) return;
+    const handled = pending;
+    pending = undefined;
+    await compare(handled);
+  };
+}
+
+function measure({ pool, consumer, sources, metrics }: ReconcilerOptions): void {
+  const age = metrics.gauge(
+    'reconciliation_age_seconds',
+    'Since what a service has written was last compared with what its consumer has handled.',
+    ['consumer', 'source'],
+  );
+  metrics.gauge(
+    'missing_events',
+    'Events that were written and have not had their effect, though everything published is handled.',
+    ['consumer', 'source', 'kind'],
+    async (gauge) => {
+      for (const { name: source } of sources) {
+        for (const kind of ['not_handled', 'too_few_effects']) {
+          gauge.set({ consumer, source, kind }, 0);
+        }
+      }
+      for (const { source, age_s, kinds } of await readReconciliation(pool)) {
+        age.set({ consumer, source }, age_s);
+        for (const kind of kinds) gauge.inc({ consumer, source, kind });
+      }
+    },
+  );
+}

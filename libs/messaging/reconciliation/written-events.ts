@@ -1,0 +1,123 @@
+/**
+ * What a service has written, for the comparison with what its consumers have handled: the rows of its outbox, and
+ * the records that each must have made an event. Both are read in windows, by ids that rise, and each row once.
+ */
+
+import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
+import { defineStatement, type Statement } from '@creditlane/postgres/statement';
+import { OutboxService } from '@creditlane/proto/messaging/v1/outbox_service';
+import { invalidFields } from '@creditlane/rpc/fault';
+import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import type { Clock } from '@creditlane/runtime/clock';
+import { firstIdOfTime } from '@creditlane/runtime/ids';
+import type pg from 'pg';
+
+/** The rows of a part. */
+const MAX_ROWS = 5_000;
+/** By then a transaction that has drawn an id is committed, rolled back, or ended by its time limits. */
+const GAP_S = 15;
+/** An event that waits for so long, while later ones of its shard are published, counts as written all the same. */
+const OVERTAKEN_S = 600;
+/** By then the record of a call has its event in the outbox, also where the caller's clock is a little ahead. */
+const RECORDED_AGE_MS = 8_000;
+
+/** An outbox row that was written at least five seconds ago. */
+export interface WrittenRow {
+  readonly id: number;
+  readonly shard: number;
+  readonly eventId: string;
+  readonly ageS: number;
+  readonly published: boolean;
+}
+
+const selectWritten = defineStatement<WrittenRow>(
+  'written_events',
+  `SELECT id, shard, event_id AS "eventId", published_at IS NOT NULL AS published,
+     extract(epoch FROM now() - created_at)::float8 AS "ageS"
+   FROM outbox WHERE id > $1 AND created_at < now() - interval '5 s' ORDER BY id LIMIT ${MAX_ROWS}`,
+);
+
+const selectLast = defineStatement<{ last: number }>(
+  'written_events_last',
+  'SELECT coalesce(max(id), 0) AS last FROM outbox',
+);
+
+/**
+ * The rows up to the first one that may still change what is before it: a row that waits to be published, or one
+ * after a gap in the ids that a transaction may still fill. So a position never passes an event unseen.
+ */
+export function settledPrefix(rows: readonly WrittenRow[], after: number): readonly WrittenRow[] {
+  const lastPublished = new Map<number, number>();
+  for (const { id, shard, published } of rows) if (published) lastPublished.set(shard, id);
+  let before = after;
+  const end = rows.findIndex(({ id, shard, ageS, published }) => {
+    const mayFollowOthers = id !== before + 1 && ageS < GAP_S;
+    before = id;
+    if (mayFollowOthers) return true;
+    const isOvertaken = ageS >= OVERTAKEN_S && id < (lastPublished.get(shard) ?? 0);
+    return !published && !isOvertaken;
+  });
+  return end === -1 ? rows : rows.slice(0, end);
+}
+
+export interface WrittenEventsOptions {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  /**
+   * Selects the ids of events that records say must exist, in their order: those after `$1` and up to `$2`, `$3` at
+   * most, without events that wait in the outbox. The ids are UUIDs of version 7, which begin with their time.
+   */
+  readonly selectRecorded?: Statement<{ event_id: string }>;
+}
+
+/** The method by which consumers read what this service has written. */
+export function outboxRoutes(options: WrittenEventsOptions): ServiceRoutes {
+  return implement(
+    OutboxService,
+    translateDatabaseErrors({
+      listWrittenEvents: ({ position }) => listWrittenEvents(options, position),
+    }),
+  );
+}
+
+async function listWrittenEvents(options: WrittenEventsOptions, from: string) {
+  const { pool, clock } = options;
+  const recordedTo = firstIdOfTime(clock().getTime() - RECORDED_AGE_MS);
+  if (from === '') {
+    const [row] = await selectLast.run(pool);
+    return { position: formatPosition(row?.last ?? 0, recordedTo) };
+  }
+  const { outboxId, recordedId } = parsePosition(from);
+  const rows = await selectWritten.run(pool, [outboxId]);
+  const settled = settledPrefix(rows, outboxId);
+  const eventIds = settled.map(({ eventId }) => eventId);
+  const reached = settled.at(-1)?.id ?? outboxId;
+  const isCutOff = rows.length === MAX_ROWS;
+  const { selectRecorded } = options;
+  // While events wait to be published, their records wait too. The clock may have stepped back.
+  const mayReadRecords = !isCutOff && rows.every(({ published }) => published);
+  if (selectRecorded === undefined || !mayReadRecords || recordedTo <= recordedId) {
+    const hasMore = isCutOff && settled.length === rows.length;
+    return { eventIds, position: formatPosition(reached, recordedId), hasMore };
+  }
+  const recorded = await selectRecorded.run(pool, [recordedId, recordedTo, MAX_ROWS]);
+  const hasMore = recorded.length === MAX_ROWS;
+  const last = hasMore ? recorded.at(-1)?.event_id : undefined;
+  return {
+    eventIds: [...eventIds, ...recorded.map(({ event_id }) => event_id)],
+    position: formatPosition(reached, last ?? recordedTo),
+    hasMore,
+  };
+}
+
+const formatPosition = (outboxId: number, recordedId: string) => `${outboxId}/${recordedId}`;
+
+/** @throws Fault `invalid_position` */
+function parsePosition(position: string): { outboxId: number; recordedId: string } {
+  const [, outboxId, recordedId] = /^(\d{1,15})\/([\da-f-]{36})$/.exec(position) ?? [];
+  if (outboxId === undefined || recordedId === undefined) {
+    const message = 'must be the position of an earlier answer';
+    throw invalidFields('invalid_position', [{ pointer: '/position', message }]);
+  }
+  return { outboxId: Number(outboxId), recordedId };
+}

@@ -1,0 +1,14 @@
+/** The events that the recorded decisions must have made, for the comparison with what was handled. */
+import { defineStatement } from '@creditlane/postgres/statement';
+
+/**
+ * A decision's event has the id of the call that recorded it: a UUID version 7, so that the index of calls is in the
+ * order of time. The first decision of a submission has no call; its event is compared through the outbox alone.
+ */
+export const selectRecordedEvents = defineStatement<{ event_id: string }>(
+  'decisions_recorded_events',
+  `SELECT call_id AS event_id FROM decisions AS d
+   WHERE call_id > $1::uuid AND call_id <= $2::uuid
+     AND NOT EXISTS (SELECT FROM outbox WHERE published_at IS NULL AND event_id = d.call_id)
+   ORDER BY call_id LIMIT $3`,
+);
