@@ -16,7 +16,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { decrypt, encrypt, OVERHEAD_BYTES } from './aes-gcm.ts';
 import { associatedData } from './associated-data.ts';
-import type { KeyRing, WrappedKey } from './key-ring.ts';
+import { type KeyRing, MAX_KEY_ID_CHARACTERS, type WrappedKey } from './key-ring.ts';
 
 const VERSION = 1;
 const DATA_KEY_BYTES = 32;
@@ -102,9 +102,32 @@ export function readKeyId(sealed: Uint8Array): string {
   return read(sealed).wrappedKey.keyId;
 }
 
+/** The bytes of the longest prefix. */
+export const MAX_PREFIX_BYTES = 2 + MAX_KEY_ID_CHARACTERS;
+
 /** The first bytes of every field whose data key this key wraps, and of no other: for a query by prefix. */
 export function sealedPrefix(keyId: string): Buffer {
   return Buffer.concat([Buffer.from([VERSION, keyId.length]), Buffer.from(keyId, 'ascii')]);
+}
+
+/** The least bytes that are greater than every field whose data key this key wraps. */
+export function sealedPrefixEnd(keyId: string): Buffer {
+  const end = sealedPrefix(keyId);
+  // The last byte is one of an ASCII character.
+  end[end.length - 1] = (end.at(-1) ?? 0) + 1;
+  return end;
+}
+
+/**
+ * The id of the key that wraps the data key, by the first `MAX_PREFIX_BYTES` of a sealed field.
+ * @throws {SealError} when the format is unknown.
+ */
+export function readSealedKeyId(head: Uint8Array): string {
+  const [version, idLength = 0] = head;
+  if (version !== VERSION || idLength === 0 || head.length < 2 + idLength) {
+    throw new SealError('malformed');
+  }
+  return Buffer.from(head.subarray(2, 2 + idLength)).toString('latin1');
 }
 
 function wrap(ring: KeyRing, dataKey: Uint8Array, context: SealContext): WrappedKey {

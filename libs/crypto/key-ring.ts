@@ -2,6 +2,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { decrypt, encrypt } from './aes-gcm.ts';
 
 export const KEY_BYTES = 32;
+export const MAX_KEY_ID_CHARACTERS = 63;
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const BASE64 = /^[A-Za-z0-9+/]{43}=$/;
 

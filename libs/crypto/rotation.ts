@@ -1,8 +1,12 @@
-import { rewrap, type SealContext } from './envelope.ts';
+/** The rotation of key-encryption keys: wraps the sealed fields of tables with the current key of the ring. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import { rewrap, type SealContext, SealError } from './envelope.ts';
 import type { KeyRing } from './key-ring.ts';
 
-/** Records per query: a bound on memory, and enough rows to make the round trip worthwhile. */
+/** Records per query: a bound on memory and on the time of the event loop, and enough for the round trip. */
 const BATCH_ROWS = 200;
+const RETRY_MS = 5_000;
 
 /** A sealed field with its place. */
 export interface SealedRecord {
@@ -10,32 +14,164 @@ export interface SealedRecord {
   sealed: Buffer;
 }
 
-/** A table with a sealed field, which can find records by the key that wraps them. */
-export interface SealedTable<R extends SealedRecord> {
-  /** Finds up to `limit` records that are wrapped with another key than `keyId`. */
-  findSealedWithOtherKey(keyId: string, limit: number): Promise<R[]>;
-  /** Replaces the sealed field of the record, unless the field has changed since it was read. */
-  replaceSealed(record: R, sealed: Buffer, keyId: string): Promise<void>;
+/** A record whose data key was wrapped again. */
+export interface Rewrapped<R extends SealedRecord> {
+  record: R;
+  sealed: Buffer;
+}
+
+/** A table with a sealed field, which finds records by the key that wraps them. */
+export interface SealedTable<R extends SealedRecord = SealedRecord> {
+  readonly name: string;
+  /** The ids of all keys that wrap records. Takes no longer in a larger table. */
+  findKeyIds(): Promise<string[]>;
+  /** Finds up to `limit` records that the key wraps, after the first `offset` of them. */
+  findSealedWith(keyId: string, limit: number, offset: number): Promise<R[]>;
+  /**
+   * Replaces the sealed fields of records, except those that have changed since they were read, or that another
+   * transaction has locked: it waits for none. Resolves to the number of replaced fields.
+   */
+  replaceSealed(records: readonly Rewrapped<R>[], keyId: string): Promise<number>;
+}
+
+/** What a rotation did in a table. */
+export interface Rotation {
+  rewrapped: number;
+  /** Records with another key that are left: locked all the time, or damaged. */
+  left: number;
 }
 
 /**
- * Wraps all records of a table with the current key of the ring, batch by batch, and returns how many
- * were wrapped with another key. Several processes may run at the same time: a record that another
- * process has rewrapped is not found again.
+ * Refuses a ring that lacks the key of a record, because the key was removed too early.
+ * @throws SealError
+ */
+export async function requireKeys(ring: KeyRing, tables: readonly SealedTable[]): Promise<void> {
+  for (const table of tables) {
+    const keyIds = await table.findKeyIds();
+    if (!keyIds.every((keyId) => ring.has(keyId))) throw new SealError('unknown_key');
+  }
+}
+
+/**
+ * Wraps all records of a table with the current key of the ring, batch by batch, with a pause after each that is as
+ * long as the batch took. Several processes may run at the same time. A damaged record is left as it is.
  *
- * @throws {SealError} when the ring lacks the key of a record, because it was removed too early.
+ * @throws SealError when the ring lacks the key of a record; the error of the database; an AbortError of `stop`
  */
 export async function rewrapTable<R extends SealedRecord>(
   ring: KeyRing,
   table: SealedTable<R>,
-): Promise<number> {
-  const keyId = ring.currentId;
-  for (let count = 0; ; ) {
-    const batch = await table.findSealedWithOtherKey(keyId, BATCH_ROWS);
-    if (batch.length === 0) return count;
-    for (const record of batch) {
-      await table.replaceSealed(record, rewrap(ring, record.sealed, record.context), keyId);
+  stop?: AbortSignal,
+): Promise<Rotation> {
+  const rotation = { rewrapped: 0, left: 0 };
+  for (let isProgress = true; isProgress; ) {
+    isProgress = false;
+    rotation.left = 0;
+    for (const keyId of await table.findKeyIds()) {
+      if (keyId === ring.currentId) continue;
+      if (!ring.has(keyId)) throw new SealError('unknown_key');
+      const { rewrapped, left } = await rewrapKey(ring, table, keyId, stop);
+      isProgress ||= rewrapped > 0;
+      rotation.rewrapped += rewrapped;
+      rotation.left += left;
     }
-    count += batch.length;
   }
+  return rotation;
+}
+
+/** One pass over the records that a key wraps. */
+async function rewrapKey<R extends SealedRecord>(
+  ring: KeyRing,
+  table: SealedTable<R>,
+  keyId: string,
+  stop: AbortSignal | undefined,
+): Promise<Rotation> {
+  const pass = { rewrapped: 0, left: 0 };
+  for (;;) {
+    const startedMs = performance.now();
+    const records = await table.findSealedWith(keyId, BATCH_ROWS, pass.left);
+    if (records.length === 0) return pass;
+    const openable = records.flatMap((record) => rewrapRecord(ring, record));
+    const replaced = openable.length && (await table.replaceSealed(openable, ring.currentId));
+    pass.rewrapped += replaced;
+    pass.left += records.length - replaced;
+    await delay(performance.now() - startedMs, undefined, { signal: stop });
+  }
+}
+
+function rewrapRecord<R extends SealedRecord>(ring: KeyRing, record: R): Rewrapped<R>[] {
+  try {
+    return [{ record, sealed: rewrap(ring, record.sealed, record.context) }];
+  } catch (error) {
+    if (error instanceof SealError) return [];
+    throw error;
+  }
+}
+
+/** Wraps the records of the tables with the current key, and tells of each table; false when any are left. */
+export async function rewrapTables(
+  ring: KeyRing,
+  tables: readonly SealedTable[],
+  report: (rotation: Rotation & { table: string }) => void,
+): Promise<boolean> {
+  let isDone = true;
+  for (const table of tables) {
+    const rotation = await rewrapTable(ring, table);
+    report({ table: table.name, ...rotation });
+    if (rotation.left > 0) isDone = false;
+  }
+  return isDone;
+}
+
+/** A rotation that runs beside the service. */
+export interface RunningRotation {
+  /** Stops it, and resolves when it has ended. */
+  close(): Promise<void>;
+}
+
+/**
+ * Checks that the ring has all keys that it needs, and then wraps the records of the tables with its current key,
+ * beside the service: a rotation of millions of records takes longer than a start may.
+ *
+ * @throws SealError when the ring lacks the key of a record
+ */
+export async function startRotation(
+  ring: KeyRing,
+  tables: readonly SealedTable[],
+  log: Log,
+): Promise<RunningRotation> {
+  await requireKeys(ring, tables);
+  const stop = new AbortController();
+  const running = rotate(ring, tables, log, stop.signal);
+  return {
+    async close() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+/** One table after the other, so that it takes one connection; a table that fails is tried again after the others. */
+async function rotate(
+  ring: KeyRing,
+  tables: readonly SealedTable[],
+  log: Log,
+  stop: AbortSignal,
+): Promise<void> {
+  const failed: SealedTable[] = [];
+  for (const table of tables) {
+    try {
+      const { rewrapped, left } = await rewrapTable(ring, table, stop);
+      const fields = { table: table.name, rewrapped, left };
+      if (left > 0) log.error(fields, 'records could not be wrapped with the current key');
+      else if (rewrapped > 0) log.info(fields, 'records wrapped with the current key');
+    } catch (err) {
+      if (stop.aborted) return;
+      log.warn({ err, table: table.name }, 'the rotation of the key ring is tried again');
+      failed.push(table);
+    }
+  }
+  if (failed.length === 0) return;
+  await delay(RETRY_MS, undefined, { signal: stop }).catch(() => undefined);
+  await rotate(ring, failed, log, stop);
 }

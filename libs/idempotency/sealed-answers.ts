@@ -7,9 +7,17 @@ import {
   type MessageShape,
   toBinary,
 } from '@bufbuild/protobuf';
-import { type SealContext, seal, sealedPrefix, unseal } from '@creditlane/crypto/envelope';
+import {
+  MAX_PREFIX_BYTES,
+  readSealedKeyId,
+  type SealContext,
+  seal,
+  sealedPrefix,
+  sealedPrefixEnd,
+  unseal,
+} from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
-import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
+import type { Rewrapped, SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
 import type { ScopedPool } from '@creditlane/postgres/query';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -24,26 +32,48 @@ interface SealedAnswer extends SealedRecord {
   id: AnswerId;
 }
 
-const selectSealedOtherwise = defineStatement<{
+/** The first bytes of an answer, which tell the key that wraps it: an index of whole answers could not hold long ones. */
+const HEAD = `substring(response FROM 1 FOR ${MAX_PREFIX_BYTES})`;
+
+/** The table, column and condition of the index that sealed answers are found by. */
+export const SEALED_ANSWERS_INDEX = `idempotency (${HEAD})`;
+
+const selectHeadFrom = defineStatement<{ head: Buffer }>(
+  'answers_next_head',
+  `SELECT ${HEAD} AS head FROM idempotency WHERE ${HEAD} >= $1 AND ${ANSWER_IS_LIVE}
+   ORDER BY ${HEAD} LIMIT 1`,
+);
+
+const selectSealedWith = defineStatement<{
   caller_id: string;
   operation: string;
   key: string;
   response: Buffer;
 }>(
-  'answers_sealed_otherwise',
+  'answers_sealed_with',
   `SELECT caller_id, operation, key, response FROM idempotency
-   WHERE substring(response FROM 1 FOR length($1::bytea)) <> $1 AND ${ANSWER_IS_LIVE}
-   LIMIT $2`,
+   WHERE ${HEAD} >= $1 AND ${HEAD} < $2 AND ${ANSWER_IS_LIVE} ORDER BY ${HEAD} LIMIT $3 OFFSET $4`,
 );
 
-const updateSealed = defineStatement(
-  'answer_replace_sealed',
-  `UPDATE idempotency SET response = $5
-   WHERE caller_id = $1 AND operation = $2 AND key = $3 AND response = $4`,
+const updateSealed = defineStatement<{ key: string }>(
+  'answers_replace_sealed',
+  `WITH rewrapped AS (
+     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::bytea[])
+       AS rewrapped (caller_id, operation, key, was, sealed)
+   ), unlocked AS (
+     SELECT caller_id, operation, key, rewrapped.sealed
+     FROM idempotency JOIN rewrapped USING (caller_id, operation, key)
+     WHERE response = was FOR NO KEY UPDATE OF idempotency SKIP LOCKED
+   )
+   UPDATE idempotency SET response = sealed FROM unlocked
+   WHERE (idempotency.caller_id, idempotency.operation, idempotency.key)
+     = (unlocked.caller_id, unlocked.operation, unlocked.key)
+   RETURNING idempotency.key`,
 );
 
 /** For a service all of whose stored answers are sealed. */
 export class SealedAnswers implements SealedTable<SealedAnswer> {
+  readonly name = 'idempotency';
   readonly #pool: pg.Pool;
   readonly #keyRing: KeyRing;
 
@@ -116,17 +146,35 @@ export class SealedAnswers implements SealedTable<SealedAnswer> {
     return fromBinary(schema, unseal(this.#keyRing, outcome.answer, context));
   }
 
-  async findSealedWithOtherKey(keyId: string, limit: number): Promise<SealedAnswer[]> {
-    const rows = await selectSealedOtherwise.run(this.#pool, [sealedPrefix(keyId), limit]);
+  async findKeyIds(): Promise<string[]> {
+    const keyIds: string[] = [];
+    for (let from: Buffer = Buffer.alloc(0); ; ) {
+      const [found] = await selectHeadFrom.run(this.#pool, [from]);
+      if (found === undefined) return keyIds;
+      const keyId = readSealedKeyId(found.head);
+      keyIds.push(keyId);
+      from = sealedPrefixEnd(keyId);
+    }
+  }
+
+  async findSealedWith(keyId: string, limit: number, offset: number): Promise<SealedAnswer[]> {
+    const range = [sealedPrefix(keyId), sealedPrefixEnd(keyId)];
+    const rows = await selectSealedWith.run(this.#pool, [...range, limit, offset]);
     return rows.map(({ caller_id: callerId, operation, key, response: sealed }) => {
       const id = { callerId, operation, key };
       return { id, sealed, context: sealContext(id) };
     });
   }
 
-  async replaceSealed({ id, sealed: read }: SealedAnswer, sealed: Buffer): Promise<void> {
-    const { callerId, operation, key } = id;
-    await updateSealed.run(this.#pool, [callerId, operation, key, read, sealed]);
+  async replaceSealed(answers: readonly Rewrapped<SealedAnswer>[]): Promise<number> {
+    const replaced = await updateSealed.run(this.#pool, [
+      answers.map(({ record }) => record.id.callerId),
+      answers.map(({ record }) => record.id.operation),
+      answers.map(({ record }) => record.id.key),
+      answers.map(({ record }) => record.sealed),
+      answers.map(({ sealed }) => sealed),
+    ]);
+    return replaced.length;
   }
 }
 

@@ -1,5 +1,5 @@
 /** The applications service: retailers with their users, creditors, applications with applicants, submissions. */
-import { rewrapTable } from '@creditlane/crypto/rotation';
+import { startRotation } from '@creditlane/crypto/rotation';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
 import { type Relay, startRelay } from '@creditlane/messaging/relay';
@@ -8,15 +8,12 @@ import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithBus, WithDatabase } from '@creditlane/service/define-service';
-import { applicantContext } from './applicant/sealed-applicant.ts';
 import { consentsRoutes } from './consents/consents-rpc.ts';
 import { directoryRoutes } from './directory/directory-rpc.ts';
-import { exportContext } from './export/sealed-payload.ts';
 import { applicationsRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
 import { purgeExports } from './store/exports.ts';
-import { SealedRows } from './store/sealed-rows.ts';
-import { applicants, exportedApplications } from './tables.ts';
+import { sealedTables } from './store/sealed-tables.ts';
 
 /** The source of the service's events. */
 const SERVICE = 'applications';
@@ -32,8 +29,9 @@ export interface Applications {
 type ApplicationsContext = ServiceContext<typeof SETTINGS> & WithDatabase & WithBus;
 
 /**
- * Wraps every applicant and export with the key ring's current key, starts publishing events, and returns
+ * Starts to wrap every applicant and export with the key ring's current key, starts publishing events, and returns
  * the routes to mount.
+ * @throws SealError when the ring lacks the key of an applicant or export
  */
 export async function startApplications({
   settings,
@@ -45,12 +43,9 @@ export async function startApplications({
   const { log, metrics, closers } = process;
   const { keyRing, digestKey } = settings;
 
-  const rewrapped =
-    (await rewrapTable(keyRing, new SealedRows(database, applicants, applicantContext))) +
-    (await rewrapTable(keyRing, new SealedRows(database, exportedApplications, exportContext)));
-  if (rewrapped > 0) log.info({ rewrapped }, 'applicants and exports wrapped with the current key');
-
   const { pool, requests } = database;
+  const rotation = await startRotation(keyRing, sealedTables(pool), log);
+  closers.add('applications rotation', () => rotation.close());
   const retention = startRetention({ pool, log, purges: [purgeIdempotency, purgeExports] });
   closers.add('applications retention', () => retention.close());
   const relay = startRelay({ database, bus, source: SERVICE, log, metrics });

@@ -1,6 +1,10 @@
 /** The applications service as a process of its own, or a command of its operators. */
+import { rewrapKeysCommand } from '@creditlane/service/rewrap-keys-command';
 import { runService } from '@creditlane/service/run-service';
 import { runServiceCommand } from '@creditlane/service/service-command';
 import { applications } from './service.ts';
+import { sealedTables } from './store/sealed-tables.ts';
 
-if (!(await runServiceCommand(applications))) await runService(applications);
+const COMMANDS = { 'rewrap-keys': rewrapKeysCommand(sealedTables) };
+
+if (!(await runServiceCommand(applications, COMMANDS))) await runService(applications);

@@ -137,7 +137,7 @@ const applications = new EntitySchema<ApplicationRow>({
 });
 
 /** Applicants. All personal data is in `sealed`, an encrypted Applicant message with the id alone once it was erased. */
-export const applicants = new EntitySchema<ApplicantRow>({
+const applicants = new EntitySchema<ApplicantRow>({
   name: 'applicants',
   columns: {
     ...sealedColumns,
@@ -163,7 +163,7 @@ const submissions = new EntitySchema<SubmissionRow>({
  * Exports. The payload of the webhook is in `sealed`, encrypted, and null once it was purged, or an applicant erased. A search for rows
  * that are sealed with a key finds no purged row.
  */
-export const exportedApplications = new EntitySchema<SealedRow>({
+const exportedApplications = new EntitySchema<SealedRow>({
   name: 'exports',
   columns: sealedColumns,
   relations: ofApplication,

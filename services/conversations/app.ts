@@ -1,5 +1,5 @@
 /** The conversations service: the comments of the retailer and of the creditor on each submission. */
-import { rewrapTable } from '@creditlane/crypto/rotation';
+import { startRotation } from '@creditlane/crypto/rotation';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { startRetention } from '@creditlane/postgres/retention';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
@@ -10,7 +10,7 @@ import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithCalls, WithDatabase } from '@creditlane/service/define-service';
 import { conversationsRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
-import { SealedComments } from './store/comments.ts';
+import { sealedTables } from './store/sealed-tables.ts';
 
 /** The running service, which the process's closers stop. */
 export interface Conversations {
@@ -21,7 +21,10 @@ type ConversationsContext = ServiceContext<typeof SETTINGS> &
   WithDatabase &
   WithCalls<'applications'>;
 
-/** Wraps every comment with the key ring's current key, and returns the routes to mount. */
+/**
+ * Starts to wrap every comment with the key ring's current key, and returns the routes to mount.
+ * @throws SealError when the ring lacks the key of a comment
+ */
 export async function startConversations({
   settings,
   process,
@@ -34,8 +37,8 @@ export async function startConversations({
   const { keyRing, digestKey } = settings;
   const { pool, requests } = database;
 
-  const rewrapped = await rewrapTable(keyRing, new SealedComments(database));
-  if (rewrapped > 0) log.info({ rewrapped }, 'comments wrapped with the current key');
+  const rotation = await startRotation(keyRing, sealedTables(pool), log);
+  closers.add('conversations rotation', () => rotation.close());
 
   const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
   closers.add('conversations retention', () => retention.close());

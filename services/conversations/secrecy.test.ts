@@ -69,12 +69,11 @@ test('a start with a new current key wraps every comment with that key; one with
   await commentAsCreditor(service, submission, TEXT);
   const next = `k2:${randomBytes(32).toString('base64')}`;
   await service.restart(`${next},${KEYS}`);
-  const { rows } = await service.sql.query('SELECT sealed, sealed_with FROM comments');
-  expect(rows.length).toBeGreaterThan(0);
-  for (const row of rows) {
-    expect(row.sealed_with).toBe('k2');
-    expect(readKeyId(row.sealed)).toBe('k2');
-  }
+  const keyIds = async () => {
+    const { rows } = await service.sql.query('SELECT sealed, sealed_with FROM comments');
+    return new Set(rows.flatMap((row) => [row.sealed_with, readKeyId(row.sealed)]));
+  };
+  await expect.poll(keyIds).toEqual(new Set(['k2']));
   await service.restart(next);
   const { comments } = await readAs(service, 'RETAILER', submission);
   expect(comments.map(({ comment }) => comment)).toEqual([TEXT]);

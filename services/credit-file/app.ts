@@ -1,4 +1,5 @@
 /** The credit-file service: pulls credit files from the bureaus, keeps them encrypted, and lets them be read. */
+import { startRotation } from '@creditlane/crypto/rotation';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { startRetention } from '@creditlane/postgres/retention';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
@@ -14,7 +15,6 @@ import { openBureaus, type SendInquiry } from './bureaus/open-bureaus.ts';
 import type { CreditFile } from './credit-file.ts';
 import { startErasures } from './custody/erase-applicant.ts';
 import { startFilePurge } from './custody/purge-files.ts';
-import { rewrapRecords } from './custody/rewrap-records.ts';
 import { DocumentRenderer } from './document/document-renderer.ts';
 import { PullMetrics } from './pull-metrics.ts';
 import type { PullRow } from './pulls/pull.ts';
@@ -22,6 +22,7 @@ import { PullWorker } from './pulls/pull-worker.ts';
 import { EndedPulls } from './reading/ended-pulls.ts';
 import { creditFileRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
+import { sealedTables } from './store/sealed-tables.ts';
 
 /** The running service, which the process's closers stop. */
 export interface CreditFiles {
@@ -43,7 +44,10 @@ export interface CreditFileDeps {
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** Wraps every sealed record with the key ring's current key, and runs the pulls that are due. */
+/**
+ * Starts to wrap every sealed record with the key ring's current key, and runs the pulls that are due.
+ * @throws SealError when the ring lacks the key of a record
+ */
 export async function startCreditFile(
   { settings, process, database, endpoints, signer }: CreditFileContext,
   { clock = systemClock, sendInquiry, random = Math.random, pollMs = 1_000 }: CreditFileDeps = {},
@@ -52,10 +56,8 @@ export async function startCreditFile(
   const { keyRing, documentLinkKey, leaseMs, maxPulls, maxPullsPerRetailer } = settings;
   const { pool, requests, rowTurns } = database;
 
-  const rewrapped = await rewrapRecords(database, keyRing);
-  if (Object.values(rewrapped).some((count) => count > 0)) {
-    log.info(rewrapped, 'records wrapped with the current key');
-  }
+  const rotation = await startRotation(keyRing, sealedTables(pool), log);
+  closers.add('credit-file rotation', () => rotation.close());
 
   startUpkeep({ settings, process, database }, clock);
 

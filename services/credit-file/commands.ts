@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '@creditlane/runtime/clock';
 import { loggableMessage } from '@creditlane/runtime/telemetry/error-fields';
+import { rewrapKeysCommand } from '@creditlane/service/rewrap-keys-command';
 import {
   type CommandContext,
   CommandOptionError,
@@ -13,8 +14,8 @@ import { findPullEvidence } from './audit/pull-evidence.ts';
 import { type NotedHead, verifyAuditLog } from './audit/verify-chain.ts';
 import { eraseApplicant } from './custody/erase-applicant.ts';
 import { countDueFiles, purgeFiles } from './custody/purge-files.ts';
-import { rewrapRecords } from './custody/rewrap-records.ts';
 import type { SETTINGS } from './settings.ts';
+import { sealedTables } from './store/sealed-tables.ts';
 
 type Context = CommandContext<typeof SETTINGS>;
 
@@ -24,7 +25,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export const COMMANDS: Readonly<Record<string, ServiceCommand<typeof SETTINGS>>> = {
   'verify-audit': { options: { noted: { type: 'string' } }, run: verify },
-  'rewrap-keys': { options: {}, run: rewrap },
+  'rewrap-keys': rewrapKeysCommand(sealedTables),
   'purge-files': { options: { 'dry-run': { type: 'boolean' } }, run: purge },
   'erase-applicant': {
     options: { retailer: { type: 'string' }, applicant: { type: 'string' } },
@@ -56,11 +57,6 @@ async function readNotedHeads(path: string): Promise<NotedHead[]> {
       typeof head.seq === 'number' &&
       typeof head.hash === 'string',
   );
-}
-
-async function rewrap({ settings, database, print }: Context) {
-  print(await rewrapRecords(database, settings.keyRing));
-  return true;
 }
 
 async function purge({ settings, database, print }: Context, options: CommandOptions) {

@@ -1,5 +1,5 @@
 /** The integrations service: integrations, their keys, rate limits, grants, enablement and webhook destinations. */
-import { rewrapTable } from '@creditlane/crypto/rotation';
+import { startRotation } from '@creditlane/crypto/rotation';
 import { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
@@ -21,10 +21,10 @@ import { destinationsRoutes } from './destinations/destinations-rpc.ts';
 import { enablementRoutes } from './enablement/enablement-rpc.ts';
 import { integrationsRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
-import { SealedSecrets } from './store/destinations.ts';
 import { purgePreviousSecrets } from './store/previous-secrets.ts';
 import { purgeRateLimits } from './store/rate-limits.ts';
-import { purgeRetailerEnablements, SealedConfigurations } from './store/retailer-enablements.ts';
+import { purgeRetailerEnablements } from './store/retailer-enablements.ts';
+import { sealedTables } from './store/sealed-tables.ts';
 
 /** The source of the service's events. */
 const SERVICE = 'integrations';
@@ -43,8 +43,9 @@ type IntegrationsContext = ServiceContext<typeof SETTINGS> &
   WithCalls<'applications'>;
 
 /**
- * Wraps every secret, configuration and stored answer with the key ring's current key, starts publishing
+ * Starts to wrap every secret, configuration and stored answer with the key ring's current key, starts publishing
  * events, and returns the routes to mount.
+ * @throws SealError when the ring lacks the key of one of them
  */
 export async function startIntegrations({
   settings,
@@ -60,12 +61,8 @@ export async function startIntegrations({
 
   const { pool, requests } = database;
   const answers = new SealedAnswers(pool, keyRing);
-  const rewrapped =
-    (await rewrapTable(keyRing, new SealedSecrets(database, 'destinations'))) +
-    (await rewrapTable(keyRing, new SealedSecrets(database, 'previous_secrets'))) +
-    (await rewrapTable(keyRing, new SealedConfigurations(database))) +
-    (await rewrapTable(keyRing, answers));
-  if (rewrapped > 0) log.info({ rewrapped }, 'secrets and answers wrapped with the current key');
+  const rotation = await startRotation(keyRing, sealedTables(pool, keyRing), log);
+  closers.add('integrations rotation', () => rotation.close());
 
   const purges = [
     purgeIdempotency,

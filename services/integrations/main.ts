@@ -1,6 +1,10 @@
 /** The integrations service as a process of its own, or a command of its operators. */
+import { rewrapKeysCommand } from '@creditlane/service/rewrap-keys-command';
 import { runService } from '@creditlane/service/run-service';
 import { runServiceCommand } from '@creditlane/service/service-command';
 import { integrations } from './service.ts';
+import { sealedTables } from './store/sealed-tables.ts';
 
-if (!(await runServiceCommand(integrations))) await runService(integrations);
+const COMMANDS = { 'rewrap-keys': rewrapKeysCommand(sealedTables) };
+
+if (!(await runServiceCommand(integrations, COMMANDS))) await runService(integrations);

@@ -98,19 +98,20 @@ test('a start with a new current key wraps every secret and stored answer with t
   await fixture.settled();
   const [enabled] = fixture.events.filter((event) => event.integrationId === integrationId);
   await fixture.restart(`${NEW_KEY_RING},${OLD_KEY_RING}`);
-  const { rows } = await fixture.sql.query(
-    `SELECT sealed_secret, sealed_with FROM destinations
+  const select = `SELECT sealed_secret, sealed_with FROM destinations
      UNION ALL SELECT sealed_secret, sealed_with FROM previous_secrets
      UNION ALL SELECT sealed_config, sealed_with FROM retailer_enablements
-       WHERE sealed_config IS NOT NULL`,
-  );
-  for (const row of rows) {
-    expect(row.sealed_with).toBe('new');
-    expect(readKeyId(row.sealed_secret)).toBe('new');
-  }
-  const answers = await readStoredAnswers(fixture.sql);
-  expect(answers).not.toEqual([]);
-  for (const { response } of answers) expect(readKeyId(response)).toBe('new');
+       WHERE sealed_config IS NOT NULL`;
+  const keyIds = async () => {
+    const { rows } = await fixture.sql.query(select);
+    return new Set(rows.flatMap((row) => [row.sealed_with, readKeyId(row.sealed_secret)]));
+  };
+  await expect.poll(keyIds).toEqual(new Set(['new']));
+  const keyIdsOfAnswers = async () => {
+    const answers = await readStoredAnswers(fixture.sql);
+    return new Set(answers.map(({ response }) => readKeyId(response)));
+  };
+  await expect.poll(keyIdsOfAnswers).toEqual(new Set(['new']));
 
   await fixture.restart(NEW_KEY_RING);
   expect(fixture.isReady()).toBe(true);

@@ -8,6 +8,8 @@ import { enablement1764200000000 } from './migrations/0004-enablement.ts';
 import { retailerEnablements1764300000000 } from './migrations/0005-retailer-enablements.ts';
 import { rateLimits1764400000000 } from './migrations/0006-rate-limits.ts';
 import { rowSecurity1764600000000 } from './migrations/0007-row-security.ts';
+import { previousSecretsSealedWith1765000000000 } from './migrations/0008-previous-secrets-sealed-with.ts';
+import { answersSealedWith1765000000001 } from './migrations/0009-answers-sealed-with.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -28,6 +30,8 @@ export const integrations = defineService(
         retailerEnablements1764300000000,
         rateLimits1764400000000,
         rowSecurity1764600000000,
+        previousSecretsSealedWith1765000000000,
+        answersSealedWith1765000000001,
       ],
       lockTimeout: true,
     },

@@ -149,7 +149,7 @@ const retailerGrants = new EntitySchema<RetailerGrantRow>({
 });
 
 /** Retailers' own enabling of integrations, with the name that the retailer had, and the sealed configuration. */
-export const retailerEnablements = new EntitySchema<RetailerEnablementRow>({
+const retailerEnablements = new EntitySchema<RetailerEnablementRow>({
   name: 'retailer_enablements',
   columns: {
     id: { type: 'uuid', primary: true },
@@ -229,7 +229,10 @@ const previousSecrets = new EntitySchema<PreviousSecretRow>({
     replacedAt: { type: 'timestamptz', name: 'replaced_at' },
     signsUntil: { type: 'timestamptz', name: 'signs_until' },
   },
-  indices: [{ name: 'previous_secrets_destination', columns: ['destinationId'] }],
+  indices: [
+    { name: 'previous_secrets_destination', columns: ['destinationId'] },
+    { name: 'previous_secrets_sealed_with', columns: ['sealedWith'] },
+  ],
   relations: {
     destination: {
       type: 'many-to-one',

@@ -1,12 +1,10 @@
 /** Writes comments, and finds the comments to wrap again after a change of the key ring. */
 import type { KeyRing } from '@creditlane/crypto/key-ring';
-import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
-import type { Database } from '@creditlane/postgres/database';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { SubmissionKey } from '@creditlane/rpc/submission-call';
 import type { Side } from '../comment.ts';
-import { type CommentContent, commentContext, sealComment } from '../sealed-comment.ts';
+import { type CommentContent, sealComment } from '../sealed-comment.ts';
 
 export interface NewComment {
   id: string;
@@ -66,41 +64,4 @@ export async function insertComment(
       comment.createdAt,
     ]),
   ]);
-}
-
-interface SealedComment extends SealedRecord {
-  id: string;
-}
-
-const selectSealedOtherwise = defineStatement<{ id: string; retailer_id: string; sealed: Buffer }>(
-  'comments_sealed_otherwise',
-  `SELECT comments.id, conversations.retailer_id, comments.sealed
-   FROM comments JOIN conversations USING (application_id, creditor_id)
-   WHERE comments.sealed_with <> $1 LIMIT $2`,
-);
-
-const updateSealed = defineStatement(
-  'comment_replace_sealed',
-  'UPDATE comments SET sealed = $3, sealed_with = $4 WHERE id = $1 AND sealed = $2',
-);
-
-export class SealedComments implements SealedTable<SealedComment> {
-  readonly #pool: Database['pool'];
-
-  constructor({ pool }: Database) {
-    this.#pool = pool;
-  }
-
-  async findSealedWithOtherKey(keyId: string, limit: number): Promise<SealedComment[]> {
-    const rows = await selectSealedOtherwise.run(this.#pool, [keyId, limit]);
-    return rows.map(({ id, retailer_id, sealed }) => ({
-      id,
-      context: commentContext(id, retailer_id),
-      sealed,
-    }));
-  }
-
-  async replaceSealed(read: SealedComment, sealed: Buffer, keyId: string): Promise<void> {
-    await updateSealed.run(this.#pool, [read.id, read.sealed, sealed, keyId]);
-  }
 }

@@ -5,7 +5,7 @@ import { rewrapTable } from '@creditlane/crypto/rotation';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { destroyKey, SealedKeys } from '../store/applicant-keys.ts';
+import { destroyKey, sealedKeys } from '../store/applicant-keys.ts';
 import { ensureApplicantKey, openCreditFile, sealCreditFile } from './applicant-keys.ts';
 import { KEYS, NEXT_KEYS, openCustodyDatabase, RING } from './test-custody.ts';
 
@@ -143,7 +143,7 @@ test('after a rotation no key names the old one, and files open without it', asy
   const file = await storeFileOf(anApplicant());
   await database.pool.query('DELETE FROM applicant_keys WHERE id <> $1', [file.keyId]);
   const both = KeyRing.parse(`${NEXT_KEYS},${KEYS}`);
-  expect(await rewrapTable(both, new SealedKeys(database))).toBe(1);
+  expect(await rewrapTable(both, sealedKeys(database.pool))).toEqual({ rewrapped: 1, left: 0 });
   const { rows } = await database.pool.query('SELECT sealed, sealed_with FROM applicant_keys');
   expect(rows.map(({ sealed, sealed_with }) => [readKeyId(sealed), sealed_with])).toEqual([
     ['k2', 'k2'],

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readKeyId } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
+import { rewrapTables } from '@creditlane/crypto/rotation';
 import { FailureReason } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { unavailable } from '@creditlane/rpc/fault';
 import { expect, test } from 'vitest';
@@ -8,6 +9,7 @@ import type { AuditActor } from '../audit/audit-record.ts';
 import { verifyChain } from '../audit/verify-chain.ts';
 import { destroyKey, findLiveKeyId } from '../store/applicant-keys.ts';
 import { lockPullsOf } from '../store/pulls.ts';
+import { sealedTables } from '../store/sealed-tables.ts';
 import type { TestSubject } from '../test-applications.ts';
 import {
   addApplicant,
@@ -22,7 +24,6 @@ import {
 } from '../test-credit-file.ts';
 import { eraseApplicant } from './erase-applicant.ts';
 import { countDueFiles, purgeFiles } from './purge-files.ts';
-import { rewrapRecords } from './rewrap-records.ts';
 
 const fixture = useApplicant();
 const RING = KeyRing.parse(KEYS);
@@ -309,12 +310,13 @@ test('while records are wrapped with a new key, reads and pulls go on; afterward
       );
     }
   });
+  const rewrap = () => rewrapTables(KeyRing.parse(both), sealedTables(pool()), () => {});
   const rotate = async () => {
-    for (let n = 0; n < 3; n += 1) await rewrapRecords({ pool: pool() }, KeyRing.parse(both));
+    for (let n = 0; n < 3; n += 1) await rewrap();
   };
   await Promise.all([...work, rotate()]);
   await service.stop();
-  await rewrapRecords({ pool: pool() }, KeyRing.parse(both));
+  expect(await rewrap()).toBe(true);
 
   for (const table of ['applicant_keys', 'bureau_credentials', 'audit_heads']) {
     const { rows } = await pool().query(

@@ -1,6 +1,6 @@
 /** Writes, finds and destroys the data keys of applicants, in stored form. */
 import type { SealContext } from '@creditlane/crypto/envelope';
-import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
+import { SealedColumn } from '@creditlane/crypto/sealed-column';
 import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 
@@ -97,38 +97,12 @@ export async function destroyKey(
   return (await destroyRow.run(tx, [applicantId, retailerId, at])).length > 0;
 }
 
-interface SealedKey extends SealedRecord {
-  id: string;
-}
-
-const selectSealedOtherwise = defineStatement<StoredKey>(
-  'applicant_keys_sealed_otherwise',
-  'SELECT id, retailer_id, sealed FROM applicant_keys WHERE sealed_with <> $1 LIMIT $2',
-);
-
-const updateSealed = defineStatement(
-  'applicant_key_replace_sealed',
-  'UPDATE applicant_keys SET sealed = $3, sealed_with = $4 WHERE id = $1 AND sealed = $2',
-);
-
 /** The stored keys, for a rotation of the key ring. */
-export class SealedKeys implements SealedTable<SealedKey> {
-  readonly #pool: Database['pool'];
-
-  constructor({ pool }: Pick<Database, 'pool'>) {
-    this.#pool = pool;
-  }
-
-  async findSealedWithOtherKey(keyId: string, limit: number): Promise<SealedKey[]> {
-    const rows = await selectSealedOtherwise.run(this.#pool, [keyId, limit]);
-    return rows.map(({ id, retailer_id, sealed }) => ({
-      id,
-      context: keyContext(id, retailer_id),
-      sealed,
-    }));
-  }
-
-  async replaceSealed(read: SealedKey, sealed: Buffer, keyId: string): Promise<void> {
-    await updateSealed.run(this.#pool, [read.id, read.sealed, sealed, keyId]);
-  }
-}
+export const sealedKeys = (pool: Database['pool']) =>
+  new SealedColumn(pool, {
+    table: 'applicant_keys',
+    column: 'sealed',
+    primaryKey: { id: 'uuid' },
+    tenantSql: 'retailer_id',
+    contextOf: ({ id }, retailerId) => keyContext(id, retailerId),
+  });

@@ -1,5 +1,5 @@
 /** Writes and reads the audit log and the heads of its chains. */
-import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
+import { SealedColumn } from '@creditlane/crypto/sealed-column';
 import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Query, type Queryable } from '@creditlane/postgres/statement';
 import { type AuditRecord, NO_HASH } from '../audit/audit-record.ts';
@@ -243,39 +243,12 @@ export async function findLastRecords(
   }));
 }
 
-interface SealedHead extends SealedRecord {
-  retailerId: string;
-}
-
-const selectSealedOtherwise = defineStatement<{ retailer_id: string; sealed: Buffer }>(
-  'audit_heads_sealed_otherwise',
-  'SELECT retailer_id, sealed FROM audit_heads WHERE sealed_with <> $1 LIMIT $2',
-);
-
-const updateSealed = defineStatement(
-  'audit_head_replace_sealed',
-  `UPDATE audit_heads SET sealed = $3, sealed_with = $4
-   WHERE retailer_id = $1 AND sealed = $2`,
-);
-
 /** The heads of the chains, for a rotation of the key ring. */
-export class SealedHeads implements SealedTable<SealedHead> {
-  readonly #pool: Database['pool'];
-
-  constructor({ pool }: Pick<Database, 'pool'>) {
-    this.#pool = pool;
-  }
-
-  async findSealedWithOtherKey(keyId: string, limit: number): Promise<SealedHead[]> {
-    const rows = await selectSealedOtherwise.run(this.#pool, [keyId, limit]);
-    return rows.map(({ retailer_id: retailerId, sealed }) => ({
-      retailerId,
-      context: headContext(retailerId),
-      sealed,
-    }));
-  }
-
-  async replaceSealed(read: SealedHead, sealed: Buffer, keyId: string): Promise<void> {
-    await updateSealed.run(this.#pool, [read.retailerId, read.sealed, sealed, keyId]);
-  }
-}
+export const sealedHeads = (pool: Database['pool']) =>
+  new SealedColumn(pool, {
+    table: 'audit_heads',
+    column: 'sealed',
+    primaryKey: { retailer_id: 'uuid' },
+    tenantSql: 'retailer_id',
+    contextOf: ({ retailer_id }) => headContext(retailer_id),
+  });

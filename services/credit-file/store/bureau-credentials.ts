@@ -1,5 +1,5 @@
 /** The SQL of the retailers' credentials with the bureaus. */
-import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
+import { SealedColumn } from '@creditlane/crypto/sealed-column';
 import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { credentialsContext } from '../bureau-credentials/sealed-credentials.ts';
@@ -68,38 +68,12 @@ export async function removeCredentials(
   return (await deleteRow.run(db, [retailerId, source])).length > 0;
 }
 
-const selectSealedOtherwise = defineStatement<CredentialsRow>(
-  'bureau_credentials_sealed_otherwise',
-  `SELECT ${COLUMNS} FROM bureau_credentials WHERE sealed_with <> $1 LIMIT $2`,
-);
-
-const updateSealed = defineStatement(
-  'bureau_credentials_replace_sealed',
-  `UPDATE bureau_credentials SET sealed = $4, sealed_with = $5
-   WHERE retailer_id = $1 AND source = $2 AND sealed = $3`,
-);
-
-type SealedCredentials = SealedRecord & Pick<CredentialsRow, 'retailerId' | 'source'>;
-
-/** The credentials to wrap again after a change of the key ring. */
-export class SealedBureauCredentials implements SealedTable<SealedCredentials> {
-  readonly #pool: Database['pool'];
-
-  constructor(pool: Database['pool']) {
-    this.#pool = pool;
-  }
-
-  async findSealedWithOtherKey(keyId: string, limit: number): Promise<SealedCredentials[]> {
-    const rows = await selectSealedOtherwise.run(this.#pool, [keyId, limit]);
-    return rows.map(({ retailerId, source, sealed }) => ({
-      retailerId,
-      source,
-      sealed,
-      context: credentialsContext(retailerId, source),
-    }));
-  }
-
-  async replaceSealed(read: SealedCredentials, sealed: Buffer, keyId: string): Promise<void> {
-    await updateSealed.run(this.#pool, [read.retailerId, read.source, read.sealed, sealed, keyId]);
-  }
-}
+/** The credentials, for a rotation of the key ring. */
+export const sealedCredentials = (pool: Database['pool']) =>
+  new SealedColumn(pool, {
+    table: 'bureau_credentials',
+    column: 'sealed',
+    primaryKey: { retailer_id: 'uuid', source: 'text' },
+    tenantSql: 'retailer_id',
+    contextOf: ({ retailer_id, source }) => credentialsContext(retailer_id, source as Source),
+  });

@@ -1,8 +1,7 @@
 /** Reads and writes webhook destinations, and finds the destinations that receive an event. */
-import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
+import { SealedColumn } from '@creditlane/crypto/sealed-column';
 import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import { Not, type Repository } from 'typeorm';
 import { type SecretTable, secretContext } from '../destinations/destination.ts';
 import { type DestinationRow, destinations } from '../tables.ts';
 
@@ -118,33 +117,12 @@ export async function deleteDestination(db: Queryable, integrationId: string): P
   await deleteRow.run(db, [integrationId]);
 }
 
-type SecretRow = Pick<DestinationRow, 'id' | 'integrationId' | 'sealedSecret' | 'sealedWith'>;
-
-interface SealedSecret extends SealedRecord {
-  id: string;
-}
-
-/** The sealed secrets in one of the two tables that have them. */
-export class SealedSecrets implements SealedTable<SealedSecret> {
-  readonly #rows: Repository<SecretRow>;
-  readonly #table: SecretTable;
-
-  constructor({ dataSource }: Database, table: SecretTable) {
-    this.#rows = dataSource.getRepository<SecretRow>(table);
-    this.#table = table;
-  }
-
-  async findSealedWithOtherKey(keyId: string, limit: number): Promise<SealedSecret[]> {
-    const rows = await this.#rows.find({ where: { sealedWith: Not(keyId) }, take: limit });
-    return rows.map(({ id, integrationId, sealedSecret }) => ({
-      id,
-      context: secretContext(this.#table, id, integrationId),
-      sealed: sealedSecret,
-    }));
-  }
-
-  async replaceSealed(read: SealedSecret, sealedSecret: Buffer, keyId: string): Promise<void> {
-    const unchanged = { id: read.id, sealedSecret: read.sealed };
-    await this.#rows.update(unchanged, { sealedSecret, sealedWith: keyId });
-  }
-}
+/** The sealed secrets in one of the two tables that have them, for a rotation of the key ring. */
+export const sealedSecrets = (pool: Database['pool'], table: SecretTable) =>
+  new SealedColumn(pool, {
+    table,
+    column: 'sealed_secret',
+    primaryKey: { id: 'uuid' },
+    tenantSql: 'integration_id',
+    contextOf: ({ id }, integrationId) => secretContext(table, id, integrationId),
+  });

@@ -1,11 +1,10 @@
 /** The SQL of retailers' own enabling of integrations. The grant on the retailer names the one in force. */
-import type { SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
+import { SealedColumn } from '@creditlane/crypto/sealed-column';
 import type { Database } from '@creditlane/postgres/database';
 import { definePurge, PURGE_BATCH_ROWS } from '@creditlane/postgres/retention';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import { IsNull, Not } from 'typeorm';
 import { configurationContext } from '../enablement/configuration.ts';
-import { type RetailerEnablementRow, retailerEnablements } from '../tables.ts';
+import type { RetailerEnablementRow } from '../tables.ts';
 
 const insertGrant = defineStatement(
   'insert_retailer_grant',
@@ -91,34 +90,12 @@ export const purgeRetailerEnablements = definePurge(
      LIMIT ${PURGE_BATCH_ROWS})`,
 );
 
-interface SealedConfiguration extends SealedRecord {
-  id: string;
-}
-
-export class SealedConfigurations implements SealedTable<SealedConfiguration> {
-  readonly #dataSource: Database['dataSource'];
-
-  constructor({ dataSource }: Database) {
-    this.#dataSource = dataSource;
-  }
-
-  async findSealedWithOtherKey(keyId: string, limit: number): Promise<SealedConfiguration[]> {
-    const rows = await this.#dataSource.getRepository(retailerEnablements).find({
-      where: { sealedWith: Not(keyId), sealedConfig: Not(IsNull()) },
-      take: limit,
-    });
-    return rows.flatMap(({ id, integrationId, sealedConfig: sealed }) =>
-      sealed === null ? [] : [{ id, sealed, context: configurationContext({ id, integrationId }) }],
-    );
-  }
-
-  async replaceSealed(
-    read: SealedConfiguration,
-    sealedConfig: Buffer,
-    keyId: string,
-  ): Promise<void> {
-    const unchanged = { id: read.id, sealedConfig: read.sealed };
-    const replacement = { sealedConfig, sealedWith: keyId };
-    await this.#dataSource.getRepository(retailerEnablements).update(unchanged, replacement);
-  }
-}
+/** The sealed configurations, for a rotation of the key ring. */
+export const sealedConfigurations = (pool: Database['pool']) =>
+  new SealedColumn(pool, {
+    table: 'retailer_enablements',
+    column: 'sealed_config',
+    primaryKey: { id: 'uuid' },
+    tenantSql: 'integration_id',
+    contextOf: ({ id }, integrationId) => configurationContext({ id, integrationId }),
+  });

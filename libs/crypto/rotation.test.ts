@@ -1,0 +1,173 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { defineStatement } from '@creditlane/postgres/statement';
+import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
+import { silentLog } from '@creditlane/runtime/test-log';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { readKeyId, SealError, seal, unseal } from './envelope.ts';
+import { KeyRing } from './key-ring.ts';
+import { requireKeys, rewrapTable, rewrapTables, startRotation } from './rotation.ts';
+import { SealedColumn } from './sealed-column.ts';
+
+const OLD = `k1:${randomBytes(32).toString('base64')}`;
+const NEW = `k2:${randomBytes(32).toString('base64')}`;
+const ringOf = (...keys: string[]) => KeyRing.parse(keys.join(','));
+const TENANT = randomUUID();
+
+let database: OpenTestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase('rotation', [
+    `CREATE TABLE things (id uuid PRIMARY KEY, tenant_id uuid NOT NULL, sealed bytea, sealed_with text)
+     WITH (autovacuum_enabled = false)`,
+    'CREATE INDEX things_sealed_with ON things (sealed_with)',
+  ]);
+});
+afterAll(() => database?.close());
+beforeEach(() => database.pool.query('TRUNCATE things'));
+
+const contextOf = (id: string, tenant: string) => ({
+  table: 'things',
+  column: 'sealed',
+  row: id,
+  tenant,
+});
+const things = () =>
+  new SealedColumn(database.pool, {
+    table: 'things',
+    column: 'sealed',
+    primaryKey: { id: 'uuid' },
+    tenantSql: 'tenant_id',
+    contextOf: ({ id }, tenant) => contextOf(id, tenant),
+  });
+
+const insertRow = defineStatement('insert_thing', 'INSERT INTO things VALUES ($1, $2, $3, $4)');
+
+/** Inserts a record as a process with this ring does. */
+async function insert(ring: KeyRing): Promise<string> {
+  const id = randomUUID();
+  const sealed = seal(ring, Buffer.from(id), contextOf(id, TENANT));
+  await insertRow.run(database.pool, [id, TENANT, sealed, ring.currentId]);
+  return id;
+}
+
+async function insertMany(ring: KeyRing, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, () => insert(ring)));
+}
+
+/** The ids of the keys that wrap the records, each of which opens with the ring. */
+async function keyIdsOpenedBy(ring: KeyRing): Promise<string[]> {
+  const { rows } = await database.pool.query('SELECT * FROM things ORDER BY id');
+  for (const { id, sealed, sealed_with } of rows) {
+    expect(readKeyId(sealed)).toBe(sealed_with);
+    expect(unseal(ring, sealed, contextOf(id, TENANT)).toString()).toBe(id);
+  }
+  return [...new Set(rows.map(({ sealed_with }) => sealed_with))];
+}
+
+describe('in a large table', () => {
+  /** How many blocks the query reads, with the plan that a service's connections make. */
+  async function blocksOf(work: () => Promise<unknown>): Promise<number> {
+    const query = vi.spyOn(pg.Client.prototype, 'query');
+    await work();
+    const configs = query.mock.calls.map(([config]) => config as unknown as pg.QueryConfig);
+    query.mockRestore();
+    const [{ text = '', values = [] } = {}] = configs.filter((config) => config.name);
+    const literals = values.map((value) => (typeof value === 'string' ? `'${value}'` : value));
+    const client = await database.pool.connect();
+    try {
+      await client.query(`PREPARE measured AS ${text}`);
+      const { rows } = await client.query(
+        `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE measured ${literals.length > 0 ? `(${literals})` : ''}`,
+      );
+      await client.query('DEALLOCATE measured');
+      const [{ Plan: plan }] = rows[0]['QUERY PLAN'];
+      return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+    } finally {
+      client.release();
+    }
+  }
+
+  test('the keys, and the few records of another key, are found without reading the table', async () => {
+    await database.pool.query(
+      `INSERT INTO things SELECT gen_random_uuid(), $1, decode(repeat('00', 400), 'hex'), 'k2'
+       FROM generate_series(1, 10000)`,
+      [TENANT],
+    );
+    await insert(ringOf(OLD));
+    await database.pool.query('ANALYZE things');
+    const { rows } = await database.pool.query(
+      "SELECT pg_relation_size('things') / 8192 AS blocks",
+    );
+    expect(Number(rows[0].blocks)).toBeGreaterThan(500);
+    const table = things();
+    expect(await table.findKeyIds()).toEqual(['k1', 'k2']);
+    expect(await blocksOf(() => table.findKeyIds())).toBeLessThan(30);
+    expect(await blocksOf(() => table.findSealedWith('k1', 200, 0))).toBeLessThan(30);
+    expect(await blocksOf(() => table.findSealedWith('k0', 200, 0))).toBeLessThan(30);
+  });
+});
+
+describe('a rotation', () => {
+  test('of more than one batch by three processes at once wraps each record once', async () => {
+    await insertMany(ringOf(OLD), 450);
+    const both = ringOf(NEW, OLD);
+    const rotations = await Promise.all([1, 2, 3].map(() => rewrapTable(both, things())));
+    expect(rotations.reduce((sum, { rewrapped }) => sum + rewrapped, 0)).toBe(450);
+    expect(await rewrapTable(both, things())).toEqual({ rewrapped: 0, left: 0 });
+    expect(await keyIdsOpenedBy(ringOf(NEW))).toEqual(['k2']);
+  });
+
+  test('while processes still write with the old key loses nothing, and ends without it afterwards', async () => {
+    const [before, after] = [ringOf(OLD, NEW), ringOf(NEW, OLD)];
+    await insertMany(before, 50);
+    const writes = Promise.all([insertMany(before, 100), insertMany(after, 100)]);
+    await Promise.all([writes, rewrapTable(after, things())]);
+    // Before the last process with the earlier ring ends, each ring opens every record.
+    await keyIdsOpenedBy(before);
+    await keyIdsOpenedBy(after);
+    expect(await rewrapTables(after, [things()], () => {})).toBe(true);
+    expect(await keyIdsOpenedBy(ringOf(NEW))).toEqual(['k2']);
+  });
+
+  test('passes over a damaged and a locked record, wraps the others, and tells how many are left', async () => {
+    const [old, both] = [ringOf(OLD), ringOf(NEW, OLD)];
+    const [damaged, locked] = [await insert(old), await insert(old)];
+    await insertMany(old, 300);
+    const swapWrappedKey = `UPDATE things SET sealed = set_byte(sealed, 20, get_byte(sealed, 20) # 1)
+      WHERE id = $1`;
+    await database.pool.query(swapWrappedKey, [damaged]);
+    const holder = await database.pool.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM things WHERE id = $1 FOR UPDATE', [locked]);
+      expect(await rewrapTable(both, things())).toEqual({ rewrapped: 300, left: 2 });
+    } finally {
+      await holder.query('ROLLBACK');
+      holder.release();
+    }
+    expect(await rewrapTable(both, things())).toEqual({ rewrapped: 1, left: 1 });
+    const reported: object[] = [];
+    const isDone = await rewrapTables(both, [things()], (it) => void reported.push(it));
+    expect([isDone, reported]).toEqual([false, [{ table: 'things', rewrapped: 0, left: 1 }]]);
+  });
+
+  test('beside a service begins after the start, and ends when the service is closed', async () => {
+    await insertMany(ringOf(OLD), 450);
+    const both = ringOf(NEW, OLD);
+    const table = things();
+    const find = vi.spyOn(table, 'findSealedWith');
+    const { close } = await startRotation(both, [table], silentLog);
+    await expect.poll(() => find.mock.calls.length).toBeGreaterThan(0);
+    await close();
+    expect((await table.findKeyIds()).length).toBeGreaterThan(0);
+    expect(await rewrapTables(both, [things()], () => {})).toBe(true);
+  });
+
+  test('is refused with a ring that lacks the key of a record', async () => {
+    await insert(ringOf(OLD));
+    await expect(requireKeys(ringOf(NEW), [things()])).rejects.toThrow(SealError);
+    await expect(startRotation(ringOf(NEW), [things()], silentLog)).rejects.toThrow(SealError);
+    await expect(rewrapTable(ringOf(NEW), things())).rejects.toThrow(SealError);
+    await requireKeys(ringOf(NEW, OLD), [things()]);
+  });
+});
