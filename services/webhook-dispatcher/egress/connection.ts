@@ -96,11 +96,14 @@ export class Connection {
   }
 
   #send(exchange: Exchange): void {
+    if (!exchange.beginSending()) {
+      this.close();
+      return;
+    }
     this.#bytes = 0;
     this.#dataBytes = 0;
     this.#pieces = 0;
     this.#answer = new AnswerReader();
-    exchange.onSent();
     this.#transport.write(exchange.requestText());
   }
 

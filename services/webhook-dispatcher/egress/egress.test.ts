@@ -59,6 +59,28 @@ describe('posting a webhook', () => {
     expect(seen).toEqual([['POST', '/hook/application-booked', '1', '{"é":1}']]);
   });
 
+  it.each([
+    ['a new connection', 0],
+    ['a kept connection', 1],
+  ])('sends nothing over %s when the request must not be sent any more', async (_, before) => {
+    const seen: unknown[] = [];
+    const { url } = await receiver((request, response) => {
+      seen.push(request.url);
+      response.end();
+    });
+    const out = egress();
+    const to = { ...post, destinationUrl: url };
+    for (let n = 0; n < before; n += 1) await out.post(to);
+    let isSent = false;
+    const onSent = () => {
+      isSent = true;
+    };
+    expect(await out.post({ ...to, maySend: () => false, onSent })).toBeUndefined();
+    expect(isSent).toBe(false);
+    expect(await out.post({ ...to, maySend: () => true })).toMatchObject({ status: 200 });
+    expect(seen).toHaveLength(before + 1);
+  });
+
   it('reuses a connection, and opens another when the receiver has closed it', async () => {
     let connections = 0;
     const { server, url } = await receiver((_, response) => response.end('ok'));

@@ -8,7 +8,7 @@ import {
 import { nameServers, type Resolve } from '@creditlane/egress-rules/guarded-lookup';
 import { LRUCache } from 'lru-cache';
 import { ConnectionPool } from './connection-pool.ts';
-import { Exchange, type OnSent, type Outcome } from './exchange.ts';
+import { Exchange, type Outcome, type SendingHooks } from './exchange.ts';
 import { guardedDial } from './guarded-dial.ts';
 
 export interface EgressOptions extends EgressPolicy {
@@ -18,14 +18,13 @@ export interface EgressOptions extends EgressPolicy {
   readonly resolve?: Resolve;
 }
 
-export interface Post {
+export interface Post extends SendingHooks {
   readonly destinationId: string;
   readonly destinationUrl: string;
   /** Appended to the destination's URL, such as "/application-booked". */
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string;
-  readonly onSent?: OnSent;
 }
 
 const MAX_POOLS = 1_024;
@@ -56,7 +55,7 @@ export class Egress {
   /**
    * Posts one webhook and resolves to its outcome within the deadline. Resolves to `undefined` when
    * `close` ended the exchange, because its outcome then says nothing about the receiver, and without a
-   * request after `close`. Never rejects.
+   * request after `close` or when `maySend` said no. Never rejects.
    */
   async post({
     destinationId,
@@ -64,7 +63,7 @@ export class Egress {
     path,
     headers,
     body,
-    onSent,
+    ...hooks
   }: Post): Promise<Outcome | undefined> {
     let url: URL;
     try {
@@ -75,10 +74,10 @@ export class Egress {
       throw error;
     }
     if (this.#closed) return undefined;
-    const exchange = new Exchange({ url, headers, body }, this.#options.deadlineMs, onSent);
+    const exchange = new Exchange({ url, headers, body }, this.#options.deadlineMs, hooks);
     this.#poolOf(destinationId, url).carry(exchange);
     const outcome = await exchange.outcome;
-    return this.#closed && outcome.kind === 'failed' ? undefined : outcome;
+    return this.#closed && outcome?.kind === 'failed' ? undefined : outcome;
   }
 
   /** Closes all connections. Posts under way resolve to `undefined`. */

@@ -12,23 +12,31 @@ export interface ExchangeRequest {
   readonly body: string;
 }
 
-/** Called when the request's first byte is written to an open connection. */
-export type OnSent = () => void;
+export interface SendingHooks {
+  /**
+   * Asked just before the request's first byte is written to an open connection; false ends the exchange without a
+   * request. Dialling takes time, in which the right to send may have passed to another process.
+   */
+  readonly maySend?: (() => boolean) | undefined;
+  /** Called when the request's first byte is written. */
+  readonly onSent?: (() => void) | undefined;
+}
 
 export class Exchange {
-  readonly outcome: Promise<Outcome>;
-  readonly onSent: OnSent;
+  /** `undefined` when the request was not to be sent any more. */
+  readonly outcome: Promise<Outcome | undefined>;
+  readonly #hooks: SendingHooks;
   readonly #request: ExchangeRequest;
-  readonly #settle: (outcome: Outcome) => void;
+  readonly #settle: (outcome: Outcome | undefined) => void;
   readonly #deadline: NodeJS.Timeout;
   #isEnded = false;
   #onDeadline: () => void = () => {};
 
   /** `deadlineMs` covers waiting for a connection, connecting, sending, and reading the answer. */
-  constructor(request: ExchangeRequest, deadlineMs: number, onSent: OnSent = () => {}) {
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
+  constructor(request: ExchangeRequest, deadlineMs: number, hooks: SendingHooks = {}) {
+    const { promise, resolve } = Promise.withResolvers<Outcome | undefined>();
     this.outcome = promise;
-    this.onSent = onSent;
+    this.#hooks = hooks;
     this.#request = request;
     this.#settle = resolve;
     this.#deadline = setTimeout(() => {
@@ -46,8 +54,18 @@ export class Exchange {
     this.#onDeadline = listener;
   }
 
+  /** Call it just before the request is written. False when it must not be: the exchange has then ended. */
+  beginSending(): boolean {
+    if (this.#hooks.maySend?.() === false) {
+      this.end(undefined);
+      return false;
+    }
+    this.#hooks.onSent?.();
+    return true;
+  }
+
   /** The first end counts. */
-  end(outcome: Outcome): void {
+  end(outcome: Outcome | undefined): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     clearTimeout(this.#deadline);

@@ -43,8 +43,14 @@ export interface AttemptResult {
   readonly disables?: boolean;
 }
 
-/** Makes an attempt. `undefined` when none could be made: the delivery stays due, and no attempt is counted. */
-export type Attempt = (delivery: LeasedDelivery) => Promise<AttemptResult | undefined>;
+/**
+ * Makes an attempt, if `maySend` still allows it just before the request is written. `undefined` when none could
+ * be made: the delivery stays due, and no attempt is counted.
+ */
+export type Attempt = (
+  delivery: LeasedDelivery,
+  maySend: () => boolean,
+) => Promise<AttemptResult | undefined>;
 
 /** How an attempt ended: with a request to the destination, or with a reason why none can ever be sent. */
 type Ending =
@@ -54,10 +60,13 @@ type Ending =
 export function createAttempt(deps: AttemptDeps): Attempt {
   const { delaysMs, metrics, clock, random } = deps;
 
-  return async (delivery) => {
+  return async (delivery, maySend) => {
     const startedAt = clock();
     const span = startAttemptSpan(delivery);
-    const ending = await tryToSend(deps, delivery, startedAt, span.traceparent);
+    const ending = await tryToSend(deps, delivery, startedAt, {
+      traceparent: span.traceparent,
+      maySend,
+    });
     const outcome = outcomeOf(ending);
     endAttemptSpan(span, outcome);
     if (ending === undefined || outcome === undefined) return undefined;
@@ -78,7 +87,7 @@ async function tryToSend(
   deps: AttemptDeps,
   delivery: LeasedDelivery,
   startedAt: Date,
-  traceparent: string | undefined,
+  { traceparent, maySend }: { traceparent: string | undefined; maySend: () => boolean },
 ): Promise<Ending | undefined> {
   const { eventTypes, destinations, egress, metrics, log, clock } = deps;
   const { id, event, destinationId } = delivery;
@@ -105,6 +114,7 @@ async function tryToSend(
         eventType.signatureHeader,
       ),
       body,
+      maySend,
       onSent: () => {
         const { attempts, replays, recordedAt } = delivery;
         if (attempts === 0 && replays === 0) metrics.observeFirstByte(recordedAt, clock());

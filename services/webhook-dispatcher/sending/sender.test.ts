@@ -48,7 +48,7 @@ function start(state: 'delivered' | 'due' = 'delivered') {
     attempt,
     record,
     answer: () => attempted.resolve(),
-    add: (one: LeasedDelivery) => queue.add([one], performance.now()),
+    add: (one: LeasedDelivery, leasedAtMs = performance.now()) => queue.add([one], leasedAtMs),
     recording: () => vi.waitFor(() => expect(record).toHaveBeenCalledOnce()),
     async end() {
       attempted.resolve();
@@ -98,4 +98,17 @@ it('a delivery that failed and is leased again is attempted again', async () => 
   sender.add(leasedAgain);
   await sender.end();
   expect(sender.attempt).toHaveBeenCalledTimes(2);
+});
+
+it('a delivery may be sent while its lease lasts, and not any more after its end', async () => {
+  sender = start();
+  sender.add(delivery);
+  const [, maySend] = sender.attempt.mock.lastCall ?? [];
+  expect(maySend?.()).toBe(true);
+  // As if the process had been suspended: the latest lease of the delivery has ended.
+  sender.add(leasedAgain, performance.now() - 60_000);
+  expect(maySend?.()).toBe(false);
+  sender.add(leasedAgain);
+  expect(maySend?.()).toBe(true);
+  await sender.end();
 });
