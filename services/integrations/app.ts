@@ -91,7 +91,7 @@ export async function startIntegrations({
     integrationsRoutes(deps),
     accessRoutes({ ...deps, database }),
     enablementRoutes({ ...deps, owner: pool }),
-    destinationsRoutes({ ...deps, database }),
+    destinationsRoutes({ ...deps, database, log, metrics }),
     outboxRoutes({ pool, clock }),
   ];
   return { routes, relay, settled: () => relay.settled() };

@@ -185,6 +185,27 @@ describe('the webhooks of one application', () => {
   });
 });
 
+it('a destination whose secret cannot be opened fails alone, and is sent to once it can', async () => {
+  const unreadable = await fixture.addReceiver();
+  const other = await fixture.addReceiver();
+  const { destinations } = fixture.integrations;
+  const found = destinations.get(unreadable.destinationId);
+  if (found === undefined) throw new Error('the receiver has a destination');
+  destinations.set(unreadable.destinationId, { ...found, secrets: [] });
+  const { bus, clients } = await fixture.start({ RETRY_DELAYS: Array(20).fill('200ms').join() });
+  await bus.publish([fixture.event()]);
+  await until(() => expect(other.received).toHaveLength(1));
+  const attempts = async () => {
+    const webhooks = clients(WebhooksService, 'gateway');
+    const { deliveries } = await webhooks.listDeliveries({ limit: 10 }, operator);
+    return deliveries.flatMap((delivery) => delivery.attempts.map(({ failure }) => failure));
+  };
+  await expect.poll(attempts).toContain('secret_unreadable');
+  expect(unreadable.received).toEqual([]);
+  destinations.set(unreadable.destinationId, found);
+  await expect.poll(() => unreadable.received).toHaveLength(1);
+});
+
 describe('a receiver', () => {
   it.each<[string, Responder, object]>([
     ['hangs', hang, { status: 0, failure: 'deadline' }],

@@ -2553,7 +2553,7 @@ export type components = {
             durationMs: number;
             /** @description The status of your receiver's answer. */
             status?: number;
-            /** @description Why there is no complete answer, such as `deadline` or `econnrefused`. */
+            /** @description Why there is no complete answer, such as `deadline` or `econnrefused`; `secret_unreadable` when the platform could not read the signing secret, which *Rotate the secret* replaces. */
             failure?: string;
         };
         TestEvent: {

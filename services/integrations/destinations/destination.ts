@@ -1,6 +1,7 @@
 /** The rules for a webhook destination: its URL and its signing secret. */
 import { randomBytes } from 'node:crypto';
-import type { SealContext } from '@creditlane/crypto/envelope';
+import { type SealContext, SealError, unseal } from '@creditlane/crypto/envelope';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { describeRefusal } from '@creditlane/egress-rules/describe-refusal';
 import {
   checkEgressUrl,
@@ -31,6 +32,20 @@ export type SecretTable = 'destinations' | 'previous_secrets';
 /** The table, column, row and tenant that the ciphertext of a secret is bound to; ids in lower case. */
 export function secretContext(table: SecretTable, id: string, integrationId: string): SealContext {
   return { table, column: 'sealed_secret', row: id, tenant: integrationId };
+}
+
+/** The secret, or the error that says why it cannot be opened, which is a matter of its destination alone. */
+export function openSecret(
+  keyRing: KeyRing,
+  sealed: Uint8Array,
+  context: SealContext,
+): Buffer | SealError {
+  try {
+    return unseal(keyRing, sealed, context);
+  } catch (error) {
+    if (error instanceof SealError) return error;
+    throw error;
+  }
 }
 
 /**

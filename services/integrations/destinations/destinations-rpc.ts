@@ -1,11 +1,13 @@
 /** DestinationsService: tells the webhook dispatcher which destinations receive an event, and their secrets. */
-import { unseal } from '@creditlane/crypto/envelope';
+import type { SealContext } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { DestinationsService } from '@creditlane/proto/integrations/v1/integrations_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import type { Clock } from '@creditlane/runtime/clock';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import {
   findDestinations,
   findRecipients,
@@ -13,17 +15,21 @@ import {
   type RecipientRow,
 } from '../store/destinations.ts';
 import type { DestinationRow } from '../tables.ts';
-import { secretContext } from './destination.ts';
+import { openSecret, secretContext } from './destination.ts';
 
 export interface DestinationsDeps {
   database: Database;
+  log: Log;
+  metrics: Metrics;
   /** Opens the signing secrets. */
   keyRing: KeyRing;
   clock: Clock;
 }
 
 /** The routes of DestinationsService to mount. */
-export function destinationsRoutes({ database, keyRing, clock }: DestinationsDeps): ServiceRoutes {
+export function destinationsRoutes(deps: DestinationsDeps): ServiceRoutes {
+  const { database, clock } = deps;
+  const unsealSecrets = secretsUnsealer(deps);
   return implement(
     DestinationsService,
     translateDatabaseErrors({
@@ -44,7 +50,7 @@ export function destinationsRoutes({ database, keyRing, clock }: DestinationsDep
           integrationId: row.integrationId,
           url: row.url,
           revision: row.revision,
-          secrets: unsealSecrets(keyRing, row),
+          secrets: unsealSecrets(row),
         }));
         return { destinations };
       },
@@ -52,18 +58,34 @@ export function destinationsRoutes({ database, keyRing, clock }: DestinationsDep
   );
 }
 
-/** The secrets that sign the destination's webhooks, newest first. */
-function unsealSecrets(keyRing: KeyRing, row: DestinationRow): Buffer[] {
-  const { id, integrationId, sealedSecret, previousSecrets } = row;
-  const newest = unseal(keyRing, sealedSecret, secretContext('destinations', id, integrationId));
-  const previous = previousSecrets.map((secret) =>
-    unseal(
-      keyRing,
-      secret.sealedSecret,
-      secretContext('previous_secrets', secret.id, integrationId),
-    ),
+/**
+ * Returns a function that opens the secrets that sign a destination's webhooks, newest first. A secret that cannot
+ * be opened is left out and reported, so that it fails for its own destination only; without the newest one there
+ * are none, because nothing can be signed as the receiver expects.
+ */
+function secretsUnsealer({ keyRing, log, metrics }: DestinationsDeps) {
+  const unreadable = metrics.counter(
+    'unreadable_destination_secrets_total',
+    'Reads of signing secrets that could not be opened, by attempts at webhooks.',
   );
-  return [newest, ...previous];
+  const tryUnseal = (destinationId: string, sealed: Uint8Array, context: SealContext): Buffer[] => {
+    const secret = openSecret(keyRing, sealed, context);
+    if (secret instanceof Buffer) return [secret];
+    unreadable.inc();
+    const { table } = context;
+    log.error({ err: secret, destinationId, table }, 'a signing secret cannot be opened');
+    return [];
+  };
+  return ({ id, integrationId, sealedSecret, previousSecrets }: DestinationRow): Buffer[] => {
+    const context = secretContext('destinations', id, integrationId);
+    const newest = tryUnseal(id, sealedSecret, context);
+    if (newest.length === 0) return [];
+    const previous = previousSecrets.flatMap((secret) => {
+      const place = secretContext('previous_secrets', secret.id, integrationId);
+      return tryUnseal(id, secret.sealedSecret, place);
+    });
+    return [...newest, ...previous];
+  };
 }
 
 function toRecipient({ destination_id, revision }: RecipientRow) {

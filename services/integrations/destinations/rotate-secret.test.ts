@@ -63,6 +63,15 @@ test('the new secret signs first, and the earlier one beside it until the overla
   expect(await liveSecrets()).toEqual([secret]);
 });
 
+test('a secret that cannot be opened is replaced without an overlap', async () => {
+  await fixture.sql.query(`UPDATE destinations SET sealed_secret = '\\x00' WHERE id = $1`, [
+    destinationId,
+  ]);
+  expect(await liveSecrets()).toEqual([]);
+  const { secret } = await rotate(24);
+  expect(await liveSecrets()).toEqual([secret]);
+});
+
 test('an earlier secret is deleted from the database after its overlap, and not before', async () => {
   await rotate(1);
   await runPurge(fixture.sql, purgePreviousSecrets);

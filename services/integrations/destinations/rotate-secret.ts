@@ -1,6 +1,6 @@
 /** Rotates the signing secret of an integration's webhook destination. */
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { seal, unseal } from '@creditlane/crypto/envelope';
+import { seal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
@@ -20,7 +20,7 @@ import {
   lockSecret,
   replaceSecret,
 } from '../store/previous-secrets.ts';
-import { makeSigningSecret, secretContext } from './destination.ts';
+import { makeSigningSecret, openSecret, secretContext } from './destination.ts';
 
 /** Each earlier secret adds 48 bytes to the header of every webhook. */
 const MAX_PREVIOUS_SECRETS = 3;
@@ -60,17 +60,16 @@ export async function rotateSecret(
     }
     const { destinationId } = current;
     const currentContext = secretContext('destinations', destinationId, integrationId);
-    const replaced = unseal(keyRing, current.sealedSecret, currentContext);
-    const id = newId();
-    await insertPreviousSecret(tx, {
-      id,
-      destinationId,
-      integrationId,
-      sealedSecret: seal(keyRing, replaced, secretContext('previous_secrets', id, integrationId)),
-      sealedWith: keyRing.currentId,
-      replacedAt: now,
-      signsUntil,
-    });
+    const replaced = openSecret(keyRing, current.sealedSecret, currentContext);
+    // A secret that cannot be opened has signed nothing: the new one replaces it without an overlap.
+    if (replaced instanceof Buffer) {
+      const id = newId();
+      const context = secretContext('previous_secrets', id, integrationId);
+      const sealedSecret = seal(keyRing, replaced, context);
+      const sealedWith = keyRing.currentId;
+      const row = { id, destinationId, integrationId, sealedSecret, sealedWith };
+      await insertPreviousSecret(tx, { ...row, replacedAt: now, signsUntil });
+    }
     if ((await limitPreviousSecrets(tx, destinationId, signsUntil, now)) > MAX_PREVIOUS_SECRETS) {
       throw conflict(
         'too_many_secrets',

@@ -40,6 +40,37 @@ describe('a destination', () => {
     expect(secrets).toEqual([first.secret.slice('whsec_'.length)]);
   });
 
+  test('whose secret cannot be opened has none, is named in the log, and leaves others readable', async () => {
+    const damaged = await set(url);
+    const other = await fixture.integrations.setDestination(
+      { integrationId: await registerTestIntegration(fixture), url },
+      asPlatform,
+    );
+    await fixture.sql.query(
+      'UPDATE destinations SET sealed_secret = set_byte(sealed_secret, 40, 255 - get_byte(sealed_secret, 40)) WHERE id = $1',
+      [damaged.destinationId],
+    );
+    const ids = [damaged.destinationId, other.destinationId];
+    const { destinations } = await fixture.destinations.getDestinations(
+      { destinationIds: ids },
+      asDispatcher,
+    );
+    const counts = destinations.map(({ destinationId, secrets }) => [
+      destinationId,
+      secrets.length,
+    ]);
+    expect(new Map(counts as [string, number][])).toEqual(
+      new Map([
+        [damaged.destinationId, 0],
+        [other.destinationId, 1],
+      ]),
+    );
+    const lines = fixture.lines.filter((line) =>
+      line.includes('a signing secret cannot be opened'),
+    );
+    expect(lines.map((line) => JSON.parse(line).destinationId)).toEqual([damaged.destinationId]);
+  });
+
   test('set by several requests at once is one destination with one secret', async () => {
     const answers = await Promise.all([set(url), set(url), set(url), set(url)]);
     expect(new Set(answers.map(({ destinationId }) => destinationId)).size).toBe(1);

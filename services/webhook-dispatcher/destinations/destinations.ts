@@ -30,9 +30,12 @@ export interface Destination {
   /** Grows each time that the destination is set. */
   readonly revision: number;
   readonly url: string;
-  /** The live secrets, newest first. */
+  /** The live secrets, newest first; none when the newest cannot be opened. */
   readonly keys: readonly KeyObject[];
 }
+
+/** Why nothing can be sent to a destination without keys. */
+export const SECRET_UNREADABLE = 'secret_unreadable';
 
 /** A destination to look up, and the trace of the attempt that needs it. */
 interface DestinationLookup {

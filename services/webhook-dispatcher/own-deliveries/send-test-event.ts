@@ -13,7 +13,7 @@ import type { Call } from '@creditlane/rpc/call';
 import { conflict, internal, invalid, resourceExhausted, unavailable } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
-import type { Destinations } from '../destinations/destinations.ts';
+import { type Destinations, SECRET_UNREADABLE } from '../destinations/destinations.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Outcome } from '../egress/exchange.ts';
 import type { Recipient, WebhookEventType } from '../events/webhook-event-type.ts';
@@ -94,6 +94,8 @@ export class TestEvents {
   }
 }
 
+const UNREADABLE: Outcome = { kind: 'failed', reason: SECRET_UNREADABLE };
+
 async function post(
   { destinations, eventTypes, egress, clock, newId }: TestEventDeps,
   destinationId: string,
@@ -116,7 +118,7 @@ async function post(
   const startedAt = clock();
   const timestampS = Math.floor(startedAt.getTime() / 1_000);
   const message = { id: webhookId, timestampS, body, sequence: 1 };
-  const outcome = await egress.post({
+  const request = () => ({
     destinationId,
     destinationUrl: destination.url,
     path: eventType.path,
@@ -127,6 +129,8 @@ async function post(
     },
     body,
   });
+  const isSignable = destination.keys.length > 0;
+  const outcome = isSignable ? await egress.post(request()) : UNREADABLE;
   if (outcome === undefined) throw unavailable('the webhook dispatcher is shutting down');
   const durationMs = clock().getTime() - startedAt.getTime();
   return { webhookId, revision: destination.revision, outcome, durationMs };

@@ -3,7 +3,7 @@ import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
-import type { Destinations } from '../destinations/destinations.ts';
+import { type Destinations, SECRET_UNREADABLE } from '../destinations/destinations.ts';
 import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Outcome } from '../egress/exchange.ts';
@@ -99,6 +99,12 @@ async function tryToSend(
     // Grants are not checked again: the grants at intake decided who receives the event.
     if (destination === undefined) return { kind: 'unsendable', reason: 'destination_removed' };
 
+    const { revision } = destination;
+    if (destination.keys.length === 0) {
+      // Tried again like a failure of the receiver: the operator restores the key, or the owner rotates the secret.
+      const outcome: Outcome = { kind: 'failed', reason: SECRET_UNREADABLE };
+      return { kind: 'exchanged', outcome, revision };
+    }
     const stored = storedBody(delivery);
     const { body, mismatch } = stored ?? (await renderBody(eventType, delivery, traceparent));
     if (mismatch !== undefined) return { kind: 'unsendable', reason: mismatch };
@@ -120,7 +126,7 @@ async function tryToSend(
         if (attempts === 0 && replays === 0) metrics.observeFirstByte(recordedAt, clock());
       },
     });
-    return outcome && { kind: 'exchanged', outcome, revision: destination.revision };
+    return outcome && { kind: 'exchanged', outcome, revision };
   } catch (err) {
     if (err instanceof ContentLostError) return { kind: 'unsendable', reason: err.reason };
     // The receiver did not cause the failure, so no attempt is counted.

@@ -683,7 +683,7 @@ export declare type Destination = Message<"creditlane.integrations.v1.Destinatio
   url: string;
 
   /**
-   * The live signing secrets of 32 bytes each, newest first; four at most.
+   * The live signing secrets of 32 bytes each, newest first; four at most. None when the newest cannot be opened.
    *
    * @generated from field: repeated bytes secrets = 4;
    */
