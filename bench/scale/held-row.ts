@@ -1,0 +1,92 @@
+/** 1,000 writes at once of a row that another session holds, while other calls of the replica go on. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { prepareDatabases } from '@creditlane/platform/databases';
+import { makeSecrets } from '@creditlane/platform/secrets';
+import { type Database, openDatabase } from '@creditlane/postgres/database';
+import type { Queryable } from '@creditlane/postgres/query';
+import { defineStatement } from '@creditlane/postgres/statement';
+import { createLog } from '@creditlane/runtime/telemetry/log';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import pg from 'pg';
+import { runSql } from '../data/sql.ts';
+import { summarizeTimes } from '../load/latency.ts';
+import { measureScale, type Scale } from '../scale-subject.ts';
+
+const WRITERS = 1_000;
+const POOL_SIZE = 10;
+const STAGE_MS = 5_000;
+const EVERY_MS = 50;
+const LOCK_TIMEOUT_MS = 2_000;
+/** The least that a single late call may take: the machine has other work, too. */
+const MAX_P99_MS = 500;
+
+const HELD = 1;
+const OTHER = 2;
+const write = defineStatement('row_write', 'UPDATE rows SET writes = writes + 1 WHERE id = $1');
+
+type Call = (db: Queryable, id: number) => Promise<unknown>;
+const writeRow: Call = (db, id) => write.run(db, [id]);
+
+async function measure(scale: Scale): Promise<void> {
+  const { decisions: url } = await prepareDatabases(await scale.startPostgres(), makeSecrets());
+  const database = await openDatabase({
+    url,
+    name: 'bench',
+    poolSize: POOL_SIZE,
+    lockTimeoutMs: LOCK_TIMEOUT_MS,
+    log: createLog('bench', { level: 'error', pretty: true }),
+    metrics: new Metrics(),
+    entities: [],
+    migrations: [],
+  });
+  scale.closers.add('database', () => database.close());
+  await runSql(url, 'CREATE TABLE rows (id int PRIMARY KEY, writes int)');
+  await runSql(url, 'INSERT INTO rows VALUES ($1, 0), ($2, 0)', [HELD, OTHER]);
+  const inTurn: Call = (db, id) => database.rowTurns.run(`${id}`, () => writeRow(db, id));
+
+  const holder = new pg.Client({ connectionString: url });
+  await holder.connect();
+  scale.closers.add('session that holds the row', () => holder.end());
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM rows WHERE id = $1 FOR UPDATE', [HELD]);
+  await callWhileHeld(scale, database, 'without turns', writeRow);
+  const others = await callWhileHeld(scale, database, 'in turns', inTurn);
+  scale.limit('refused calls of others', others.refused, 0);
+  scale.limit('p99 of others', others.p99, MAX_P99_MS, 'ms');
+  scale.limit('p99 of the reserved connections', others.reservedP99, MAX_P99_MS, 'ms');
+  await holder.query('ROLLBACK');
+}
+
+/** WRITERS clients write the held row, each again when it is refused; another row is written at a fixed rate. */
+async function callWhileHeld(scale: Scale, { pool, reserved }: Database, name: string, call: Call) {
+  let isOver = false;
+  const crowd = Array.from({ length: WRITERS }, async () => {
+    while (!isOver) await call(pool, HELD).catch(() => undefined);
+  });
+  let refused = 0;
+  const time = async (work: () => Promise<unknown>) => {
+    const startedMs = performance.now();
+    await work().catch(() => {
+      refused += 1;
+    });
+    return Math.round(performance.now() - startedMs);
+  };
+  const others: Promise<number>[] = [];
+  const ofReserved: Promise<number>[] = [];
+  const untilMs = performance.now() + STAGE_MS;
+  while (performance.now() < untilMs) {
+    others.push(time(() => call(pool, OTHER)));
+    ofReserved.push(time(() => writeRow(reserved, OTHER)));
+    await delay(EVERY_MS);
+  }
+  const { p50, p99 } = summarizeTimes(await Promise.all(others));
+  const { p99: reservedP99 } = summarizeTimes(await Promise.all(ofReserved));
+  isOver = true;
+  await Promise.all(crowd);
+  scale.print(
+    `${name}: others p50 ${p50} ms, p99 ${p99} ms, ${refused} refused; reserved connections p99 ${reservedP99} ms`,
+  );
+  return { p99, reservedP99, refused };
+}
+
+await measureScale(measure);
