@@ -25,7 +25,8 @@ export interface ReadDocumentDeps extends Pick<Database, 'pool' | 'rowTurns'> {
 
 /**
  * The PDF, which never shows the whole social insurance number: whoever holds the link reads it without an API key.
- * @throws Fault `link_expired` or `link_invalid`; `credit_file_not_found` for a link of a file that was purged or erased
+ * @throws Fault `link_expired` or `link_invalid`; `credit_file_not_found` for a link of a file that was purged or erased;
+ *   `document_too_large`
  */
 export async function readDocument(
   { pool, rowTurns, keyRing, documentLinkKey, render, clock }: ReadDocumentDeps,

@@ -618,7 +618,7 @@ export type paths = {
         };
         /**
          * Open a credit file as a PDF
-         * @description What `signedPdfUrl` of a credit file leads to: the file as a PDF in the file's language. Takes no key: the link is signed, opens this file alone, and only for 15 minutes, so treat it like the file itself. A link that is too old is 403 `link_expired`, one that was altered 403 `link_invalid`, one whose file is no longer kept 404 `credit_file_not_found`, and one that is being opened twice already 429 `too_many_under_way`.
+         * @description What `signedPdfUrl` of a credit file leads to: the file as a PDF in the file's language. Takes no key: the link is signed, opens this file alone, and only for 15 minutes, so treat it like the file itself. A link that is too old is 403 `link_expired`, one that was altered 403 `link_invalid`, one whose file is no longer kept 404 `credit_file_not_found`, one whose document is too large 404 `document_too_large`, and one that is being opened twice already 429 `too_many_under_way`.
          */
         get: operations["readCreditFileDocument"];
         put?: never;
@@ -5054,21 +5054,13 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The file is no longer kept. */
+            /** @description The file is no longer kept, or its document is too large. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "status": 404,
-                     *       "message": "There is no such credit file.",
-                     *       "code": "credit_file_not_found",
-                     *       "requestId": "0198c0de-7f5a-7c3e-9d61-3f3f0f2a9b11"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Error"];
                     "application/problem+json": components["schemas"]["Problem"];
                 };

@@ -4,7 +4,7 @@ import { DocumentRenderer } from './document-renderer.ts';
 import { drawCreditFile } from './draw-credit-file.ts';
 import { fileWithTrades, NO_HIT_FILE, WHOLE_FILE } from './test-credit-files.ts';
 
-const LIMITS = { threads: 1, queued: 1, timeLimitMs: 60_000 };
+const LIMITS = { threads: 1, queued: 1, timeLimitMs: 60_000, maxBytes: 4_000_000 };
 const process = createTestProcess('credit-file');
 const { metrics } = process;
 const renderer = new DocumentRenderer(process, LIMITS);
@@ -31,6 +31,13 @@ test('a document above the time limit is refused', async () => {
   });
   await limited.close();
   expect(await metrics.text()).toContain('outcome="timed_out"');
+});
+
+test('a document that is larger than an answer may be is refused', async () => {
+  const limited = new DocumentRenderer(process, { ...LIMITS, maxBytes: 1_000 });
+  await expect(limited.render(NO_HIT_FILE)).rejects.toMatchObject({ code: 'document_too_large' });
+  await limited.close();
+  expect(await metrics.text()).toContain('outcome="too_large"');
 });
 
 test('a file that cannot be drawn fails alone', async () => {

@@ -1,5 +1,5 @@
 /** Renders credit files as PDFs in threads of their own, so that a long file does not hold up other calls. */
-import { unavailable } from '@creditlane/rpc/fault';
+import { notFound, unavailable } from '@creditlane/rpc/fault';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { Piscina } from 'piscina';
@@ -12,13 +12,20 @@ interface RendererLimits {
   queued: number;
   /** From the request to the document, the wait in the queue included. */
   timeLimitMs: number;
+  /** The most bytes of a document. */
+  maxBytes: number;
 }
 
 /**
  * A file of 200 trades takes 0.4 s of CPU in a thread that has rendered before, and 1 s in a new one, so the
- * last of the queue waits some 5 s.
+ * last of the queue waits some 5 s. An answer between services has 4 MiB at most.
  */
-const LIMITS: RendererLimits = { threads: 2, queued: 20, timeLimitMs: 10_000 };
+const LIMITS: RendererLimits = {
+  threads: 2,
+  queued: 20,
+  timeLimitMs: 10_000,
+  maxBytes: 4_000_000,
+};
 const THREAD = {
   /** A thread ends when no document was asked for in this time. */
   idleTimeout: 30_000,
@@ -29,7 +36,7 @@ const THREAD = {
   resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 },
 };
 
-type Outcome = 'rendered' | 'queue_full' | 'timed_out' | 'failed';
+type Outcome = 'rendered' | 'queue_full' | 'timed_out' | 'too_large' | 'failed';
 
 export class DocumentRenderer {
   readonly #pool;
@@ -58,7 +65,8 @@ export class DocumentRenderer {
 
   /**
    * The PDF of a file, in the file's language.
-   * @throws {Fault} `unavailable` when too many documents wait or the time limit passes; its thread is ended.
+   * @throws {Fault} `unavailable` when too many documents wait or the time limit passes, whose thread is ended;
+   * `document_too_large`
    */
   async render(file: CreditFile): Promise<Uint8Array> {
     const end = this.#durations.startTimer();
@@ -67,15 +75,21 @@ export class DocumentRenderer {
       throw unavailable('too many documents are being made at the moment');
     }
     const signal = AbortSignal.timeout(this.#limits.timeLimitMs);
+    let pdf: Uint8Array;
     try {
-      const pdf = await this.#pool.run(file, { signal });
-      end({ outcome: 'rendered' satisfies Outcome });
-      return pdf;
+      pdf = await this.#pool.run(file, { signal });
     } catch (error) {
       end({ outcome: (signal.aborted ? 'timed_out' : 'failed') satisfies Outcome });
       if (signal.aborted) throw unavailable('the document took too long to make', 5, error);
       throw error;
     }
+    const isTooLarge = pdf.byteLength > this.#limits.maxBytes;
+    end({ outcome: (isTooLarge ? 'too_large' : 'rendered') satisfies Outcome });
+    if (!isTooLarge) return pdf;
+    throw notFound(
+      'document_too_large',
+      'The document is too large. Read the credit file instead.',
+    );
   }
 
   /** Ends the threads. A document that is being rendered is lost. */

@@ -16,6 +16,14 @@ export function hitTypeOf(file: CreditFile): HitType | undefined {
   return file.hitType ?? (hasContents(file) ? 'HIT' : undefined);
 }
 
+/** Less than the 4 MiB that an answer between services may have. A file with 200 trades has 0.15 MiB. */
+const MAX_FILE_BYTES = 3 * 1_024 * 1_024;
+
+/** Whether a file could be stored but never be read. */
+export function isTooLarge(file: CreditFile): boolean {
+  return Buffer.byteLength(JSON.stringify(file)) > MAX_FILE_BYTES;
+}
+
 /** The bureau's file with what it lacks: the id of the stored file for a bureau that gives none, and the date. */
 export function completeFile(
   file: CreditFile & { hitType: HitType },

@@ -181,6 +181,21 @@ test.each([
   },
 );
 
+test('a file that is too large to be read fails its pull, and the largest other one is read', async () => {
+  const { service, applicant } = fixture;
+  const other = await addApplicant(service);
+  const fileOf = (bytes: number) => fileAnswer({ trades: [{ accountNumber: 'x'.repeat(bytes) }] });
+  const limit = 3 * 1_024 * 1_024;
+  answerWith(fileOf(limit));
+  await request(service, applicant);
+  const { pull, state } = await readEnded(service, applicant);
+  expect([state, pull?.failure]).toEqual(['FAILED', FailureReason.MALFORMED_ANSWER]);
+  answerWith(fileOf(limit - 1_000));
+  await request(service, other);
+  const { file } = await readEnded(service, other);
+  expect(file?.trades?.[0]?.accountNumber).toHaveLength(limit - 1_000);
+});
+
 test('a pull whose owner died before it sent the inquiry is taken over, and sent once', async () => {
   const { service, applicant } = fixture;
   // The owner's process still runs, and renews the lease, so another process takes the pull over.

@@ -38,7 +38,7 @@ import {
   type OwnedPull,
   postponePull,
 } from '../store/pull-states.ts';
-import { type CompleteFile, completeFile, hitTypeOf } from './complete-file.ts';
+import { type CompleteFile, completeFile, hitTypeOf, isTooLarge } from './complete-file.ts';
 import { type Consent, consentOf, type Failure, type PullRow } from './pull.ts';
 
 export interface RunPullDeps extends LeaseTimes {
@@ -213,6 +213,10 @@ function endingOf(
   const { answer } = outcome;
   if (answer.kind === 'file') {
     onUnknownCodes(source, answer.unknownCodes);
+    if (isTooLarge(answer.file)) {
+      log.warn({ pullId, source }, 'the file in the answer of a bureau is too large to be read');
+      return failed('MALFORMED_ANSWER', true);
+    }
     const hitType = hitTypeOf(answer.file);
     if (hitType !== undefined) return { state: 'COMPLETE', file: { ...answer.file, hitType } };
     log.warn(

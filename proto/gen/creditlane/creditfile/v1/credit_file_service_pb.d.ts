@@ -601,8 +601,8 @@ export declare const CreditFileService: GenService<{
   },
   /**
    * Returns the PDF of a file, for the holder of a signed link. The error is PERMISSION_DENIED with code
-   * "link_expired" or "link_invalid", or NOT_FOUND with code "credit_file_not_found" once the file was purged or
-   * erased.
+   * "link_expired" or "link_invalid", NOT_FOUND with code "credit_file_not_found" once the file was purged or
+   * erased, or "document_too_large".
    *
    * @generated from rpc creditlane.creditfile.v1.CreditFileService.ReadDocument
    */
