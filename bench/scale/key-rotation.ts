@@ -1,0 +1,119 @@
+/** The applications service starts, and ends a rotation of the key ring, with 5,000,000 applicants. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { applications } from '@creditlane/applications/service';
+import { seal } from '@creditlane/crypto/envelope';
+import { KeyRing } from '@creditlane/crypto/key-ring';
+import { createInProcessBus } from '@creditlane/events/in-process-bus';
+import { prepareDatabases } from '@creditlane/platform/databases';
+import { makeSecrets } from '@creditlane/platform/secrets';
+import { Closers } from '@creditlane/runtime/closers';
+import { Health } from '@creditlane/runtime/health';
+import { readSettings } from '@creditlane/runtime/setting';
+import { createLog } from '@creditlane/runtime/telemetry/log';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import { localSettings } from '@creditlane/service/settings';
+import { startService } from '@creditlane/service/start-service';
+import { runSql } from '../data/sql.ts';
+import { measureScale, type Scale } from '../scale-subject.ts';
+
+const APPLICANTS = 5_000_000;
+/** Rows of a statement. */
+const ROWS = 500_000;
+/** What replicas with the earlier ring have written beside the rotation. */
+const LEFT = 1_000;
+const MAX_START_MS = 5_000;
+const MAX_ROTATION_MS = 10_000;
+const WATCHED_MS = 60_000;
+const RETAILER_ID = randomUUID();
+
+const OLD = `k1:${randomBytes(32).toString('base64')}`;
+const NEW = `k2:${randomBytes(32).toString('base64')}`;
+
+async function measure(scale: Scale): Promise<void> {
+  const adminUrl = await scale.startPostgres();
+  const url = (await prepareDatabases(adminUrl, makeSecrets())).applications;
+  await (await start(url, `${OLD},${NEW}`)).close();
+
+  scale.print(`inserting ${APPLICANTS} applicants of the new key and ${LEFT} of the old one`);
+  const admin = new URL(adminUrl);
+  admin.pathname = new URL(url).pathname;
+  for (let count = 0; count < APPLICANTS; count += ROWS) await insertApplicants(admin.href);
+  await insertSealed(url, KeyRing.parse(OLD));
+  await runSql(url, 'ANALYZE applicants');
+  await runSql(adminUrl, 'CHECKPOINT');
+
+  const scanStartedMs = performance.now();
+  await runSql(url, `SELECT id FROM applicants WHERE sealed_with <> 'k2' LIMIT 200`);
+  const scanMs = Math.round(performance.now() - scanStartedMs);
+  scale.print(`reading the table for records of another key: ${scanMs} ms`);
+
+  const rotating = await start(url, `${NEW},${OLD}`);
+  scale.limit('start of the service', rotating.startMs, MAX_START_MS, 'ms');
+  const rotatedMs = await untilRotated(url);
+  scale.limit(`rotation of ${LEFT} records`, rotatedMs, MAX_ROTATION_MS, 'ms');
+  await rotating.close();
+  const rotated = await start(url, NEW);
+  scale.limit('start without the old key', rotated.startMs, MAX_START_MS, 'ms');
+  await rotated.close();
+}
+
+/** Starts the service as a process does, with its migrations. */
+async function start(url: string, keys: string) {
+  const closers = new Closers();
+  const log = createLog('bench', { level: 'error', pretty: true });
+  const env = {
+    DATABASE_URL: url,
+    KEY_RING: keys,
+    REQUEST_DIGEST_KEY: randomBytes(32).toString('base64'),
+  };
+  const values = readSettings(env, localSettings(applications));
+  const process = { log, closers, metrics: new Metrics(), health: new Health() };
+  const startedMs = performance.now();
+  await startService(applications, values, { process, bus: createInProcessBus({ consumers: {} }) });
+  return { startMs: performance.now() - startedMs, close: () => closers.close() };
+}
+
+/** Applicants whose fields nothing opens, without their applications. */
+async function insertApplicants(adminUrl: string): Promise<void> {
+  await runSql(
+    `${adminUrl}?options=-c%20session_replication_role%3Dreplica`,
+    `INSERT INTO applicants (id, application_id, role, sealed, sealed_with)
+     SELECT gen_random_uuid(), gen_random_uuid(), 'PRIMARY', decode(repeat('00', 400), 'hex'), 'k2'
+     FROM generate_series(1, $1)`,
+    [ROWS],
+  );
+}
+
+async function insertSealed(url: string, ring: KeyRing): Promise<void> {
+  await runSql(url, `INSERT INTO retailers (id, name) VALUES ($1, 'Harbour Motors')`, [
+    RETAILER_ID,
+  ]);
+  const ids = Array.from({ length: LEFT }, () => randomUUID());
+  await runSql(
+    url,
+    `INSERT INTO applications (id, retailer_id, type, status, created_at)
+     SELECT unnest($1::uuid[]), $2, 'APPROVAL', 'DRAFT', now()`,
+    [ids, RETAILER_ID],
+  );
+  const place = { table: 'applicants', column: 'sealed', tenant: RETAILER_ID };
+  const sealed = ids.map((row) => seal(ring, Buffer.from(row), { ...place, row }));
+  await runSql(
+    url,
+    `INSERT INTO applicants (id, application_id, role, sealed, sealed_with)
+     SELECT id, id, 'PRIMARY', sealed, 'k1' FROM unnest($1::uuid[], $2::bytea[]) AS it (id, sealed)`,
+    [ids, sealed],
+  );
+}
+
+/** How long it took until no applicant named the old key. */
+async function untilRotated(url: string): Promise<number> {
+  const startedMs = performance.now();
+  for (;;) {
+    const left = await runSql(url, `SELECT FROM applicants WHERE sealed_with = 'k1' LIMIT 1`);
+    const elapsedMs = performance.now() - startedMs;
+    if (left.length === 0) return elapsedMs;
+    if (elapsedMs > WATCHED_MS) return Number.POSITIVE_INFINITY;
+  }
+}
+
+await measureScale(measure);
