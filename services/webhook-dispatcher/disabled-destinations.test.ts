@@ -157,7 +157,9 @@ it('while a delivery to a disabled destination is locked, results of others are 
   await settled();
   const holder = await fixture.sql.connect();
   await holder.query('BEGIN');
-  await holder.query(`SELECT FROM deliveries WHERE state = 'due' FOR UPDATE`);
+  const { rows: locked } = await holder.query(
+    `SELECT id FROM deliveries WHERE state = 'due' FOR UPDATE`,
+  );
 
   gone.respondWith(answer(410));
   const deliveredToOther = async () => {
@@ -177,7 +179,8 @@ it('while a delivery to a disabled destination is locked, results of others are 
     `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
        fence)
      SELECT gen_random_uuid(), gen_random_uuid(), destination_id, application_id, 2, 'waiting', false, 0
-     FROM deliveries WHERE state = 'due'`,
+     FROM deliveries WHERE id = $1`,
+    [locked[0].id],
   );
   await holder.query('COMMIT');
   holder.release();
