@@ -11,7 +11,7 @@ import { startScalePlatform } from '../platform/scale-platform.ts';
 import { measureScale, type Scale } from '../scale-subject.ts';
 
 const PENDING = 500_000;
-const KEPT = 5_000_000;
+const KEPT = 2_000_000;
 /** Rows of a statement. */
 const ROWS = 500_000;
 const BEFORE_MS = 10_000;
@@ -19,7 +19,7 @@ const EVERY_MS = 50;
 /** How much later the webhooks of another destination may come. */
 const MAX_ADDED_MS = 1_000;
 /** A webhook that has not come by then will not. */
-const WATCHED_MS = 120_000;
+const WATCHED_MS = 600_000;
 
 interface Tenant {
   key: string;
