@@ -109,6 +109,15 @@ describe('an answer without a report', () => {
     expect(answer).toMatchObject({ kind: 'refused', reason: 'credentials' });
   });
 
+  test('is a refusal with the code of the element that an operator names', () => {
+    const { transUnion: tables } = readCodeTables(
+      'transunion: { elements: { errorCode: Number }, error: { X1: credentials } }',
+    );
+    const body = error('X1').replaceAll('Code>', 'ErrorNumber>');
+    const answer = readTransUnionAnswer(Buffer.from(body), { tables, partialDateDay: 1 });
+    expect(answer).toMatchObject({ reason: 'credentials', code: 'X1', description: 'WORDS' });
+  });
+
   test('but with an empty one is a refusal, too', () => {
     const body = error('X1').replace('</REL4Report>', '<TU_FFR_Report/></REL4Report>');
     expect(readAnswer('transunion', body)).toMatchObject({ kind: 'refused', code: 'X1' });

@@ -31,7 +31,7 @@ function readRoot(root: XmlElement, options: AnswerValueOptions): BureauAnswer {
   if (isError) {
     // The bureau did not look for the person, or could not: no file says so.
     if (creditFile.hitType !== 'HIT' && !hasContents(file)) return readError(error, options);
-    values.leaveOut(report, 'Errors', codeOf(error));
+    values.leaveOut(report, 'Errors', codeOf(error, options));
   }
   return { kind: 'file', file: creditFile, unknownCodes: values.unknownCodes };
 }
@@ -47,21 +47,22 @@ function findReport(root: XmlElement): XmlElement | undefined {
   return findElement(result, 'REL4Report') ?? result;
 }
 
-function readError(error: XmlElement, { tables }: AnswerValueOptions): BureauAnswer {
-  const code = codeOf(error);
-  const described = error.children.filter((child) => !isCode(child)).map(textOf);
+function readError(error: XmlElement, options: AnswerValueOptions): BureauAnswer {
+  const code = codeOf(error, options);
+  const described = error.children.filter((child) => !isCode(child, options)).map(textOf);
   const description = described.join(' ').trim() || error.text;
-  return refused(refusalReason(tables, code), code, description);
+  return refused(refusalReason(options.tables, code), code, description);
 }
 
-function codeOf(error: XmlElement): string {
-  const coded = error.children.find(isCode);
+function codeOf(error: XmlElement, options: AnswerValueOptions): string {
+  const coded = error.children.find((child) => isCode(child, options));
   return (coded === undefined ? (error.attributes.code ?? '') : textOf(coded)).trim();
 }
 
-/** The names of the elements in an error are not publicly known: one that ends in "Code" has the code. */
-function isCode({ name }: XmlElement): boolean {
-  return /code$/i.test(name);
+/** The names of the elements in an error are not publicly known, so the tables say how that of the code ends. */
+function isCode({ name }: XmlElement, { tables }: AnswerValueOptions): boolean {
+  const ending = tables.elements.get('errorCode') ?? '';
+  return ending !== '' && name.toLowerCase().endsWith(ending.toLowerCase());
 }
 
 function textOf(element: XmlElement): string {
