@@ -164,7 +164,7 @@ describe('contracts', () => {
 describe('nothing superfluous', () => {
   test('no file, export or dependency is unused', () => {
     expect(runLinter('knip', ['--no-progress', '--no-config-hints'])).toEqual([]);
-  });
+  }, 60_000);
 
   test('no block of code exists twice', () => {
     const lines = runLinter('jscpd', ['--reporters', 'xcode', '--exit-code', '1', '.']);

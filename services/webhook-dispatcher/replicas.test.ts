@@ -159,5 +159,5 @@ describe('a dispatcher that is killed', () => {
       const firstTimes = [...new Set(sequences(own))];
       expect(firstTimes).toEqual(upTo(3));
     }
-  });
+  }, 60_000);
 });
