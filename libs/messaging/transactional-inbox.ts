@@ -53,6 +53,12 @@ export interface InboxOptions<Prefetched, Read, Committed> {
    */
   prefetch?(events: readonly ReceivedEvent[]): Promise<Prefetched>;
   /**
+   * Returns the query that takes the locks under which the batch is read and written. It runs after the insert into
+   * the inbox and before `readQuery`, as a statement of its own: only a later statement sees what the transaction
+   * that held a lock has committed.
+   */
+  lockQuery?(events: readonly ReceivedEvent[], prefetched: Prefetched): Query<unknown> | undefined;
+  /**
    * Returns the query for what `planWrites` needs from the consumer's own database. It runs in the
    * transaction, after the insert into the inbox, for all events of the batch, repeated ones included.
    */
@@ -111,12 +117,9 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
     prefetched: Prefetched,
   ): Promise<void> => {
     const events = batch.map(({ event }) => event);
-    const ids = events.map(({ id }) => id);
-    const expected = events.map((event) => options.expectedEffects?.(event, prefetched) ?? null);
-    const insertNewEventsQuery = insertNewEvents.query([consumer, ids, expected]);
-    const reads = [insertNewEventsQuery, options.readQuery?.(events, prefetched)] as const;
+    const reads = readsOf(options, events, prefetched);
     type Outcome = PlannedWrites<{ count: number; committed?: { value: Committed } }>;
-    const planWrites = ([inserted, read]: QueryResults<typeof reads>): Outcome => {
+    const planWrites = ([inserted, , read]: QueryResults<typeof reads>): Outcome => {
       const newIds = new Set(inserted.map(({ event_id }) => event_id));
       // `delete` is true once for each id, so an event that is twice in the batch counts once.
       const newEvents = events.filter(({ id }) => newIds.delete(id));
@@ -187,6 +190,21 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
       applyBatch(batch),
     );
   };
+}
+
+/** The queries that run before `planWrites`: the insert into the inbox, then the locks, then the read. */
+function readsOf<Prefetched, Read, Committed>(
+  options: InboxOptions<Prefetched, Read, Committed>,
+  events: readonly ReceivedEvent[],
+  prefetched: Prefetched,
+) {
+  const ids = events.map(({ id }) => id);
+  const expected = events.map((event) => options.expectedEffects?.(event, prefetched) ?? null);
+  return [
+    insertNewEvents.query([options.consumer, ids, expected]),
+    options.lockQuery?.(events, prefetched),
+    options.readQuery?.(events, prefetched),
+  ] as const;
 }
 
 function countHandled(metrics: Metrics) {

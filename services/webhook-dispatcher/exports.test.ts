@@ -49,8 +49,12 @@ function aPayload() {
 }
 
 /** An event about an export to an integration; the applications service has its payload. */
-function exported(integrationId: string, payload: object | string = aPayload()) {
-  const { retailerId, creditorId, applicationId, applications } = fixture;
+function exported(
+  integrationId: string,
+  payload: object | string = aPayload(),
+  creditorId = fixture.creditorId,
+) {
+  const { retailerId, applicationId, applications } = fixture;
   const exportId = randomUUID();
   applications.exports.set(exportId, payload);
   const time = new Date();
@@ -115,6 +119,50 @@ test('exports and decisions of an application are sent in the order of their arr
     '/application-declined',
   ]);
 });
+
+test.each([
+  ['the same creditor', 2],
+  ['another creditor', 1],
+])(
+  'an export to %s waits for the decision of its application that another process takes in meanwhile',
+  async (to, sequence) => {
+    const { destinationId, respondWith } = await fixture.addReceiver();
+    respondWith(answer(500));
+    const settings = { RETRY_DELAYS: '1h', DATABASE_STATEMENT_TIMEOUT: '1min' };
+    const dispatchers = [await fixture.start(settings), await fixture.start(settings)] as const;
+    const { applicationId, creditorId, sql } = fixture;
+    const stored = async (): Promise<object[]> =>
+      (await sql.query('SELECT sequence::int, state FROM deliveries ORDER BY position')).rows;
+    const blockedOrStored = async () => (await countBlocked()) + (await stored()).length;
+
+    // Keeps the decision's transaction between its reads and its commit.
+    const holder = await sql.connect();
+    await holder.query('BEGIN');
+    await holder.query('INSERT INTO submissions VALUES ($1, $2, 0)', [applicationId, creditorId]);
+    const decision = dispatchers[0].bus.publish([fixture.event({ sequence: 1 })]);
+    await expect.poll(blockedOrStored).toBe(1);
+    const creditor = to === 'the same creditor' ? creditorId : randomUUID();
+    const ofExport = exported(destinationId, aPayload(), creditor);
+    const taken = Promise.all([decision, dispatchers[1].bus.publish([ofExport])]);
+    await expect.poll(blockedOrStored).toBe(2);
+    await holder.query('ROLLBACK');
+    holder.release();
+    await taken;
+    expect(await stored()).toEqual([
+      { sequence: 1, state: 'due' },
+      { sequence, state: 'waiting' },
+    ]);
+  },
+);
+
+/** How many connections wait for a lock of another one. */
+async function countBlocked(): Promise<number> {
+  const { rows } = await fixture.sql.query(
+    `SELECT count(*)::int AS blocked FROM pg_stat_activity
+     WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`,
+  );
+  return rows[0].blocked;
+}
 
 test('every attempt has the same bytes, and neither the database nor the log has the content', async () => {
   const { received, destinationId, respondWith } = await fixture.addReceiver();

