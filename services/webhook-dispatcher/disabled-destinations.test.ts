@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { runQuery } from '@creditlane/postgres/statement';
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { endPending } from './destinations/end-pending.ts';
+import { promoteNextQuery } from './store/deliveries.ts';
 import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
 import { answer, startReceiver } from './test-receiver.ts';
 
@@ -194,13 +196,17 @@ it('while a delivery to a disabled destination is locked, results of others are 
   await expect.poll(statesOfGone).toEqual(['dead', 'dead', 'dead', 'dead']);
 });
 
-/** Lanes with a due delivery and one that waits behind it. */
-async function addLanes(destinationId: string, count: number): Promise<void> {
+/** Lanes with deliveries in the given states. */
+async function addLanes(
+  destinationId: string,
+  count: number,
+  states = ['due', 'waiting'],
+): Promise<void> {
   await fixture.sql.query(
     `WITH delivery AS MATERIALIZED (
        SELECT gen_random_uuid() AS event_id, application_id, n
        FROM (SELECT gen_random_uuid() AS application_id FROM generate_series(1, $2)) AS lane
-       CROSS JOIN generate_series(1, 2) AS n
+       CROSS JOIN generate_series(1, cardinality($3::text[])) AS n
      ), message AS (
        INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
        SELECT event_id, 'applicationBooked', application_id, '{}', now() FROM delivery
@@ -208,9 +214,9 @@ async function addLanes(destinationId: string, count: number): Promise<void> {
      INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
        fence, next_attempt_at)
      SELECT gen_random_uuid(), event_id, $1, application_id, n,
-       CASE n WHEN 1 THEN 'due' ELSE 'waiting' END, false, 0, CASE n WHEN 1 THEN now() END
+       ($3::text[])[n], false, 0, CASE ($3::text[])[n] WHEN 'due' THEN now() END
      FROM delivery ORDER BY application_id, n`,
-    [destinationId, count],
+    [destinationId, count, states],
   );
 }
 
@@ -257,6 +263,38 @@ it('a delivery that waits behind one that has ended is due, so that it is sent w
   holder.release();
   expect(await ending).toBe(1);
   expect(await statesOfDeliveries()).toEqual(['dead: destination_removed', 'due']);
+});
+
+it('a replayed delivery whose later one is ending is ended after it, and what waits behind both is not left', async () => {
+  const { destinationId } = await fixture.addReceiver();
+  const { close } = await fixture.start();
+  await close();
+  await addLanes(destinationId, 1, ['due', 'due', 'waiting']);
+  await fixture.sql.query('UPDATE deliveries SET replays = 1 WHERE sequence = 1');
+  const deps = {
+    pool: fixture.sql,
+    queue: { add: () => undefined, drop: () => undefined },
+    leaseMs: 1_000,
+  };
+  const { signal } = new AbortController();
+  const end = () => endPending(deps, destinationId, 'destination_removed', signal);
+
+  // The transaction of the later one's result, while the next one is locked as well.
+  const result = await fixture.sql.connect();
+  await result.query('BEGIN');
+  const { rows } = await result.query(
+    `UPDATE deliveries SET state = 'dead', reason = 'gone' WHERE sequence = 2
+     RETURNING application_id AS "orderingKey", destination_id AS "destinationId"`,
+  );
+  await result.query('SELECT FROM deliveries WHERE sequence = 3 FOR UPDATE');
+  await runQuery(result, promoteNextQuery(rows, 1_000));
+  await end();
+  await result.query('COMMIT');
+  result.release();
+  expect(await statesOfDeliveries()).toEqual(['due', 'dead: gone', 'waiting']);
+  await end();
+  const removed = 'dead: destination_removed';
+  expect(await statesOfDeliveries()).toEqual([removed, 'dead: gone', removed]);
 });
 
 async function isAnyBlocked(): Promise<boolean> {

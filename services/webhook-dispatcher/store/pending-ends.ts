@@ -22,11 +22,19 @@ export interface EndSlice {
 
 // The index deliveries_by_destination gives the order. The place after which a slice begins spares it the
 // entries of earlier slices, which stay in the index while any old snapshot exists.
+//
+// A replayed delivery is left out while a later one of its lane is due, and a later round ends it. Otherwise a slice
+// and a transaction that ends the later one could each find the other one's delivery due and promote nothing, and
+// what waits behind both would wait for ever.
 const endSlice = defineStatement<EndedDelivery>(
   'deliveries_end_slice',
   `WITH picked AS MATERIALIZED (
-     SELECT id FROM deliveries
+     SELECT id FROM deliveries AS d
      WHERE destination_id = $1 AND state = $2 AND (created_at, id) > ($3, $4)
+       AND NOT (d.replays > 0 AND EXISTS (
+         SELECT FROM deliveries AS later
+         WHERE later.application_id = d.application_id AND later.destination_id = $1
+           AND later.position > d.position AND (later.state = 'due') IS TRUE AND later.holding))
        AND ($6 = 'destination_removed' OR EXISTS (
          SELECT FROM destination_states WHERE destination_id = $1 AND disabled_at IS NOT NULL))
      ORDER BY created_at, id LIMIT $5 FOR UPDATE SKIP LOCKED
