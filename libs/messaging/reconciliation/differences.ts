@@ -1,6 +1,6 @@
 /** The tables of a consumer's reconciler: how far each source is compared, and which events are missing. */
 
-import { definePurge } from '@creditlane/postgres/retention';
+import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type pg from 'pg';
@@ -145,5 +145,5 @@ export function readReconciliation(db: Queryable) {
 /** An event is published again from the outbox for a week; what nobody could mend is kept as long as the inbox. */
 export const purgeDifferences = definePurge(
   'reconciliation_purge',
-  `DELETE FROM reconciliation_differences WHERE found_at < now() - interval '30 days'`,
+  deleteOlderThanSql('reconciliation_differences', 'found_at', '30 days'),
 );
