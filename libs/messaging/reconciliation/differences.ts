@@ -130,14 +130,25 @@ export async function findUnhandled(
   return rows.map(({ id }) => id);
 }
 
-const selectState = defineStatement<{ source: string; age_s: number; kinds: string[] }>(
+const selectState = defineStatement<{
+  source: string;
+  age_s: number;
+  kind: Difference['kind'] | null;
+  missing: number;
+}>(
   'reconciliation_state',
-  `SELECT p.source, extract(epoch FROM now() - p.compared_at)::float8 AS age_s,
-     ARRAY(SELECT d.kind FROM reconciliation_differences AS d WHERE d.source = p.source) AS kinds
-   FROM reconciliation_positions AS p`,
+  `SELECT p.source, extract(epoch FROM now() - p.compared_at)::float8 AS age_s, d.kind,
+     coalesce(d.missing, 0) AS missing
+   FROM reconciliation_positions AS p
+   LEFT JOIN (
+     SELECT source, kind, count(*) AS missing FROM reconciliation_differences GROUP BY source, kind
+   ) AS d USING (source)`,
 );
 
-/** By source, the seconds since its last comparison, and the kind of each missing event. */
+/**
+ * The seconds since the last comparison of each source, once for each kind of its missing events with their number;
+ * `kind` is null where none is missing.
+ */
 export function readReconciliation(db: Queryable) {
   return selectState.run(db);
 }

@@ -187,9 +187,9 @@ function measure({ pool, consumer, sources, metrics }: ReconcilerOptions): void 
           gauge.set({ consumer, source, kind }, 0);
         }
       }
-      for (const { source, age_s, kinds } of await readReconciliation(pool)) {
+      for (const { source, age_s, kind, missing } of await readReconciliation(pool)) {
         age.set({ consumer, source }, age_s);
-        for (const kind of kinds) gauge.inc({ consumer, source, kind });
+        if (kind !== null) gauge.set({ consumer, source, kind }, missing);
       }
     },
   );
