@@ -65,26 +65,34 @@ const advance = defineStatement<{ source: string }>(
    WHERE source = $1 AND holder = $2 RETURNING source`,
 );
 
-const insertDifferences = defineStatement(
+const insertDifferences = defineStatement<Difference>(
   'reconciliation_insert',
   `INSERT INTO reconciliation_differences (source, event_id, kind)
-   SELECT $1, * FROM unnest($2::uuid[], $3::text[]) ON CONFLICT DO NOTHING`,
+   SELECT $1, * FROM unnest($2::uuid[], $3::text[]) ON CONFLICT DO NOTHING
+   RETURNING event_id AS "eventId", kind`,
 );
 
-/** Records a comparison up to `position`, and what it found. Nothing is written when another process holds the source. */
+/**
+ * Records a comparison up to `position`, and what it found; resolves to the differences that were not known before.
+ * Nothing is written when another process holds the source.
+ */
 export function advanceSource(
   pool: pg.Pool,
   { source, holder, position }: { source: string; holder: string; position: string },
   found: readonly Difference[],
-): Promise<void> {
+): Promise<Difference[]> {
   return inTransaction(pool, async (tx) => {
     if ((await advance.run(tx, [source, holder, position])).length === 0 || found.length === 0) {
-      return;
+      return [];
     }
-    const kinds = found.map(({ kind }) => kind);
-    await insertDifferences.run(tx, [source, found.map(({ eventId }) => eventId), kinds]);
+    return insertDifferences.run(tx, [source, ...columnsOf(found)]);
   });
 }
+
+const columnsOf = (found: readonly Difference[]) => [
+  found.map(({ eventId }) => eventId),
+  found.map(({ kind }) => kind),
+];
 
 const selectOpen = defineStatement<{ event_id: string }>(
   'reconciliation_open',
@@ -110,6 +118,18 @@ const deleteDifferences = defineStatement(
 
 export async function deleteResolved(db: Queryable, eventIds: readonly string[]): Promise<void> {
   if (eventIds.length > 0) await deleteDifferences.run(db, [eventIds]);
+}
+
+const updateKind = defineStatement(
+  'reconciliation_kind',
+  `UPDATE reconciliation_differences AS d SET kind = found.kind
+   FROM unnest($1::uuid[], $2::text[]) AS found (event_id, kind)
+   WHERE d.event_id = found.event_id AND d.kind <> found.kind`,
+);
+
+/** Stores the kind that missing events have now: one that was not handled may have been, with too few effects. */
+export async function updateKinds(db: Queryable, found: readonly Difference[]): Promise<void> {
+  if (found.length > 0) await updateKind.run(db, columnsOf(found));
 }
 
 const selectUnhandled = defineStatement<{ id: string }>(

@@ -16,6 +16,7 @@ import { appendToOutbox } from '../outbox.ts';
 import { redriveOutbox } from '../outbox-redrive.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { createInboxHandler } from '../transactional-inbox.ts';
+import { advanceSource, holdSource } from './differences.ts';
 import { type Source, startReconciler } from './reconciler.ts';
 import { outboxRoutes } from './written-events.ts';
 
@@ -185,6 +186,30 @@ test('an event that is handled with fewer effects than it must have is found', a
   await db.pool.query('DELETE FROM effects WHERE event_id = $1', [idOf(short)]);
   isBehind = false;
   await expect.poll(differences).toEqual({ [idOf(short)]: 'too_few_effects' });
+});
+
+test('a lost event that is redriven and then has too few effects is missing as such', async () => {
+  await start();
+  const lost = await write();
+  await expect.poll(differences).toEqual({ [idOf(lost)]: 'not_handled' });
+  // As a handling that plans no effect.
+  await db.pool.query(
+    'INSERT INTO inbox (consumer, event_id, expected_effects) VALUES ($1, $2, 1)',
+    [CONSUMER, idOf(lost)],
+  );
+  await expect.poll(differences).toEqual({ [idOf(lost)]: 'too_few_effects' });
+  expect(await missingEvents()).toBe(1);
+});
+
+test('a difference is returned once, and never to a process that does not hold the source', async () => {
+  const [found, holder] = [[{ eventId: newId(), kind: 'not_handled' as const }], randomUUID()];
+  await holdSource(db.pool, 'decisions', holder);
+  const advanceAs = (by: string) =>
+    advanceSource(db.pool, { source: 'decisions', holder: by, position: '' }, found);
+  expect(await advanceAs(randomUUID())).toEqual([]);
+  expect(await differences()).toEqual({});
+  expect(await advanceAs(holder)).toEqual(found);
+  expect(await advanceAs(holder)).toEqual([]);
 });
 
 test('a record whose row was lost from the outbox is found', async () => {

@@ -28,6 +28,7 @@ import {
   findUnhandled,
   holdSource,
   readReconciliation,
+  updateKinds,
 } from './differences.ts';
 
 /** With the wait for the consumer's offsets, a missing event is found within 30 s. */
@@ -139,8 +140,8 @@ function createRound(options: ReconcilerOptions, source: Source) {
 
   const compare = async ({ position, eventIds }: Pending): Promise<void> => {
     const found = await findDifferences(eventIds);
-    await advanceSource(pool, { source: source.name, holder, position }, found);
-    for (const [kind, ofKind] of Map.groupBy(found, (difference) => difference.kind)) {
+    const added = await advanceSource(pool, { source: source.name, holder, position }, found);
+    for (const [kind, ofKind] of Map.groupBy(added, (difference) => difference.kind)) {
       const eventIds = ofKind.slice(0, MAX_LOGGED).map(({ eventId }) => eventId);
       const fields = { consumer, source: source.name, kind, missing: ofKind.length, eventIds };
       log.error(fields, 'events that were written have not had their effect');
@@ -150,7 +151,9 @@ function createRound(options: ReconcilerOptions, source: Source) {
   const revisit = async (): Promise<void> => {
     const ids = await findOpenDifferences(pool, source.name, revisitedTo, MAX_REVISITED);
     revisitedTo = ids.length === MAX_REVISITED ? (ids.at(-1) ?? NIL_UUID) : NIL_UUID;
-    const missing = new Set((await findDifferences(ids)).map(({ eventId }) => eventId));
+    const found = await findDifferences(ids);
+    await updateKinds(pool, found);
+    const missing = new Set(found.map(({ eventId }) => eventId));
     await deleteResolved(
       pool,
       ids.filter((id) => !missing.has(id)),
