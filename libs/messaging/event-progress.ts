@@ -1,6 +1,7 @@
 /** The progress of events: which events an outbox has, and whether a consumer has handled them. */
 import type { Topic } from '@creditlane/events/topics';
 import type pg from 'pg';
+import { findUnhandled } from './reconciliation/differences.ts';
 
 /** The ids of the `newest` last events of an outbox, by topic; of all its events when left out. */
 export async function readWrittenEvents(
@@ -22,14 +23,5 @@ export async function areEventsHandled(
   consumer: string,
   eventIds: readonly string[],
 ): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    // The table dead_letters has an id, too, which a bare name would mean inside the subquery.
-    `SELECT written.id FROM unnest($2::uuid[]) AS written (id)
-     WHERE NOT EXISTS (SELECT FROM inbox WHERE consumer = $1 AND event_id = written.id)
-       AND NOT EXISTS (SELECT FROM dead_letters
-         WHERE consumer = $1 AND headers ->> 'ce_id' = written.id::text)
-     LIMIT 1`,
-    [consumer, eventIds],
-  );
-  return rowCount === 0;
+  return (await findUnhandled(pool, consumer, eventIds)).length === 0;
 }

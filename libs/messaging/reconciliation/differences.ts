@@ -134,6 +134,7 @@ export async function updateKinds(db: Queryable, found: readonly Difference[]): 
 
 const selectUnhandled = defineStatement<{ id: string }>(
   'reconciliation_unhandled',
+  // The table dead_letters has an id, too, which a bare name would mean inside the subquery.
   `SELECT written.id FROM unnest($2::uuid[]) AS written (id)
    WHERE NOT EXISTS (SELECT FROM inbox WHERE consumer = $1 AND event_id = written.id)
      AND NOT EXISTS (SELECT FROM dead_letters
