@@ -265,3 +265,27 @@ test('a position of no earlier answer is refused', async () => {
   await expect(source.list('1; DROP TABLE outbox', signal)).rejects.toThrow();
   expect((await source.list(`0/${randomUUID()}`, signal)).eventIds).toEqual([]);
 });
+
+test('a position above the ids of a restored outbox is refused, and the comparison counts as not made', async () => {
+  await start();
+  await handle([await write()]);
+  const stored = async () => {
+    const { rows } = await db.pool.query(
+      'SELECT position, compared_at FROM reconciliation_positions',
+    );
+    return rows[0] ?? expect.unreachable();
+  };
+  await expect.poll(async () => (await stored()).position).toMatch(/^1\//);
+  // Published events are deleted after a week, so an empty outbox alone is none that was restored.
+  await db.pool.query('DELETE FROM outbox');
+  await rounds();
+  const { position } = await stored();
+  const { signal } = new AbortController();
+  expect((await source.list(position, signal)).eventIds).toEqual([]);
+  await db.pool.query('TRUNCATE outbox RESTART IDENTITY');
+  await expect(source.list(position, signal)).rejects.toThrow(/restored/);
+  await rounds();
+  const before = await stored();
+  await rounds();
+  expect(await stored()).toEqual(before);
+});

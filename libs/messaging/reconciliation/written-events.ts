@@ -42,6 +42,11 @@ const selectLast = defineStatement<{ last: number }>(
   'SELECT coalesce(max(id), 0) AS last FROM outbox',
 );
 
+const selectDrawn = defineStatement<{ drawn: number }>(
+  'written_events_drawn',
+  `SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('outbox', 'id')::regclass), 0) AS drawn`,
+);
+
 /**
  * The rows up to the first one that may still change what is before it: a row that waits to be published, or one
  * after a gap in the ids that a transaction may still fill. So a position never passes an event unseen.
@@ -89,6 +94,7 @@ async function listWrittenEvents(options: WrittenEventsOptions, from: string) {
   }
   const { outboxId, recordedId } = parsePosition(from);
   const rows = await selectWritten.run(pool, [outboxId]);
+  if (rows.length === 0) await assertDrawn(pool, outboxId);
   const settled = settledPrefix(rows, outboxId);
   const eventIds = settled.map(({ eventId }) => eventId);
   const reached = settled.at(-1)?.id ?? outboxId;
@@ -108,6 +114,21 @@ async function listWrittenEvents(options: WrittenEventsOptions, from: string) {
     position: formatPosition(reached, last ?? recordedTo),
     hasMore,
   };
+}
+
+/**
+ * Refuses a position above every id that was drawn: it is from before the database was restored from a backup. New
+ * events get ids below it, and no part would have them. The sequence says which ids were drawn, because an outbox whose
+ * events are all older than a week is empty.
+ *
+ * @throws Fault `invalid_position`
+ */
+async function assertDrawn(pool: pg.Pool, outboxId: number): Promise<void> {
+  const [row] = await selectDrawn.run(pool);
+  if (outboxId <= (row?.drawn ?? 0)) return;
+  const message =
+    'must not be above the ids of the outbox, which may have been restored from a backup';
+  throw invalidFields('invalid_position', [{ pointer: '/position', message }]);
 }
 
 const formatPosition = (outboxId: number, recordedId: string) => `${outboxId}/${recordedId}`;
