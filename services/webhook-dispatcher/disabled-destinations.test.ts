@@ -178,11 +178,15 @@ it('while a delivery to a disabled destination is locked, results of others are 
   await expect.poll(deliveredToOther).toBe(3);
 
   await holder.query(
-    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
+    `WITH message AS (
+       INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
+       VALUES ($2, 'applicationBooked', gen_random_uuid(), '{}', now())
+     )
+     INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
        fence)
-     SELECT gen_random_uuid(), gen_random_uuid(), destination_id, application_id, 2, 'waiting', false, 0
+     SELECT gen_random_uuid(), $2, destination_id, application_id, 2, 'waiting', false, 0
      FROM deliveries WHERE id = $1`,
-    [locked[0].id],
+    [locked[0].id, randomUUID()],
   );
   await holder.query('COMMIT');
   holder.release();
