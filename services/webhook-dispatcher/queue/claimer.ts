@@ -75,14 +75,21 @@ export class Claimer {
     return cutOff || wasCutOff;
   }
 
-  /** Releases the lanes of deliveries that have been failing for the whole hold. */
+  /**
+   * Releases the lanes of deliveries that have been failing for the whole hold. Never rejects: due deliveries are
+   * claimed even if a hold cannot be ended.
+   */
   async #endExpiredHolds(): Promise<void> {
-    const { pool, queue, leaseMs } = this.#options;
+    const { pool, log, queue, leaseMs } = this.#options;
     const leasedAtMs = performance.now();
-    const promoted = await inTransaction(pool, async (tx) => {
-      const lanes = await runQuery(tx, endExpiredHoldsQuery(MAX_HOLDS_ENDED));
-      return lanes.length > 0 ? runQuery(tx, promoteNextQuery(lanes, leaseMs)) : [];
-    });
-    queue.add(promoted, leasedAtMs);
+    try {
+      const promoted = await inTransaction(pool, async (tx) => {
+        const lanes = await runQuery(tx, endExpiredHoldsQuery(MAX_HOLDS_ENDED));
+        return lanes.length > 0 ? runQuery(tx, promoteNextQuery(lanes, leaseMs)) : [];
+      });
+      queue.add(promoted, leasedAtMs);
+    } catch (err) {
+      log.warn({ err }, 'expired holds cannot be ended');
+    }
   }
 }

@@ -191,6 +191,8 @@ export function lockReplayedLanesQuery(deliveries: readonly LeasedDelivery[]): Q
   return lockReplayedLanes.query([idsOf(deliveries)]);
 }
 
+// A lane with a delivery that another transaction has locked is left out, so that it does not keep the holds of all
+// others from ending. A lane is left out as a whole: its later delivery must be locked too, as said above.
 const endExpiredHolds = defineStatement<Lane>(
   'deliveries_end_holds',
   `WITH ended AS MATERIALIZED (
@@ -201,15 +203,24 @@ const endExpiredHolds = defineStatement<Lane>(
      ${ENDED_AND_LATER_DUE}
    ), locked AS MATERIALIZED (
      SELECT d.id FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id
-     ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d
+     ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d SKIP LOCKED
+   ), left_out AS MATERIALIZED (
+     SELECT d.application_id, d.destination_id FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id
+     WHERE to_lock.id NOT IN (SELECT id FROM locked)
    )
    UPDATE deliveries AS d SET holding = false
    FROM locked
    WHERE d.id = locked.id AND d.state = 'due' AND d.holding AND d.hold_until <= now()
+     AND NOT EXISTS (SELECT FROM left_out
+       WHERE left_out.application_id = d.application_id
+         AND left_out.destination_id = d.destination_id)
    RETURNING d.application_id AS "orderingKey", d.destination_id AS "destinationId"`,
 );
 
-/** Ends the holds of deliveries that have failed for too long, `limit` at most, and returns their lanes. */
+/**
+ * Ends the holds of deliveries that have failed for too long, `limit` at most, and returns their lanes. A lane in
+ * which another transaction has locked one of these deliveries keeps its hold until a later call.
+ */
 export function endExpiredHoldsQuery(limit: number): Query<Lane[]> {
   return endExpiredHolds.query([limit]);
 }

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { runQuery } from '@creditlane/postgres/statement';
+import { createLog } from '@creditlane/runtime/telemetry/log';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { endExpiredHoldsQuery } from '../store/deliveries.ts';
+import { createTestFixture, type TestFixture } from '../test-fixture.ts';
+import { Claimer } from './claimer.ts';
+import { DeliveryQueue } from './delivery-queue.ts';
+
+let fixture: TestFixture;
+beforeEach(async () => {
+  fixture = await createTestFixture();
+  await (await fixture.start()).close();
+});
+afterEach(() => fixture.close());
+
+interface TestDelivery {
+  state?: 'due' | 'waiting';
+  /** Whether its hold has expired; its next attempt is then in an hour. */
+  isExpired?: boolean;
+  replays?: number;
+}
+
+/** Inserts a delivery into a lane, and returns its id. */
+async function addDelivery(
+  lane: string,
+  { state = 'due', isExpired = false, replays = 0 }: TestDelivery = {},
+): Promise<string> {
+  const [id, eventId] = [randomUUID(), randomUUID()];
+  await fixture.sql.query(
+    `INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
+     VALUES ($1, 'applicationBooked', gen_random_uuid(), '{}', now())`,
+    [eventId],
+  );
+  await fixture.sql.query(
+    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
+       fence, replays, next_attempt_at, hold_until)
+     VALUES ($1, $2, $3, $3, 1, $4, false, 1, $5,
+       CASE WHEN $4 = 'due' THEN now() + $6::int * interval '1 hour' END,
+       CASE $6::int WHEN 1 THEN now() END)`,
+    [id, eventId, lane, state, replays, Number(isExpired)],
+  );
+  return id;
+}
+
+/** Runs \`work\` while another transaction has the delivery locked. */
+async function whileLocked(id: string, work: () => Promise<void>): Promise<void> {
+  const holder = await fixture.sql.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM deliveries WHERE id = $1 FOR UPDATE', [id]);
+    await work();
+    await holder.query('ROLLBACK');
+  } finally {
+    holder.release();
+  }
+}
+
+const laneOf = (id: string) => ({ orderingKey: id, destinationId: id });
+
+it('while a delivery whose hold has expired is locked, the holds of other lanes end', async () => {
+  const [lockedLane, otherLane] = [randomUUID(), randomUUID()];
+  const locked = await addDelivery(lockedLane, { isExpired: true });
+  await addDelivery(otherLane, { isExpired: true });
+  const pool = fixture.connect({ options: '-c lock_timeout=1s' });
+  const endHolds = () => runQuery(pool, endExpiredHoldsQuery(10));
+  await whileLocked(locked, async () => expect(await endHolds()).toEqual([laneOf(otherLane)]));
+  expect(await endHolds()).toEqual([laneOf(lockedLane)]);
+});
+
+it('while a later delivery of a replayed lane is locked, the hold of the replayed one does not end', async () => {
+  const lane = randomUUID();
+  await addDelivery(lane, { isExpired: true, replays: 1 });
+  const later = await addDelivery(lane);
+  const pool = fixture.connect({ options: '-c lock_timeout=1s' });
+  const endHolds = () => runQuery(pool, endExpiredHoldsQuery(10));
+  await whileLocked(later, async () => expect(await endHolds()).toEqual([]));
+  expect(await endHolds()).toEqual([laneOf(lane)]);
+});
+
+it('when the delivery behind an expired hold is locked, due deliveries of other lanes are claimed', async () => {
+  const lane = randomUUID();
+  await addDelivery(lane, { isExpired: true });
+  const waiting = await addDelivery(lane, { state: 'waiting' });
+  await addDelivery(randomUUID());
+  const leaseMs = 60_000;
+  const queue = new DeliveryQueue({
+    leaseMs,
+    maxInFlight: 10,
+    maxInFlightPerDestination: 10,
+    onRefused: () => undefined,
+  });
+  const pool = fixture.connect({ options: '-c lock_timeout=50ms' });
+  await whileLocked(waiting, async () => {
+    const log = createLog('claimer', { level: 'silent' });
+    const claimer = new Claimer({ pool, log, queue, leaseMs });
+    await vi.waitFor(() => expect(queue.size).toBe(1), { timeout: 10_000 });
+    await claimer.close();
+  });
+});
