@@ -185,7 +185,7 @@ describe('the webhooks of one application', () => {
   });
 });
 
-it('a destination whose secret cannot be opened fails alone, and is sent to once it can', async () => {
+it('a destination whose secret cannot be opened fails alone, does not count as failing, and is sent to once the secret can be opened', async () => {
   const unreadable = await fixture.addReceiver();
   const other = await fixture.addReceiver();
   const { destinations } = fixture.integrations;
@@ -202,6 +202,10 @@ it('a destination whose secret cannot be opened fails alone, and is sent to once
   };
   await expect.poll(attempts).toContain('secret_unreadable');
   expect(unreadable.received).toEqual([]);
+  const { rows: failing } = await fixture.sql.query(
+    'SELECT destination_id FROM destination_states WHERE failing_since IS NOT NULL',
+  );
+  expect(failing).toEqual([]);
   destinations.set(unreadable.destinationId, found);
   await expect.poll(() => unreadable.received).toHaveLength(1);
 });

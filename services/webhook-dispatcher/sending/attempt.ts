@@ -52,9 +52,13 @@ export type Attempt = (
   maySend: () => boolean,
 ) => Promise<AttemptResult | undefined>;
 
-/** How an attempt ended: with a request to the destination, or with a reason why none can ever be sent. */
+/**
+ * How an attempt ended: with a request to the destination, without one because the platform cannot sign it now, or
+ * with a reason why none can ever be sent.
+ */
 type Ending =
   | { readonly kind: 'exchanged'; readonly outcome: Outcome; readonly revision: number }
+  | { readonly kind: 'unsigned'; readonly outcome: Outcome }
   | { readonly kind: 'unsendable'; readonly reason: string };
 
 export function createAttempt(deps: AttemptDeps): Attempt {
@@ -71,11 +75,11 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     endAttemptSpan(span, outcome);
     if (ending === undefined || outcome === undefined) return undefined;
 
-    const isExchanged = ending.kind === 'exchanged';
-    const step: Step = isExchanged
-      ? nextStep(delivery.attempts + 1, outcome, delaysMs, random)
-      : { kind: 'dead', reason: ending.reason };
-    const revision = isExchanged ? ending.revision : undefined;
+    const step: Step =
+      ending.kind === 'unsendable'
+        ? { kind: 'dead', reason: ending.reason }
+        : nextStep(delivery.attempts + 1, outcome, delaysMs, random);
+    const revision = ending.kind === 'exchanged' ? ending.revision : undefined;
     if (step.kind === 'disable' && !(await isStillAt(deps, delivery, revision))) return undefined;
     metrics.attempts.inc({ outcome: step.kind });
     const durationMs = clock().getTime() - startedAt.getTime();
@@ -102,8 +106,8 @@ async function tryToSend(
     const { revision } = destination;
     if (destination.keys.length === 0) {
       // Tried again like a failure of the receiver: the operator restores the key, or the owner rotates the secret.
-      const outcome: Outcome = { kind: 'failed', reason: SECRET_UNREADABLE };
-      return { kind: 'exchanged', outcome, revision };
+      // Without a revision, the attempt changes neither the health of the destination nor its adaptive limit.
+      return { kind: 'unsigned', outcome: { kind: 'failed', reason: SECRET_UNREADABLE } };
     }
     const stored = storedBody(delivery);
     const { body, mismatch } = stored ?? (await renderBody(eventType, delivery, traceparent));
