@@ -105,7 +105,7 @@ it('a delivery may be sent while its lease lasts, and not any more after its end
   sender.add(delivery);
   const [, maySend] = sender.attempt.mock.lastCall ?? [];
   expect(maySend?.()).toBe(true);
-  // As if the process had been suspended: the latest lease of the delivery has ended.
+  // As if the process had been stopped: the latest lease of the delivery has ended.
   sender.add(leasedAgain, performance.now() - 60_000);
   expect(maySend?.()).toBe(false);
   sender.add(leasedAgain);

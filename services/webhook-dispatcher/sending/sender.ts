@@ -13,7 +13,7 @@ export interface SenderDeps {
 /** Sends until the queue is closed. */
 export function startSender({ queue, attempt, recorder }: SenderDeps): void {
   const send = async (entry: QueueEntry): Promise<void> => {
-    // The process may have been suspended since the delivery was taken, and another one may have its lease.
+    // The process may have been stopped since the delivery was taken, and another one may have its lease.
     const isLeased = () => performance.now() < entry.leasedUntilMs;
     const result = await attempt(entry.delivery, isLeased);
     queue.finishRequest(entry, outcomeOf(result));

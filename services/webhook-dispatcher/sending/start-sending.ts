@@ -1,4 +1,7 @@
-/** Starts the parts that send deliveries: queue, claimer, lease renewal, sender, result recorder, and the end of those to disabled destinations. */
+/**
+ * Starts the parts that send deliveries: queue, claimer, lease renewal, sender and result recorder; and the part that
+ * ends the deliveries to disabled destinations.
+ */
 import type { Database } from '@creditlane/postgres/database';
 import { systemClock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';

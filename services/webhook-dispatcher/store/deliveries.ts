@@ -142,8 +142,10 @@ const promoteNext = defineStatement<LeasedDelivery & { leased: boolean }>(
 
 /**
  * Makes the next delivery of each lane due when no other one holds the lane, and leases it unless its
- * destination is disabled; returns those that are leased. Must run in the transaction that may have ended the hold, as a later statement: only a later statement sees
- * the deliveries that were inserted behind the hold in the meantime.
+ * destination is disabled; returns those that are leased.
+ *
+ * Must run in the transaction that may have ended the hold, as a later statement: only a later statement sees the
+ * deliveries that were inserted behind the hold in the meantime.
  */
 export function promoteNextQuery(lanes: readonly Lane[], leaseMs: number): Query<LeasedDelivery[]> {
   const byKey = new Map(
