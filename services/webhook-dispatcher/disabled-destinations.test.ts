@@ -301,6 +301,25 @@ it('a replayed delivery whose later one is ending is ended after it, and what wa
   expect(await statesOfDeliveries()).toEqual([removed, 'dead: gone', removed]);
 });
 
+it('a destination that is enabled before its deliveries end keeps the deliveries of its queue', async () => {
+  const { destinationId } = await fixture.addReceiver();
+  const { close } = await fixture.start();
+  await close();
+  await addLanes(destinationId, 1);
+  const drop = vi.fn();
+  const deps = { pool: fixture.sql, queue: { add: () => undefined, drop }, leaseMs: 1_000 };
+  const { signal } = new AbortController();
+  const end = () => endPending(deps, destinationId, 'destination_disabled', signal);
+  expect(await end()).toBe(0);
+  expect(drop).not.toHaveBeenCalled();
+  await fixture.sql.query(
+    'INSERT INTO destination_states (destination_id, disabled_at) VALUES ($1, now())',
+    [destinationId],
+  );
+  expect(await end()).toBe(2);
+  expect(drop).toHaveBeenCalledWith([destinationId]);
+});
+
 async function isAnyBlocked(): Promise<boolean> {
   const { rows } = await fixture.sql.query(
     `SELECT EXISTS (SELECT FROM pg_stat_activity

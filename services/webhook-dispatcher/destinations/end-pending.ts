@@ -18,7 +18,10 @@ import {
 
 export interface EndPendingDeps {
   readonly pool: Database['pool'];
-  /** Drops the deliveries that end, and gets those that are promoted because the destination was enabled. */
+  /**
+   * Drops what is queued to a destination whose deliveries end, and gets those that are promoted because the
+   * destination was enabled.
+   */
   readonly queue: Pick<DeliveryQueue, 'add' | 'drop'>;
   readonly leaseMs: number;
 }
@@ -39,7 +42,6 @@ export async function endPending(
   stop: AbortSignal,
 ): Promise<number> {
   const pause = new WakeSignal();
-  deps.queue.drop([destinationId]);
   let count = 0;
   for (const state of STATES) {
     let after: EndSlice['after'] | undefined = { createdAt: '-infinity', id: NIL_UUID };
@@ -47,6 +49,8 @@ export async function endPending(
       const beganMs = performance.now();
       const ended = await endSlice(deps, { destinationId, reason, state, after, limit: SLICE });
       count += ended.length;
+      // Only then: the destination may have been enabled since it was found, and its queued deliveries are to be sent.
+      if (ended.length > 0) deps.queue.drop([destinationId]);
       after = ended.length < SLICE ? undefined : ended.at(-1);
       // As long as the slice took, so that no more than half of the time goes into slices.
       if (after) await pause.wait(Math.max(MIN_PAUSE_MS, performance.now() - beganMs), stop);
