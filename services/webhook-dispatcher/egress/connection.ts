@@ -41,6 +41,8 @@ export class Connection {
   /** Set from sending a request until its answer has ended. */
   #answer: AnswerReader | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
+  /** By performance.now(): until when the receiver keeps the connection open. In the past before its first answer. */
+  #keptUntilMs = 0;
   #bytes = 0;
   #dataBytes = 0;
   #pieces = 0;
@@ -97,7 +99,8 @@ export class Connection {
 
   #send(exchange: Exchange): void {
     if (!exchange.beginSending()) {
-      this.close();
+      this.#exchange = undefined;
+      this.#waitForExchange();
       return;
     }
     this.#bytes = 0;
@@ -147,10 +150,18 @@ export class Connection {
     exchange?.end(outcome);
     this.#keepSession();
     // A receiver that has answered before it has read the request reads the rest of it as the next one.
-    if (keepAliveMs === 0 || this.#transport.isWriting || Date.now() >= this.#endsAtMs) {
+    this.#keptUntilMs = performance.now() + keepAliveMs;
+    if (this.#transport.isWriting) this.close();
+    else this.#waitForExchange();
+  }
+
+  /** Without an exchange, for as long as the receiver keeps the connection open. */
+  #waitForExchange(): void {
+    const keepMs = this.#keptUntilMs - performance.now();
+    if (keepMs <= 0 || Date.now() >= this.#endsAtMs) {
       this.close();
     } else {
-      this.#idleTimer = setTimeout(() => this.close(), keepAliveMs);
+      this.#idleTimer = setTimeout(() => this.close(), keepMs);
       this.#options.onIdle(this);
     }
   }

@@ -60,13 +60,18 @@ describe('posting a webhook', () => {
   });
 
   it.each([
-    ['a new connection', 0],
-    ['a kept connection', 1],
-  ])('sends nothing over %s when the request must not be sent any more', async (_, before) => {
+    ['a new connection, which closes,', { before: 0, connections: 2 }],
+    ['a kept connection, which stays open,', { before: 1, connections: 1 }],
+  ])('sends nothing over %s when the request must not be sent any more', async (_, expected) => {
+    const { before, connections } = expected;
     const seen: unknown[] = [];
-    const { url } = await receiver((request, response) => {
+    const { server, url } = await receiver((request, response) => {
       seen.push(request.url);
       response.end();
+    });
+    let made = 0;
+    server.on('connection', () => {
+      made += 1;
     });
     const out = egress();
     const to = { ...post, destinationUrl: url };
@@ -79,6 +84,7 @@ describe('posting a webhook', () => {
     expect(isSent).toBe(false);
     expect(await out.post({ ...to, maySend: () => true })).toMatchObject({ status: 200 });
     expect(seen).toHaveLength(before + 1);
+    expect(made).toBe(connections);
   });
 
   it('reuses a connection, and opens another when the receiver has closed it', async () => {
