@@ -14,8 +14,8 @@ export function shareTestFixture() {
   });
   afterEach(async () => {
     for (const dispatcher of dispatchers.splice(0)) await dispatcher.close();
-    const tables = 'deliveries, messages, attempts, submissions, sequences, replay_jobs';
-    await fixture.sql.query(`TRUNCATE ${tables}, destination_states, idempotency`);
+    const tables = 'deliveries, messages, attempts, submissions, sequences, destination_states';
+    await fixture.sql.query(`TRUNCATE ${tables}, replay_jobs, delivery_redrives, idempotency`);
   });
   afterAll(() => fixture.close());
   return {
