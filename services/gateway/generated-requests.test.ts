@@ -18,8 +18,11 @@ import { LINK_SIGNATURE } from './fake-services/test-credit-file-service.ts';
 import type { OperationId } from './operations/handlers.ts';
 import { startTestGateway } from './test-gateway.ts';
 
-/** Operations whose service calls the applications service, which its fake does not. */
-const CALL_APPLICATIONS = ['commentAsCreditor', 'enableForRetailer'];
+/**
+ * Operations whose service calls the applications service, which its fake does not: a list by hand, as the calls of
+ * one service to another are in no contract.
+ */
+const CALL_APPLICATIONS = ['commentAsCreditor', 'enableForRetailer', 'eraseApplicant'];
 
 const { runs, seed } = inject('generatedRequests');
 const document = loadOpenApiDocument();
@@ -92,6 +95,9 @@ function send(operation: Operation, { path, headers, body }: GeneratedRequest) {
 const check = <T>(values: fc.Arbitrary<T>, property: (value: T) => Promise<void>, numRuns = runs) =>
   fc.assert(fc.asyncProperty(values, property), { seed, numRuns });
 
+const anAcceptable = (generator: RequestGenerator): GeneratedRequest =>
+  fc.sample(generator.acceptable(), { seed, numRuns: 1 })[0] ?? expect.unreachable();
+
 describe('generated requests', { timeout: Math.max(120_000, 1_000 * runs) }, () => {
   test.each(cases)(
     '$id accepts every request that its description permits',
@@ -106,8 +112,7 @@ describe('generated requests', { timeout: Math.max(120_000, 1_000 * runs) }, () 
   test.each(cases)(
     '$id calls the services that it is said to need, and no other',
     async ({ id, operation, generator }) => {
-      const [request] = fc.sample(generator.acceptable(), { seed, numRuns: 1 });
-      if (request === undefined) return;
+      const request = anAcceptable(generator);
       // With this header the gateway looks the retailer of each application up.
       const { 'X-Service-Retailer-ID': _, ...headers } = request.headers;
       const { peersCalled } = gateway.services;
@@ -135,8 +140,7 @@ describe('generated requests', { timeout: Math.max(120_000, 1_000 * runs) }, () 
   test.each(cases)(
     '$id answers 400 without a body, field or parameter that it requires',
     async ({ operation, generator }) => {
-      const [request] = fc.sample(generator.acceptable(), { seed, numRuns: 1 });
-      if (request === undefined) return;
+      const request = anAcceptable(generator);
       if (operation.body?.required) {
         const { status, json } = await send(operation, { ...request, body: undefined });
         expect([status, json.code]).toEqual([400, 'body_missing']);

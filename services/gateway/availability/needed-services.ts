@@ -47,7 +47,8 @@ export const NEEDED_SERVICES: Readonly<Record<OperationId, readonly Peer[]>> = {
   requestCreditFile: CREDIT_FILES_OF_APPLICATION,
   readCreditFile: CREDIT_FILES_OF_APPLICATION,
   listPulls: CREDIT_FILES_OF_APPLICATION,
-  eraseApplicant: CREDIT_FILES,
+  // The credit-file service answers once the applications service has erased its part.
+  eraseApplicant: CREDIT_FILES_OF_APPLICATION,
   readCreditFileDocument: ['credit-file'],
   setEquifaxCredentials: CREDIT_FILES,
   setTransUnionCredentials: CREDIT_FILES,
