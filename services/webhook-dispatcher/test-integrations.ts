@@ -23,7 +23,7 @@ type RetailerEnablement = Exclude<
 export function createTestIntegrations(dispatcherKey: string) {
   const destinations = new Map<string, { url: string; secrets: Uint8Array[]; revision: number }>();
   const enablements = new Map<string, RetailerEnablement>();
-  const state = { isUnavailable: false, findRecipientsCalls: 0, maxPairs: 250 };
+  const state = { isUnavailable: false, findRecipientsCalls: 0, maxPairs: 250, refusedCalls: 0 };
   const unlessUnavailable = <T>(answer: () => T): T => {
     if (state.isUnavailable) throw unavailable('unavailable for the test');
     return answer();
@@ -32,7 +32,10 @@ export function createTestIntegrations(dispatcherKey: string) {
     findRecipients: async ({ pairs }) =>
       unlessUnavailable(() => {
         state.findRecipientsCalls += 1;
-        if (pairs.length > state.maxPairs) throw resourceExhausted('test', 'too large an answer');
+        if (pairs.length > state.maxPairs) {
+          state.refusedCalls += 1;
+          throw resourceExhausted('test', 'too large an answer');
+        }
         const recipients = [...destinations].map(([destinationId, { revision }]) => ({
           destinationId,
           revision,
