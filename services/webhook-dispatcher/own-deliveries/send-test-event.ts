@@ -118,22 +118,23 @@ async function post(
   const startedAt = clock();
   const timestampS = Math.floor(startedAt.getTime() / 1_000);
   const message = { id: webhookId, timestampS, body, sequence: 1 };
-  const request = () => ({
+  const { keys, revision } = destination;
+  // Without a key nothing can be signed.
+  if (keys.length === 0) return { webhookId, revision, outcome: UNREADABLE, durationMs: 0 };
+  const outcome = await egress.post({
     destinationId,
     destinationUrl: destination.url,
     path: eventType.path,
     headers: {
-      ...requestHeaders(message, destination.keys, eventType.signatureHeader),
+      ...requestHeaders(message, keys, eventType.signatureHeader),
       // Not in the payload, which has to match its schema.
       'webhook-test': 'true',
     },
     body,
   });
-  const isSignable = destination.keys.length > 0;
-  const outcome = isSignable ? await egress.post(request()) : UNREADABLE;
   if (outcome === undefined) throw unavailable('the webhook dispatcher is shutting down');
   const durationMs = clock().getTime() - startedAt.getTime();
-  return { webhookId, revision: destination.revision, outcome, durationMs };
+  return { webhookId, revision, outcome, durationMs };
 }
 
 /** Stores the answer, and in the same transaction the success at the destination. */
