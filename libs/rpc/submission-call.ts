@@ -7,6 +7,11 @@ export interface SubmissionKey {
   creditorId: string;
 }
 
+/** Names the submission's row, whose lock orders the writes to the submission. */
+export function rowOf({ applicationId, creditorId }: SubmissionKey): string {
+  return `${applicationId} ${creditorId}`;
+}
+
 /** The creditor and the retailer that a call may act for, in lower case. An empty scope covers nothing. */
 export interface Scope {
   creditorId?: string | undefined;

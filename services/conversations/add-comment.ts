@@ -14,7 +14,7 @@ import {
   type CommentAsRetailerUserRequest,
 } from '@creditlane/proto/conversations/v1/conversations_service';
 import type { Client } from '@creditlane/rpc/client';
-import type { SubmissionCall } from '@creditlane/rpc/submission-call';
+import { rowOf, type SubmissionCall } from '@creditlane/rpc/submission-call';
 import type { Clock } from '@creditlane/runtime/clock';
 import {
   applicationNotFound,
@@ -99,8 +99,7 @@ async function addOnce(
     });
     const answer = toBinary(CommentAsCreditorResponseSchema, response);
     const integrationId = call.identity.subject;
-    const row = `${submission.applicationId} ${submission.creditorId}`;
-    await inTransaction(db.onRow(row), async (tx) => {
+    await inTransaction(db.onRow(rowOf(submission)), async (tx) => {
       // The answer is stored first, so that a duplicate request waits here for the stored answer.
       if (idempotency) await storeAnswer(tx, idempotency, answer);
       await insertComment(tx, keyRing, { ...checked, id, submission, integrationId, createdAt });

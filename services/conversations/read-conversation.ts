@@ -13,7 +13,7 @@ import {
 import type { Client } from '@creditlane/rpc/client';
 import { type ListKey, sequenceBefore } from '@creditlane/rpc/lists/list-cursor';
 import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
-import { couldBeInScope, type SubmissionCall } from '@creditlane/rpc/submission-call';
+import { couldBeInScope, rowOf, type SubmissionCall } from '@creditlane/rpc/submission-call';
 import type { Clock } from '@creditlane/runtime/clock';
 import { conversationNotFound, sideOf } from './comment.ts';
 import { type CommentContent, openComment } from './sealed-comment.ts';
@@ -87,8 +87,8 @@ async function deliver(
   if (queued.length === 0) return;
   const ids = queued.map(({ id }) => id);
   const delivery = { at: clock(), integrationId: call.identity.subject };
-  const row = `${submission.applicationId} ${submission.creditorId}`;
-  const delivered = await markDelivered(requests.of(call).onRow(row), ids, delivery);
+  const db = requests.of(call).onRow(rowOf(submission));
+  const delivered = await markDelivered(db, ids, delivery);
   for (const comment of queued)
     Object.assign(
       comment,

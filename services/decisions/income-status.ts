@@ -9,11 +9,10 @@ import {
   type SetIncomeStatusResponse,
   SetIncomeStatusResponseSchema,
 } from '@creditlane/proto/decisions/v1/decisions_service';
-import type { SubmissionCall } from '@creditlane/rpc/submission-call';
+import { rowOf, type SubmissionCall } from '@creditlane/rpc/submission-call';
 import type { Clock } from '@creditlane/runtime/clock';
 import { runOnSubmission, type SubmissionDeps, submissionNotFound } from './run-on-submission.ts';
 import { findIncomeStatus, updateIncomeStatus } from './store/income-status.ts';
-import { rowOf } from './submission.ts';
 
 export interface IncomeStatusDeps extends SubmissionDeps {
   requests: RequestPool;

@@ -6,16 +6,11 @@ import {
   DecisionSchema,
   DecisionValue,
 } from '@creditlane/proto/decisions/v1/decision';
-import type { Scope, SubmissionKey } from '@creditlane/rpc/submission-call';
+import type { Scope } from '@creditlane/rpc/submission-call';
 
 /** A creditor sees what was submitted to it; a retailer sees what it submitted. */
 export function isInScope(submission: ApplicationSubmitted, scope: Scope): boolean {
   return scope.creditorId === submission.creditorId || scope.retailerId === submission.retailerId;
-}
-
-/** Names the submission's row, whose lock orders the writes to the submission. */
-export function rowOf({ applicationId, creditorId }: SubmissionKey): string {
-  return `${applicationId} ${creditorId}`;
 }
 
 /** The decision with sequence 1 of every submission: the creditor has not decided yet. */

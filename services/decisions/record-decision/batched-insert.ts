@@ -5,9 +5,9 @@ import {
   type RowScope,
   unionOfScopes,
 } from '@creditlane/postgres/row-security/request-pool';
+import { rowOf } from '@creditlane/rpc/submission-call';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import type { Log } from '@creditlane/runtime/telemetry/log';
-import { rowOf } from '../submission.ts';
 import { insertDecision, type NewDecision } from './insert-decision.ts';
 import { insertDecisions } from './insert-decisions.ts';
 
