@@ -5,6 +5,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { appendToOutbox } from './outbox.ts';
 import { type Relay, startRelay } from './relay.ts';
+import { RelayNotifications } from './relay-notifications.ts';
 import { openMessagingTestDatabase } from './test-messaging-database.ts';
 
 let db: OpenTestDatabase;
@@ -151,4 +152,16 @@ test('a replica that lost its connection notifies again after a reconnect', asyn
     await receiveAll();
     expect(received).toBeGreaterThan(0);
   }, 10_000);
+});
+
+test('a relay that closes is counted by the others no more, before the time of its announcement is over', async () => {
+  const open = () => new RelayNotifications(db.reserved, silentLog, () => undefined);
+  const [first, second] = [open(), open()];
+  closing.push(() => first.close());
+  await vi.waitFor(() => {
+    second.announce();
+    expect(first.count(60_000)).toBe(1);
+  }, 10_000);
+  await second.close();
+  await expect.poll(() => first.count(60_000), { timeout: 10_000 }).toBe(0);
 });

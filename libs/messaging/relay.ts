@@ -79,7 +79,8 @@ export function startRelay(options: RelayOptions): Relay {
     async close() {
       stop.abort();
       await running;
-      await Promise.all([shardLeases.close(), notifications.close(), retention.close()]);
+      await Promise.all([shardLeases.close(), retention.close()]);
+      await notifications.close();
     },
   };
 }
