@@ -64,7 +64,7 @@ const ALL_SHARDS = Array.from({ length: OUTBOX_SHARDS }, (_, shard) => shard);
 
 /** The other relays of the outbox. */
 export interface OtherRelays {
-  /** How many others have announced themselves within this time. */
+  /** How many others have announced themselves within this time and have not closed since. */
   count(withinMs: number): number;
   /** Tells the others that this relay would hold more shards. */
   announce(): void;
@@ -140,10 +140,13 @@ export class ShardLeases {
   async #run(): Promise<void> {
     const pause = new WakeSignal();
     while (!this.#stop.signal.aborted) {
+      const startedMs = performance.now();
       await this.#renew();
-      if (!this.holdsAll()) this.#others.announce();
-      const sinceMs = Math.min(...[...this.#seen.values()].map((seen) => seen.sinceMs));
-      const expiresInMs = Math.max(0, sinceMs + LEASE_MS - performance.now());
+      // A shard that had expired before, and was not taken, is above this relay's share: it waits for a renewal.
+      const expiryMs = [...this.#seen.values()]
+        .map(({ sinceMs }) => sinceMs + LEASE_MS)
+        .filter((atMs) => atMs > startedMs);
+      const expiresInMs = Math.max(0, Math.min(...expiryMs) - performance.now());
       await pause.wait(Math.min(RENEW_MS, expiresInMs), this.#stop.signal);
     }
   }
@@ -152,11 +155,12 @@ export class ShardLeases {
     // The lease counts from before the query, not from its answer, which may have been delayed.
     const requestedMs = performance.now();
     const expired = [...this.#seen].filter(([, it]) => requestedMs - it.sinceMs >= LEASE_MS);
-    const handedOver = this.#handedOver;
     try {
       const before = this.held().length;
       const [, rows] = await runPipeline(this.#pool, [
-        handedOver.length > 0 ? releaseLeases.query([this.#holder, handedOver]) : undefined,
+        this.#handedOver.length > 0
+          ? releaseLeases.query([this.#holder, this.#handedOver])
+          : undefined,
         takeLeases.query([
           this.#holder,
           Math.max(0, this.#share() - before),
@@ -164,11 +168,13 @@ export class ShardLeases {
           expired.map(([, { version }]) => version),
         ]),
       ]);
-      this.#handedOver = this.#handedOver.slice(handedOver.length);
+      // A shard handed over meanwhile was renewed, so that it is in use again until the next `handOverSurplus`.
+      this.#handedOver = [];
       this.#leases = rows.flatMap(({ shard, fence }) => (fence === null ? [] : [{ shard, fence }]));
       this.#validUntilMs = requestedMs + LEASE_MS;
       this.#see(rows.filter(({ fence }) => fence === null));
       if (this.#leases.length > before) this.#onGain();
+      if (!this.holdsAll() && !this.#stop.signal.aborted) this.#others.announce();
     } catch (err) {
       this.#log.warn({ err }, 'outbox leases were not renewed');
       // What another relay did meanwhile is unknown, so that its leases count from the next answer.

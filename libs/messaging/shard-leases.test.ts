@@ -1,0 +1,56 @@
+import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
+import { createLog } from '@creditlane/runtime/telemetry/log';
+import { silentLog } from '@creditlane/runtime/test-log';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { ShardLeases } from './shard-leases.ts';
+import { openMessagingTestDatabase } from './test-messaging-database.ts';
+
+/** As in shard-leases.ts. */
+const LEASE_MS = 3_000;
+const RENEW_MS = 750;
+
+let db: OpenTestDatabase;
+beforeAll(async () => {
+  db = await openMessagingTestDatabase('shard_leases');
+});
+afterAll(() => db?.close());
+beforeEach(() => db.pool.query('UPDATE outbox_lease SET holder = gen_random_uuid()'));
+
+/** Counts the announcements of a relay that has three others beside it. */
+const threeOthers = () => ({ count: () => 3, announce: vi.fn<() => void>() });
+
+test('a relay whose renewals fail does not announce itself', async () => {
+  const others = threeOthers();
+  const log = createLog('test', { level: 'silent' });
+  const warn = vi.spyOn(log, 'warn');
+  const ended = new pg.Pool({ connectionString: db.url });
+  await ended.end();
+  const leases = new ShardLeases(ended, log, others, () => undefined);
+  await expect.poll(() => warn.mock.calls.length, { timeout: 10_000 }).toBe(2);
+  await leases.close();
+  expect(others.announce).not.toHaveBeenCalled();
+});
+
+test('expired shards above the share of a relay do not make it renew more often', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const others = threeOthers();
+  const leases = new ShardLeases(db.reserved, silentLog, others, () => undefined);
+  try {
+    // The first renewal has seen the shards of the others.
+    await expect.poll(() => others.announce.mock.calls.length, { timeout: 10_000 }).toBe(1);
+    await vi.advanceTimersByTimeAsync(LEASE_MS);
+    // The second takes one expired shard, and leaves three.
+    await expect.poll(() => leases.held().length, { timeout: 10_000 }).toBe(1);
+    const renewals = others.announce.mock.calls.length;
+    const sinceMs = Date.now();
+    await expect
+      .poll(() => others.announce.mock.calls.length, { timeout: 10_000, interval: 1 })
+      .toBeGreaterThanOrEqual(renewals + 2);
+    // The first of the two may have been due already.
+    expect(Date.now() - sinceMs).toBeGreaterThanOrEqual(RENEW_MS - 100);
+  } finally {
+    vi.useRealTimers();
+    await leases.close();
+  }
+});
