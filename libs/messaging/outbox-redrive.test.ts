@@ -52,6 +52,14 @@ const eventsPublished = () => {
 };
 const keysPublished = () => eventsPublished().map(([, key]) => key);
 
+/** How many transactions wait for a lock on the outbox. */
+async function countLockWaiters(): Promise<number> {
+  const { rowCount } = await db.pool.query(
+    "SELECT FROM pg_locks WHERE NOT granted AND relation = 'outbox'::regclass",
+  );
+  return rowCount ?? 0;
+}
+
 test('events published since the given time are published again, with the same ids and order', async () => {
   await append('one', 'two', 'one');
   await relay.settled();
@@ -75,27 +83,36 @@ test('events published before the given time stay published', async () => {
   expect(keysPublished()).toEqual(['late']);
 });
 
-test('an event whose mark is committed during the redrive is published again', async () => {
-  await relay.close();
-  await append('lost');
+/**
+ * Redrives while a transaction has marked all events and is not committed, runs `whileWaiting` once the redrive waits for
+ * it, and resolves to the number of events.
+ */
+async function redriveBesideMark(whileWaiting: () => Promise<void>): Promise<number> {
   const marking = await db.pool.connect();
   await marking.query('BEGIN');
   await marking.query('UPDATE outbox SET published_at = now()');
-  let count: number | undefined;
-  const redriven = redriveOutbox(db.pool, LONG_AGO).then((it) => {
-    count = it;
+  let isOver = false;
+  const redriven = redriveOutbox(db.pool, LONG_AGO).finally(() => {
+    isOver = true;
   });
-  const isWaiting = async () => {
-    const { rowCount } = await db.pool.query(
-      "SELECT FROM pg_locks WHERE NOT granted AND relation = 'outbox'::regclass",
-    );
-    return count !== undefined || rowCount === 1;
-  };
-  await expect.poll(isWaiting).toBe(true);
+  const isWaiting = async () => isOver || (await countLockWaiters()) === 1;
+  await expect.poll(isWaiting, { timeout: 10_000, interval: 10 }).toBe(true);
+  await whileWaiting();
   await marking.query('COMMIT');
   marking.release();
-  await redriven;
-  expect(count).toBe(1);
+  return redriven;
+}
+
+test('an event whose mark is committed during the redrive is published again', async () => {
+  await relay.close();
+  await append('lost');
+  expect(await redriveBesideMark(() => Promise.resolve())).toBe(1);
+});
+
+test('while the redrive waits for a transaction, other transactions write to the outbox', async () => {
+  await relay.close();
+  await append('first');
+  expect(await redriveBesideMark(() => append('second'))).toBe(1);
 });
 
 test('a batch under way during the redrive is published again', async () => {

@@ -1,7 +1,18 @@
 /** Publishes events again that were published before: for a broker that has lost its data. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { isLockTimeout } from '@creditlane/postgres/error-classes';
 import { defineStatement } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type pg from 'pg';
+
+/**
+ * How long the redrive waits for the lock: writes to the outbox wait behind it. After this time it lets them run, and
+ * tries again.
+ */
+const LOCK_WAIT_MS = 100;
+/** How much longer each pause between two tries is than the one before, and the longest pause. */
+const PAUSE_MS = 200;
+const MAX_PAUSE_MS = 2_000;
 
 // A relay that is publishing at this moment has the old fence, so it marks none of these events.
 const raiseFences = defineStatement(
@@ -11,6 +22,11 @@ const raiseFences = defineStatement(
 
 // A mark that began before the fences were raised has compared the old ones, and may commit later.
 const waitForMarks = defineStatement('outbox_redrive_wait', 'LOCK TABLE outbox IN SHARE MODE');
+
+const limitWait = defineStatement(
+  'outbox_redrive_limit',
+  `SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`,
+);
 
 const clearPublished = defineStatement<{ count: number }>(
   'outbox_redrive',
@@ -25,12 +41,27 @@ const clearPublished = defineStatement<{ count: number }>(
  * with the same id, before later events of its key. Resolves to the number of events. All events change
  * in one statement: a relay that saw only some would publish later events of a key before earlier ones.
  *
- * Waits until the transactions that write to the outbox now have ended; new ones wait meanwhile.
+ * Waits, without limit, for a moment in which no transaction has written to the outbox; new ones wait for at most
+ * LOCK_WAIT_MS at a time.
  */
 export async function redriveOutbox(pool: pg.Pool, since: Date): Promise<number> {
   await raiseFences.run(pool);
-  // A transaction of its own: nobody writes to the outbox while it has the lock.
-  await inTransaction(pool, (tx) => waitForMarks.run(tx));
+  await waitUntilMarked(pool);
   const [cleared] = await clearPublished.run(pool, [since]);
   return cleared?.count ?? 0;
+}
+
+async function waitUntilMarked(pool: pg.Pool): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      // A transaction of its own: nobody writes to the outbox while it has the lock.
+      return await inTransaction(pool, async (tx) => {
+        await limitWait.run(tx);
+        await waitForMarks.run(tx);
+      });
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      await delay(Math.min(MAX_PAUSE_MS, attempt * PAUSE_MS));
+    }
+  }
 }
