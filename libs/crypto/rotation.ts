@@ -7,6 +7,8 @@ import type { KeyRing } from './key-ring.ts';
 /** Records per query: a bound on memory and on the time of the event loop, and enough for the round trip. */
 const BATCH_ROWS = 200;
 const RETRY_MS = 5_000;
+/** After a pass that has left records: longer than another process takes to wrap a batch. */
+const RECHECK_MS = 500;
 
 /** A sealed field with its place. */
 export interface SealedRecord {
@@ -54,7 +56,8 @@ export async function requireKeys(ring: KeyRing, tables: readonly SealedTable[])
 
 /**
  * Wraps all records of a table with the current key of the ring, batch by batch, with a pause after each that is as
- * long as the batch took. Several processes may run at the same time. A damaged record is left as it is.
+ * long as the batch took. Several processes may run at the same time: a record that another one is wrapping is left in
+ * one pass and gone in the next. So a record counts as left after two passes. A damaged record is left as it is.
  *
  * @throws SealError when the ring lacks the key of a record; the error of the database; an AbortError of `stop`
  */
@@ -63,20 +66,31 @@ export async function rewrapTable<R extends SealedRecord>(
   table: SealedTable<R>,
   stop?: AbortSignal,
 ): Promise<Rotation> {
-  const rotation = { rewrapped: 0, left: 0 };
-  for (let isProgress = true; isProgress; ) {
-    isProgress = false;
-    rotation.left = 0;
-    for (const keyId of await table.findKeyIds()) {
-      if (keyId === ring.currentId) continue;
-      if (!ring.has(keyId)) throw new SealError('unknown_key');
-      const { rewrapped, left } = await rewrapKey(ring, table, keyId, stop);
-      isProgress ||= rewrapped > 0;
-      rotation.rewrapped += rewrapped;
-      rotation.left += left;
-    }
+  let total = 0;
+  for (let leftBefore = Number.POSITIVE_INFINITY; ; ) {
+    const { rewrapped, left } = await rewrapOnce(ring, table, stop);
+    total += rewrapped;
+    if (rewrapped === 0 && (left === 0 || left >= leftBefore)) return { rewrapped: total, left };
+    leftBefore = left;
+    if (left > 0) await delay(RECHECK_MS, undefined, { signal: stop });
   }
-  return rotation;
+}
+
+/** One pass over the records of all keys but the current one. */
+async function rewrapOnce<R extends SealedRecord>(
+  ring: KeyRing,
+  table: SealedTable<R>,
+  stop: AbortSignal | undefined,
+): Promise<Rotation> {
+  const pass = { rewrapped: 0, left: 0 };
+  for (const keyId of await table.findKeyIds()) {
+    if (keyId === ring.currentId) continue;
+    if (!ring.has(keyId)) throw new SealError('unknown_key');
+    const { rewrapped, left } = await rewrapKey(ring, table, keyId, stop);
+    pass.rewrapped += rewrapped;
+    pass.left += left;
+  }
+  return pass;
 }
 
 /** One pass over the records that a key wraps. */
