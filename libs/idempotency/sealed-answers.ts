@@ -11,6 +11,7 @@ import {
   MAX_PREFIX_BYTES,
   readSealedKeyId,
   type SealContext,
+  SealError,
   seal,
   sealedPrefix,
   sealedPrefixEnd,
@@ -146,14 +147,15 @@ export class SealedAnswers implements SealedTable<SealedAnswer> {
     return fromBinary(schema, unseal(this.#keyRing, outcome.answer, context));
   }
 
+  /** Passes over an answer with a damaged head, which no key opens: it ends with its time, as all answers do. */
   async findKeyIds(): Promise<string[]> {
     const keyIds: string[] = [];
     for (let from: Buffer = Buffer.alloc(0); ; ) {
       const [found] = await selectHeadFrom.run(this.#pool, [from]);
       if (found === undefined) return keyIds;
-      const keyId = readSealedKeyId(found.head);
-      keyIds.push(keyId);
-      from = sealedPrefixEnd(keyId);
+      const keyId = findKeyId(found.head);
+      if (keyId !== undefined) keyIds.push(keyId);
+      from = keyId === undefined ? endOf(found.head) : sealedPrefixEnd(keyId);
     }
   }
 
@@ -176,6 +178,21 @@ export class SealedAnswers implements SealedTable<SealedAnswer> {
     ]);
     return replaced.length;
   }
+}
+
+/** Undefined for a damaged head. */
+function findKeyId(head: Buffer): string | undefined {
+  try {
+    return readSealedKeyId(head);
+  } catch (error) {
+    if (error instanceof SealError) return undefined;
+    throw error;
+  }
+}
+
+/** The least bytes that are greater than the head. */
+function endOf(head: Buffer): Buffer {
+  return Buffer.concat([head, Buffer.of(0)]);
 }
 
 function sealContext({ callerId, operation, key }: AnswerId): SealContext {
