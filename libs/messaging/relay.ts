@@ -39,7 +39,7 @@ export function startRelay(options: RelayOptions): Relay {
   const notifications = new RelayNotifications(reserved, log, () => wake.signal());
   const shardLeases = new ShardLeases(reserved, log, notifications, () => wake.signal());
   const retention = startRetention({ pool, log, purges: [purgeOutbox] });
-  measureBacklog(reserved, source, metrics);
+  measureBacklog(pool, source, metrics);
   measureLeases(shardLeases, source, metrics);
   const roundEnded = new WakeSignal();
   const stop = new AbortController();
