@@ -1,13 +1,15 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { TLSSocket, type TLSSocketOptions } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import {
   replaceFile,
   TestCertificateAuthority,
 } from '@creditlane/runtime/test-certificate-authority';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   answer,
   bytes,
@@ -115,10 +117,7 @@ describe('an inquiry that is never sent', () => {
   });
 
   it('to a bureau whose certificate is not trusted: tls_failed', async () => {
-    const issued = new TestCertificateAuthority().issue();
-    const [cert, key, ca] = [issued.cert, issued.key, issued.ca].map((path) =>
-      readFileSync(path, 'utf8'),
-    );
+    const { cert, key, ca } = pemOf(new TestCertificateAuthority().issue());
     const bureau = await startScriptedBureau({ tls: { cert, key } });
     const warning = vi.spyOn(process, 'emitWarning').mockReturnValue();
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
@@ -137,9 +136,7 @@ describe('to a bureau that demands a certificate', () => {
     const authority = new TestCertificateAuthority();
     const [server, client] = [authority.issue(), authority.issue()];
     const serials: string[] = [];
-    const [cert, key, ca] = [server.cert, server.key, server.ca].map((path) =>
-      readFileSync(path, 'utf8'),
-    );
+    const { cert, key, ca } = pemOf(server);
     const bureau = await startScriptedBureau({
       tls: { cert, key, ca, requestCert: true, rejectUnauthorized: true },
       // A new connection for each inquiry.
@@ -175,6 +172,17 @@ describe('to a bureau that demands a certificate', () => {
     }
     expect(bureau.inquiries).toEqual([]);
   });
+
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'an alert of %s that the certificate is missing: tls_failed',
+    async (maxVersion) => {
+      const { cert, key, ca } = pemOf(new TestCertificateAuthority().issue());
+      const demand = { requestCert: true, rejectUnauthorized: true };
+      const url = await startRefusingBureau({ cert, key, ca, ...demand, maxVersion });
+      const outcome = await openTestClient({ ca }).client.inquire(inquiryOf(), { url });
+      expect(wordOf(outcome)).toBe('tls_failed');
+    },
+  );
 
   it('files that are not there: no inquiry is sent', async () => {
     const { ca, bureau } = await start();
@@ -255,6 +263,33 @@ it('the log has the outcome of an inquiry and neither its subject nor the creden
   ]);
   expect(lines.join()).not.toMatch(/c2VjcmV0|1980-01-01/);
 });
+
+function pemOf(issued: { cert: string; key: string; ca: string }) {
+  const [cert, key, ca] = [issued.cert, issued.key, issued.ca].map((path) =>
+    readFileSync(path, 'utf8'),
+  );
+  return { cert, key, ca };
+}
+
+/** A bureau that leaves a connection open whose handshake it refuses, so that its alert is always read. */
+async function startRefusingBureau(tls: TLSSocketOptions): Promise<string> {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    const transport = new Duplex({
+      read() {},
+      write: (chunk, _, done) => void socket.write(chunk, done),
+    });
+    socket.on('data', (chunk) => transport.push(chunk)).on('error', () => {});
+    new TLSSocket(transport, { ...tls, isServer: true }).on('error', () => {});
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 function wordOf(
   outcome: Awaited<ReturnType<ReturnType<typeof openTestClient>['client']['inquire']>>,

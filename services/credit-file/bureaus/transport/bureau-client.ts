@@ -25,6 +25,7 @@ import {
   neverSentAfter,
   verdictOf,
 } from './inquiry-outcome.ts';
+import { watchRefusals } from './refused-certificate.ts';
 
 export interface BureauClientOptions<Credentials> {
   readonly format: BureauFormat<Credentials>;
@@ -284,9 +285,11 @@ function connectorOf({
     maxCachedSessions: 0,
     ...(ca !== undefined && { ca }),
   };
-  return clientCertificate === undefined
-    ? buildConnector(options)
-    : connectorWithCertificate(clientCertificate, options, log);
+  return watchRefusals(
+    clientCertificate === undefined
+      ? buildConnector(options)
+      : connectorWithCertificate(clientCertificate, options, log),
+  );
 }
 
 /**

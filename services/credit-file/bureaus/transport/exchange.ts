@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { BureauRequest } from '../bureau.ts';
+import { isCertificateRefused } from './refused-certificate.ts';
 
 /** Why a request whose bytes may have been sent has no whole answer. */
 export type LostReason = 'deadline' | 'stopping' | 'answer_too_large' | 'connection_lost';
@@ -16,7 +17,7 @@ export interface HttpAnswer {
 
 export type ExchangeEnd =
   | { readonly kind: 'answered'; readonly answer: HttpAnswer }
-  /** Not one byte of the request was written. */
+  /** No byte of the request was written, or the bureau read none. */
   | { readonly kind: 'unsent'; readonly error: Error }
   | { readonly kind: 'lost'; readonly reason: LostReason };
 
@@ -27,10 +28,6 @@ export interface ExchangeLimits {
   readonly deadlineMs: number;
   readonly maxAnswerBytes: number;
 }
-
-/** Node's codes of the alerts by which a server refuses a client's certificate, or the lack of one. */
-const CERTIFICATE_REFUSED =
-  /^ERR_SSL_.*_ALERT_(CERTIFICATE_(REQUIRED|EXPIRED|REVOKED|UNKNOWN)|(BAD|UNSUPPORTED)_CERTIFICATE|UNKNOWN_CA)$/;
 
 /** The time for sending, or the process, had ended before the request was sent. */
 export class NotSentError extends Error {
@@ -147,9 +144,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: Error): void {
-    // In TLS 1.3 the request is written before the bureau has checked the certificate. One that it refuses ends the
-    // handshake, so that the bureau reads nothing of the request.
-    if ('code' in error && CERTIFICATE_REFUSED.test(String(error.code))) {
+    // The request was written before the bureau refused the handshake, and no byte of it was read.
+    if (isCertificateRefused(error)) {
       this.#end({ kind: 'unsent', error });
       return;
     }
