@@ -246,6 +246,16 @@ export async function eraseApplicant(
   return (await service.erasure.eraseApplicant(request, asCreditFile)).erased;
 }
 
+/** How many sessions wait for a lock in a statement whose text has the part. */
+export async function countWaiting({ database }: TestApplications, part: string): Promise<number> {
+  const { rows } = await database.sql.query(
+    `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database()
+       AND wait_event_type = 'Lock' AND position($1 in query) > 0`,
+    [part],
+  );
+  return rows[0].n;
+}
+
 /** A request that submits an application to creditors, with every applicant's consent. */
 export function aSubmission(application: Application, { userId }: Tenant, creditorIds: string[]) {
   const { primaryApplicant, coApplicant, applicationId } = application;

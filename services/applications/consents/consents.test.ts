@@ -4,6 +4,7 @@ import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Application } from '@creditlane/proto/applications/v1/application';
 import type { RecordConsentRequestSchema } from '@creditlane/proto/applications/v1/consents_service';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { lockApplication } from '../store/applications.ts';
 import {
   anApplicant,
   aSubmission,
@@ -12,6 +13,7 @@ import {
   asIntegration,
   asPlatform,
   aUser,
+  countWaiting,
   createTestApplication,
   registerTenant,
   useTenant,
@@ -124,6 +126,20 @@ describe('a recorded consent', () => {
     const longest = await record({ expiresAt: inDays(500) });
     await record({ expiresAt: inDays(20) });
     expect(await permitting()).toBe(longest.id);
+  });
+
+  test('that waits while the applicant is erased is refused', async () => {
+    const { applications, tenant } = fixture;
+    const { sql } = applications;
+    await sql.query('BEGIN');
+    await lockApplication(sql, application.applicationId, tenant.retailerId);
+    const recorded = record().then(String, ({ code }) => code);
+    const lock = 'SELECT applications.status';
+    await expect.poll(() => countWaiting(applications, lock), { timeout: 10_000 }).toBe(1);
+    await sql.query('UPDATE applicants SET erased_at = now() WHERE id = $1', [applicantId]);
+    await sql.query('COMMIT');
+    expect(await recorded).toBe('applicant_erased');
+    expect(await listIds()).toEqual([]);
   });
 
   test('of an archived application is refused, and one that is there can be revoked', async () => {

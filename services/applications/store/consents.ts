@@ -43,19 +43,24 @@ export interface ApplicantKey {
 
 const lockRow = defineStatement<{
   status: string;
-  is_erased: boolean;
   retailer_id: string;
   retailer_group_id: string | null;
   acting_user: RetailerUser | null;
 }>(
   'consent_applicant_lock',
-  `SELECT applications.status, applicants.erased_at IS NOT NULL AS is_erased, retailers.id AS retailer_id, retailers.retailer_group_id,
+  `SELECT applications.status, retailers.id AS retailer_id, retailers.retailer_group_id,
      (SELECT jsonb_build_object('active', active, 'retailerIds', retailer_ids,
         'retailerGroupIds', retailer_group_ids) FROM users WHERE id = $4) AS acting_user
    FROM applicants JOIN applications ON applications.id = applicants.application_id
      JOIN retailers ON retailers.id = applications.retailer_id
    WHERE applicants.id = $1 AND applications.id = $2 AND retailers.id = $3
    FOR UPDATE OF applications`,
+);
+
+// The statement that waits for the lock reads the applicant as it was before the wait.
+const selectErased = defineStatement<{ erased: boolean }>(
+  'consent_applicant_erased',
+  'SELECT erased_at IS NOT NULL AS erased FROM applicants WHERE id = $1',
 );
 
 /**
@@ -70,14 +75,14 @@ export async function lockApplicant(
   userId: string,
 ): Promise<ConsentFacts | undefined> {
   const [row] = await lockRow.run(tx, [applicantId, applicationId, retailerId, userId || null]);
-  return (
-    row && {
-      archived: row.status === ApplicationStatus[ApplicationStatus.ARCHIVED],
-      erased: row.is_erased,
-      retailer: { id: row.retailer_id, retailerGroupId: row.retailer_group_id },
-      user: row.acting_user ?? undefined,
-    }
-  );
+  if (row === undefined) return undefined;
+  const [applicant] = await selectErased.run(tx, [applicantId]);
+  return {
+    archived: row.status === ApplicationStatus[ApplicationStatus.ARCHIVED],
+    erased: applicant?.erased === true,
+    retailer: { id: row.retailer_id, retailerGroupId: row.retailer_group_id },
+    user: row.acting_user ?? undefined,
+  };
 }
 
 const insertRow = defineStatement(
