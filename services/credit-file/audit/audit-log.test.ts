@@ -3,6 +3,7 @@ import { SealError } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { rewrapTable } from '@creditlane/crypto/rotation';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { aRead, KEYS, NEXT_KEYS, openCustodyDatabase, RING } from '../custody/test-custody.ts';
@@ -10,7 +11,7 @@ import { findRecordsAfter, sealedHeads } from '../store/audit-log.ts';
 import { appendAuditRecord } from './audit-log.ts';
 import { type AuditRecord, hashOf, NO_HASH } from './audit-record.ts';
 import { type NotedHead, type Verification, verifyAuditLog, verifyChain } from './verify-chain.ts';
-import { findBrokenHeads } from './watch-chains.ts';
+import { findBrokenHeads, watchChains } from './watch-chains.ts';
 
 let database: Awaited<ReturnType<typeof openCustodyDatabase>>;
 let retailerId: string;
@@ -339,4 +340,21 @@ test('a chain whose head does not name its last record is found without reading 
   await tamper(`UPDATE audit_heads SET sealed = sealed || 'x' WHERE THIS`);
   expect(await watch()).toContain(retailerId);
   await tamper(`DELETE FROM audit_heads WHERE THIS`);
+  expect(await watch()).toContain(retailerId);
+});
+
+test('the age of the last look grows while the chains cannot be read', async () => {
+  const away = { connect: () => Promise.reject(new Error('the database is away')) } as never;
+  for (const [pool, ageSeconds] of [
+    [away, 900],
+    [database.pool, 0],
+  ] as const) {
+    const metrics = new Metrics();
+    const times = [0];
+    const nowMs = () => times.shift() ?? 900_000;
+    const watch = watchChains({ pool, keyRing: RING, log: silentLog, metrics, nowMs });
+    await watch.close();
+    const age = `creditlane_credit_file_audit_watch_age_seconds ${ageSeconds}\n`;
+    expect(await metrics.text()).toContain(age);
+  }
 });

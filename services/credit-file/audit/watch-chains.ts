@@ -1,4 +1,4 @@
-/** Looks at the head of every chain of the audit log all the time: a broken one raises an alert. */
+/** Looks at the end of every chain of the audit log all the time: a broken one raises an alert. */
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import {
@@ -7,12 +7,12 @@ import {
 } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { findLastRecords } from '../store/audit-log.ts';
+import { findChainEnds } from '../store/audit-log.ts';
 import { hashOf } from './audit-record.ts';
 import { problemOfHead } from './verify-chain.ts';
 
-/** A head costs a read of an index and 20 µs of CPU. */
-const HEADS_PER_QUERY = 500;
+/** A chain costs a few reads of indexes, and 20 µs of CPU for its head. */
+const CHAINS_PER_QUERY = 500;
 const EVERY_MS = 60_000;
 
 export interface WatchDeps {
@@ -22,13 +22,13 @@ export interface WatchDeps {
 }
 
 /**
- * The retailers whose chain does not end as its head says: a head that was changed or set back, a last record that was
- * changed, and records that were cut off. `verifyChain` alone finds a change of an earlier record.
+ * The retailers whose chain does not end as its head says: a head that was changed, set back or deleted, a last record
+ * that was changed, and records that were cut off. `verifyChain` alone finds a change of an earlier record.
  */
 export async function findBrokenHeads({ pool, keyRing, log }: WatchDeps): Promise<string[]> {
   const broken: string[] = [];
   for (let after = ''; ; ) {
-    const chains = await findLastRecords(pool, after, HEADS_PER_QUERY);
+    const chains = await findChainEnds(pool, after, CHAINS_PER_QUERY);
     for (const { retailerId, sealed, record, previousHash } of chains) {
       const isIntact =
         record === undefined || hashOf(previousHash, record.seq, record).equals(record.hash);
@@ -40,23 +40,39 @@ export async function findBrokenHeads({ pool, keyRing, log }: WatchDeps): Promis
       broken.push(retailerId);
     }
     const last = chains.at(-1);
-    if (last === undefined || chains.length < HEADS_PER_QUERY) return broken;
+    if (last === undefined || chains.length < CHAINS_PER_QUERY) return broken;
     after = last.retailerId;
   }
 }
 
-/** Looks every minute until closed. */
-export function watchChains({ metrics, ...deps }: WatchDeps & { metrics: Metrics }): PeriodicTask {
+/**
+ * Looks every minute until closed.
+ *
+ * @param nowMs a monotonic clock
+ */
+export function watchChains({
+  metrics,
+  nowMs = () => performance.now(),
+  ...deps
+}: WatchDeps & { metrics: Metrics; nowMs?: () => number }): PeriodicTask {
   let count = 0;
+  let lookedMs = nowMs();
   metrics.gauge(
     'credit_file_broken_audit_chains',
     'Chains of the audit log that do not end as their heads say.',
     [],
     (gauge) => gauge.set(count),
   );
+  metrics.gauge(
+    'credit_file_audit_watch_age_seconds',
+    'Since the end of every chain of the audit log was last looked at, or since the start.',
+    [],
+    (gauge) => gauge.set((nowMs() - lookedMs) / 1_000),
+  );
   return startPeriodicTask(EVERY_MS, async () => {
     try {
       count = (await findBrokenHeads(deps)).length;
+      lookedMs = nowMs();
     } catch (err) {
       deps.log.warn({ err }, 'the heads of the audit log cannot be read');
     }

@@ -201,43 +201,60 @@ function toRecord(row: RecordRow): ChainedRecord {
   };
 }
 
-const selectLastRecords = defineStatement<
-  { head_retailer_id: string; sealed: Buffer; previous_hash: Buffer | null } & (
+// The retailers with records are read one by one from the primary key: without a head they have a chain, too.
+const selectChains = defineStatement<
+  { chain_retailer_id: string; sealed: Buffer | null; previous_hash: Buffer | null } & (
     | RecordRow
     | { seq: null }
   )
 >(
-  'audit_last_records',
-  `SELECT heads.retailer_id AS head_retailer_id, heads.sealed, last.*
-   FROM audit_heads AS heads LEFT JOIN LATERAL (
+  'audit_chains_after',
+  `WITH RECURSIVE recorded AS (
+     (SELECT retailer_id FROM audit_records
+      WHERE retailer_id > coalesce(nullif($1, '')::uuid, '00000000-0000-0000-0000-000000000000')
+      ORDER BY retailer_id LIMIT 1)
+     UNION ALL
+     SELECT next.retailer_id FROM recorded CROSS JOIN LATERAL (
+       SELECT record.retailer_id FROM audit_records AS record
+       WHERE record.retailer_id > recorded.retailer_id ORDER BY record.retailer_id LIMIT 1) AS next
+   ), chains AS (
+     (SELECT retailer_id FROM recorded LIMIT $2)
+     UNION
+     (SELECT retailer_id FROM audit_heads
+      WHERE retailer_id > coalesce(nullif($1, '')::uuid, '00000000-0000-0000-0000-000000000000')
+      ORDER BY retailer_id LIMIT $2)
+     ORDER BY retailer_id LIMIT $2
+   )
+   SELECT chains.retailer_id AS chain_retailer_id, heads.sealed, last.*
+   FROM chains LEFT JOIN audit_heads AS heads ON heads.retailer_id = chains.retailer_id
+   LEFT JOIN LATERAL (
      SELECT ${RECORD_COLUMNS}, previous.hash AS previous_hash
      FROM audit_records AS record
      LEFT JOIN audit_records AS previous
        ON previous.retailer_id = record.retailer_id AND previous.seq = record.seq - 1
-     WHERE record.retailer_id = heads.retailer_id ORDER BY record.seq DESC LIMIT 1
+     WHERE record.retailer_id = chains.retailer_id ORDER BY record.seq DESC LIMIT 1
    ) AS last ON true
-   WHERE heads.retailer_id > coalesce(nullif($1, '')::uuid, '00000000-0000-0000-0000-000000000000')
-   ORDER BY heads.retailer_id LIMIT $2`,
+   ORDER BY chains.retailer_id`,
 );
 
-/** A head as it is stored, with the last record of its chain and the hash before that. */
-export interface LastRecord {
+/** The end of a chain: its head as it is stored, its last record, and the hash before that. */
+export interface ChainEnd {
   retailerId: string;
-  sealed: Buffer;
+  sealed: Buffer | undefined;
   record: ChainedRecord | undefined;
   previousHash: Buffer;
 }
 
-/** The heads after that of a retailer, in the order of their ids, each with its last record of the same moment. */
-export async function findLastRecords(
+/** The chains after that of a retailer, with a head or a record, in the order of their ids, as of one moment. */
+export async function findChainEnds(
   db: Queryable,
   after: string,
   limit: number,
-): Promise<LastRecord[]> {
-  const rows = await selectLastRecords.run(db, [after, limit]);
+): Promise<ChainEnd[]> {
+  const rows = await selectChains.run(db, [after, limit]);
   return rows.map((row) => ({
-    retailerId: row.head_retailer_id,
-    sealed: row.sealed,
+    retailerId: row.chain_retailer_id,
+    sealed: row.sealed ?? undefined,
     record: row.seq === null ? undefined : toRecord(row),
     previousHash: row.previous_hash ?? NO_HASH,
   }));
