@@ -3,13 +3,14 @@ import { readKeyId } from '@creditlane/crypto/envelope';
 import { runPurge } from '@creditlane/postgres/retention';
 import { Relationship } from '@creditlane/proto/applications/v1/application';
 import { expect, test } from 'vitest';
-import { lockApplicationOf } from '../store/applicants.ts';
+import { lockApplication } from '../store/applications.ts';
 import { purgeExports } from '../store/exports.ts';
 import {
   anApplicant,
   asDispatcher,
   asGateway,
   asIntegration,
+  countWaiting,
   createSubmission,
   createTestApplication,
   eraseApplicant,
@@ -213,14 +214,13 @@ test('an export that has read the applicant when an erasure begins stores no pay
   const { applications, tenant } = fixture;
   const { applicationId, primaryApplicant } = await submitNew();
   const applicantId = primaryApplicant?.applicantId ?? '';
-  const { sql, database } = applications;
+  const { sql } = applications;
   // The erasure goes on once the export waits for the application, whose applicants it has read.
   await sql.query('BEGIN');
-  await lockApplicationOf(sql, applicantId, tenant.retailerId);
+  await lockApplication(sql, applicationId, tenant.retailerId);
   const exported = exportIt(applicationId).then(String, ({ code }) => code);
-  const waiting = `SELECT FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  await expect.poll(async () => (await database.sql.query(waiting)).rowCount).toBe(1);
+  const lock = 'SELECT status FROM applications';
+  await expect.poll(() => countWaiting(applications, lock), { timeout: 10_000 }).toBe(1);
   await sql.query('UPDATE applicants SET erased_at = now() WHERE id = $1', [applicantId]);
   await sql.query('COMMIT');
   expect(await exported).toBe('applicant_erased');
