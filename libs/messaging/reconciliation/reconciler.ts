@@ -65,7 +65,7 @@ export interface ReconcilerOptions {
   readonly everyMs?: number;
 }
 
-/** A source at this endpoint. Its health is nobody's: the consumer works without the comparison. */
+/** A source at this endpoint. The consumer is ready without it: only the comparison needs the source. */
 export function sourceAt(
   name: string,
   endpoint: Endpoint,

@@ -6,7 +6,7 @@ import {
 } from '@creditlane/messaging/reconciliation/differences';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
-/** How far what applications has written is compared with what is handled here, and what is missing. */
+/** Adds the tables of the reconciler, which compares the events of applications with those that were handled here. */
 export const reconciliation1764700000001 = sqlMigration(
   'Reconciliation1764700000001',
   [...createReconciliationSql, addExpectedEffectsSql],

@@ -6,7 +6,7 @@ import {
 } from '@creditlane/messaging/reconciliation/differences';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
-/** How far what other services have written is compared with the deliveries here, and what is missing. */
+/** Adds the tables of the reconciler, which compares the events of other services with the deliveries made for them. */
 export const reconciliation1764700000001 = sqlMigration(
   'Reconciliation1764700000001',
   [...createReconciliationSql, addExpectedEffectsSql],
