@@ -39,4 +39,5 @@ try {
 } catch (error) {
   if (!(error instanceof JarsUnavailableError)) throw error;
   process.stderr.write(`\nTHE PROTOCOL IS NOT CHECKED: ${error.message}\n\n`);
+  process.exitCode = 1;
 }
