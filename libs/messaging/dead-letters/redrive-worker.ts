@@ -7,7 +7,7 @@ import {
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type pg from 'pg';
-import { finishRedrive, takeRedrives } from './redrives.ts';
+import { finishRedrive, type TakenRedrive, takeRedrives } from './redrives.ts';
 
 /** How late a request is noticed, at most. */
 const POLL_MS = 2_000;
@@ -27,7 +27,7 @@ export interface RedriveWorkerOptions {
 
 /**
  * Handles the requested dead letters until closed, one after the other. A redrive that cannot be handled at the
- * moment, such as while a peer is away, is tried again after a minute.
+ * moment, such as while a peer is away, is tried again after a minute, and with it those of its key that follow it.
  */
 export function startRedriveWorker(options: RedriveWorkerOptions): PeriodicTask {
   const { pool, consumer, handle, log, metrics, pollMs = POLL_MS } = options;
@@ -36,20 +36,36 @@ export function startRedriveWorker(options: RedriveWorkerOptions): PeriodicTask 
     'Dead letters that operators had handled again, by outcome: handled, or failed.',
     ['consumer', 'outcome'],
   );
-  const round = async (stop: AbortSignal) => {
+  const handleAgain = async (redrive: TakenRedrive) => {
+    await handle([redrive.message]);
+    const outcome = await finishRedrive(pool, redrive);
+    ended.inc({ consumer, outcome });
+    const { deadLetterId, requestedBy, message } = redrive;
+    const { ce_id: eventId } = message.headers;
+    const fields = { consumer, deadLetterId, eventId, requestedBy, outcome };
+    log.info(fields, 'a dead letter was handled again');
+  };
+  const takeOrNone = async () => {
     try {
-      for (const redrive of await takeRedrives(pool, consumer, MAX_TAKEN)) {
-        if (stop.aborted) return;
-        await handle([redrive.message]);
-        const outcome = await finishRedrive(pool, redrive);
-        ended.inc({ consumer, outcome });
-        const { deadLetterId, requestedBy, message } = redrive;
-        const { ce_id: eventId } = message.headers;
-        const fields = { consumer, deadLetterId, eventId, requestedBy, outcome };
-        log.info(fields, 'a dead letter was handled again');
-      }
+      return await takeRedrives(pool, consumer, MAX_TAKEN);
     } catch (err) {
       log.warn({ err, consumer }, 'dead letters cannot be handled again at the moment');
+      return [];
+    }
+  };
+  const round = async (stop: AbortSignal) => {
+    const failedKeys = new Set<string>();
+    for (const redrive of await takeOrNone()) {
+      if (stop.aborted) return;
+      const { deadLetterId, message } = redrive;
+      if (failedKeys.has(message.key)) continue;
+      try {
+        await handleAgain(redrive);
+      } catch (err) {
+        failedKeys.add(message.key);
+        const fields = { err, consumer, deadLetterId };
+        log.warn(fields, 'a dead letter cannot be handled again at the moment');
+      }
     }
   };
   return startPeriodicTask(pollMs, round, pollMs);

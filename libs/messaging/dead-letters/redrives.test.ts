@@ -74,10 +74,10 @@ const look = async (id: number) => {
   return lines[0] as { handledAt: string | null; reason: string; redrives: { outcome: string }[] };
 };
 
-function startWorker(): void {
+function startWorker(handleAgain = handle): void {
   const { pool, metrics } = db;
   worker = startRedriveWorker({
-    ...{ consumer: 'test', pool, metrics, handle, log: silentLog },
+    ...{ consumer: 'test', pool, metrics, handle: handleAgain, log: silentLog },
     pollMs: 10,
   });
 }
@@ -126,6 +126,31 @@ test('a redrive that fails is recorded with the reason, and may be requested aga
     reason: expect.stringContaining('second reason'),
     redrives: [{}, { reason: expect.stringContaining('second reason') }],
   });
+});
+
+test('a redrive that cannot be handled delays those of its key, and no others', async () => {
+  const [failing, other] = [message(''), message('')];
+  const failingId = await storeDeadLetter('a reason', failing);
+  const next = { ...message(''), key: failing.key };
+  const [nextId, otherId] = [
+    await storeDeadLetter('a reason', next),
+    await storeDeadLetter('a reason', other),
+  ];
+  await runCommand('redrive-dead-letters', { all: true, by: 'ana' });
+  problem = undefined;
+  const handled: string[] = [];
+  startWorker(async (batch) => {
+    handled.push(...batch.map(({ key }) => key));
+    if (batch.some(({ key }) => key === failing.key)) throw new Error('a peer is away');
+    await handle(batch);
+  });
+  await expect
+    .poll(() => look(otherId), { timeout: 10_000 })
+    .toMatchObject({ redrives: [{ outcome: 'handled' }] });
+  expect(handled).toEqual([failing.key, other.key]);
+  for (const id of [failingId, nextId]) {
+    expect(await look(id)).toMatchObject({ redrives: [{ outcome: null }] });
+  }
 });
 
 test('a redrive whose process died is taken over, and an event that was handled meanwhile has no second effect', async () => {
