@@ -1,6 +1,6 @@
 /** The SQL of results: attempts, and the states of their deliveries after them. */
 import { type Column, defineArrayStatement } from '@creditlane/postgres/array-rows';
-import type { Query } from '@creditlane/postgres/statement';
+import { defineStatement, type Query } from '@creditlane/postgres/statement';
 import type { AttemptResult } from '../sending/attempt.ts';
 
 const RESULT: readonly Column[] = [
@@ -71,4 +71,14 @@ export function recordResultsQuery(
     results.map(({ outcome }) => (outcome.kind === 'failed' ? outcome.reason : null)),
     holdMs,
   ]);
+}
+
+const limitLockWaits = defineStatement(
+  'results_limit_lock_waits',
+  `SELECT set_config('lock_timeout', $1::text, true)`,
+);
+
+/** Limits how long each later statement of the transaction waits for a lock. */
+export function limitLockWaitsQuery(waitMs: number): Query<unknown> {
+  return limitLockWaits.query([String(waitMs)]);
 }
