@@ -320,6 +320,29 @@ it('a destination that is enabled before its deliveries end keeps the deliveries
   expect(drop).toHaveBeenCalledWith([destinationId]);
 });
 
+it('when the deliveries to one disabled destination cannot be ended, those to another one are', async () => {
+  const [failing, other] = [await fixture.addReceiver(), await fixture.addReceiver()];
+  const { close } = await fixture.start();
+  await close();
+  await fixture.sql.query(
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       RAISE 'refused for the test';
+     END $$;
+     CREATE TRIGGER refuse BEFORE UPDATE ON deliveries FOR EACH ROW
+       WHEN (NEW.destination_id = '${failing.destinationId}') EXECUTE FUNCTION refuse()`,
+  );
+  for (const { destinationId } of [failing, other]) {
+    await addLanes(destinationId, 1);
+    await fixture.sql.query(
+      'INSERT INTO destination_states (destination_id, disabled_at) VALUES ($1, now())',
+      [destinationId],
+    );
+  }
+  await fixture.start();
+  const dead = { state: 'dead', reason: 'destination_disabled', count: 2 };
+  await expect.poll(countStates, { timeout: 10_000 }).toContainEqual(dead);
+});
+
 async function isAnyBlocked(): Promise<boolean> {
   const { rows } = await fixture.sql.query(
     `SELECT EXISTS (SELECT FROM pg_stat_activity

@@ -2,6 +2,7 @@
  * Ends the pending deliveries to disabled destinations. The stored state of a destination is the only mark, so
  * that any process goes on where another one died, and finds what is written while a destination is disabled.
  */
+import { isDatabaseUnavailable } from '@creditlane/postgres/error-classes';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findDisabledWithPending } from '../store/destinations.ts';
@@ -44,16 +45,31 @@ export class DisabledDestinations {
     const { pool, log } = this.#deps;
     try {
       const destinationIds = await findDisabledWithPending(pool);
+      let hasFailed = false;
       for (const destinationId of destinationIds) {
-        const reason = 'destination_disabled';
-        const deliveries = await endPending(this.#deps, destinationId, reason, this.#stop.signal);
-        if (deliveries === 0) continue;
-        log.info({ destinationId, deliveries }, 'deliveries to a disabled destination have ended');
+        if (!(await this.#end(destinationId))) hasFailed = true;
       }
-      return destinationIds.length > 0 ? LOCKED_POLL_MS : POLL_MS;
+      return destinationIds.length > 0 && !hasFailed ? LOCKED_POLL_MS : POLL_MS;
     } catch (err) {
       log.warn({ err }, 'deliveries to disabled destinations cannot be ended');
       return POLL_MS;
+    }
+  }
+
+  /** False when the destination's deliveries cannot be ended; rejects when the database is unavailable. */
+  async #end(destinationId: string): Promise<boolean> {
+    const { log } = this.#deps;
+    const reason = 'destination_disabled';
+    try {
+      const deliveries = await endPending(this.#deps, destinationId, reason, this.#stop.signal);
+      if (deliveries === 0) return true;
+      log.info({ destinationId, deliveries }, 'deliveries to a disabled destination have ended');
+      return true;
+    } catch (err) {
+      if (isDatabaseUnavailable(err)) throw err;
+      // The same destination may come first in every round, so the others do not depend on it.
+      log.warn({ err, destinationId }, 'deliveries to a disabled destination cannot be ended');
+      return false;
     }
   }
 }
