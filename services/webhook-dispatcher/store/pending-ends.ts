@@ -50,9 +50,9 @@ const endSlice = defineStatement<EndedDelivery>(
 );
 
 /**
- * Makes the next pending deliveries to a destination dead, and returns them in their order: none, when they are to end because it is disabled
- * and it is disabled no longer. Leaves out those that other transactions have locked. If a request that is under
- * way succeeds, its delivery still becomes delivered.
+ * Makes the next pending deliveries to a destination dead, and returns them in their order. With the reason
+ * `destination_disabled` it ends and returns none once the destination is enabled. Leaves out those that other
+ * transactions have locked. If a request that is under way succeeds, its delivery still becomes delivered.
  */
 export function endSliceQuery(slice: EndSlice): Query<EndedDelivery[]> {
   const { destinationId, state, after, limit, reason } = slice;
