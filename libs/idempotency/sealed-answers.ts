@@ -105,18 +105,21 @@ export class SealedAnswers implements SealedTable<SealedAnswer> {
   /**
    * As `answerOnce`, for a write that resolves to its answer. The answer is stored after the write, so the write
    * of a duplicate request runs, too, once the first has committed, and is rolled back: it must not throw for
-   * what the first has written.
+   * what the first has written. What `check` throws rolls the write back; it runs once the answer is stored, so that no
+   * duplicate request gets that far.
    */
   answerWithResult<D extends DescMessage>(
     db: ScopedPool,
     call: Call,
     schema: D,
     write: (tx: Queryable) => Promise<MessageInitShape<D>>,
+    check?: () => void,
   ): Promise<MessageShape<D>> {
     return this.#runOnce(db, call, schema, async (tx, store) => {
       await markInProgress(tx, call.idempotency);
       const answer = create(schema, await write(tx));
       await store(answer);
+      check?.();
       return answer;
     });
   }

@@ -66,7 +66,7 @@ export function destinationsRoutes(deps: DestinationsDeps): ServiceRoutes {
 function secretsUnsealer({ keyRing, log, metrics }: DestinationsDeps) {
   const unreadable = metrics.counter(
     'unreadable_destination_secrets_total',
-    'Reads of signing secrets that could not be opened, by attempts at webhooks.',
+    'Signing secrets that could not be opened when a webhook was to be signed.',
   );
   const tryUnseal = (destinationId: string, sealed: Uint8Array, context: SealContext): Buffer[] => {
     const secret = openSecret(keyRing, sealed, context);

@@ -68,8 +68,20 @@ test('a secret that cannot be opened is replaced without an overlap', async () =
     destinationId,
   ]);
   expect(await liveSecrets()).toEqual([]);
-  const { secret } = await rotate(24);
+  const before = Date.now();
+  const { secret, overlapEndsAt } = await rotate(24);
   expect(await liveSecrets()).toEqual([secret]);
+  expect(Number(overlapEndsAt?.seconds) * 1_000 - before).toBeLessThan(60_000);
+});
+
+test('a secret that cannot be opened leaves the overlap of those before it as it was', async () => {
+  const { overlapEndsAt } = await rotate(2);
+  await fixture.sql.query(`UPDATE destinations SET sealed_secret = '\\x00' WHERE id = $1`, [
+    destinationId,
+  ]);
+  const rotated = await rotate(24);
+  expect(rotated.overlapEndsAt).toEqual(overlapEndsAt);
+  expect(await liveSecrets()).toEqual([rotated.secret, first]);
 });
 
 test('an earlier secret is deleted from the database after its overlap, and not before', async () => {
@@ -132,6 +144,15 @@ test('a rotation repeated with its idempotency key shows the same secret and rot
   expect(await rotate(24, key)).toEqual(answer);
   expect(await liveSecrets()).toEqual([answer.secret, first]);
   await expect(rotate(23, key)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+});
+
+test('duplicate requests for the last rotation that is permitted get the same secret', async () => {
+  await rotate(24);
+  await rotate(24);
+  const key = randomUUID();
+  const answers = await Promise.all([rotate(24, key), rotate(24, key), rotate(24, key)]);
+  expect(answers).toEqual([answers[0], answers[0], answers[0]]);
+  expect(await liveSecrets()).toHaveLength(4);
 });
 
 test('rotations at the same time follow each other: each secret is live', async () => {

@@ -53,7 +53,8 @@ export async function rotateSecret(
   const now = clock();
   const signsUntil = new Date(now.getTime() + overlapHours * HOUR_MS);
 
-  const write = async (tx: Queryable): Promise<void> => {
+  let left: Date[] = [];
+  const write = async (tx: Queryable) => {
     const current = await lockSecret(tx, integrationId);
     if (!current) {
       throw notFound('destination_not_found', 'The integration has no webhook destination.');
@@ -61,7 +62,7 @@ export async function rotateSecret(
     const { destinationId } = current;
     const currentContext = secretContext('destinations', destinationId, integrationId);
     const replaced = openSecret(keyRing, current.sealedSecret, currentContext);
-    // A secret that cannot be opened has signed nothing: the new one replaces it without an overlap.
+    // A secret that cannot be opened signs nothing any more: the new one replaces it without an overlap.
     if (replaced instanceof Buffer) {
       const id = newId();
       const context = secretContext('previous_secrets', id, integrationId);
@@ -70,24 +71,31 @@ export async function rotateSecret(
       const row = { id, destinationId, integrationId, sealedSecret, sealedWith };
       await insertPreviousSecret(tx, { ...row, replacedAt: now, signsUntil });
     }
-    if ((await limitPreviousSecrets(tx, destinationId, signsUntil, now)) > MAX_PREVIOUS_SECRETS) {
-      throw conflict(
-        'too_many_secrets',
-        `${MAX_PREVIOUS_SECRETS} earlier secrets still sign: repeat when the first has ended, or with overlapHours 0.`,
-      );
-    }
+    left = await limitPreviousSecrets(tx, destinationId, signsUntil, now);
     await replaceSecret(tx, {
       destinationId,
       sealedSecret: seal(keyRing, secret.bytes, currentContext),
       sealedWith: keyRing.currentId,
     });
+    const overlapEndsMs = Math.max(now.getTime(), ...left.map((end) => end.getTime()));
+    return {
+      secret: secret.text,
+      overlapEndsAt: timestampFromDate(new Date(overlapEndsMs)),
+    };
   };
-  const answer = { secret: secret.text, overlapEndsAt: timestampFromDate(signsUntil) };
-  return answers.answerOnce(
+  // Runs once the answer is stored: the write of a duplicate request counts the secret of the first, too.
+  const requireFew = () => {
+    if (left.length <= MAX_PREVIOUS_SECRETS) return;
+    throw conflict(
+      'too_many_secrets',
+      `${MAX_PREVIOUS_SECRETS} earlier secrets still sign: repeat when the first has ended, or with overlapHours 0.`,
+    );
+  };
+  return answers.answerWithResult(
     db.onRow(integrationId),
     call,
     RotateSecretResponseSchema,
-    answer,
     write,
+    requireFew,
   );
 }

@@ -74,25 +74,25 @@ const deleteEnded = defineStatement(
    WHERE destination_id = $1 AND least(signs_until, $2) <= $3`,
 );
 
-const endNoLaterThan = defineStatement(
+const endNoLaterThan = defineStatement<{ signs_until: Date }>(
   'end_previous_secrets',
   `UPDATE previous_secrets SET signs_until = least(signs_until, $2) WHERE destination_id = $1
-   RETURNING id`,
+   RETURNING signs_until`,
 );
 
 /**
  * Ends every earlier secret of a destination at `latestEnd` unless it ends sooner, and deletes those that
- * have ended by `now`. Resolves to the number of those left.
+ * have ended by `now`. Resolves to the ends of those left.
  */
 export async function limitPreviousSecrets(
   tx: Queryable,
   destinationId: string,
   latestEnd: Date,
   now: Date,
-): Promise<number> {
+): Promise<Date[]> {
   await deleteEnded.run(tx, [destinationId, latestEnd, now]);
   const left = await endNoLaterThan.run(tx, [destinationId, latestEnd]);
-  return left.length;
+  return left.map(({ signs_until }) => signs_until);
 }
 
 /** Deletes the secrets that sign no longer, a minute late: the database's clock may be ahead of the service's. */
