@@ -119,7 +119,7 @@ test('a data directory gains the secrets and the database of a new service, and 
   });
 }, 90_000);
 
-test('demo data of an earlier version, on databases to which a newer version has added, gain users, applications, an integration without chat and bureaus', async () => {
+test('a start with demo data of an earlier version adds the records that they lack', async () => {
   await whileRunning(SERVICES, async (demo) => {
     // A column that this version does not know is no reason to refuse.
     await recordDemoDecision(demo, 'BOOKED');
