@@ -1437,7 +1437,7 @@ export type paths = {
          *     | `invalid_range` | `createdBefore` is not later than `createdFrom` |
          *     | `destination_not_found` | your integration has no webhook destination |
          *     | `destination_disabled` | nothing is sent to the destination; *Send a test event* enables it |
-         *     | `replay_under_way` | an earlier replay has not ended; `message` names it |
+         *     | `replay_under_way` | an earlier replay has not ended; `message` names it, or says that it is the platform's |
          */
         post: operations["replayDeliveries"];
         delete?: never;

@@ -3,6 +3,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { type Replay, ReplayState } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import type { CallContext } from '@creditlane/rpc/client';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 import { describe, expect, it, vi } from 'vitest';
 import { addEndedDeliveries } from '../replays/test-ended-deliveries.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type Receiver,
   shareTestFixture,
 } from '../replays/test-shared-fixture.ts';
+import { insertReplayJob } from '../store/replay-jobs.ts';
 import { answer } from '../test-receiver.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
 
@@ -212,6 +214,20 @@ describe('a replay of many deliveries is refused', () => {
     await addEndedDeliveries(shared.fixture, { ...both, count: 50 });
     const asked = await Promise.allSettled([1, 2].map(() => ask(both)));
     expect(asked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('while a replay by the platform runs, and says so', async () => {
+    const receiver = await shared.fixture.addReceiver();
+    const { destinationId } = receiver;
+    await start(SLOW);
+    await addEndedDeliveries(shared.fixture, { ...receiver, count: 50 });
+    await insertReplayJob(shared.fixture.sql, {
+      ...{ id: randomUUID(), integrationId: NIL_UUID, destinationId, deliveryState: 'dead' },
+      ...{ event: null, createdFrom: null, createdBefore: null },
+    });
+    const error = await ask(receiver).catch((fault) => fault);
+    expect(error).toEqual(refusal('replay_under_way'));
+    expect(error.message).toContain('by the platform');
   });
 
   it('for a range without a time in it, and names the field', async () => {

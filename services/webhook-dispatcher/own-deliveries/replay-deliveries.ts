@@ -89,11 +89,9 @@ export async function replayDeliveries(
     ? ({ replayed: true, answer: stored } as const)
     : await writeFirst(db, idempotency, write);
   if (outcome === undefined) {
-    const which = underWay === undefined ? '' : ` ${underWay}`;
-    throw conflict(
-      'replay_under_way',
-      `The replay${which} of your deliveries is not finished yet.`,
-    );
+    // Row security hides a replay that the platform's operators have asked for.
+    const which = underWay === undefined ? 'A replay by the platform' : `The replay ${underWay}`;
+    throw conflict('replay_under_way', `${which} of your deliveries is not finished yet.`);
   }
   if (outcome.replayed) {
     call.markReplayed();
