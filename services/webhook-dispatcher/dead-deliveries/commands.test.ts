@@ -44,6 +44,35 @@ test('dead deliveries are listed in pages, of all destinations and of one, witho
   }
 });
 
+test('a page after a delivery that is no longer stored is refused, not begun again', async () => {
+  const options = { destination: randomUUID(), after: randomUUID() };
+  await expect(runCommand('dead-deliveries', options)).rejects.toThrow('no longer stored');
+});
+
+test('a redrive of a destination or event without a dead delivery is refused', async () => {
+  await (await shared.start({})).close();
+  const destination = randomUUID();
+  await addEndedDeliveries(shared.fixture, { destinationId: destination, count: 1 });
+  for (const options of [{ destination: randomUUID() }, { destination, event: 'booked' }]) {
+    const refused = await runCommand('redrive-deliveries', { ...options, by: 'ana' });
+    expect(refused).toMatchObject({ isDone: false, lines: [{ requested: false }] });
+  }
+  const pair = { id: randomUUID(), event: 'applicationBooked', by: 'ana' };
+  await expect(runCommand('redrive-deliveries', pair)).rejects.toThrow('--event');
+});
+
+test('a redrive of a destination that is cancelled ends, and the next one begins', async () => {
+  await (await shared.start({})).close();
+  const destination = randomUUID();
+  await addEndedDeliveries(shared.fixture, { destinationId: destination, count: 1 });
+  const redrive = () => runCommand('redrive-deliveries', { destination, by: 'ana' });
+  const [asked] = (await redrive()).lines;
+  const cancel = () => runCommand('cancel-delivery-redrive', { replay: String(asked?.replayId) });
+  expect(await cancel()).toMatchObject({ isDone: true, lines: [{ cancelled: true }] });
+  expect((await cancel()).isDone).toBe(false);
+  expect((await redrive()).isDone).toBe(true);
+});
+
 test('one dead delivery, and then those of a destination, are sent again, and the record says who asked', async () => {
   const receiver = await shared.fixture.addReceiver();
   const { destinationId } = receiver;

@@ -15,10 +15,11 @@ import {
   findDeadDeliveries,
   findDelivery,
   findDeliveryRedrives,
+  hasDeadDelivery,
   insertDeliveryRedrive,
 } from '../store/dead-deliveries.ts';
 import { findAttemptsQuery } from '../store/own-deliveries.ts';
-import { insertReplayJob } from '../store/replay-jobs.ts';
+import { endReplayJob, findReplayJob, insertReplayJob } from '../store/replay-jobs.ts';
 import { beginReplays, lockEarlierPending, lockReplayable } from '../store/replays.ts';
 
 type Context = CommandContext<typeof SETTINGS>;
@@ -45,6 +46,7 @@ export const COMMANDS: Readonly<Record<string, ServiceCommand<typeof SETTINGS>>>
     run: redrive,
   },
   'delivery-redrives': { options: {}, run: listRedrives },
+  'cancel-delivery-redrive': { options: { replay: { type: 'string' } }, run: cancel },
 };
 
 /** Prints a page, oldest first, and the `--after` of the next page, if there is one. No body is printed. */
@@ -56,6 +58,13 @@ async function list({ database, print }: Context, options: CommandOptions): Prom
     limit: MAX_LISTED + 1,
   });
   const page = rows.slice(0, MAX_LISTED);
+  // A destination's list goes on at the time of this delivery, and would begin again without it.
+  if (destination !== undefined && after !== undefined) {
+    const last = await findDelivery(database.pool, uuidOf(options, 'after'));
+    if (last === undefined) {
+      throw new CommandOptionError('--after is no longer stored: begin again without it');
+    }
+  }
   for (const row of page) print(row);
   print({ listed: page.length, ...(rows.length > page.length && { after: page.at(-1)?.id }) });
   return true;
@@ -81,11 +90,17 @@ async function redrive(context: Context, options: CommandOptions): Promise<boole
     throw new CommandOptionError('either --id or --destination must be given');
   }
   if (options.id !== undefined) {
+    if (options.event !== undefined) {
+      throw new CommandOptionError('--event needs --destination');
+    }
     return redriveOne(context, uuidOf(options, 'id'), requestedBy);
   }
   const event = options.event === undefined ? null : String(options.event);
   return redriveAll(context, { destinationId: uuidOf(options, 'destination'), event }, requestedBy);
 }
+
+const DISABLED =
+  'the destination was disabled; if its owner has set it anew since, only --destination sends again';
 
 /** The running dispatchers find the delivery in their next poll. */
 async function redriveOne({ database, print }: Context, id: string, requestedBy: string) {
@@ -101,6 +116,7 @@ async function redriveOne({ database, print }: Context, id: string, requestedBy:
     const locked = await lockReplayable(tx, id, { destinationId, revision: 0 });
     if (locked === undefined) return 'the delivery was deleted meanwhile';
     const refusal = refusalOf(locked);
+    if (refusal?.code === 'destination_disabled') return DISABLED;
     if (refusal !== undefined) return refusal.message;
     await beginReplays(tx, [{ id, waits }]);
     await insertDeliveryRedrive(tx, requestedBy, { deliveryId: id });
@@ -118,6 +134,11 @@ interface Wanted {
 
 async function redriveAll({ database, print }: Context, wanted: Wanted, requestedBy: string) {
   const { destinationId, event } = wanted;
+  if (!(await hasDeadDelivery(database.pool, destinationId, event))) {
+    const problem = 'it has no dead delivery of this kind';
+    print({ destinationId, ...(event !== null && { event }), requested: false, problem });
+    return false;
+  }
   const replayId = newId();
   const job = {
     ...{ id: replayId, integrationId: OPERATOR, destinationId, event },
@@ -140,6 +161,15 @@ async function redriveAll({ database, print }: Context, wanted: Wanted, requeste
 async function listRedrives({ database, print }: Context): Promise<boolean> {
   for (const row of await findDeliveryRedrives(database.pool, MAX_LISTED)) print(row);
   return true;
+}
+
+/** Ends a replay that an operator has asked for, whose owner can neither see nor cancel it. */
+async function cancel({ database, print }: Context, options: CommandOptions): Promise<boolean> {
+  const replayId = uuidOf(options, 'replay');
+  const job = await findReplayJob(database.pool, replayId, OPERATOR);
+  const ended = job && (await endReplayJob(database.pool, replayId, 'cancelled'));
+  print({ replayId, cancelled: ended !== undefined });
+  return ended !== undefined;
 }
 
 /** @throws CommandOptionError without the option, or when it is no UUID */

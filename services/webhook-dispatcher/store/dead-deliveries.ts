@@ -46,6 +46,23 @@ export function findDeadDeliveries(
     : selectPageOfDestination.run(db, [after ?? null, limit, destinationId]);
 }
 
+const selectAny = defineStatement<{ found: boolean }>(
+  'dead_delivery_exists',
+  `SELECT EXISTS (SELECT FROM deliveries AS d JOIN messages AS m USING (event_id)
+     WHERE d.state = 'dead' AND d.destination_id = $1
+       AND ($2::text IS NULL OR m.event = $2)) AS found`,
+);
+
+/** Whether a destination has a dead delivery, of an event type or of any. */
+export async function hasDeadDelivery(
+  db: Queryable,
+  destinationId: string,
+  event: string | null,
+): Promise<boolean> {
+  const [row] = await selectAny.run(db, [destinationId, event]);
+  return row?.found === true;
+}
+
 const selectOne = defineStatement<DeadDeliveryRow & { state: string }>(
   'dead_delivery_find',
   `SELECT ${COLUMNS}, d.state FROM deliveries AS d JOIN messages AS m USING (event_id) WHERE d.id = $1`,
@@ -75,7 +92,8 @@ const selectRedrives = defineStatement(
   'delivery_redrives_list',
   `SELECT r.requested_by AS "requestedBy", r.requested_at AS "requestedAt",
      r.delivery_id AS "deliveryId", d.state AS "deliveryState", r.replay_id AS "replayId",
-     j.destination_id AS "destinationId", j.state AS "replayState", j.matched, j.replayed, j.skipped
+     j.destination_id AS "destinationId", j.state AS "replayState",
+     j.reason AS "replayReason", j.matched, j.replayed, j.skipped
    FROM delivery_redrives AS r LEFT JOIN replay_jobs AS j ON j.id = r.replay_id
    LEFT JOIN deliveries AS d ON d.id = r.delivery_id
    ORDER BY r.id DESC LIMIT $1`,
