@@ -90,11 +90,21 @@ const idle = () =>
 /** A round trip: notifications that were sent before it have been received after it. */
 const receiveAll = () => listener.query('SELECT');
 
+/** Resolves once two relays share the shards: a shard that is being handed over has no relay. */
+const shardsShared = () =>
+  vi.waitFor(async () => {
+    const { rows } = await db.pool.query(
+      'SELECT count(*) AS shards FROM outbox_lease WHERE holder IS NOT NULL GROUP BY holder',
+    );
+    expect(rows).toEqual([{ shards: 2 }, { shards: 2 }]);
+  }, 10_000);
+
 test('a write on a replica without the lease is published before the next poll', async () => {
   const leader = relay();
   await allShardsHeld();
   const follower = relay();
   await listening(2);
+  await shardsShared();
   await leader.settled();
   const delaysMs: number[] = [];
   for (let n = 1; n <= 15; n += 1) {
@@ -102,7 +112,7 @@ test('a write on a replica without the lease is published before the next poll',
     await append(`key-${n}`);
     const writtenMs = performance.now();
     follower.wake();
-    await vi.waitUntil(() => published.length === n, { interval: 1 });
+    await vi.waitUntil(() => published.length === n, { interval: 1, timeout: 10_000 });
     delaysMs.push(performance.now() - writtenMs);
   }
   // Of fifteen waits for a poll most would take longer.
