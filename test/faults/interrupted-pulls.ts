@@ -8,11 +8,10 @@ import { seedDemoData } from '@creditlane/local/demo/demo';
 import { makeDemoApplicant, setDemoCredentials } from '@creditlane/local/demo/demo-bureaus';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
-import pg from 'pg';
 import { expect, onTestFinished } from 'vitest';
 import { ApiClient } from '../platform/api-client.ts';
 import { eventually } from '../platform/eventually.ts';
-import { runSql } from './run-databases.ts';
+import { connect, runSql } from './run-databases.ts';
 import type { SystemUnderTest } from './system-under-test.ts';
 
 /** Where a pull is interrupted. */
@@ -125,9 +124,7 @@ async function readEnd(api: ApiClient, path: string): Promise<string | undefined
 
 /** Lets no file be stored until the returned function is called. */
 async function lockCreditFiles(url: string): Promise<() => void> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined); // PostgreSQL is killed.
-  await client.connect();
+  const client = await connect(url);
   const unlock = () => void client.end().catch(() => undefined);
   onTestFinished(unlock);
   await client.query('BEGIN');

@@ -16,6 +16,9 @@ export const PUBLISHERS: readonly DatabaseOwner[] = SERVICES.flatMap((service) =
 
 const DECISIONS_TOPIC = 'creditlane.decisions.v1' satisfies keyof typeof TOPICS;
 
+/** pg's message when a connection ends without an error of PostgreSQL. */
+const CUT_OFF = 'Connection terminated unexpectedly';
+
 interface DecisionRow {
   application_id: string;
   sequence: number;
@@ -138,15 +141,31 @@ export function databaseUrl(owner: DatabaseOwner, password: string, port: number
   return `postgres://${name}:${encodeURIComponent(password)}@127.0.0.1:${port}/${name}`;
 }
 
+/**
+ * Connects, and tries again when PostgreSQL has cut the attempt off, as services do: it permits an attempt five
+ * seconds, which a machine that starts several processes at once may exceed.
+ */
+export function connect(url: string): Promise<pg.Client> {
+  return eventually('connection to PostgreSQL', async () => {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => undefined); // The query under way rejects with the same error.
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      if (error instanceof Error && error.message === CUT_OFF) return undefined;
+      throw error;
+    }
+  });
+}
+
 /** Runs one statement on a new connection: a fault may have broken every older one. */
 export async function runSql<Row extends object>(
   url: string,
   text: string,
   values: unknown[] = [],
 ): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined); // The query under way rejects with the same error.
-  await client.connect();
+  const client = await connect(url);
   try {
     return (await client.query<Row>(text, values)).rows;
   } finally {
@@ -162,9 +181,7 @@ export async function withLockedSubmissions(
   url: string,
   work: (waitForBlocked: (count: number) => Promise<unknown>) => Promise<void>,
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined); // The query under way rejects with the same error.
-  await client.connect();
+  const client = await connect(url);
   const waitForBlocked = (count: number) =>
     eventually(`${count} blocked writes`, async () => {
       // A write waits for the row's tuple lock or for the transaction that holds the row.
