@@ -10,6 +10,7 @@ import type { PeriodicTask } from '@creditlane/runtime/concurrency/periodic-task
 import { newId } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { createTestProcess } from '@creditlane/runtime/test-process';
+import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { areEventsHandled } from '../event-progress.ts';
 import { appendToOutbox } from '../outbox.ts';
@@ -113,15 +114,21 @@ async function takeOver(): Promise<void> {
 }
 
 /** Writes an event as a decision does, a minute ago. The relay has published it, unless the test says otherwise. */
-async function write({ isPublished = true } = {}): Promise<EventMessage> {
+async function write({
+  isPublished = true,
+  by = db.pool,
+}: {
+  isPublished?: boolean;
+  by?: pg.Pool | pg.PoolClient;
+} = {}): Promise<EventMessage> {
   const id = newId();
   const topic = 'creditlane.decisions.v1';
   const type = 'creditlane.decisions.v1.DecisionRecorded';
   const payload = { applicationId: id };
-  await appendToOutbox(db.pool, [{ topic, key: id, type, payload, id }]);
-  await db.pool.query(
+  await appendToOutbox(by, [{ topic, key: id, type, payload, id }]);
+  await by.query(
     `UPDATE outbox SET created_at = now() - interval '1 minute',
-       published_at = CASE WHEN $2 THEN now() END WHERE event_id = $1`,
+       published_at = CASE WHEN $2 THEN now() - interval '1 minute' END WHERE event_id = $1`,
     [id, isPublished],
   );
   return toMessage({ id, topic, key: id, type, payload, time: new Date() }, 'decisions');
@@ -264,6 +271,28 @@ test('a position of no earlier answer is refused', async () => {
   const { signal } = new AbortController();
   await expect(source.list('1; DROP TABLE outbox', signal)).rejects.toThrow();
   expect((await source.list(`0/${randomUUID()}`, signal)).eventIds).toEqual([]);
+});
+
+test('no position passes an event that is written by a transaction under way, however long it takes', async () => {
+  const list = (position: string) => source.list(position, new AbortController().signal);
+  const writer = await db.pool.connect();
+  try {
+    const first = await write();
+    await writer.query('BEGIN');
+    const slow = await write({ by: writer });
+    const fast = await write();
+    const { position } = await list('');
+    expect(position).toMatch(/^[01]\//);
+    const part = await list(position.replace(/^1/, '0'));
+    expect(part.eventIds).toEqual([idOf(first)]);
+    await writer.query('COMMIT');
+    await expect
+      .poll(async () => (await list(part.position)).eventIds)
+      .toEqual([slow, fast].map(idOf));
+    await expect.poll(async () => (await list('')).position).toMatch(/^3\//);
+  } finally {
+    writer.release(true);
+  }
 });
 
 test('a position above the ids of a restored outbox is refused, and the comparison counts as not made', async () => {

@@ -3,19 +3,22 @@ import { expect, test } from 'vitest';
 import { settledPrefix, type WrittenRow } from './written-events.ts';
 
 const row = (id: number, fields: Partial<WrittenRow> = {}): WrittenRow => {
-  return { id, shard: 0, eventId: randomUUID(), ageS: 20, published: true, ...fields };
+  const settled = { ageS: 20, published: true, mayFollowOthers: false };
+  return { id, shard: 0, eventId: randomUUID(), ...settled, ...fields };
 };
 /** The ids that count, of rows after the position 10. */
 const settledIds = (...rows: WrittenRow[]) => settledPrefix(rows, 10).map(({ id }) => id);
 
 test('published rows without a gap are settled', () => {
-  expect(settledIds(row(11, { ageS: 5 }), row(12, { ageS: 6 }))).toEqual([11, 12]);
+  const young = { mayFollowOthers: true };
+  expect(settledIds(row(11, young), row(12, young))).toEqual([11, 12]);
 });
 
-test('a young row after a gap waits for the transaction that may fill it, an old one does not', () => {
-  expect(settledIds(row(11), row(13, { ageS: 14 }), row(14, { ageS: 14 }))).toEqual([11]);
-  expect(settledIds(row(12, { ageS: 14 }))).toEqual([]);
-  expect(settledIds(row(11), row(13, { ageS: 15 }), row(14, { ageS: 6 }))).toEqual([11, 13, 14]);
+test('a row after a gap waits for the transactions that may fill it', () => {
+  const young = { mayFollowOthers: true };
+  expect(settledIds(row(11), row(13, young), row(14, young))).toEqual([11]);
+  expect(settledIds(row(12, young))).toEqual([]);
+  expect(settledIds(row(11), row(13), row(14, young))).toEqual([11, 13, 14]);
 });
 
 test('during an outage of the bus, the first row that is not published ends the part, however old it is', () => {

@@ -14,8 +14,6 @@ import type pg from 'pg';
 
 /** The rows of a part. */
 const MAX_ROWS = 5_000;
-/** By then a transaction that has drawn an id is committed, rolled back, or ended by its time limits. */
-const GAP_S = 15;
 /** An event that waits for so long, while later ones of its shard are published, counts as written all the same. */
 const OVERTAKEN_S = 600;
 /** By then the record of a call has its event in the outbox, also where the caller's clock is a little ahead. */
@@ -28,18 +26,30 @@ export interface WrittenRow {
   readonly eventId: string;
   readonly ageS: number;
   readonly published: boolean;
+  /** Whether a transaction that has drawn a lower id may go on. */
+  readonly mayFollowOthers: boolean;
 }
 
+/**
+ * `xmin` is the transaction of a row's last change: that in which the relay marked it. A transaction that has drawn a lower
+ * id began to write before that one, and has ended once all up to `xmin` have. Five seconds after the mark, its rows are
+ * old enough for this statement, too.
+ */
 const selectWritten = defineStatement<WrittenRow>(
   'written_events',
   `SELECT id, shard, event_id AS "eventId", published_at IS NOT NULL AS published,
-     extract(epoch FROM now() - created_at)::float8 AS "ageS"
+     extract(epoch FROM now() - created_at)::float8 AS "ageS",
+     (published_at IS NOT NULL AND published_at > now() - interval '5 s')
+       OR age(xmin) <= (SELECT age(pg_snapshot_xmin(pg_current_snapshot())::xid)) AS "mayFollowOthers"
    FROM outbox WHERE id > $1 AND created_at < now() - interval '5 s' ORDER BY id LIMIT ${MAX_ROWS}`,
 );
 
+/** The last row after which no transaction with a lower id goes on. */
 const selectLast = defineStatement<{ last: number }>(
   'written_events_last',
-  'SELECT coalesce(max(id), 0) AS last FROM outbox',
+  `SELECT coalesce(max(id), 0) AS last FROM outbox
+   WHERE published_at IS NOT NULL
+     AND age(xmin) > (SELECT age(pg_snapshot_xmin(pg_current_snapshot())::xid))`,
 );
 
 const selectDrawn = defineStatement<{ drawn: number }>(
@@ -55,10 +65,10 @@ export function settledPrefix(rows: readonly WrittenRow[], after: number): reado
   const lastPublished = new Map<number, number>();
   for (const { id, shard, published } of rows) if (published) lastPublished.set(shard, id);
   let before = after;
-  const end = rows.findIndex(({ id, shard, ageS, published }) => {
-    const mayFollowOthers = id !== before + 1 && ageS < GAP_S;
+  const end = rows.findIndex(({ id, shard, ageS, published, mayFollowOthers }) => {
+    const isAfterGap = id !== before + 1;
     before = id;
-    if (mayFollowOthers) return true;
+    if (isAfterGap && mayFollowOthers) return true;
     const isOvertaken = ageS >= OVERTAKEN_S && id < (lastPublished.get(shard) ?? 0);
     return !published && !isOvertaken;
   });
