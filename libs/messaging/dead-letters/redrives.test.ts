@@ -153,6 +153,22 @@ test('a redrive that cannot be handled delays those of its key, and no others', 
   }
 });
 
+test('more dead letters than a statement takes are requested together, each once', async () => {
+  const first = await storeDeadLetter('a reason');
+  await runCommand('redrive-dead-letters', { id: String(first), by: 'ana' });
+  await db.pool.query(
+    `INSERT INTO dead_letters (consumer, topic, key, headers, value, reason)
+     SELECT 'test', topic, key, jsonb_build_object('ce_id', gen_random_uuid()), value, reason
+     FROM dead_letters, generate_series(1, 2200)`,
+  );
+  const { lines } = await runCommand('redrive-dead-letters', { all: true, by: 'ana' });
+  expect(lines.at(-1)).toEqual({ requested: 2_200 });
+  const { rows } = await db.pool.query(
+    'SELECT count(*) AS redrives, count(DISTINCT dead_letter_id) AS letters FROM dead_letter_redrives',
+  );
+  expect(rows).toEqual([{ redrives: 2_201, letters: 2_201 }]);
+});
+
 test('a redrive whose process died is taken over, and an event that was handled meanwhile has no second effect', async () => {
   const sent = message('');
   const id = await storeDeadLetter('a reason', sent);

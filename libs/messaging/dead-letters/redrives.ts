@@ -35,16 +35,25 @@ export interface RedriveFilter {
   readonly type: string | undefined;
 }
 
+/** Requests per statement, so that each ends within the time of a statement. */
+const MAX_REQUESTED = 1_000;
+
 // An event without an id can never be handled: the inbox recognises events by it.
-const insertRequests = defineStatement<{ dead_letter_id: number }>(
+const insertRequests = defineStatement<{ id: number; requested: boolean }>(
   'redrive_request',
-  `INSERT INTO dead_letter_redrives (dead_letter_id, requested_by)
-   SELECT id, $1 FROM dead_letters
-   WHERE handled_at IS NULL AND headers ->> 'ce_id' IS NOT NULL
-     AND ($2::bigint IS NULL OR id = $2) AND ($3::text IS NULL OR headers ->> 'ce_type' = $3)
-   ORDER BY id
-   ON CONFLICT (dead_letter_id) WHERE finished_at IS NULL DO NOTHING
-   RETURNING dead_letter_id`,
+  `WITH chosen AS (
+     SELECT id FROM dead_letters
+     WHERE handled_at IS NULL AND headers ->> 'ce_id' IS NOT NULL AND id > $4
+       AND ($2::bigint IS NULL OR id = $2) AND ($3::text IS NULL OR headers ->> 'ce_type' = $3)
+     ORDER BY id LIMIT ${MAX_REQUESTED}
+   ), inserted AS (
+     INSERT INTO dead_letter_redrives (dead_letter_id, requested_by)
+     SELECT id, $1 FROM chosen ORDER BY id
+     ON CONFLICT (dead_letter_id) WHERE finished_at IS NULL DO NOTHING
+     RETURNING dead_letter_id
+   )
+   SELECT id, dead_letter_id IS NOT NULL AS requested
+   FROM chosen LEFT JOIN inserted ON dead_letter_id = id ORDER BY id`,
 );
 
 /** Requests redrives, and resolves to the ids of the dead letters that had none under way. */
@@ -53,8 +62,14 @@ export async function requestRedrives(
   { id, type }: RedriveFilter,
   requestedBy: string,
 ): Promise<number[]> {
-  const rows = await insertRequests.run(db, [requestedBy, id ?? null, type ?? null]);
-  return rows.map(({ dead_letter_id }) => dead_letter_id);
+  const requested: number[] = [];
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const values = [requestedBy, id ?? null, type ?? null, after];
+    const rows = await insertRequests.run(db, values);
+    requested.push(...rows.filter((row) => row.requested).map((row) => row.id));
+    after = rows.length < MAX_REQUESTED ? undefined : rows.at(-1)?.id;
+  }
+  return requested;
 }
 
 /** A redrive that this process has taken, and the message to handle. */
