@@ -43,7 +43,7 @@ export async function startApplications({
   const { log, metrics, closers } = process;
   const { keyRing, digestKey } = settings;
 
-  const { pool, requests } = database;
+  const { pool, requests, rowTurns } = database;
   const rotation = await startRotation(keyRing, sealedTables(pool), log);
   closers.add('applications rotation', () => rotation.close());
   const retention = startRetention({ pool, log, purges: [purgeIdempotency, purgeExports] });
@@ -52,7 +52,7 @@ export async function startApplications({
   closers.add('applications relay', () => relay.close());
 
   const wakeRelay = () => relay.wake();
-  const deps = { requests, owner: pool, keyRing, digestKey, clock, newId };
+  const deps = { requests, owner: pool, rowTurns, keyRing, digestKey, clock, newId };
   const routes = [
     applicationsRoutes({ ...deps, wakeRelay, log }),
     consentsRoutes(deps),

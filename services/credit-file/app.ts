@@ -66,7 +66,7 @@ export async function startCreditFile(
   const optional = { ...client, health: health.optional };
   const consents = connect(ConsentsService, endpoints.applications, optional);
   const applications = connect(ApplicationsService, endpoints.applications, client);
-  const erasures = startErasures({ pool, keyRing, clock, log, applications });
+  const erasures = startErasures({ pool, rowTurns, keyRing, clock, log, applications });
   closers.add('credit-file erasures', () => erasures.close());
   const pullMetrics = new PullMetrics(metrics, pool);
   const endedPulls = new EndedPulls(pool, log, () => health.isDraining);

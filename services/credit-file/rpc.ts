@@ -54,7 +54,10 @@ export function creditFileRoutes(
           retailerId: retailerId.toLowerCase(),
           applicantId: applicantId.toLowerCase(),
         };
-        await eraseApplicant(deps, applicant, { actor: actorOf(identity), requestId });
+        const eraser = { actor: actorOf(identity), requestId };
+        // Its records wait for the head of the retailer's chain.
+        const erase = () => eraseApplicant(deps, applicant, eraser);
+        await deps.rowTurns.run(applicant.retailerId, erase);
         await finishErasure(deps, applicant, call);
         return {};
       },

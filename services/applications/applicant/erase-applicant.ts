@@ -2,17 +2,20 @@
 import { create } from '@bufbuild/protobuf';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
+import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { ApplicantSchema } from '@creditlane/proto/applications/v1/application';
 import { conflict, type Fault } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
-import { eraseApplicantRow, lockApplicationOf } from '../store/applicants.ts';
+import { eraseApplicantRow, findApplicationOf } from '../store/applicants.ts';
+import { lockApplication } from '../store/applications.ts';
 import { deletePayloadsOf } from '../store/exports.ts';
 import { sealApplicant } from './sealed-applicant.ts';
 
 export interface EraseApplicantDeps {
   /** Acts for no tenant: the credit-file service asks, for the platform's administration. */
   owner: Database['pool'];
+  rowTurns: Database['rowTurns'];
   /** Seals what is left of the applicant. */
   keyRing: KeyRing;
   clock: Clock;
@@ -28,20 +31,22 @@ export interface EraseApplicantDeps {
  * @param applicantId in lower case, as is the retailer's
  * @returns false when the retailer has no such applicant
  */
-export function eraseApplicant(
-  { owner, keyRing, clock }: EraseApplicantDeps,
+export async function eraseApplicant(
+  { owner, rowTurns, keyRing, clock }: EraseApplicantDeps,
   applicantId: string,
   retailerId: string,
 ): Promise<boolean> {
-  return inTransaction(owner, async (tx) => {
+  const applicationId = await findApplicationOf(owner, applicantId, retailerId);
+  if (applicationId === undefined) return false;
+  const erase = async (tx: Queryable) => {
     // Submissions and exports take this lock: they come before the erasure, or see it.
-    const applicationId = await lockApplicationOf(tx, applicantId, retailerId);
-    if (applicationId === undefined) return false;
+    await lockApplication(tx, applicationId, retailerId);
     const left = sealApplicant(keyRing, create(ApplicantSchema, { applicantId }), retailerId);
     await eraseApplicantRow(tx, applicantId, left, keyRing.currentId, clock());
     await deletePayloadsOf(tx, applicationId);
-    return true;
-  });
+  };
+  await rowTurns.run(applicationId, () => inTransaction(owner, erase));
+  return true;
 }
 
 /** The fault of a change that needs the data of an applicant who was erased. */

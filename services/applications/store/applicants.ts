@@ -23,21 +23,20 @@ export async function insertApplicant(
   await insertRow.run(tx, [applicantId, applicationId, role, sealed, keyRing.currentId]);
 }
 
-const lockApplication = defineStatement<{ id: string }>(
-  'applicant_application_lock',
+const selectApplication = defineStatement<{ id: string }>(
+  'applicant_application_find',
   `SELECT applications.id FROM applicants
      JOIN applications ON applications.id = applicants.application_id
-   WHERE applicants.id = $1 AND applications.retailer_id = $2
-   FOR UPDATE OF applications`,
+   WHERE applicants.id = $1 AND applications.retailer_id = $2`,
 );
 
-/** Locks the application of a retailer's applicant, and resolves to its id; undefined without such an applicant. */
-export async function lockApplicationOf(
-  tx: Queryable,
+/** The id of the application of a retailer's applicant; undefined without such an applicant. */
+export async function findApplicationOf(
+  db: Queryable,
   applicantId: string,
   retailerId: string,
 ): Promise<string | undefined> {
-  const [row] = await lockApplication.run(tx, [applicantId, retailerId]);
+  const [row] = await selectApplication.run(db, [applicantId, retailerId]);
   return row?.id;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
+import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
@@ -35,7 +36,9 @@ export interface EraseApplicantDeps {
   onEnded?: (pull: PullRow) => void;
 }
 
-export interface FinishErasureDeps extends Pick<EraseApplicantDeps, 'pool' | 'keyRing' | 'clock'> {
+export interface FinishErasureDeps
+  extends Pick<EraseApplicantDeps, 'keyRing' | 'clock'>,
+    Pick<Database, 'pool' | 'rowTurns'> {
   applications: Client<typeof ApplicationsService>;
 }
 
@@ -97,19 +100,21 @@ const CREDIT_FILE = serviceIdentity('credit-file');
  * @throws Fault `unavailable` while the applications service cannot be reached
  */
 export async function finishErasure(
-  { pool, keyRing, clock, applications }: FinishErasureDeps,
+  { pool, rowTurns, keyRing, clock, applications }: FinishErasureDeps,
   applicant: ApplicantOfRetailer,
   context: Omit<CallContext, 'identity'> = {},
 ): Promise<void> {
   const { applicantId, retailerId } = applicant;
   const call = { ...context, identity: CREDIT_FILE };
   const { erased } = await applications.eraseApplicant({ applicantId, retailerId }, call);
-  await inTransaction(pool, async (tx) => {
+  const finish = async (tx: Queryable) => {
     const finished = await finishErasureRow(tx, applicant, erased ? 'ERASED' : 'NOT_FOUND');
     if (finished === undefined || !erased) return;
     const record = { ...finished, action: 'APPLICANT_DATA_ERASED', at: clock() } as const;
     await appendAuditRecord(tx, keyRing, record);
-  });
+  };
+  // The record waits for the head of the retailer's chain.
+  await rowTurns.run(retailerId, () => inTransaction(pool, finish));
 }
 
 const EVERY_MS = 1_000;
