@@ -131,7 +131,7 @@ export async function runPull(
   // inquiry beside this one.
   if (performance.now() - markedMs > deps.leaseMs) return retry(deps, pull, stop, 'lease_ended');
   const inquiry = inquiryOf(pull.id, subject.applicant);
-  const outcome = await inSpan(pull, deps.sendInquiry(inquiry, credentials));
+  const outcome = await inSpan(pull, () => deps.sendInquiry(inquiry, credentials));
   if (outcome.kind !== 'never_sent') return end(deps, pull, endingOf(deps, pull, outcome));
   const { reason } = outcome;
   log.info({ pullId: pull.id, source: pull.source, reason }, 'an inquiry was never sent');
@@ -140,17 +140,17 @@ export async function runPull(
   return end(deps, pull, { ...failed(failure), notSent: reason });
 }
 
-/** Ends a span of the trace of the pull's request with the outcome of its inquiry, which names no person. */
+/** Sends in a span of the trace of the pull's request, which ends with the outcome of its inquiry, which names no person. */
 function inSpan(
   { id, source, applicationId, traceparent }: OwnedPull,
-  sent: Promise<InquiryOutcome>,
+  send: () => Promise<InquiryOutcome>,
 ): Promise<InquiryOutcome> {
   const span = startSpan(`inquiry ${source}`, {
     kind: 'client',
     parent: traceparent,
     attributes: { 'creditlane.application.id': applicationId, 'creditlane.pull.id': id },
   });
-  const ended = sent.then((outcome) => {
+  const ended = send().then((outcome) => {
     const labels = outcomeLabels(outcome);
     if (labels.outcome !== 'file') span.end(`${labels.outcome} ${labels.reason}`.trimEnd());
     return outcome;
