@@ -48,6 +48,7 @@ describe('overrides that cannot be used are refused with their place', () => {
     ['equifax: { error: { E1: maybe } }', 'equifax.error.E1 cannot be "maybe"'],
     ['equifax: { descriptions: { AUTO: auto } }', 'equifax.descriptions.AUTO cannot be "auto"'],
     ['equifax: { elements: { employmentCity: City/ } }', 'employmentCity cannot be "City/"'],
+    ['equifax: { elements: { employmentCity: null } }', 'employmentCity cannot be "null"'],
     ['equifax: { elements: { city: City } }', 'equifax.elements.city is not read'],
     ['equifax: { hitTypes: {} }', 'equifax.hitTypes is no table'],
     ['equifax: [1]', 'equifax must be a map, not ["1"]'],

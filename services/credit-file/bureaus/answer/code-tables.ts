@@ -114,11 +114,13 @@ function mergeTables(bureau: string, overrides: unknown, problems: string[]): Co
     return new Map([...merged].map(([code, value]) => [code, value === NO_VALUE ? null : value]));
   };
   const isWording = (value: unknown) => /^[A-Z0-9_]+$/.test(String(value));
+  const isElementPath = (value: unknown) =>
+    typeof value === 'string' && value !== NO_VALUE && ELEMENT_PATH.test(value);
   return {
     codes: mapTables(mergeCodes),
     descriptions: merge('descriptions', isWording),
     words: merge('words', isWording),
-    elements: merge('elements', (value) => ELEMENT_PATH.test(String(value))),
+    elements: merge('elements', isElementPath),
   };
 }
 
