@@ -7,6 +7,7 @@ import { ApplicantSchema } from '@creditlane/proto/applications/v1/application';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sealApplicant } from './applicant/sealed-applicant.ts';
+import { exportsWithPayload1764800000000 } from './migrations/0006-exports-with-payload.ts';
 import { applications } from './service.ts';
 import {
   anApplicant,
@@ -18,9 +19,8 @@ import {
 } from './test-applications.ts';
 
 /** The migrations of the last release. */
-const RELEASED = applications.database.migrations.filter(
-  ({ name }) => !/17649[0-9]0000000$/.test(name),
-);
+const { migrations } = applications.database;
+const RELEASED = migrations.slice(0, migrations.indexOf(exportsWithPayload1764800000000) + 1);
 
 const [retailerId, userId, integrationId] = [randomUUID(), randomUUID(), randomUUID()];
 const [applicationId, applicantId] = [randomUUID(), randomUUID()];
