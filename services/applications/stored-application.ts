@@ -79,7 +79,8 @@ export function changeLockedOnce<Locked>(
   return answerOnce(db, idempotency, () =>
     inTransaction(db.onRow(applicationId), async (tx) => {
       // The request is marked before it waits for the application's lock, so that a duplicate request
-      // whose own wait times out recognises this one.
+      // whose own wait times out recognises this one. A request that waits for its row's
+      // turn is not marked yet.
       await markInProgress(tx, idempotency);
       return await change(tx, await lock(tx));
     }),

@@ -15,7 +15,7 @@ export declare const file_creditlane_messaging_v1_outbox_service: GenFile;
  */
 export declare type ListWrittenEventsRequest = Message<"creditlane.messaging.v1.ListWrittenEventsRequest"> & {
   /**
-   * Of the last part; empty at first, which gives the present position and no events.
+   * The position that the last part named; when it is empty, the answer has the present position and no events.
    *
    * @generated from field: string position = 1;
    */
