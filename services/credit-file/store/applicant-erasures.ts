@@ -56,9 +56,10 @@ interface ErasureRow extends ApplicantOfRetailer {
 const COLUMNS = `applicant_id AS "applicantId", retailer_id AS "retailerId",
   actor_kind AS "actorKind", actor AS "actorId", request_id AS "requestId"`;
 
-const selectUnfinished = defineStatement<ErasureRow>(
+const selectUnfinished = defineStatement<ApplicantOfRetailer>(
   'applicant_erasures_unfinished',
-  `SELECT ${COLUMNS} FROM applicant_erasures WHERE outcome IS NULL ORDER BY requested_at LIMIT $1`,
+  `SELECT applicant_id AS "applicantId", retailer_id AS "retailerId"
+   FROM applicant_erasures WHERE outcome IS NULL ORDER BY requested_at LIMIT $1`,
 );
 
 /** The oldest erasures that the applications service has not answered yet. */
