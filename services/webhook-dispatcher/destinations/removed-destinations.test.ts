@@ -13,7 +13,7 @@ afterEach(() => fixture.close());
 
 /** One round of what the dispatcher does every minute; resolves to the destinations dropped from the queue. */
 async function endRemoved(): Promise<readonly string[]> {
-  const dropped: string[] = [];
+  const dropped = new Set<string>();
   const { destinations } = fixture.integrations;
   const next = await endRemovedDestinations(
     {
@@ -25,14 +25,14 @@ async function endRemoved(): Promise<readonly string[]> {
           return found && { ...found, keys: [] };
         },
       },
-      queue: { drop: (ids) => void dropped.push(...ids), add: () => {} },
+      queue: { drop: (ids) => ids.forEach((id) => void dropped.add(id)), add: () => {} },
       leaseMs: 1_000,
     },
     NIL_UUID,
     new AbortController().signal,
   );
   expect(next).toBe(NIL_UUID);
-  return dropped;
+  return [...dropped];
 }
 
 async function statesOfDeliveries(destinationId: string) {
