@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../platform/eventually.ts';
 import { KafkaUnderTest } from './kafka-under-test.ts';
 import { PUBLISHERS, withLockedSubmissions } from './run-databases.ts';
-import { isLongRun, PROFILE } from './run-profile.ts';
+import { isLongRun, PROFILE, WRITES_WITHIN_MS } from './run-profile.ts';
 import { longestWebhookDelayMs, longestWritePauseMs } from './run-summary.ts';
 import { type FaultRun, runWithFault } from './run-with-fault.ts';
 import { SystemUnderTest } from './system-under-test.ts';
@@ -58,7 +58,7 @@ describeWithKafka(kafka, 'the platform in processes keeps every promise under lo
         await noteDelivered();
       }
     });
-    expect(longestWritePauseMs(history.writes)).toBeLessThan(PROFILE.writesWithinMs);
+    expect(longestWritePauseMs(history.writes)).toBeLessThan(WRITES_WITHIN_MS);
     expect(longestWebhookDelayMs(history)).toBeLessThan(PROFILE.webhooksWithinMs);
   });
 
