@@ -45,15 +45,38 @@ export function processVariables(service: ServiceDeclaration): Variable[] {
 
 const NOTHING: Setting<undefined> = { variables: [], read: () => undefined };
 
+const DATABASE_URL = setting.url('DATABASE_URL', {
+  secret: true,
+  about:
+    "The service's own database, with the user of its owner, and the password unless DATABASE_PASSWORD has it.",
+});
+
+const DATABASE_PASSWORD = setting.string('DATABASE_PASSWORD', {
+  default: '',
+  secret: true,
+  about: 'The password for DATABASE_URL, so that a secret store need not know the address.',
+});
+
+/** The URL with the password. */
+const databaseUrl: Setting<string> = {
+  variables: [...DATABASE_URL.variables, ...DATABASE_PASSWORD.variables],
+  read(env) {
+    const text = DATABASE_URL.read(env);
+    const password = DATABASE_PASSWORD.read(env);
+    // After a problem with the variable, the text is a placeholder.
+    if (!text || !password) return text;
+    const url = new URL(text);
+    url.password = encodeURIComponent(password);
+    return url.href;
+  },
+};
+
 function databaseSetting({
   poolSize,
   lockTimeout,
 }: DatabaseDeclaration): Setting<DatabaseSettings> {
   return setting.all({
-    url: setting.url('DATABASE_URL', {
-      secret: true,
-      about: "The service's own database, with the user and the password of its owner.",
-    }),
+    url: databaseUrl,
     poolSize: setting.integer('DATABASE_POOL_SIZE', {
       ...(poolSize ?? POOL_SIZE),
       max: 200,

@@ -45,3 +45,15 @@ test('with MIGRATE_AT_START=false, a service waits until its database is migrate
   const database = await waiting;
   expect((await database.pool.query('SELECT FROM things')).rows).toEqual([]);
 });
+
+test('DATABASE_PASSWORD is the password of a DATABASE_URL that has none', () => {
+  const read = (env: Record<string, string>) =>
+    readSettings(env, localSettings(THINGS)).database?.url;
+  const url = 'postgres://things@db:5432/things?sslmode=require';
+  expect(read({ DATABASE_URL: url })).toBe(url);
+  const { password, search } = new URL(
+    read({ DATABASE_URL: url, DATABASE_PASSWORD: 'p%40:/ %' }) ?? '',
+  );
+  expect([decodeURIComponent(password), search]).toEqual(['p%40:/ %', '?sslmode=require']);
+  expect(() => read({ DATABASE_PASSWORD: 'p' })).toThrow('DATABASE_URL: missing');
+});
