@@ -1,7 +1,7 @@
 // `npm run generate`: generates proto/gen from the contracts in proto/creditlane, then services/gateway/gen and
-// libs/client/gen from the OpenAPI document, deploy/compose.yaml and docs/settings.md from the services'
-// manifests, and docs/conformance.md from test/conformance.
-import { writeFile } from 'node:fs/promises';
+// libs/client/gen from the OpenAPI document, deploy/compose.yaml, docs/settings.md and the values of the Helm chart
+// from the services' manifests, and docs/conformance.md from test/conformance.
+import { readFile, writeFile } from 'node:fs/promises';
 import { runTool } from './checks.ts';
 
 if (await runTool('buf', ['generate'], 'proto')) {
@@ -11,6 +11,11 @@ if (await runTool('buf', ['generate'], 'proto')) {
   const { settingsPage } = await import('../deploy/platform/settings-page.ts');
   await writeFile('deploy/compose.yaml', composeFile(SERVICES));
   await writeFile('docs/settings.md', settingsPage(SERVICES));
+  const { chartValues } = await import('../deploy/chart/chart-values.ts');
+  const { valuesSchema } = await import('../deploy/chart/values-schema.ts');
+  const values = 'charts/creditlane/values.yaml';
+  await writeFile(values, chartValues(await readFile(values, 'utf8'), SERVICES));
+  await writeFile('charts/creditlane/values.schema.json', valuesSchema(SERVICES));
   const { conformancePage } = await import('../test/conformance/conformance-page.ts');
   await writeFile('docs/conformance.md', conformancePage());
   const types = await runTool(process.execPath, [

@@ -39,7 +39,7 @@ export async function openEnvFile(
 
 /** The text of the file with a line added for each missing variable. Existing lines are kept unchanged. */
 export function completeEnvFile(text: string, services: readonly AnyService[]): string {
-  const kept = parse(text);
+  const kept = parseEnvFile(text);
   const missing = Object.entries(composeVariables(services, kept))
     .filter(([name]) => kept[name] === undefined)
     .map(([name, value]) => `${name}='${value}'\n`);
@@ -107,7 +107,7 @@ function publicKeyOf(privateKey: string): string {
 }
 
 /** The variables of a file with lines such as NAME='value'. */
-function parse(text: string): Variables {
+export function parseEnvFile(text: string): Variables {
   const lines = text.split('\n').map((line) => /^\s*(\w+)=(['"]?)(.*)\2\s*$/.exec(line));
   return Object.fromEntries(lines.flatMap((line) => (line ? [[line[1], line[3]]] : [])));
 }

@@ -1,12 +1,16 @@
-// `npm run secrets`: makes deploy/.env, the secrets that deploy/compose.yaml refers to, or completes it.
+// `npm run secrets`: makes deploy/.env, the secrets that deploy/compose.yaml refers to, or completes it. With
+// --kubernetes it also prints them as the Secrets of the Helm chart.
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { secretManifests } from '@creditlane/chart/secret-manifests';
 import { SERVICES } from '@creditlane/platform/services';
-import { openEnvFile } from './env-file.ts';
+import { openEnvFile, parseEnvFile } from './env-file.ts';
 
-if (process.argv.length > 2) {
-  process.stderr.write('npm run secrets makes or completes deploy/.env; it has no options.\n');
-  process.exit(process.argv[2] === '--help' ? 0 : 2);
-}
+const HELP = `npm run secrets makes or completes deploy/.env.
+  --kubernetes PREFIX   also prints the Secrets of charts/creditlane; PREFIX is its secretPrefix
+  --admin-url URL       with the Secret of the Job that makes the databases on that server
+`;
 
 const FILE = fileURLToPath(new URL('../.env', import.meta.url));
 
@@ -16,4 +20,26 @@ const RESULTS = {
   unchanged: 'has every secret already; nothing was changed.',
 };
 
-process.stdout.write(`${FILE} ${RESULTS[await openEnvFile(FILE, SERVICES)]}\n`);
+function readOptions() {
+  const text = { type: 'string' } as const;
+  try {
+    const options = { kubernetes: text, 'admin-url': text, help: { type: 'boolean' } } as const;
+    return parseArgs({ options }).values;
+  } catch {
+    return undefined;
+  }
+}
+
+const options = readOptions();
+if (options === undefined || options.help) {
+  process.stderr.write(HELP);
+  process.exit(options?.help ? 0 : 2);
+}
+const result = await openEnvFile(FILE, SERVICES);
+// The manifests alone on the standard output, for kubectl.
+process.stderr.write(`${FILE} ${RESULTS[result]}\n`);
+const { kubernetes: prefix, 'admin-url': adminDatabaseUrl } = options;
+if (prefix !== undefined) {
+  const variables = parseEnvFile(await readFile(FILE, 'utf8'));
+  process.stdout.write(secretManifests(SERVICES, variables, { prefix, adminDatabaseUrl }));
+}

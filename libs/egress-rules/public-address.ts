@@ -29,6 +29,12 @@ const NON_PUBLIC_IPV6 = [
   '3fff::/20', // documentation
 ];
 
+/** The public addresses as CIDR blocks with exceptions, for firewalls. They include ISATAP addresses, which have no block. */
+export const PUBLIC_ADDRESS_BLOCKS = [
+  { cidr: '0.0.0.0/0', except: NON_PUBLIC_IPV4 },
+  { cidr: '2000::/3', except: NON_PUBLIC_IPV6 },
+] as const;
+
 const nonPublic = new BlockList();
 for (const subnet of NON_PUBLIC_IPV4) addSubnet(nonPublic, subnet, 'ipv4');
 for (const subnet of NON_PUBLIC_IPV6) addSubnet(nonPublic, subnet, 'ipv6');

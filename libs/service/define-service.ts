@@ -35,6 +35,8 @@ export interface ServiceDeclaration {
   readonly calls?: readonly string[];
   /** The addresses of called services in a configuration of an earlier version, which has none for them. */
   readonly defaultAddresses?: Readonly<Record<string, string>>;
+  /** The setting with the ports of the public addresses that the service connects to; a service without it reaches none. */
+  readonly egressPorts?: string;
   /** The settings that only this service has. `processSettings` adds the settings of its declared parts. */
   readonly settings: Settings;
 }

@@ -31,6 +31,7 @@ export const creditFile = defineService(
       lockTimeout: true,
     },
     calls: ['applications'],
+    egressPorts: 'BUREAU_PORTS',
     settings: SETTINGS,
   },
   startCreditFile,

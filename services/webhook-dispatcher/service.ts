@@ -44,6 +44,7 @@ export const webhookDispatcher = defineService(
     calls: ['integrations', 'applications', 'decisions'],
     // Only the reconciler asks decisions, which no earlier configuration names.
     defaultAddresses: { decisions: 'decisions:9000' },
+    egressPorts: 'EGRESS_PORTS',
     settings: SETTINGS,
   },
   startWebhookDispatcher,

@@ -31,6 +31,7 @@ const MAIN_FILES: Record<string, string> = {
   'services/bureau-simulator': 'bureau-simulator.ts',
   'deploy/platform': 'services.ts',
   'deploy/compose': 'compose-file.ts',
+  'deploy/chart': 'service-facts.ts',
   'deploy/local': 'main.ts',
   'deploy/processes': 'up.ts',
   'deploy/webhook-inbox': 'webhook-inbox.ts',

@@ -1,6 +1,6 @@
 // The repository as the tidy rules read it: its files, their lines, its packages, and the tools that check it.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
@@ -18,8 +18,9 @@ export function listFiles(...endings: string[]): string[] {
     file !== '' &&
     !file.includes('/gen/') &&
     (endings.length === 0 || endings.some((ending) => file.endsWith(ending)));
-  // git still lists a file that is deleted but not yet committed.
-  return listed.filter((file) => isWanted(file) && existsSync(join(ROOT, file))).sort();
+  // git still lists a file that is deleted but not yet committed, and a link to a folder.
+  const isFile = (file: string) => statSync(join(ROOT, file), { throwIfNoEntry: false })?.isFile();
+  return listed.filter((file) => isWanted(file) && isFile(file)).sort();
 }
 
 export function readText(file: string): string {

@@ -1,0 +1,71 @@
+/** What the Helm chart knows of each service, made from the service's manifest. */
+import { type Variable, variablesOf } from '@creditlane/runtime/setting';
+import type { AnyService } from '@creditlane/service/define-service';
+import { processVariables } from '@creditlane/service/settings';
+
+/** The facts of one service; an operator's values cannot change them. */
+export interface ServiceFacts {
+  serves: 'calls' | 'http';
+  /** The name of its database and of the role that owns it. */
+  database?: string;
+  publishes?: readonly string[];
+  consumes?: readonly string[];
+  calls: readonly string[];
+  /** The variables whose values its Secret must have. */
+  secrets: string[];
+  /** The ports of the public addresses that it reaches: the setting that names them, and its default. */
+  egressPorts?: { setting: string; default: string };
+}
+
+/** The variables that the chart derives from its other values; an operator sets them there. */
+const SET_BY_CHART = new Set([
+  'DATABASE_URL',
+  'DATABASE_PASSWORD',
+  'MIGRATE_AT_START',
+  'IDENTITY_KEY',
+  'IDENTITY_TRUST',
+  'KAFKA_BROKERS',
+  'KAFKA_PREFIX',
+  'KAFKA_REPLICATION',
+  'KAFKA_SSL',
+  'KAFKA_SSL_CA',
+  'KAFKA_SASL_MECHANISM',
+  'KAFKA_SASL_USERNAME',
+  'KAFKA_SASL_PASSWORD',
+  'TLS_CERT_FILE',
+  'TLS_KEY_FILE',
+  'TLS_CA_FILE',
+  // The ports of the chart's containers, Services and probes.
+  'HOST',
+  'PORT',
+  'GRPC_PORT',
+  'HTTP_PORT',
+  'OPS_PORT',
+]);
+
+export function serviceFacts(service: AnyService): ServiceFacts {
+  const { serves, database, publishes, consumes, calls = [], settings, egressPorts } = service;
+  const own = variablesOf(settings);
+  const secrets = own.filter(({ secret, default: value }) => secret && value === undefined);
+  const ports = own.find(({ name }) => name === egressPorts);
+  return {
+    serves,
+    ...(database && { database: database.name }),
+    ...(publishes && { publishes }),
+    ...(consumes && { consumes }),
+    calls,
+    secrets: [
+      ...(database ? ['DATABASE_PASSWORD'] : []),
+      ...(calls.length > 0 ? ['IDENTITY_KEY'] : []),
+      ...secrets.map(({ name }) => name),
+    ],
+    ...(ports && { egressPorts: { setting: ports.name, default: ports.default ?? '' } }),
+  };
+}
+
+/** The variables of a service that an operator of the chart may set. */
+export function settableVariables(service: AnyService): Variable[] {
+  return processVariables(service).filter(
+    ({ name }) => !(SET_BY_CHART.has(name) || name.endsWith('_ADDRESS')),
+  );
+}
