@@ -36,6 +36,8 @@ const clearPublished = defineStatement<{ count: number }>(
    SELECT count(*) AS count FROM cleared`,
 );
 
+const wakeRelays = defineStatement('outbox_redrive_notify', `SELECT pg_notify('outbox', '')`);
+
 /**
  * Makes every event that was published since `since` unpublished again; the relay then publishes it,
  * with the same id, before later events of its key. Resolves to the number of events. All events change
@@ -48,6 +50,7 @@ export async function redriveOutbox(pool: pg.Pool, since: Date): Promise<number>
   await raiseFences.run(pool);
   await waitUntilMarked(pool);
   const [cleared] = await clearPublished.run(pool, [since]);
+  await wakeRelays.run(pool);
   return cleared?.count ?? 0;
 }
 

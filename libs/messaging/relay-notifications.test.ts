@@ -4,6 +4,7 @@ import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { appendToOutbox } from './outbox.ts';
+import { redriveOutbox } from './outbox-redrive.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { RelayNotifications } from './relay-notifications.ts';
 import { openMessagingTestDatabase } from './test-messaging-database.ts';
@@ -135,6 +136,12 @@ test('a relay that holds all shards sends no notification', async () => {
   await receiveAll();
   expect(published).toHaveLength(50);
   expect(received).toBe(0);
+});
+
+test('a redrive notifies the relays, which look at once', async () => {
+  await redriveOutbox(db.pool, new Date());
+  await receiveAll();
+  expect(received).toBe(1);
 });
 
 test('many writes at once become few notifications', async () => {

@@ -74,6 +74,8 @@ export interface RelayOptions {
   source: string;
   log: Log;
   metrics: Metrics;
+  /** How late an event is published, at most, whose wake-up was lost. */
+  pollMs?: number;
 }
 
 /** An event as the bus gets it, and the span of its publishing. */

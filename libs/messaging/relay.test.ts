@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventBus } from '@creditlane/events/bus';
 import type { EventMessage } from '@creditlane/events/message';
 import { decodeEvent } from '@creditlane/events/topics';
@@ -37,13 +38,15 @@ afterEach(async () => {
   await db.close();
 });
 
-function relay(reserved = db.reserved): Relay {
+/** `pollMs` of 0 is the usual time. */
+function relay(reserved = db.reserved, pollMs = 250): Relay {
   const started = startRelay({
     database: { pool: db.pool, reserved },
     bus,
     source: 'decisions',
     log: silentLog,
     metrics: db.metrics,
+    ...(pollMs > 0 && { pollMs }),
   });
   relays.push(started);
   return started;
@@ -376,6 +379,18 @@ test('an event without a wake-up is published by the poll', async () => {
   relay();
   await append(event('a'));
   await expect.poll(() => sequencesOf('a')).toEqual([1]);
+});
+
+test('a relay without events executes less than three statements a second', async () => {
+  await relay(db.reserved, 0).settled();
+  let statements = 0;
+  const startedMs = performance.now();
+  db.reserved.on('acquire', () => {
+    statements += 1;
+  });
+  await sleep(1_000);
+  const seconds = (performance.now() - startedMs) / 1_000;
+  expect(statements).toBeLessThanOrEqual(2 * seconds + 1);
 });
 
 test('an event that cannot be encoded blocks its own key and no other', async () => {

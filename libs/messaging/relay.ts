@@ -15,8 +15,12 @@ import { createRelayRound, type RelayOptions } from './relay-round.ts';
 import { purgeOutbox } from './retention.ts';
 import { ShardLeases } from './shard-leases.ts';
 
-/** Finds the events whose wake-up was lost; all others are published after a call of `wake`. */
-const POLL_MS = 250;
+/**
+ * Finds the events whose wake-up was lost: that of a process that died between the commit and its NOTIFY, or of a commit
+ * whose outcome was unknown. All others are published after a call of `wake` or a NOTIFY.
+ */
+const POLL_MS = 5_000;
+const SETTLED_POLL_MS = 250;
 const BACKOFF = { baseMs: 100, capMs: 5_000 };
 
 export interface Relay {
@@ -33,7 +37,7 @@ export interface Relay {
  * under way. A round that fails is repeated until it succeeds; its events stay in the outbox.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { log, source, metrics } = options;
+  const { log, source, metrics, pollMs = POLL_MS } = options;
   const { pool, reserved } = options.database;
   const wake = new WakeSignal();
   const notifications = new RelayNotifications(reserved, log, () => wake.signal());
@@ -52,7 +56,7 @@ export function startRelay(options: RelayOptions): Relay {
       try {
         const hasMore = await publishRound();
         failures = 0;
-        if (!hasMore) await wake.wait(POLL_MS, stop.signal);
+        if (!hasMore) await wake.wait(pollMs, stop.signal);
       } catch (err) {
         failures += 1;
         log.warn({ err, failures }, 'events could not be published; the relay tries again');
@@ -73,7 +77,7 @@ export function startRelay(options: RelayOptions): Relay {
       while (await mayHaveUnpublished(reserved)) {
         if (stop.signal.aborted) throw new Error('the relay is closed and the outbox is not empty');
         wake.signal();
-        await roundEnded.wait(POLL_MS, stop.signal);
+        await roundEnded.wait(SETTLED_POLL_MS, stop.signal);
       }
     },
     async close() {

@@ -8,7 +8,7 @@ import { openMessagingTestDatabase } from './test-messaging-database.ts';
 
 /** As in shard-leases.ts. */
 const LEASE_MS = 3_000;
-const RENEW_MS = 750;
+const RENEW_MS = 1_000;
 
 let db: OpenTestDatabase;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { OUTBOX_SHARDS } from './outbox.ts';
 
 /** The shards of a dead relay are taken over within LEASE_MS + RENEW_MS; the promise is five seconds. */
 const LEASE_MS = 3_000;
-const RENEW_MS = 750;
+const RENEW_MS = 1_000;
 
 /** This relay holds the shard while its row has this fence: a relay that takes it over raises the fence. */
 export interface Lease {

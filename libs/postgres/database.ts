@@ -97,6 +97,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     ...connections,
     connectionString: url,
     max: RESERVED_CONNECTIONS,
+    // Its end tells the heartbeat that the database went away, and the relay's polls need no new connection.
+    min: 1,
     application_name: name,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });

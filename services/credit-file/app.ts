@@ -50,7 +50,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
  */
 export async function startCreditFile(
   { settings, process, database, endpoints, signer }: CreditFileContext,
-  { clock = systemClock, sendInquiry, random = Math.random, pollMs = 1_000 }: CreditFileDeps = {},
+  { clock = systemClock, sendInquiry, random = Math.random, pollMs = 5_000 }: CreditFileDeps = {},
 ): Promise<CreditFiles> {
   const { log, metrics, closers, health } = process;
   const { keyRing, documentLinkKey, leaseMs, maxPulls, maxPullsPerRetailer } = settings;

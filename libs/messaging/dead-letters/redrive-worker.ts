@@ -10,7 +10,7 @@ import type pg from 'pg';
 import { finishRedrive, type TakenRedrive, takeRedrives } from './redrives.ts';
 
 /** How late a request is noticed, at most. */
-const POLL_MS = 2_000;
+const POLL_MS = 5_000;
 /** So few that a process handles them before another one takes them over. */
 const MAX_TAKEN = 50;
 

@@ -1,5 +1,6 @@
 /** The tables of a consumer's reconciler: how far each source is compared, and which events are missing. */
 
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -49,14 +50,21 @@ const hold = defineStatement<{ position: string }>(
    RETURNING position`,
 );
 
-/** Holds a source for half a minute; resolves to its position, or undefined while another process holds it. */
+/**
+ * Holds a source for half a minute; resolves to its position and the ids of its missing events after `after`, or to
+ * undefined while another process holds it.
+ */
 export async function holdSource(
   db: Queryable,
-  source: string,
-  holder: string,
-): Promise<string | undefined> {
-  const [row] = await hold.run(db, [source, holder]);
-  return row?.position;
+  { source, holder }: { source: string; holder: string },
+  after: string,
+  limit: number,
+): Promise<{ position: string; openIds: string[] } | undefined> {
+  const [[held], open] = await runPipeline(db, [
+    hold.query([source, holder]),
+    selectOpen.query([source, after, limit]),
+  ]);
+  return held && { position: held.position, openIds: open.map(({ event_id }) => event_id) };
 }
 
 const advance = defineStatement<{ source: string }>(
@@ -76,15 +84,18 @@ const insertDifferences = defineStatement<Difference>(
  * Records a comparison up to `position`, and what it found; resolves to the differences that were not known before.
  * Nothing is written when another process holds the source.
  */
-export function advanceSource(
+export async function advanceSource(
   pool: pg.Pool,
   { source, holder, position }: { source: string; holder: string; position: string },
   found: readonly Difference[],
 ): Promise<Difference[]> {
+  const advanceTo = (db: Queryable) => advance.run(db, [source, holder, position]);
+  if (found.length === 0) {
+    await advanceTo(pool);
+    return [];
+  }
   return inTransaction(pool, async (tx) => {
-    if ((await advance.run(tx, [source, holder, position])).length === 0 || found.length === 0) {
-      return [];
-    }
+    if ((await advanceTo(tx)).length === 0) return [];
     return insertDifferences.run(tx, [source, ...columnsOf(found)]);
   });
 }
@@ -99,17 +110,6 @@ const selectOpen = defineStatement<{ event_id: string }>(
   `SELECT event_id FROM reconciliation_differences
    WHERE source = $1 AND event_id > $2 ORDER BY event_id LIMIT $3`,
 );
-
-/** The ids of a source's missing events after this one. */
-export async function findOpenDifferences(
-  db: Queryable,
-  source: string,
-  after: string,
-  limit: number,
-): Promise<string[]> {
-  const rows = await selectOpen.run(db, [source, after, limit]);
-  return rows.map(({ event_id }) => event_id);
-}
 
 const deleteDifferences = defineStatement(
   'reconciliation_resolve',

@@ -7,7 +7,7 @@ import { serviceIdentity } from '@creditlane/rpc/identity';
 import { mountForTest } from '@creditlane/rpc/test-mount';
 import { systemClock } from '@creditlane/runtime/clock';
 import type { PeriodicTask } from '@creditlane/runtime/concurrency/periodic-task';
-import { newId } from '@creditlane/runtime/ids';
+import { NIL_UUID, newId } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import type pg from 'pg';
@@ -210,7 +210,7 @@ test('a lost event that is redriven and then has too few effects is missing as s
 
 test('a difference is returned once, and never to a process that does not hold the source', async () => {
   const [found, holder] = [[{ eventId: newId(), kind: 'not_handled' as const }], randomUUID()];
-  await holdSource(db.pool, 'decisions', holder);
+  await holdSource(db.pool, { source: 'decisions', holder }, NIL_UUID, 1);
   const advanceAs = (by: string) =>
     advanceSource(db.pool, { source: 'decisions', holder: by, position: '' }, found);
   expect(await advanceAs(randomUUID())).toEqual([]);

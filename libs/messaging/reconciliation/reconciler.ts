@@ -24,7 +24,6 @@ import {
   advanceSource,
   type Difference,
   deleteResolved,
-  findOpenDifferences,
   findUnhandled,
   holdSource,
   readReconciliation,
@@ -32,8 +31,8 @@ import {
 } from './differences.ts';
 
 /** With the wait for the consumer's offsets, a missing event is found within 30 s. */
-const EVERY_MS = 5_000;
-/** Parts of a round: a source that writes more than 50,000 events in five seconds is compared later. */
+const EVERY_MS = 10_000;
+/** Parts of a round: a source that writes more than 50,000 events in ten seconds is compared later. */
 const MAX_PARTS = 10;
 const MAX_REVISITED = 1_000;
 const MAX_LOGGED = 10;
@@ -148,8 +147,7 @@ function createRound(options: ReconcilerOptions, source: Source) {
     }
   };
 
-  const revisit = async (): Promise<void> => {
-    const ids = await findOpenDifferences(pool, source.name, revisitedTo, MAX_REVISITED);
+  const revisit = async (ids: readonly string[]): Promise<void> => {
     revisitedTo = ids.length === MAX_REVISITED ? (ids.at(-1) ?? NIL_UUID) : NIL_UUID;
     const found = await findDifferences(ids);
     await updateKinds(pool, found);
@@ -161,9 +159,15 @@ function createRound(options: ReconcilerOptions, source: Source) {
   };
 
   return async (stop: AbortSignal): Promise<void> => {
-    const position = await holdSource(pool, source.name, holder);
-    if (position === undefined) return;
-    await revisit();
+    const held = await holdSource(
+      pool,
+      { source: source.name, holder },
+      revisitedTo,
+      MAX_REVISITED,
+    );
+    if (held === undefined) return;
+    const { position, openIds } = held;
+    await revisit(openIds);
     if (pending?.from !== position) pending = await ask(position, stop);
     const isHandled =
       pending.eventIds.length === 0 || subscription.handledUntilMs() >= pending.askedAtMs;

@@ -1,11 +1,14 @@
 /** Checks periodically whether the database answers, so that no request or probe has to. */
 
-import { startPeriodicTask } from '@creditlane/runtime/concurrency/periodic-task';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { defineStatement } from '../statement.ts';
 
-const HEARTBEAT_MS = 2_000;
+/** While the database answers. A lost connection is noticed at once, and leads to a check. */
+const HEARTBEAT_MS = 5_000;
+/** While it does not answer. */
+const AWAY_HEARTBEAT_MS = 1_000;
 
 const heartbeat = defineStatement('heartbeat', 'SELECT');
 
@@ -15,10 +18,10 @@ export interface Heartbeat {
   close(): Promise<void>;
 }
 
-/** Runs an empty SELECT every two seconds. */
+/** Runs an empty SELECT every five seconds, every second while it fails, and when the pool has lost a connection. */
 export function startHeartbeat(pool: pg.Pool, log: Log): Heartbeat {
   let state: true | string = true;
-  const { close } = startPeriodicTask(HEARTBEAT_MS, async () => {
+  const check = async () => {
     try {
       await heartbeat.run(pool);
       if (state !== true) log.info('the database answers again');
@@ -27,6 +30,24 @@ export function startHeartbeat(pool: pg.Pool, log: Log): Heartbeat {
       if (state === true) log.error({ err }, 'the database does not answer');
       state = 'the database does not answer';
     }
-  });
-  return { ready: () => state, close };
+  };
+  const stop = new AbortController();
+  const connectionLost = new WakeSignal();
+  const onConnectionLost = () => connectionLost.signal();
+  pool.on('error', onConnectionLost);
+  const run = async () => {
+    while (!stop.signal.aborted) {
+      await check();
+      await connectionLost.wait(state === true ? HEARTBEAT_MS : AWAY_HEARTBEAT_MS, stop.signal);
+    }
+  };
+  const running = run();
+  return {
+    ready: () => state,
+    async close() {
+      stop.abort();
+      await running;
+      pool.off('error', onConnectionLost);
+    },
+  };
 }

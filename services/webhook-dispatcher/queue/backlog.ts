@@ -4,10 +4,17 @@ import { NIL_UUID } from '@creditlane/runtime/ids';
 import type { Capacity } from './capacity.ts';
 import type { LeasedDelivery } from './delivery.ts';
 
+/** Within this time the queue remembers when deliveries become due; the claimer's poll finds later ones. */
+const REMEMBERED_MS = 60_000;
+/** Deliveries that become due within this time are claimed together. */
+const DUE_STEP_MS = 100;
+
 export class Backlog {
   /** Signalled when a claim may bring deliveries. */
   readonly claimable = new WakeSignal();
   readonly #destinationIds = new Set<string>();
+  /** When deliveries of this process become due, by performance.now(), in steps of DUE_STEP_MS. */
+  readonly #dueMs = new Set<number>();
   #cursor = NIL_UUID;
 
   /** The next claim is of the destinations after this id. */
@@ -23,6 +30,26 @@ export class Backlog {
   /** Whether a destination may have a backlog. */
   mayInclude(destinationId: string): boolean {
     return this.isCutOff || this.#destinationIds.has(destinationId);
+  }
+
+  /** Whether any destination may have a backlog. */
+  get isEmpty(): boolean {
+    return !this.isCutOff && this.#destinationIds.size === 0;
+  }
+
+  /** Remembers that a delivery becomes due, or its hold ends, in `delayMs`. */
+  expectDue(delayMs: number): void {
+    if (delayMs > REMEMBERED_MS) return;
+    const dueMs = performance.now() + delayMs;
+    this.#dueMs.add(Math.ceil(dueMs / DUE_STEP_MS) * DUE_STEP_MS);
+    // The claimer may have begun a longer wait.
+    this.claimable.signal();
+  }
+
+  /** In how many milliseconds the next expected delivery is due; infinite when none is expected. */
+  nextDueInMs(nowMs: number): number {
+    for (const dueMs of this.#dueMs) if (dueMs <= nowMs) this.#dueMs.delete(dueMs);
+    return Math.min(...this.#dueMs) - nowMs;
   }
 
   /** Adds destinations with due deliveries that no process has leased. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { runQuery } from '@creditlane/postgres/statement';
-import { createLog } from '@creditlane/runtime/telemetry/log';
+import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { endExpiredHoldsQuery } from '../store/deliveries.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
@@ -56,6 +56,17 @@ async function whileLocked(id: string, work: () => Promise<void>): Promise<void>
   }
 }
 
+const LEASE_MS = 60_000;
+
+function emptyQueue(): DeliveryQueue {
+  return new DeliveryQueue({
+    leaseMs: LEASE_MS,
+    maxInFlight: 10,
+    maxInFlightPerDestination: 10,
+    onRefused: () => undefined,
+  });
+}
+
 const laneOf = (id: string) => ({ orderingKey: id, destinationId: id });
 
 it('while a delivery whose hold has expired is locked, the holds of other lanes end', async () => {
@@ -78,22 +89,42 @@ it('while a later delivery of a replayed lane is locked, the hold of the replaye
   expect(await endHolds()).toEqual([laneOf(lane)]);
 });
 
+it('an idle claimer waits two seconds, or until a delivery of this process is due', async () => {
+  const queue = emptyQueue();
+  const wait = vi.spyOn(queue.backlog.claimable, 'wait');
+  const pool = fixture.connect();
+  const claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
+  try {
+    await expect.poll(() => wait.mock.lastCall?.[0]).toBe(2_000);
+    vi.spyOn(queue.backlog, 'nextDueInMs').mockReturnValue(1_234);
+    queue.backlog.expectDue(30_000);
+    await expect.poll(() => wait.mock.lastCall?.[0]).toBe(1_234);
+  } finally {
+    await claimer.close();
+  }
+});
+
+it('the queue remembers the next time at which a delivery is due within a minute', () => {
+  const { backlog } = emptyQueue();
+  backlog.expectDue(61_000);
+  expect(backlog.nextDueInMs(performance.now())).toBe(Infinity);
+  backlog.expectDue(40_000);
+  backlog.expectDue(30_000);
+  const nowMs = performance.now();
+  expect(backlog.nextDueInMs(nowMs)).toBeLessThanOrEqual(30_100);
+  expect(backlog.nextDueInMs(nowMs + 30_200)).toBeLessThanOrEqual(9_900);
+  expect(backlog.nextDueInMs(nowMs + 50_000)).toBe(Infinity);
+});
+
 it('when the delivery behind an expired hold is locked, due deliveries of other lanes are claimed', async () => {
   const lane = randomUUID();
   await addDelivery(lane, { isExpired: true });
   const waiting = await addDelivery(lane, { state: 'waiting' });
   await addDelivery(randomUUID());
-  const leaseMs = 60_000;
-  const queue = new DeliveryQueue({
-    leaseMs,
-    maxInFlight: 10,
-    maxInFlightPerDestination: 10,
-    onRefused: () => undefined,
-  });
+  const queue = emptyQueue();
   const pool = fixture.connect({ options: '-c lock_timeout=50ms' });
   await whileLocked(waiting, async () => {
-    const log = createLog('claimer', { level: 'silent' });
-    const claimer = new Claimer({ pool, log, queue, leaseMs });
+    const claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
     await vi.waitFor(() => expect(queue.size).toBe(1), { timeout: 10_000 });
     await claimer.close();
   });

@@ -13,7 +13,11 @@ export interface ClaimerOptions {
   readonly leaseMs: number;
 }
 
-/** How late a delivery is noticed, at most, that became due by time alone or by another process. */
+/**
+ * How late a delivery is noticed, at most, that another process has planned, or this one for more than a minute ahead.
+ * While deliveries wait for a destination, the second time holds.
+ */
+const IDLE_POLL_MS = 2_000;
 const POLL_MS = 250;
 const MAX_CLAIMED = 1_000;
 const MAX_HOLDS_ENDED = 500;
@@ -39,8 +43,9 @@ export class Claimer {
     let polledMs = Number.NEGATIVE_INFINITY;
     while (!this.#stop.signal.aborted) {
       try {
-        if (performance.now() - polledMs >= POLL_MS) {
-          polledMs = performance.now();
+        const nowMs = performance.now();
+        if (nowMs - polledMs >= POLL_MS) {
+          polledMs = nowMs;
           queue.retryAll();
           await this.#endExpiredHolds();
         }
@@ -48,8 +53,14 @@ export class Claimer {
       } catch (err) {
         log.warn({ err }, 'due deliveries cannot be claimed');
       }
-      await queue.backlog.claimable.wait(POLL_MS, this.#stop.signal);
+      await queue.backlog.claimable.wait(this.#pauseMs(), this.#stop.signal);
     }
+  }
+
+  #pauseMs(): number {
+    const { queue } = this.#options;
+    const pollMs = queue.isWaiting() ? POLL_MS : IDLE_POLL_MS;
+    return Math.min(pollMs, queue.backlog.nextDueInMs(performance.now()));
   }
 
   /** Claims as many deliveries as there is capacity for; true when another claim may bring more at once. */

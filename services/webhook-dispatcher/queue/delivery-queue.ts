@@ -176,6 +176,12 @@ export class DeliveryQueue {
     return [...this.#entries.values()].filter(({ leasedUntilMs }) => leasedUntilMs < timeMs);
   }
 
+  /** Whether time alone, or the end of a request, may give capacity to deliveries of the queue or the database. */
+  isWaiting(): boolean {
+    const { open, half_open } = this.breakerStates();
+    return this.size > 0 || !this.backlog.isEmpty || open + half_open > 0;
+  }
+
   breakerStates(): Record<BreakerState, number> {
     const nowMs = performance.now();
     const counts = { closed: 0, open: 0, half_open: 0 };

@@ -19,7 +19,7 @@ export interface ReplayWorkerOptions {
 }
 
 /** How late a replay is noticed, at most, that another process has stored or left unfinished. */
-const POLL_MS = 1_000;
+const POLL_MS = 5_000;
 /** Between two looks at slices that are due and in the hands of another process. */
 const MIN_PAUSE_MS = 50;
 const POSTPONED_MS = 1_000;

@@ -33,6 +33,7 @@ function recorderOn(pool: pg.Pool): ResultRecorder {
     queue: {
       add: (deliveries) => void promoted.push(...deliveries.map(({ id }) => id)),
       drop: () => undefined,
+      backlog: { expectDue: () => undefined },
     },
     onDisabled: () => undefined,
   });

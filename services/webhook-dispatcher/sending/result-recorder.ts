@@ -9,13 +9,15 @@ import { HealthTracker } from '../destinations/destination-health.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { AttemptResult } from './attempt.ts';
-import { type ResultLimits, recordBatch } from './results-transaction.ts';
+import { type ResultLimits, recordBatch, UNTRIED_DELAY_MS } from './results-transaction.ts';
 
 export interface ResultRecorderOptions extends ResultLimits {
   readonly pool: Database['pool'];
   readonly log: Log;
-  /** Gets the promoted deliveries, and drops those of disabled destinations. */
-  readonly queue: Pick<DeliveryQueue, 'add' | 'drop'>;
+  /** Gets the promoted deliveries, drops those of disabled destinations, and remembers when others are due. */
+  readonly queue: Pick<DeliveryQueue, 'add' | 'drop'> & {
+    readonly backlog: Pick<DeliveryQueue['backlog'], 'expectDue'>;
+  };
   /** Called when results have found destinations disabled, whose pending deliveries are then to be ended. */
   onDisabled(): void;
 }
@@ -128,6 +130,15 @@ export class ResultRecorder {
       this.#options.onDisabled();
     }
     if (promoted.length > 0) queue.add(promoted, leasedAtMs);
+    this.#expectDue(results, untried.length > 0);
+  }
+
+  #expectDue(results: readonly AttemptResult[], hasUntried: boolean): void {
+    const { queue, holdMs } = this.#options;
+    const delaysMs = results.flatMap(({ delayMs }) => delayMs ?? []);
+    if (delaysMs.length > 0) queue.backlog.expectDue(holdMs);
+    if (hasUntried) queue.backlog.expectDue(UNTRIED_DELAY_MS);
+    for (const delayMs of delaysMs) queue.backlog.expectDue(delayMs);
   }
 }
 

@@ -35,7 +35,7 @@ export interface RecordedBatch {
 }
 
 /** How soon an untried delivery is due again. */
-const UNTRIED_DELAY_MS = 1_000;
+export const UNTRIED_DELAY_MS = 1_000;
 /**
  * How long a statement of a batch waits for a lock. All other results wait meanwhile, and a batch of 1,000 with one
  * locked delivery waits some eleven times until that delivery is alone.

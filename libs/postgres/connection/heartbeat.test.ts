@@ -1,0 +1,32 @@
+import { silentLog } from '@creditlane/runtime/test-log';
+import pg from 'pg';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createTestDatabase } from '../test-database.ts';
+import { startHeartbeat } from './heartbeat.ts';
+
+afterEach(() => vi.useRealTimers());
+
+test('when an idle connection is lost, the database is checked without waiting for the next heartbeat', async () => {
+  const database = await createTestDatabase('heartbeat');
+  // No heartbeat comes by time.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+  let checks = 0;
+  pool.on('release', () => {
+    checks += 1;
+  });
+  const heartbeat = startHeartbeat(pool, silentLog);
+  await vi.waitUntil(() => checks === 1, { timeout: 10_000 });
+  const admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  await admin.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+  await vi.waitUntil(() => checks === 2, { timeout: 10_000 });
+  expect(heartbeat.ready()).toBe(true);
+  await admin.end();
+  await heartbeat.close();
+  await pool.end();
+  await database.drop();
+});
