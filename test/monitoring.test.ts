@@ -32,7 +32,7 @@ const DIR = resolve(import.meta.dirname, '../deploy/monitoring');
 const METRIC = /\b(creditlane|nodejs|process)_\w+/g;
 const SELECTOR = /\b((?:creditlane|nodejs|process)_\w+)\{([^}]*)\}/g;
 /** Labels that a platform without failures does not export; Prometheus adds `instance`. */
-const OTHER_LABELS = ['instance', 'metric'];
+const OTHER_LABELS = ['instance', 'metric', 'topic', 'partition'];
 
 const read = (name: string) => readFileSync(join(DIR, name), 'utf8');
 const rules: Rule[] = parse(read('alerts.yaml')).groups.flatMap(

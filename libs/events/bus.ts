@@ -12,7 +12,8 @@ export const PUBLISH_TIMEOUT_MS = 20_000;
 export interface EventBus {
   /**
    * Resolves once no message can be lost any more; rejects when one may be. The caller publishes a
-   * rejected batch again as a whole: consumers recognise repeated messages by `ce_id`.
+   * rejected batch again as a whole, or the messages that a `PartlyPublishedError` names: consumers
+   * recognise repeated messages by `ce_id`.
    */
   publish(messages: EventMessage[]): Promise<void>;
   /** Starts to deliver the topics' messages to a consumer group. */
@@ -52,4 +53,26 @@ export class BusClosedError extends Error {
   override name = 'BusClosedError';
   readonly loggable = true;
   override message = 'the event bus is closed';
+}
+
+/** A partition that cannot be written at the moment. */
+export interface UnwritablePartition {
+  topic: string;
+  partition: number;
+  /** Whether the message belongs to this partition. */
+  includes(message: EventMessage): boolean;
+  /** Why its messages were not published. */
+  cause: Error;
+}
+
+/** All messages are published, except those of these partitions. */
+export class PartlyPublishedError extends Error {
+  override name = 'PartlyPublishedError';
+  readonly loggable = true;
+  readonly partitions: readonly UnwritablePartition[];
+
+  constructor(partitions: readonly UnwritablePartition[]) {
+    super(partitions.map(({ cause }) => cause.message).join('; '), { cause: partitions[0]?.cause });
+    this.partitions = partitions;
+  }
 }

@@ -2,36 +2,27 @@
  * One round of the relay: reads unpublished events, publishes them on the bus, and marks them as
  * published. It works on the shards whose lease this process holds.
  */
-import type { JsonValue } from '@bufbuild/protobuf';
-import type { EventBus } from '@creditlane/events/bus';
-import { type EventMessage, MAX_BATCH_BYTES, sizeOf, toMessage } from '@creditlane/events/message';
-import type { EventType, Topic } from '@creditlane/events/topics';
+import {
+  type EventBus,
+  PartlyPublishedError,
+  type UnwritablePartition,
+} from '@creditlane/events/bus';
+import type { EventMessage } from '@creditlane/events/message';
 import type { Database } from '@creditlane/postgres/database';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, runQuery } from '@creditlane/postgres/statement';
 import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
-import { endSpansAfter, type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
+import { endSpansAfter } from '@creditlane/runtime/telemetry/tracing';
+import { encode, type OutboxRow } from './outgoing-events.ts';
+import { PartitionRetries } from './partition-retries.ts';
 import type { Lease, ShardLeases } from './shard-leases.ts';
 
 /** How many events of one shard a round publishes at most. */
 const MAX_SHARD_BATCH = 500;
 /** How long `close` waits for a publish under way. Its events are published again otherwise. */
 const CLOSE_GRACE_MS = 5_000;
-
-interface OutboxRow {
-  id: number;
-  shard: number;
-  topic: Topic;
-  key: string;
-  event_id: string;
-  type: EventType;
-  payload: JsonValue;
-  traceparent: string | null;
-  created_at: Date;
-}
 
 /**
  * The oldest unpublished rows of the shards ($1) without those of the keys ($2), in the order of their
@@ -47,6 +38,14 @@ const selectUnpublished = defineStatement<OutboxRow>(
      ORDER BY id LIMIT ${MAX_SHARD_BATCH}
    ) AS waiting
    ORDER BY waiting.id`,
+);
+
+/** The oldest unpublished rows of the shards ($1) with the keys ($2), in the order of their ids. */
+const selectUnpublishedOfKeys = defineStatement<OutboxRow>(
+  'outbox_read_keys',
+  `SELECT id, shard, topic, key, event_id, type, payload, traceparent, created_at FROM outbox
+   WHERE shard = ANY ($1::smallint[]) AND published_at IS NULL AND key = ANY ($2::text[])
+   ORDER BY id LIMIT ${MAX_SHARD_BATCH}`,
 );
 
 /**
@@ -78,134 +77,173 @@ export interface RelayOptions {
   pollMs?: number;
 }
 
-/** An event as the bus gets it, and the span of its publishing. */
-interface OutgoingEvent {
-  message: EventMessage;
-  span: Span;
-}
-
 /** The rows that were unpublished when the process held these leases. */
 interface UnpublishedRows {
   leases: readonly Lease[];
   rows: readonly OutboxRow[];
 }
 
-/**
- * Returns the function that does one round. It resolves to whether the next round has events to
- * publish, and rejects when the bus or the database fails; then no event of the round is lost.
- */
-export function createRelayRound(
-  { database, bus, source, log, metrics }: RelayOptions,
-  shardLeases: ShardLeases,
-  stop: AbortSignal,
-): () => Promise<boolean> {
-  const { reserved: pool } = database;
-  const countPublished = measurePublished(metrics, source);
+export class RelayRounds {
+  readonly #options: RelayOptions;
+  readonly #shardLeases: ShardLeases;
+  readonly #stop: AbortSignal;
+  readonly #countPublished: ReturnType<typeof measurePublished>;
+  /** Publishes the events of partitions that cannot be written. */
+  readonly #retries: PartitionRetries;
   /**
    * Keys of events that this version cannot encode. All later events of such a key wait, because a key
    * keeps its order; other keys do not. A key is blocked until the process ends.
    */
-  const blockedKeys = new Set<string>();
+  readonly #blockedKeys = new Set<string>();
   /** The rows that the last round read when it marked its own. */
-  let readAhead: UnpublishedRows | undefined;
+  #readAhead: UnpublishedRows | undefined;
 
-  const unpublishedQuery = (leases: readonly Lease[]) =>
-    selectUnpublished.query([leases.map(({ shard }) => shard), [...blockedKeys]]);
-
-  const readUnpublished = async (): Promise<UnpublishedRows> => {
-    const leases = shardLeases.held();
-    return {
-      leases,
-      rows: leases.length === 0 ? [] : await runQuery(pool, unpublishedQuery(leases)),
-    };
-  };
-
-  const publish = (messages: EventMessage[]): Promise<void> =>
-    withTimeLimit(bus.publish(messages), {
-      limitMs: CLOSE_GRACE_MS,
-      startsOn: stop,
-      makeError: () => new Error('the relay closed before the bus had published the events'),
-    });
+  /** `wake` starts the next round. */
+  constructor(
+    options: RelayOptions,
+    shardLeases: ShardLeases,
+    { stop, wake }: { stop: AbortSignal; wake(): void },
+  ) {
+    this.#options = options;
+    this.#shardLeases = shardLeases;
+    this.#stop = stop;
+    this.#countPublished = measurePublished(options.metrics, options.source);
+    const publishKeys = (keys: readonly string[]) => this.#publishKeys(keys);
+    this.#retries = new PartitionRetries({ ...options, publishKeys, onEnd: wake, stop });
+  }
 
   /**
-   * Marks events and, when no rows are left of those that were read, reads those of the next round in the same
-   * round trip. The leases may have changed since.
+   * Does one round. Resolves to whether the next round has events to publish, and rejects when the bus or the
+   * database fails; then no event of the round is lost.
    */
-  const markAndReadAhead = async (
-    ids: readonly number[],
-    leases: readonly Lease[],
-    left: readonly OutboxRow[],
-  ) => {
-    const shards = leases.map(({ shard }) => shard);
-    const fences = leases.map(({ fence }) => fence);
-    const markQuery = markPublished.query([ids, shards, fences]);
-    if (left.length > 0) {
-      return { marked: await runQuery(pool, markQuery), next: { leases, rows: left } };
-    }
-    const nextLeases = shardLeases.held();
-    const [marked, rows] = await runPipeline(pool, [markQuery, unpublishedQuery(nextLeases)]);
-    return { marked, next: { leases: nextLeases, rows } };
-  };
-
-  return async () => {
-    const unpublished = readAhead ?? (await readUnpublished());
-    readAhead = undefined;
+  async publishRound(): Promise<boolean> {
+    const unpublished = this.#readAhead ?? (await this.#readUnpublished());
+    this.#readAhead = undefined;
     // The process may have been suspended since the reading: only leases that still hold count.
-    const leases = shardLeases.held().filter((lease) => includes(unpublished.leases, lease));
+    const leases = this.#shardLeases.held().filter((lease) => includes(unpublished.leases, lease));
     const shards = new Set(leases.map(({ shard }) => shard));
-    const { outgoing, left } = encode(
-      unpublished.rows.filter(({ shard }) => shards.has(shard)),
-      { source, blockedKeys, log },
-    );
-    if (outgoing.size === 0) return false;
+    const rows = unpublished.rows.filter(({ shard }) => shards.has(shard));
+    const { outgoing, left, taken } = encode(rows, this.#encoding(this.#retries));
+    // Without the keys that were taken, the next round may read others.
+    if (outgoing.size === 0) return taken > 0;
 
     const events = [...outgoing.values()];
     const publishAndMark = async () => {
-      await publish(events.map(({ message }) => message));
-      return markAndReadAhead([...outgoing.keys()], leases, left);
+      const messages = events.map(({ message }) => message);
+      const unwritable = await this.#publish(messages);
+      for (const [id, { message, span }] of outgoing) {
+        if (!unwritable.some((partition) => partition.includes(message))) continue;
+        span.end('PartlyPublishedError');
+        outgoing.delete(id);
+      }
+      this.#retries.add(unwritable, messages);
+      return this.#markAndReadAhead([...outgoing.keys()], leases, left);
     };
     const { marked, next } = await endSpansAfter(
       events.map(({ span }) => span),
       publishAndMark(),
     );
-    countPublished(marked);
-
-    if (marked.length < outgoing.size) {
-      shardLeases.invalidate();
-      log.warn('another relay took over shards during a publish and publishes their events again');
-      return false;
-    }
-    if (next.rows.length === 0) return false;
-    readAhead = next;
+    if (!this.#noteMarks(marked, outgoing.size) || next.rows.length === 0) return false;
+    this.#readAhead = next;
     return true;
-  };
-}
+  }
 
-/**
- * Returns the rows' events by row id, up to MAX_BATCH_BYTES, and the rows that are left for the next round. A
- * row that cannot be encoded blocks its key.
- */
-function encode(
-  rows: readonly OutboxRow[],
-  { source, blockedKeys, log }: { source: string; blockedKeys: Set<string>; log: Log },
-): { outgoing: Map<number, OutgoingEvent>; left: readonly OutboxRow[] } {
-  const outgoing = new Map<number, OutgoingEvent>();
-  let bytes = 0;
-  for (const [index, row] of rows.entries()) {
-    if (bytes > MAX_BATCH_BYTES) return { outgoing, left: rows.slice(index) };
-    if (blockedKeys.has(row.key)) continue;
+  /** Resolves soon after `stop`, when no event is being published apart from the rounds. */
+  close(): Promise<void> {
+    return this.#retries.close();
+  }
+
+  /** Publishes the oldest events of keys whose partition could not be written; resolves to whether there are more. */
+  async #publishKeys(keys: readonly string[]): Promise<boolean> {
+    const { reserved: pool } = this.#options.database;
+    const leases = this.#shardLeases.held();
+    const shards = leases.map(({ shard }) => shard);
+    const rows = await runQuery(pool, selectUnpublishedOfKeys.query([shards, keys]));
+    const { outgoing, left } = encode(rows, this.#encoding());
+    if (outgoing.size === 0) return false;
+    const events = [...outgoing.values()];
+    const publishAndMark = async () => {
+      const [unwritable] = await this.#publish(events.map(({ message }) => message));
+      if (unwritable) throw unwritable.cause;
+      return runQuery(pool, markQuery([...outgoing.keys()], leases));
+    };
+    const spans = events.map(({ span }) => span);
+    this.#noteMarks(await endSpansAfter(spans, publishAndMark()), outgoing.size);
+    return left.length > 0 || rows.length === MAX_SHARD_BATCH;
+  }
+
+  #encoding(retries?: PartitionRetries) {
+    const { source, log } = this.#options;
+    return { source, log, blockedKeys: this.#blockedKeys, ...(retries && { retries }) };
+  }
+
+  #unpublishedQuery(leases: readonly Lease[]) {
+    const apart = [...this.#blockedKeys, ...this.#retries.keys()];
+    return selectUnpublished.query([leases.map(({ shard }) => shard), apart]);
+  }
+
+  async #readUnpublished(): Promise<UnpublishedRows> {
+    const { reserved: pool } = this.#options.database;
+    const leases = this.#shardLeases.held();
+    return {
+      leases,
+      rows: leases.length === 0 ? [] : await runQuery(pool, this.#unpublishedQuery(leases)),
+    };
+  }
+
+  /** Returns the partitions whose messages were not published. */
+  async #publish(messages: EventMessage[]): Promise<readonly UnwritablePartition[]> {
     try {
-      const event = toOutgoingEvent(row, source);
-      outgoing.set(row.id, event);
-      bytes += sizeOf(event.message);
-    } catch (err) {
-      blockedKeys.add(row.key);
-      const { id: outboxId, type, traceparent } = row;
-      const traceId = traceIdOf(traceparent);
-      log.error({ err, outboxId, type, traceId }, 'an event cannot be encoded; its key is blocked');
+      await withTimeLimit(this.#options.bus.publish(messages), {
+        limitMs: CLOSE_GRACE_MS,
+        startsOn: this.#stop,
+        makeError: () => new Error('the relay closed before the bus had published the events'),
+      });
+      return [];
+    } catch (error) {
+      if (error instanceof PartlyPublishedError) return error.partitions;
+      throw error;
     }
   }
-  return { outgoing, left: [] };
+
+  /**
+   * Marks events and, when no rows are left of those that were read, reads those of the next round in the same
+   * round trip. The leases may have changed since.
+   */
+  async #markAndReadAhead(
+    ids: readonly number[],
+    leases: readonly Lease[],
+    left: readonly OutboxRow[],
+  ) {
+    const { reserved: pool } = this.#options.database;
+    // A row that is left may be published apart meanwhile.
+    if (left.length > 0 && !this.#retries.isActive) {
+      const marked = await runQuery(pool, markQuery(ids, leases));
+      return { marked, next: { leases, rows: left } };
+    }
+    const nextLeases = this.#shardLeases.held();
+    const [marked, rows] = await runPipeline(pool, [
+      markQuery(ids, leases),
+      this.#unpublishedQuery(nextLeases),
+    ]);
+    return { marked, next: { leases: nextLeases, rows } };
+  }
+
+  /** Whether every published event was marked. */
+  #noteMarks(marked: readonly { delay_s: number }[], published: number): boolean {
+    this.#countPublished(marked);
+    if (marked.length === published) return true;
+    this.#shardLeases.invalidate();
+    const problem =
+      'another relay took over shards during a publish and publishes their events again';
+    this.#options.log.warn(problem);
+    return false;
+  }
+}
+
+function markQuery(ids: readonly number[], leases: readonly Lease[]) {
+  const shards = leases.map(({ shard }) => shard);
+  return markPublished.query([ids, shards, leases.map(({ fence }) => fence)]);
 }
 
 function measurePublished(metrics: Metrics, source: string) {
@@ -225,18 +263,4 @@ function measurePublished(metrics: Metrics, source: string) {
 
 function includes(leases: readonly Lease[], { shard, fence }: Lease): boolean {
   return leases.some((lease) => lease.shard === shard && lease.fence === fence);
-}
-
-/** Throws `UndecodableEventError` when the payload is not an event of its type. */
-function toOutgoingEvent(row: OutboxRow, source: string): OutgoingEvent {
-  const { event_id: id, topic, key, type, payload, created_at: time, traceparent } = row;
-  const message = toMessage({ id, topic, key, type, payload, time, traceparent }, source);
-  const span = startSpan(`publish ${topic}`, {
-    kind: 'producer',
-    parent: traceparent,
-    attributes: { 'messaging.destination.name': topic, 'messaging.message.id': id },
-  });
-  // The consumers' spans follow from the publishing, which follows from the writing of the event.
-  if (span.traceparent !== undefined) message.headers.traceparent = span.traceparent;
-  return { message, span };
 }

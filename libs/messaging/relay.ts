@@ -11,7 +11,7 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type pg from 'pg';
 import { hasUnpublishedEvents } from './outbox.ts';
 import { RelayNotifications } from './relay-notifications.ts';
-import { createRelayRound, type RelayOptions } from './relay-round.ts';
+import { type RelayOptions, RelayRounds } from './relay-round.ts';
 import { purgeOutbox } from './retention.ts';
 import { ShardLeases } from './shard-leases.ts';
 
@@ -47,14 +47,17 @@ export function startRelay(options: RelayOptions): Relay {
   measureLeases(shardLeases, source, metrics);
   const roundEnded = new WakeSignal();
   const stop = new AbortController();
-  const publishRound = createRelayRound(options, shardLeases, stop.signal);
+  const rounds = new RelayRounds(options, shardLeases, {
+    stop: stop.signal,
+    wake: () => wake.signal(),
+  });
 
   const run = async () => {
     const pause = new WakeSignal();
     for (let failures = 0; !stop.signal.aborted; roundEnded.signal()) {
       shardLeases.handOverSurplus();
       try {
-        const hasMore = await publishRound();
+        const hasMore = await rounds.publishRound();
         failures = 0;
         if (!hasMore) await wake.wait(pollMs, stop.signal);
       } catch (err) {
@@ -83,6 +86,7 @@ export function startRelay(options: RelayOptions): Relay {
     async close() {
       stop.abort();
       await running;
+      await rounds.close();
       await Promise.all([shardLeases.close(), retention.close()]);
       await notifications.close();
     },

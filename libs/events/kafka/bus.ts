@@ -98,9 +98,11 @@ export function createKafkaBus(options: KafkaBusOptions): KafkaBus {
     ready() {
       const outside = [...open.values()].filter(({ consumer }) => !consumer.isMember);
       const groups = outside.map(({ group }) => group).join(', ');
+      const unwritable = publisher.unwritable.join(', ');
       const lacks = [
         ...(outside.length > 0 ? [`not consuming: ${groups}`] : []),
         ...(publisher.isFailing ? ['not publishing'] : []),
+        ...(unwritable === '' ? [] : [`not publishing to: ${unwritable}`]),
       ];
       return lacks.length === 0 || lacks.join('; ');
     },

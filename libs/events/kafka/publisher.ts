@@ -1,14 +1,18 @@
 /** The publishing side of the Kafka bus. */
 import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
-import { type ISocketFactory, type Kafka, Partitioners, type Producer } from 'kafkajs';
+import type { ISocketFactory, Kafka, Producer } from 'kafkajs';
+import { PartlyPublishedError, type UnwritablePartition } from '../bus.ts';
 import { type EventMessage, split } from '../message.ts';
 import { CLIENT_RETRY, KafkaError } from './client.ts';
+import { KeyPartitions, type PartitionMessages } from './key-partitions.ts';
 import { ProducerConnections } from './producer-connections.ts';
 
 const ACKS_FROM_ALL = -1;
 const ACKS_WITHIN_MS = 10_000;
 /** Below a broker's limit for the messages of one request to one partition (1 MiB). */
 const MAX_REQUEST_BYTES = 900_000;
+/** A partition counts as unwritable this long after its last failure: the relay tries again sooner. */
+const UNWRITABLE_MS = 30_000;
 
 /** A producer, which may still be connecting, and its own connections. */
 interface OpenProducer {
@@ -22,13 +26,19 @@ export class KafkaPublisher {
   readonly #timeoutMs: number;
   #open: OpenProducer | undefined;
   readonly #underWay = new Set<Promise<void>>();
+  readonly #partitions: KeyPartitions;
+  /** When a publish to the partition failed last, by `topic partition`. */
+  readonly #unwritableMs = new Map<string, number>();
   #isFailing = false;
+  /** Whether the last publish got no answer in time: the next one finds out which partitions are the reason. */
+  #triesEach = false;
 
   /** `createClient` returns a client whose connections are made by the given socket factory. */
   constructor(createClient: (connect: ISocketFactory) => Kafka, prefix: string, timeoutMs: number) {
     this.#createClient = createClient;
     this.#prefix = prefix;
     this.#timeoutMs = timeoutMs;
+    this.#partitions = new KeyPartitions(prefix);
   }
 
   /** Whether the last publish that has ended failed. */
@@ -36,10 +46,17 @@ export class KafkaPublisher {
     return this.#isFailing;
   }
 
+  /** The partitions whose messages could not be published last, as `topic partition`. */
+  get unwritable(): string[] {
+    const sinceMs = performance.now() - UNWRITABLE_MS;
+    return [...this.#unwritableMs].flatMap(([name, atMs]) => (atMs > sinceMs ? [name] : []));
+  }
+
   /**
    * Resolves once all in-sync replicas have every message. Messages of one key keep their order, also
-   * over several calls when each is awaited before the next. Rejects with `KafkaError` after the time
-   * limit at the latest; then no message of the call is sent any more.
+   * over several calls when each is awaited before the next. Rejects with `PartlyPublishedError` when only
+   * some partitions cannot be written, and otherwise with `KafkaError`, after the time limit at the latest;
+   * then no message of the call is sent any more.
    */
   async publish(messages: EventMessage[]): Promise<void> {
     const publishing = this.#publish(messages);
@@ -59,22 +76,98 @@ export class KafkaPublisher {
   }
 
   async #publish(messages: EventMessage[]): Promise<void> {
+    const deadlineMs = performance.now() + this.#timeoutMs;
+    const alone = this.#toSendAlone(messages);
+    const others = alone.length === 0 ? messages : messages.filter((it) => !isIn(alone, it));
+    const outcomes = await Promise.all([
+      this.#publishTogether(others, deadlineMs),
+      this.#publishEach(alone, deadlineMs),
+    ]);
+    this.#isFailing = false;
+    const unwritable = outcomes.flat();
+    if (unwritable.length > 0) throw new PartlyPublishedError(unwritable);
+  }
+
+  /** The messages of partitions that could not be written: what is sent with them would fail as well. */
+  #toSendAlone(messages: EventMessage[]): PartitionMessages[] {
+    const names = new Set(this.unwritable);
+    if (names.size === 0 && !this.#triesEach) return [];
+    const groups = this.#partitions.split(messages) ?? [];
+    return this.#triesEach ? groups : groups.filter((group) => names.has(nameOf(group)));
+  }
+
+  /** Sends the messages in as few requests as possible. When that fails, sends those of each partition alone. */
+  async #publishTogether(
+    messages: EventMessage[],
+    deadlineMs: number,
+  ): Promise<UnwritablePartition[]> {
+    if (messages.length === 0) return [];
     this.#open ??= this.#connect();
     const open = this.#open;
     try {
-      const makeError = () => new KafkaError(`no answer within ${this.#timeoutMs} ms`, undefined);
-      await withTimeLimit(this.#sendAll(open, messages), { limitMs: this.#timeoutMs, makeError });
-      this.#isFailing = false;
+      await this.#before(deadlineMs, this.#sendAll(open, messages));
+      return [];
     } catch (cause) {
-      this.#isFailing = true;
       // A new producer for the next publish: outdated metadata, which a producer keeps for minutes, may
       // be the cause of the failure.
       if (this.#open === open) this.#open = undefined;
-      open.connections.cut();
-      // The error to report is the publish's, not one of disconnecting.
-      open.producer.then((producer) => producer.disconnect()).catch(() => undefined);
-      throw new KafkaError('events could not be published', cause);
+      abandon(open);
+      this.#triesEach = performance.now() > deadlineMs - this.#timeoutMs / 2;
+      const groups = this.#triesEach ? undefined : this.#partitions.split(messages);
+      if (groups === undefined) throw this.#failed(cause);
+      return await this.#publishEach(groups, deadlineMs);
     }
+  }
+
+  /**
+   * Sends the messages of each partition in requests of their own, over connections of their own: cutting those
+   * does not end other publishes. Rejects when no broker can be reached.
+   */
+  async #publishEach(
+    groups: PartitionMessages[],
+    deadlineMs: number,
+  ): Promise<UnwritablePartition[]> {
+    if (groups.length === 0) return [];
+    this.#triesEach = false;
+    const open = this.#connect();
+    try {
+      await this.#before(deadlineMs, open.producer);
+    } catch (cause) {
+      abandon(open);
+      throw this.#failed(cause);
+    }
+    const outcomes = await Promise.allSettled(
+      groups.map(({ messages }) => this.#before(deadlineMs, this.#sendAll(open, messages))),
+    );
+    abandon(open);
+    return groups.flatMap((group, index) => {
+      const outcome = outcomes[index];
+      if (outcome?.status === 'rejected') return [this.#unwritablePartition(group, outcome.reason)];
+      this.#unwritableMs.delete(nameOf(group));
+      return [];
+    });
+  }
+
+  #unwritablePartition(group: PartitionMessages, reason: unknown): UnwritablePartition {
+    const { topic, partition } = group;
+    this.#unwritableMs.set(nameOf(group), performance.now());
+    const includes = (message: EventMessage) =>
+      message.topic === topic && this.#partitions.partitionOf(message) === partition;
+    const cause = new KafkaError(`${nameOf(group)} cannot be written`, reason);
+    return { topic, partition, includes, cause };
+  }
+
+  #before<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
+    const makeError = () => new KafkaError(`no answer within ${this.#timeoutMs} ms`, undefined);
+    return withTimeLimit(work, {
+      limitMs: Math.max(0, deadlineMs - performance.now()),
+      makeError,
+    });
+  }
+
+  #failed(cause: unknown): KafkaError {
+    this.#isFailing = true;
+    return new KafkaError('events could not be published', cause);
   }
 
   async #sendAll({ producer }: OpenProducer, messages: EventMessage[]): Promise<void> {
@@ -87,7 +180,7 @@ export class KafkaPublisher {
     const connections = new ProducerConnections();
     const producer = this.#createClient(connections.connect).producer({
       allowAutoTopicCreation: false,
-      createPartitioner: Partitioners.DefaultPartitioner,
+      createPartitioner: this.#partitions.createPartitioner,
       // No retries by kafkajs: its retry loses messages whose partition has moved to a broker that has
       // already answered for other messages. The caller repeats a failed publish as a whole.
       retry: { ...CLIENT_RETRY, retries: 0 },
@@ -110,4 +203,19 @@ export class KafkaPublisher {
       })),
     });
   }
+}
+
+/** Ends the connections; what was not sent is never sent. */
+function abandon({ producer, connections }: OpenProducer): void {
+  connections.cut();
+  // The error to report is the publish's, not one of disconnecting.
+  producer.then((connected) => connected.disconnect()).catch(() => undefined);
+}
+
+function nameOf({ topic, partition }: PartitionMessages): string {
+  return `${topic} ${partition}`;
+}
+
+function isIn(groups: PartitionMessages[], message: EventMessage): boolean {
+  return groups.some(({ messages }) => messages.includes(message));
 }

@@ -1,0 +1,81 @@
+/** The rows of the outbox as the events that the bus gets. */
+import type { JsonValue } from '@bufbuild/protobuf';
+import { type EventMessage, MAX_BATCH_BYTES, sizeOf, toMessage } from '@creditlane/events/message';
+import type { EventType, Topic } from '@creditlane/events/topics';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
+import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
+import type { PartitionRetries } from './partition-retries.ts';
+
+export interface OutboxRow {
+  id: number;
+  shard: number;
+  topic: Topic;
+  key: string;
+  event_id: string;
+  type: EventType;
+  payload: JsonValue;
+  traceparent: string | null;
+  created_at: Date;
+}
+
+/** An event as the bus gets it, and the span of its publishing. */
+export interface OutgoingEvent {
+  message: EventMessage;
+  span: Span;
+}
+
+interface EncodeOptions {
+  source: string;
+  blockedKeys: Set<string>;
+  log: Log;
+  /** Takes the events that are published apart; left out for those events themselves. */
+  retries?: PartitionRetries;
+}
+
+/**
+ * Returns the rows' events by row id, up to MAX_BATCH_BYTES, the rows that are left for the next round, and how many
+ * events `retries` took. A row that cannot be encoded blocks its key.
+ */
+export function encode(
+  rows: readonly OutboxRow[],
+  { source, blockedKeys, log, retries }: EncodeOptions,
+): { outgoing: Map<number, OutgoingEvent>; left: readonly OutboxRow[]; taken: number } {
+  const outgoing = new Map<number, OutgoingEvent>();
+  let bytes = 0;
+  let taken = 0;
+  for (const [index, row] of rows.entries()) {
+    if (bytes > MAX_BATCH_BYTES) return { outgoing, left: rows.slice(index), taken };
+    if (blockedKeys.has(row.key)) continue;
+    try {
+      const event = toOutgoingEvent(row, source);
+      if (retries?.take(event.message)) {
+        event.span.end('PartlyPublishedError');
+        taken += 1;
+        continue;
+      }
+      outgoing.set(row.id, event);
+      bytes += sizeOf(event.message);
+    } catch (err) {
+      blockedKeys.add(row.key);
+      const { id: outboxId, type, traceparent } = row;
+      const traceId = traceIdOf(traceparent);
+      log.error({ err, outboxId, type, traceId }, 'an event cannot be encoded; its key is blocked');
+    }
+  }
+  return { outgoing, left: [], taken };
+}
+
+/** Throws `UndecodableEventError` when the payload is not an event of its type. */
+function toOutgoingEvent(row: OutboxRow, source: string): OutgoingEvent {
+  const { event_id: id, topic, key, type, payload, created_at: time, traceparent } = row;
+  const message = toMessage({ id, topic, key, type, payload, time, traceparent }, source);
+  const span = startSpan(`publish ${topic}`, {
+    kind: 'producer',
+    parent: traceparent,
+    attributes: { 'messaging.destination.name': topic, 'messaging.message.id': id },
+  });
+  // The consumers' spans follow from the publishing, which follows from the writing of the event.
+  if (span.traceparent !== undefined) message.headers.traceparent = span.traceparent;
+  return { message, span };
+}

@@ -1,0 +1,120 @@
+/**
+ * The partitions that cannot be written at the moment. The relay publishes their events apart from all others, so
+ * that only the keys of these partitions wait, until no event of those keys is left.
+ */
+import type { UnwritablePartition } from '@creditlane/events/bus';
+import type { EventMessage } from '@creditlane/events/message';
+import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
+
+const BACKOFF = { baseMs: 100, capMs: 5_000 };
+
+export interface PartitionRetriesOptions {
+  /** Publishes the oldest events of the keys and resolves to whether there are more; rejects when they cannot be published. */
+  publishKeys(keys: readonly string[]): Promise<boolean>;
+  /** Called when the events of a partition need not be published apart any more. */
+  onEnd(): void;
+  source: string;
+  log: Log;
+  metrics: Metrics;
+  stop: AbortSignal;
+}
+
+interface WaitingPartition {
+  partition: UnwritablePartition;
+  keys: Set<string>;
+  sinceMs: number;
+  running?: Promise<void>;
+}
+
+export class PartitionRetries {
+  readonly #options: PartitionRetriesOptions;
+  readonly #waiting = new Map<string, WaitingPartition>();
+  readonly #gauge;
+
+  constructor(options: PartitionRetriesOptions) {
+    const { source, metrics } = options;
+    this.#options = options;
+    const help =
+      'How long a partition of the event bus, whose events wait in the outbox, cannot be written.';
+    const labels = ['source', 'topic', 'partition'] as const;
+    this.#gauge = metrics.gauge('outbox_partition_unwritable_seconds', help, labels, (gauge) => {
+      for (const { partition, sinceMs } of this.#waiting.values()) {
+        const { topic, partition: number } = partition;
+        gauge.set({ source, topic, partition: number }, (performance.now() - sinceMs) / 1000);
+      }
+    });
+  }
+
+  /** Whether the events of any partition are published apart. */
+  get isActive(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /** The keys whose events are published apart. */
+  keys(): string[] {
+    return [...this.#waiting.values()].flatMap(({ keys }) => [...keys]);
+  }
+
+  /** Whether the message's partition cannot be written; all events of its key are then published apart. */
+  take(message: EventMessage): boolean {
+    for (const { partition, keys } of this.#waiting.values()) {
+      if (!partition.includes(message)) continue;
+      keys.add(message.key);
+      return true;
+    }
+    return false;
+  }
+
+  /** Publishes the events of these partitions apart, beginning with those of the messages' keys. */
+  add(partitions: readonly UnwritablePartition[], messages: readonly EventMessage[]): void {
+    for (const partition of partitions) {
+      const { topic, partition: number, cause: err } = partition;
+      const name = `${topic} ${number}`;
+      if (this.#waiting.has(name)) continue;
+      const waiting: WaitingPartition = {
+        partition,
+        keys: new Set<string>(),
+        sinceMs: performance.now(),
+      };
+      this.#waiting.set(name, waiting);
+      this.#options.log.warn(
+        { err, topic, partition: number },
+        'a partition cannot be written; the events of its keys wait, all others are published',
+      );
+      waiting.running = this.#run(name, waiting);
+    }
+    for (const message of messages) this.take(message);
+  }
+
+  /** Resolves once nothing is published apart any more, soon after `stop`. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#waiting.values()].map(({ running }) => running));
+  }
+
+  async #run(name: string, { partition, keys }: WaitingPartition): Promise<void> {
+    const { publishKeys, onEnd, source, log, stop } = this.#options;
+    const { topic, partition: number } = partition;
+    const pause = new WakeSignal();
+    for (let failures = 1; !stop.aborted; ) {
+      if (failures > 0) await pause.wait(backoffMs(failures, BACKOFF), stop);
+      try {
+        if (stop.aborted || !(await publishKeys([...keys]))) break;
+        failures = 0;
+      } catch (err) {
+        failures += 1;
+        log.debug({ err, topic, partition: number, failures }, 'a partition cannot be written yet');
+      }
+    }
+    this.#waiting.delete(name);
+    this.#gauge.remove({ source, topic, partition: number });
+    if (stop.aborted) return;
+    log.info(
+      { topic, partition: number },
+      'the events of a partition are published with all others again',
+    );
+    onEnd();
+  }
+}
