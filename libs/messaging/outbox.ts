@@ -5,7 +5,6 @@
  * The order of a key's events rests on one rule: every writer of a key takes the same row lock before
  * the outbox draws the event's id. So the ids of one key rise in the order of the commits.
  */
-import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '@bufbuild/protobuf';
 import { type EventType, encodeEvent, type Topic } from '@creditlane/events/topics';
 import {
@@ -13,6 +12,7 @@ import {
   revokeFromRequestRoleSql,
 } from '@creditlane/postgres/row-security/request-role';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import { newId } from '@creditlane/runtime/ids';
 
 /** All events of a key are in one shard, and one relay at a time publishes a shard. */
 export const OUTBOX_SHARDS = 4;
@@ -56,7 +56,7 @@ export interface OutboxEvent {
   type: EventType;
   /** Protobuf JSON of the event. */
   payload: JsonValue;
-  /** A UUID; a random one when left out. */
+  /** A UUID of version 7; a new one when left out. */
   id?: string;
   traceparent?: string | undefined;
 }
@@ -79,7 +79,7 @@ export function shardOf(key: string): number {
  * | shard       | smallint     | `shardOf(key)`                                                  |
  * | topic       | text         | a name in TOPICS                                                |
  * | key         | text         | orders the events; the statement holds the row lock of this key |
- * | event_id    | uuid         | a new UUID, by which consumers recognise a repeated event       |
+ * | event_id    | uuid         | a new UUID of version 7, by which consumers recognise a repeat  |
  * | type        | text         | an event type of the topic                                      |
  * | traceparent | text or NULL | of the call that caused the event                               |
  * | payload     | jsonb        | the event as protobuf JSON                                      |
@@ -110,7 +110,7 @@ export async function appendToOutbox(tx: Queryable, events: readonly OutboxEvent
     events.map(({ key }) => shardOf(key)),
     events.map(({ topic }) => topic),
     events.map(({ key }) => key),
-    events.map(({ id }) => id ?? randomUUID()),
+    events.map(({ id }) => id ?? newId()),
     events.map(({ type }) => type),
     events.map(({ traceparent }) => traceparent ?? null),
     events.map(({ payload }) => JSON.stringify(payload)),

@@ -1,7 +1,7 @@
 import { type Purge, runPurge } from '@creditlane/postgres/retention';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { purgeInbox, purgeOutbox } from './retention.ts';
+import { purgeOutbox } from './retention.ts';
 import { openMessagingTestDatabase } from './test-messaging-database.ts';
 
 let db: OpenTestDatabase;
@@ -31,9 +31,4 @@ test('published events are deleted after a week, unpublished ones never', async 
     "INSERT INTO outbox (shard, topic, key, type, payload, created_at) VALUES (0, '', '', '', '{}', now() - interval '1 year')",
   );
   expect(await purgeAndCount(purgeOutbox, 'outbox')).toEqual([2300, 201]);
-});
-
-test('inbox rows are deleted after thirty days', async () => {
-  await fill('inbox', 'consumer, event_id, received_at', "'test', gen_random_uuid(), at");
-  expect(await purgeAndCount(purgeInbox, 'inbox')).toEqual([2300, 200]);
 });

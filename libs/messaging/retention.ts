@@ -1,5 +1,5 @@
-/** How long published and received events are kept. */
-import { definePurge, deleteOlderThanSql, PURGE_BATCH_ROWS } from '@creditlane/postgres/retention';
+/** How long published events are kept. */
+import { definePurge, PURGE_BATCH_ROWS } from '@creditlane/postgres/retention';
 
 /** Published events are kept for a week, to be published again if the broker loses its data. */
 export const purgeOutbox = definePurge(
@@ -8,10 +8,4 @@ export const purgeOutbox = definePurge(
   // ids are the rows to delete.
   `DELETE FROM outbox WHERE published_at < now() - interval '7 days'
      AND id IN (SELECT id FROM outbox ORDER BY id LIMIT ${PURGE_BATCH_ROWS})`,
-);
-
-/** Longer than any topic keeps its messages: a message delivered again must be found in the inbox. */
-export const purgeInbox = definePurge(
-  'inbox_purge',
-  deleteOlderThanSql('inbox', 'received_at', '30 days'),
 );

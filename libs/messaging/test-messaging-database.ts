@@ -1,18 +1,41 @@
+import { migrate } from '@creditlane/postgres/migrate';
+import { sqlMigration } from '@creditlane/postgres/sql-migration';
 import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
+import { silentLog } from '@creditlane/runtime/test-log';
 import { createDeadLettersSql } from './dead-letters/dead-letters.ts';
 import { createRedrivesSql } from './dead-letters/redrives.ts';
+import { inboxByDayMigrations } from './inbox-by-day.ts';
 import { createOutboxSql } from './outbox.ts';
 import { addExpectedEffectsSql, createReconciliationSql } from './reconciliation/differences.ts';
 import { createInboxSql } from './transactional-inbox.ts';
 
+/** The tables as the first versions made them. */
+const TABLES = [
+  ...createOutboxSql,
+  ...createInboxSql,
+  ...createDeadLettersSql,
+  ...createRedrivesSql,
+  ...createReconciliationSql,
+  addExpectedEffectsSql,
+];
+
+/** As `openTestDatabase` names it. */
+const EARLIER = sqlMigration('TestTables1763000000000', [], []);
+
+/** The migrations that followed, for every table of this package. */
+const MIGRATIONS = inboxByDayMigrations(EARLIER);
+
 /** A new database with every table of this package, opened as a service opens its own. */
 export function openMessagingTestDatabase(name: string): Promise<OpenTestDatabase> {
-  return openTestDatabase(name, [
-    ...createOutboxSql,
-    ...createInboxSql,
-    ...createDeadLettersSql,
-    ...createRedrivesSql,
-    ...createReconciliationSql,
-    addExpectedEffectsSql,
-  ]);
+  return openTestDatabase(name, TABLES, MIGRATIONS);
+}
+
+/** The same as the first versions left it. */
+export function openEarlierMessagingDatabase(name: string): Promise<OpenTestDatabase> {
+  return openTestDatabase(name, TABLES);
+}
+
+/** Migrates an earlier database, as the first replica of this version does. */
+export function migrateMessaging({ url }: OpenTestDatabase): Promise<void> {
+  return migrate(url, [EARLIER, ...MIGRATIONS], silentLog);
 }

@@ -2,6 +2,7 @@
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { type Database, openDatabase } from './database.ts';
+import type { Migration } from './migrations/migration.ts';
 import { sqlMigration } from './migrations/sql-migration.ts';
 import { createTestDatabase } from './test-database.ts';
 
@@ -11,12 +12,13 @@ export interface OpenTestDatabase extends Database {
 }
 
 /**
- * Makes a database, runs the SQL statements that create its tables, and opens it; `close` drops it.
+ * Makes a database, runs the SQL statements that create its tables, then the migrations, and opens it; `close` drops it.
  * `name` tells people whose database it is, and need not be unique.
  */
 export async function openTestDatabase(
   name: string,
   createTablesSql: readonly string[],
+  migrations: readonly Migration[] = [],
 ): Promise<OpenTestDatabase> {
   const { url, drop } = await createTestDatabase(name);
   const metrics = new Metrics();
@@ -27,7 +29,7 @@ export async function openTestDatabase(
     log: silentLog,
     metrics,
     entities: [],
-    migrations: [sqlMigration('TestTables1763000000000', createTablesSql, [])],
+    migrations: [sqlMigration('TestTables1763000000000', createTablesSql, []), ...migrations],
   });
   return {
     ...database,

@@ -10,7 +10,10 @@ const FOREIGN_KEY_VIOLATION = '23503';
 /** The code of a trigger that refuses to change or delete a row, such as a record of an audit log. */
 const RESTRICT_VIOLATION = '23001';
 
-/** The tables that are not under row security, each with what requests may do with it, such as INSERT. */
+/**
+ * The tables that are not under row security, each with what requests may do with it, such as INSERT. A partition counts
+ * when requests may do anything with it by its own name.
+ */
 export async function listUnsecuredTables({
   sql,
   requestRole,
@@ -20,7 +23,8 @@ export async function listUnsecuredTables({
        WHERE grantee IN (0, $1::regrole) ORDER BY 1) AS privileges
      FROM pg_class
      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')
-       AND NOT relrowsecurity`,
+       AND NOT relrowsecurity AND (NOT relispartition OR EXISTS (
+         SELECT FROM aclexplode(relacl) WHERE grantee IN (0, $1::regrole)))`,
     [requestRole],
   );
   return Object.fromEntries(rows.map(({ name, privileges }) => [name, privileges]));

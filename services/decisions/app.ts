@@ -2,12 +2,13 @@
 import type { EventMessage } from '@creditlane/events/message';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { startRedriveWorker } from '@creditlane/messaging/dead-letters/redrive-worker';
+import { INBOX_PARTITIONS, purgesOfInbox } from '@creditlane/messaging/inbox-by-day';
 import { purgeDifferences } from '@creditlane/messaging/reconciliation/differences';
 import { sourceAt, startReconciler } from '@creditlane/messaging/reconciliation/reconciler';
 import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
 import { type Relay, startRelay } from '@creditlane/messaging/relay';
-import { purgeInbox } from '@creditlane/messaging/retention';
 import { createInboxHandler } from '@creditlane/messaging/transactional-inbox';
+import { startPartitions } from '@creditlane/postgres/partitions/start-partitions';
 import { startRetention } from '@creditlane/postgres/retention';
 import { runQuery } from '@creditlane/postgres/statement';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
@@ -55,9 +56,13 @@ export async function startDecisions({
   const retention = startRetention({
     pool,
     log,
-    purges: [purgeInbox, purgeIdempotency, purgeDifferences],
+    purges: [...purgesOfInbox, purgeIdempotency, purgeDifferences],
   });
   closers.add('decisions retention', () => retention.close());
+  const partitions = startPartitions({
+    ...{ pool, log, metrics, service: SERVICE, tables: [INBOX_PARTITIONS] },
+  });
+  closers.add('decisions partitions', () => partitions.close());
 
   const handleNew = createInboxHandler({
     consumer: SERVICE,

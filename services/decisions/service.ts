@@ -7,6 +7,7 @@ import { incomeStatus1764100000000 } from './migrations/0003-income-status.ts';
 import { rowSecurity1764600000000 } from './migrations/0004-row-security.ts';
 import { deadLetterRedrives1764700000000 } from './migrations/0005-dead-letter-redrives.ts';
 import { reconciliation1764700000001 } from './migrations/0006-reconciliation.ts';
+import { inboxByDay } from './migrations/0007-inbox-by-day.ts';
 import { decisions as decisionsTable, submissions } from './tables.ts';
 
 export const decisions = defineService(
@@ -24,6 +25,7 @@ export const decisions = defineService(
         rowSecurity1764600000000,
         deadLetterRedrives1764700000000,
         reconciliation1764700000001,
+        ...inboxByDay,
       ],
       lockTimeout: true,
     },

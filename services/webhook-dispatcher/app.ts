@@ -1,7 +1,8 @@
 /** The webhook dispatcher: sends events to the integrations' own servers, signed and in order. */
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
+import { INBOX_PARTITIONS, purgesOfInbox } from '@creditlane/messaging/inbox-by-day';
 import { purgeDifferences } from '@creditlane/messaging/reconciliation/differences';
-import { purgeInbox } from '@creditlane/messaging/retention';
+import { startPartitions } from '@creditlane/postgres/partitions/start-partitions';
 import { startRetention } from '@creditlane/postgres/retention';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { systemClock } from '@creditlane/runtime/clock';
@@ -72,7 +73,7 @@ export async function startWebhookDispatcher(
 
   const purges = [
     purgeDifferences,
-    purgeInbox,
+    ...purgesOfInbox,
     purgeDeliveries,
     purgeMessages,
     purgeReplayJobs,
@@ -80,6 +81,10 @@ export async function startWebhookDispatcher(
   ];
   const retention = startRetention({ pool, log, purges });
   closers.add(`${SERVICE} retention`, () => retention.close());
+  const partitions = startPartitions({
+    ...{ pool, log, metrics, service: SERVICE, tables: [INBOX_PARTITIONS] },
+  });
+  closers.add(`${SERVICE} partitions`, () => partitions.close());
 
   const dispatcherMetrics = new DispatcherMetrics(metrics);
   const sending = startSending(settings, {

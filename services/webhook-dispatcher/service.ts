@@ -11,6 +11,7 @@ import { replayJobs1764400000000 } from './migrations/0007-replay-jobs.ts';
 import { rowSecurity1764600000000 } from './migrations/0008-row-security.ts';
 import { redrives1764700000000 } from './migrations/0009-redrives.ts';
 import { reconciliation1764700000001 } from './migrations/0010-reconciliation.ts';
+import { inboxByDay } from './migrations/0011-inbox-by-day.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -33,6 +34,7 @@ export const webhookDispatcher = defineService(
         rowSecurity1764600000000,
         redrives1764700000000,
         reconciliation1764700000001,
+        ...inboxByDay,
       ],
       poolSize: { default: 8, min: 3 },
     },
