@@ -81,7 +81,7 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
 
       async eraseApplicant({ applicantId, retailerId }) {
         const applicant = [applicantId.toLowerCase(), retailerId.toLowerCase()] as const;
-        return { erased: await eraseApplicant(deps, ...applicant) };
+        return eraseApplicant(deps, ...applicant);
       },
 
       async locateApplication({ applicationId, contextRetailerId }) {

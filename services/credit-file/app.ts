@@ -13,8 +13,8 @@ import { watchChains } from './audit/watch-chains.ts';
 import { bureauCredentialsRoutes } from './bureau-credentials/bureau-credentials-rpc.ts';
 import { openBureaus, type SendInquiry } from './bureaus/open-bureaus.ts';
 import type { CreditFile } from './credit-file.ts';
-import { startErasures } from './custody/erase-applicant.ts';
 import { startFilePurge } from './custody/purge-files.ts';
+import { ERASURE_TIMES, type ErasureTimes, startErasures } from './custody/unfinished-erasures.ts';
 import { DocumentRenderer } from './document/document-renderer.ts';
 import { PullMetrics } from './pull-metrics.ts';
 import type { PullRow } from './pulls/pull.ts';
@@ -40,6 +40,7 @@ export interface CreditFileDeps {
   random?: () => number;
   /** How often pulls of other processes are looked for. */
   pollMs?: number;
+  erasureTimes?: ErasureTimes;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -50,7 +51,13 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
  */
 export async function startCreditFile(
   { settings, process, database, endpoints, signer }: CreditFileContext,
-  { clock = systemClock, sendInquiry, random = Math.random, pollMs = 5_000 }: CreditFileDeps = {},
+  {
+    clock = systemClock,
+    sendInquiry,
+    random = Math.random,
+    pollMs = 5_000,
+    erasureTimes = ERASURE_TIMES,
+  }: CreditFileDeps = {},
 ): Promise<CreditFiles> {
   const { log, metrics, closers, health } = process;
   const { keyRing, documentLinkKey, leaseMs, maxPulls, maxPullsPerRetailer } = settings;
@@ -66,7 +73,8 @@ export async function startCreditFile(
   const optional = { ...client, health: health.optional };
   const consents = connect(ConsentsService, endpoints.applications, optional);
   const applications = connect(ApplicationsService, endpoints.applications, client);
-  const erasures = startErasures({ pool, rowTurns, keyRing, clock, log, applications });
+  const erasing = { pool, rowTurns, keyRing, clock, log, metrics, applications };
+  const erasures = startErasures(erasing, erasureTimes);
   closers.add('credit-file erasures', () => erasures.close());
   const pullMetrics = new PullMetrics(metrics, pool);
   const endedPulls = new EndedPulls(pool, log, () => health.isDraining);

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { unavailable } from '@creditlane/rpc/fault';
 import { readSettings } from '@creditlane/runtime/setting';
 import type { CommandOptions } from '@creditlane/service/service-command';
 import { localSettings } from '@creditlane/service/settings';
@@ -157,21 +158,29 @@ test('--purge-files names a retailer whose audit log takes no record, and exits 
   });
 });
 
-test('--erase-applicant prints how far it is, fails for an unknown applicant, and refuses an id that is no UUID', async () => {
-  const { applicant } = fixture;
+test('--erase-applicant waits for the end, prints how far it is, and fails for an unknown applicant and wrong options', async () => {
+  const { applicant, service } = fixture;
   await pull(applicant);
   const { retailerId, applicantId } = applicant;
   const options = { retailer: retailerId.toUpperCase(), applicant: applicantId };
   const ids = { retailerId, applicantId };
+  service.applications.failure = unavailable('the fake is away');
   const begun = { ...ids, files: 1, personalData: 'PENDING' };
-  expect(await runCommand('erase-applicant', options)).toEqual({ isDone: true, lines: [begun] });
+  expect(await runCommand('erase-applicant', { ...options, wait: '0' })).toEqual({
+    isDone: true,
+    lines: [begun],
+  });
+  service.applications.failure = undefined;
   // The running service finishes it.
   const finished = { isDone: true, lines: [{ ...ids, files: 0, personalData: 'ERASED' }] };
-  await expect.poll(() => runCommand('erase-applicant', options)).toEqual(finished);
+  expect(await runCommand('erase-applicant', options)).toEqual(finished);
   const unknown = { ...options, applicant: randomUUID() };
-  await expect.poll(async () => (await runCommand('erase-applicant', unknown)).isDone).toBe(false);
+  expect((await runCommand('erase-applicant', unknown)).isDone).toBe(false);
   const wrong = runCommand('erase-applicant', { retailer: 'x' });
   await expect(wrong).rejects.toThrow('--retailer must be given, as a UUID');
+  const soon = runCommand('erase-applicant', { ...options, wait: 'soon' });
+  await expect(soon).rejects.toThrow('--wait must be a number of seconds');
+  expect((await runCommand('repeat-erasures')).lines).toEqual([{ repeated: expect.any(Number) }]);
 });
 
 test('--rewrap-keys reports how many records had another key', async () => {

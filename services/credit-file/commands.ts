@@ -1,5 +1,6 @@
 /** The commands of operators, which run beside the service: `node services/credit-file/main.ts --verify-audit`. */
 import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '@creditlane/runtime/clock';
 import { loggableMessage } from '@creditlane/runtime/telemetry/error-fields';
 import { rewrapKeysCommand } from '@creditlane/service/rewrap-keys-command';
@@ -15,11 +16,17 @@ import { type NotedHead, verifyAuditLog } from './audit/verify-chain.ts';
 import { eraseApplicant } from './custody/erase-applicant.ts';
 import { countDueFiles, purgeFiles } from './custody/purge-files.ts';
 import type { SETTINGS } from './settings.ts';
+import { findOutcome, repeatErasures } from './store/applicant-erasures.ts';
 import { sealedTables } from './store/sealed-tables.ts';
 
 type Context = CommandContext<typeof SETTINGS>;
 
 const OPERATOR: AuditActor = { kind: 'operator', id: 'command' };
+
+/** How often `--erase-applicant` looks whether the erasure is finished. */
+const OUTCOME_POLL_MS = 250;
+/** A running service notices the erasure within 10 s. */
+const DEFAULT_WAIT_S = 30;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -28,9 +35,14 @@ export const COMMANDS: Readonly<Record<string, ServiceCommand<typeof SETTINGS>>>
   'rewrap-keys': rewrapKeysCommand(sealedTables),
   'purge-files': { options: { 'dry-run': { type: 'boolean' } }, run: purge },
   'erase-applicant': {
-    options: { retailer: { type: 'string' }, applicant: { type: 'string' } },
+    options: {
+      retailer: { type: 'string' },
+      applicant: { type: 'string' },
+      wait: { type: 'string' },
+    },
     run: erase,
   },
+  'repeat-erasures': { options: {}, run: repeat },
   'pull-evidence': { options: { pull: { type: 'string' } }, run: printEvidence },
 };
 
@@ -79,16 +91,31 @@ function problemOf(err: unknown): string {
   return (err instanceof Error && loggableMessage(err)) || 'the files were not deleted';
 }
 
-/** Destroys the key; a running service then has the personal data erased, which a second run of the command prints. */
+/** Destroys the key, and waits until a running service has had the personal data erased. */
 async function erase({ settings, database, print }: Context, options: CommandOptions) {
   const applicant = {
     retailerId: uuidOf(options, 'retailer'),
     applicantId: uuidOf(options, 'applicant'),
   };
-  const deps = { pool: database.pool, keyRing: settings.keyRing, clock: systemClock };
-  const { files, outcome = 'PENDING' } = await eraseApplicant(deps, applicant, { actor: OPERATOR });
-  print({ ...applicant, files, personalData: outcome });
+  const waitS = Number(options.wait ?? DEFAULT_WAIT_S);
+  if (!(waitS >= 0)) throw new CommandOptionError('--wait must be a number of seconds');
+  const { pool } = database;
+  const deps = { pool, keyRing: settings.keyRing, clock: systemClock };
+  const { files } = await eraseApplicant(deps, applicant, { actor: OPERATOR });
+  const untilMs = performance.now() + waitS * 1_000;
+  let outcome = await findOutcome(pool, applicant);
+  while (outcome === undefined && performance.now() < untilMs) {
+    await delay(OUTCOME_POLL_MS);
+    outcome = await findOutcome(pool, applicant);
+  }
+  print({ ...applicant, files, personalData: outcome ?? 'PENDING' });
   return outcome !== 'NOT_FOUND';
+}
+
+/** A running service then has the personal data of every erased applicant erased again, if it came back with a backup. */
+async function repeat({ database, print }: Context) {
+  print({ repeated: await repeatErasures(database.pool, OPERATOR, systemClock()) });
+  return true;
 }
 
 async function printEvidence({ settings, database, print }: Context, options: CommandOptions) {

@@ -7,6 +7,8 @@ import { auditLog1764920000000 } from './migrations/0011-audit-log.ts';
 import { fileRetention1764930000000 } from './migrations/0012-file-retention.ts';
 import { applicantErasures1764940000000 } from './migrations/0013-applicant-erasures.ts';
 import { pullTraces1764970000000 } from './migrations/0014-pull-traces.ts';
+import { erasureAttempts1764980000000 } from './migrations/0015-erasure-attempts.ts';
+import { dueErasures1764990000000 } from './migrations/0016-due-erasures.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -25,6 +27,8 @@ export const creditFile = defineService(
         fileRetention1764930000000,
         applicantErasures1764940000000,
         pullTraces1764970000000,
+        erasureAttempts1764980000000,
+        dueErasures1764990000000,
       ],
       // No request and no pull holds a connection while it waits for a bureau or for another service.
       poolSize: { default: 5, min: 2 },

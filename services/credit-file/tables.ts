@@ -166,6 +166,9 @@ const applicantErasures = new EntitySchema({
     request_id: { type: 'text', nullable: true },
     requested_at: { type: 'timestamptz' },
     outcome: { type: 'text', nullable: true },
+    due_at: { type: 'timestamptz', default: () => 'now()' },
+    attempts: { type: 'integer', default: 0 },
+    data_erased_at: { type: 'timestamptz', nullable: true },
   },
   indices: [
     {
@@ -173,6 +176,7 @@ const applicantErasures = new EntitySchema({
       columns: ['requested_at'],
       where: 'outcome IS NULL',
     },
+    { name: 'applicant_erasures_due', columns: ['due_at'], where: 'outcome IS NULL' },
   ],
 });
 

@@ -9,7 +9,7 @@ import {
   type GetInquirySubjectResponseSchema,
 } from '@creditlane/proto/applications/v1/consents_service';
 import type { Endpoint } from '@creditlane/rpc/endpoint';
-import type { Fault } from '@creditlane/rpc/fault';
+import { conflict, type Fault } from '@creditlane/rpc/fault';
 import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import { fakeService } from '@creditlane/rpc/test-fake-service';
@@ -27,6 +27,9 @@ export interface FakeApplications {
   /** Is called after each answer was made. */
   onAnswer: (() => void) | undefined;
   callCount: number;
+  /** The applicants whose erasure is refused. */
+  failingErasures: Set<string>;
+  failedErasures: number;
 }
 
 /** The fake, and the parts with which the service calls it. */
@@ -37,6 +40,8 @@ export function startFakeApplications() {
     delay: undefined,
     onAnswer: undefined,
     callCount: 0,
+    failingErasures: new Set(),
+    failedErasures: 0,
   };
   const { privateKey, publicKey } = generateIdentityKeys();
   const verifier = new TokenVerifier({
@@ -46,15 +51,19 @@ export function startFakeApplications() {
   const erasure = fakeService(ApplicationsService, {
     async eraseApplicant({ applicantId, retailerId }) {
       if (fake.failure) throw fake.failure;
+      if (fake.failingErasures.has(applicantId)) {
+        fake.failedErasures += 1;
+        throw conflict('erasure_refused', 'The fake refuses this erasure.');
+      }
       const found = [...fake.subjects].find(
         ([key, subject]) => key.endsWith(applicantId) && subject.retailerId === retailerId,
       );
-      if (found === undefined) return { erased: false };
+      if (found === undefined) return {};
       const [key, { consent: _, ...subject }] = found;
-      const erasedAt = timestampFromDate(new Date());
+      const erasedAt = subject.applicant?.erasedAt ?? timestampFromDate(new Date());
       const applicant = create(ApplicantSchema, { applicantId, erasedAt });
       fake.subjects.set(key, { ...subject, applicant } as TestSubject);
-      return { erased: true };
+      return { erased: true, erasedAt };
     },
   });
   const consents = fakeService(ConsentsService, {

@@ -66,6 +66,7 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
           // Without a pause between attempts.
           random: () => 0,
           pollMs: 50,
+          erasureTimes: { pollMs: 50, baseMs: 50, capMs: 500 },
           clock: () => new Date(Date.now() + now.offsetMs),
           sendInquiry: (inquiry, credentials) => bureau.inquire(inquiry, credentials),
         }),

@@ -1,5 +1,6 @@
 /** Erases an applicant: the sealed personal data, and the payloads of the exports that hold it. */
 import { create } from '@bufbuild/protobuf';
+import { type Timestamp, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import type { Queryable } from '@creditlane/postgres/statement';
@@ -29,24 +30,24 @@ export interface EraseApplicantDeps {
  * when the ring is rotated and its old key is destroyed.
  *
  * @param applicantId in lower case, as is the retailer's
- * @returns false when the retailer has no such applicant
+ * @returns when the data was erased, by this call or an earlier one
  */
 export async function eraseApplicant(
   { owner, rowTurns, keyRing, clock }: EraseApplicantDeps,
   applicantId: string,
   retailerId: string,
-): Promise<boolean> {
+): Promise<{ erased: boolean; erasedAt?: Timestamp }> {
   const applicationId = await findApplicationOf(owner, applicantId, retailerId);
-  if (applicationId === undefined) return false;
+  if (applicationId === undefined) return { erased: false };
   const erase = async (tx: Queryable) => {
     // Submissions and exports take this lock: they come before the erasure, or see it.
     await lockApplication(tx, applicationId, retailerId);
     const left = sealApplicant(keyRing, create(ApplicantSchema, { applicantId }), retailerId);
-    await eraseApplicantRow(tx, applicantId, left, keyRing.currentId, clock());
     await deletePayloadsOf(tx, applicationId);
+    return eraseApplicantRow(tx, applicantId, left, keyRing.currentId, clock());
   };
-  await rowTurns.run(applicationId, () => inTransaction(owner, erase));
-  return true;
+  const erasedAt = await rowTurns.run(applicationId, () => inTransaction(owner, erase));
+  return { erased: true, erasedAt: timestampFromDate(erasedAt) };
 }
 
 /** The fault of a change that needs the data of an applicant who was erased. */

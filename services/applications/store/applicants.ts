@@ -40,21 +40,29 @@ export async function findApplicationOf(
   return row?.id;
 }
 
-const eraseRow = defineStatement(
+const eraseRow = defineStatement<{ erased_at: Date }>(
   'applicant_erase',
-  `UPDATE applicants SET sealed = $2, sealed_with = $3, erased_at = $4
-   WHERE id = $1 AND erased_at IS NULL`,
+  `WITH erased AS (
+     UPDATE applicants SET sealed = $2, sealed_with = $3, erased_at = $4
+     WHERE id = $1 AND erased_at IS NULL
+     RETURNING erased_at)
+   SELECT erased_at FROM erased
+   UNION ALL SELECT erased_at FROM applicants WHERE id = $1 AND erased_at IS NOT NULL`,
 );
 
-/** Replaces what is sealed of an applicant. One that is erased already keeps the time of its erasure. */
+/**
+ * Replaces what is sealed of an applicant, and resolves to the time of the erasure. One that is erased already keeps
+ * its time.
+ */
 export async function eraseApplicantRow(
   tx: Queryable,
   applicantId: string,
   sealed: Buffer,
   sealedWith: string,
   at: Date,
-): Promise<void> {
-  await eraseRow.run(tx, [applicantId, sealed, sealedWith, at]);
+): Promise<Date> {
+  const [row] = await eraseRow.run(tx, [applicantId, sealed, sealedWith, at]);
+  return row?.erased_at ?? at;
 }
 
 const selectErased = defineStatement<{ erased: boolean }>(

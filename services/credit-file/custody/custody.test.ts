@@ -7,6 +7,7 @@ import { unavailable } from '@creditlane/rpc/fault';
 import { expect, test } from 'vitest';
 import type { AuditActor } from '../audit/audit-record.ts';
 import { verifyChain } from '../audit/verify-chain.ts';
+import { repeatErasures, takeDueErasure } from '../store/applicant-erasures.ts';
 import { destroyKey, findLiveKeyId } from '../store/applicant-keys.ts';
 import { lockPullsOf } from '../store/pulls.ts';
 import { sealedTables } from '../store/sealed-tables.ts';
@@ -71,7 +72,7 @@ async function pull(applicant: TestApplicant) {
 test('after an erasure a read answers as if no file was ever pulled, and the log says why', async () => {
   const { service, applicant } = fixture;
   expect((await pull(applicant)).file?.hitType).toBe('HIT');
-  expect(await erase(applicant)).toEqual({ files: 1, outcome: undefined });
+  expect(await erase(applicant)).toEqual({ files: 1 });
   await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
   // The service finishes by itself what was begun.
   await expect
@@ -84,7 +85,7 @@ test('after an erasure a read answers as if no file was ever pulled, and the log
       'APPLICANT_ERASED',
       'APPLICANT_DATA_ERASED',
     ]);
-  expect(await erase(applicant)).toEqual({ files: 0, outcome: 'ERASED' });
+  expect(await erase(applicant)).toEqual({ files: 0 });
   const { rows } = await pool().query('SELECT FROM credit_files WHERE applicant_id = $1', [
     applicant.applicantId,
   ]);
@@ -143,6 +144,117 @@ test('an erasure while the applications service is away is unavailable, and fini
   await expect.poll(() => subjectOf(applicant)?.applicant?.lastName).toBe('');
   await expect.poll(() => actionsOf(applicant)).toContain('APPLICANT_DATA_ERASED');
   await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
+});
+
+/** Waits until no erasure is unfinished. */
+async function erasuresEnded(): Promise<void> {
+  const unfinished = 'SELECT FROM applicant_erasures WHERE outcome IS NULL';
+  await expect.poll(async () => (await pool().query(unfinished)).rowCount).toBe(0);
+}
+
+test('data that came back with a backup of the applications service is erased again, with a record of its own', async () => {
+  const { service, applicant } = fixture;
+  const subject = subjectOf(applicant) as TestSubject;
+  await eraseByCall(applicant);
+  await erase(applicant);
+  await erasuresEnded();
+  expect(await actionsOf(applicant)).toEqual(['APPLICANT_DATA_ERASED']);
+
+  service.applications.subjects.set(keyOf(applicant), subject);
+  await erase(applicant);
+  await erasuresEnded();
+  expect(subjectOf(applicant)?.applicant?.lastName).toBe('');
+  expect(await actionsOf(applicant)).toEqual(['APPLICANT_DATA_ERASED', 'APPLICANT_DATA_ERASED']);
+
+  service.applications.subjects.set(keyOf(applicant), subject);
+  expect(await repeatErasures(pool(), OPERATOR, new Date())).toBeGreaterThanOrEqual(1);
+  await erasuresEnded();
+  expect(subjectOf(applicant)?.applicant?.lastName).toBe('');
+  const { rows } = await pool().query(
+    `SELECT actor FROM audit_records WHERE applicant_id = $1 ORDER BY seq`,
+    [applicant.applicantId],
+  );
+  expect(rows.map(({ actor }) => actor)).toEqual(['platform-key', OPERATOR.id, OPERATOR.id]);
+  expect(await verifyChain(pool(), RING, applicant.retailerId)).toMatchObject({ kind: 'whole' });
+});
+
+test('files that came back with a backup of this service are erased again', async () => {
+  const { service, applicant } = fixture;
+  await pull(applicant);
+  const copy = 'SELECT * FROM applicant_keys WHERE applicant_id = $1';
+  const { rows } = await pool().query(copy, [applicant.applicantId]);
+  await eraseByCall(applicant);
+  const restore = `UPDATE applicant_keys SET sealed = $2, sealed_with = $3, destroyed_at = NULL
+    WHERE id = $1`;
+  await pool().query(restore, [rows[0].id, rows[0].sealed, rows[0].sealed_with]);
+  await eraseByCall(applicant);
+  expect(await findLiveKeyId(pool(), applicant)).toBeUndefined();
+  expect((await actionsOf(applicant)).slice(-3)).toEqual([
+    ...['APPLICANT_ERASED', 'APPLICANT_DATA_ERASED', 'APPLICANT_ERASED'],
+  ]);
+  await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
+});
+
+test('erasures that fail all the time are tried less and less, by one replica at a time, and hold up no other', async () => {
+  const { service, applicant } = fixture;
+  const replica = await service.startReplica();
+  const other = await addApplicant(service);
+  const failing = Array.from({ length: 120 }, () => randomUUID());
+  for (const id of failing) service.applications.failingErasures.add(id);
+  await pool().query(
+    `INSERT INTO applicant_erasures (applicant_id, retailer_id, actor_kind, actor, requested_at)
+     SELECT id, $2, 'operator', 'command', now() - interval '1 hour' FROM unnest($1::uuid[]) AS id`,
+    [failing, applicant.retailerId],
+  );
+  await erase(other);
+  await expect.poll(() => subjectOf(other)?.applicant?.lastName).toBe('');
+  const attempts = async (limit: number) => {
+    const { rows } = await pool().query(
+      `SELECT count(*)::int AS n FROM applicant_erasures WHERE outcome IS NULL AND attempts >= $1`,
+      [limit],
+    );
+    return rows[0].n;
+  };
+  await expect.poll(() => attempts(2)).toBe(failing.length);
+  const text = await service.metrics.text();
+  expect(text).toContain(`credit_file_unfinished_erasures ${failing.length}`);
+  expect(text).toMatch(/credit_file_oldest_unfinished_erasure_seconds 36\d\d/);
+  // Each attempt has taken the erasure, so that the other replica has not tried it meanwhile.
+  const { failedErasures } = service.applications;
+  const { rows } = await pool().query(
+    'SELECT sum(attempts)::int AS taken FROM applicant_erasures WHERE outcome IS NULL',
+  );
+  expect(failedErasures).toBeLessThanOrEqual(rows[0].taken);
+  await replica.stop();
+  service.applications.failingErasures.clear();
+  await pool().query('DELETE FROM applicant_erasures WHERE applicant_id = ANY ($1)', [failing]);
+});
+
+test('an erasure is taken once, and is due again after a backoff that doubles up to its limit', async () => {
+  const { service, applicant } = fixture;
+  await service.stop();
+  await erase(applicant);
+  const backoff = { baseMs: 60_000, capMs: 200_000 };
+  const due = `UPDATE applicant_erasures SET due_at = now() - interval '1 day' WHERE applicant_id = $1
+    RETURNING 1`;
+  const wait = `SELECT extract(epoch FROM due_at - now())::float8 AS s FROM applicant_erasures
+    WHERE applicant_id = $1`;
+  for (const [attempts, leastS, mostS] of [
+    [1, 40, 60],
+    [2, 85, 120],
+    [3, 145, 200],
+    [4, 145, 200],
+  ] as const) {
+    await pool().query(due, [applicant.applicantId]);
+    const taken = await Promise.all([1, 2, 3].map(() => takeDueErasure(pool(), backoff)));
+    expect(taken.filter((it) => it !== undefined)).toMatchObject([{ attempts }]);
+    const { rows } = await pool().query(wait, [applicant.applicantId]);
+    expect(rows[0].s).toBeGreaterThan(leastS);
+    expect(rows[0].s).toBeLessThanOrEqual(mostS);
+  }
+  await pool().query(due, [applicant.applicantId]);
+  await service.restart();
+  await erasuresEnded();
 });
 
 test('an erasure while the bureau has the inquiry: the file is not stored', async () => {

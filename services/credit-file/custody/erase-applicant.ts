@@ -2,6 +2,7 @@
  * Erases an applicant in two steps: this service destroys the data key, and with it everything that the key has
  * sealed; then the applications service erases the personal data. The first step records that the second is to come.
  */
+import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import type { Queryable } from '@creditlane/postgres/statement';
@@ -10,20 +11,9 @@ import type { ApplicationsService } from '@creditlane/proto/applications/v1/appl
 import type { CallContext, Client } from '@creditlane/rpc/client';
 import { serviceIdentity } from '@creditlane/rpc/identity';
 import type { Clock } from '@creditlane/runtime/clock';
-import {
-  type PeriodicTask,
-  startPeriodicTask,
-} from '@creditlane/runtime/concurrency/periodic-task';
-import type { Log } from '@creditlane/runtime/telemetry/log';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import type { PullRow } from '../pulls/pull.ts';
-import {
-  type Eraser,
-  type ErasureOutcome,
-  findUnfinishedErasures,
-  finishErasureRow,
-  insertErasure,
-} from '../store/applicant-erasures.ts';
+import { type Eraser, finishErasureRow, insertErasure } from '../store/applicant-erasures.ts';
 import { type ApplicantOfRetailer, destroyKey } from '../store/applicant-keys.ts';
 import { deleteFilesOf, endUnsentPulls } from '../store/kept-files.ts';
 import { lockPullsOf } from '../store/pulls.ts';
@@ -45,8 +35,6 @@ export interface FinishErasureDeps
 export interface ErasedFiles {
   /** The number of files that were deleted. */
   files: number;
-  /** The outcome of an earlier erasure; undefined while the applications service has not answered. */
-  outcome: ErasureOutcome | undefined;
 }
 
 /**
@@ -76,8 +64,8 @@ function eraseStored(
     // A request under way has found the key, and its pull is not visible before its commit.
     await lockPullsOf(tx, applicant.applicantId);
     const at = clock();
-    const outcome = await insertErasure(tx, { ...applicant, actor, requestId }, at);
-    if (!(await destroyKey(tx, applicant, at))) return { files: 0, outcome, ended: [] };
+    await insertErasure(tx, { ...applicant, actor, requestId }, at);
+    if (!(await destroyKey(tx, applicant, at))) return { files: 0, ended: [] };
     const files = await deleteFilesOf(tx, applicant);
     const record = { at, actor, requestId };
     const ended = await endUnsentPulls(tx, applicant);
@@ -89,7 +77,7 @@ function eraseStored(
       });
     }
     await appendAuditRecord(tx, keyRing, { ...record, ...applicant, action: 'APPLICANT_ERASED' });
-    return { files, outcome, ended };
+    return { files, ended };
   });
 }
 
@@ -97,6 +85,9 @@ const CREDIT_FILE = serviceIdentity('credit-file');
 
 /**
  * The second step, which may be repeated: has the applications service erase the applicant, and records that it did.
+ * The audit log gets a record for each time at which data was erased, so another one only when the data had come back,
+ * with a backup.
+ *
  * @throws Fault `unavailable` while the applications service cannot be reached
  */
 export async function finishErasure(
@@ -106,38 +97,15 @@ export async function finishErasure(
 ): Promise<void> {
   const { applicantId, retailerId } = applicant;
   const call = { ...context, identity: CREDIT_FILE };
-  const { erased } = await applications.eraseApplicant({ applicantId, retailerId }, call);
+  const { erased, erasedAt } = await applications.eraseApplicant({ applicantId, retailerId }, call);
   const finish = async (tx: Queryable) => {
-    const finished = await finishErasureRow(tx, applicant, erased ? 'ERASED' : 'NOT_FOUND');
-    if (finished === undefined || !erased) return;
+    // An applications service of the version before does not say when.
+    const dataErasedAt = erasedAt === undefined ? clock() : timestampDate(erasedAt);
+    const finished = await finishErasureRow(tx, applicant, erased ? dataErasedAt : undefined);
+    if (finished === undefined) return;
     const record = { ...finished, action: 'APPLICANT_DATA_ERASED', at: clock() } as const;
     await appendAuditRecord(tx, keyRing, record);
   };
   // The record waits for the head of the retailer's chain.
   await rowTurns.run(retailerId, () => inTransaction(pool, finish));
-}
-
-const EVERY_MS = 1_000;
-/** Erasures of one round; each is a call and a transaction. */
-const ROUND_ERASURES = 100;
-
-/** Finishes what was begun: erasures by command, and those whose process died or found the applications service away. */
-export function startErasures(deps: FinishErasureDeps & { log: Log }): PeriodicTask {
-  const { pool, log } = deps;
-  const warn = (fields: object) =>
-    log.warn(fields, 'an erasure is not finished; it is tried again in a second');
-  return startPeriodicTask(EVERY_MS, async (signal) => {
-    try {
-      for (const applicant of await findUnfinishedErasures(pool, ROUND_ERASURES)) {
-        if (signal.aborted) return;
-        const { applicantId, retailerId } = applicant;
-        const context = { signal };
-        await finishErasure(deps, { applicantId, retailerId }, context).catch((err) =>
-          warn({ err, retailerId, applicantId }),
-        );
-      }
-    } catch (err) {
-      warn({ err });
-    }
-  });
 }

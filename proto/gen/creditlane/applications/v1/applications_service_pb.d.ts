@@ -603,6 +603,13 @@ export declare type EraseApplicantResponse = Message<"creditlane.applications.v1
    * @generated from field: bool erased = 1;
    */
   erased: boolean;
+
+  /**
+   * When the data was erased; erasing again changes it only if the data had come back, with a backup.
+   *
+   * @generated from field: google.protobuf.Timestamp erased_at = 2;
+   */
+  erasedAt?: Timestamp | undefined;
 };
 
 /**
