@@ -26,6 +26,7 @@ import { ReplayWorker } from './replays/replay-worker.ts';
 import { webhooksRoutes } from './rpc.ts';
 import { startSending } from './sending/start-sending.ts';
 import type { SETTINGS } from './settings.ts';
+import { purgeBreakers } from './store/breakers.ts';
 import { findUnsettled } from './store/deliveries.ts';
 import { purgeDeliveries, purgeMessages, purgeReplayJobs } from './store/retention.ts';
 
@@ -77,6 +78,7 @@ export async function startWebhookDispatcher(
     purgeDeliveries,
     purgeMessages,
     purgeReplayJobs,
+    purgeBreakers,
     purgeIdempotency,
   ];
   const retention = startRetention({ pool, log, purges });

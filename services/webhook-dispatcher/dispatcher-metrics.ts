@@ -79,7 +79,7 @@ export class DispatcherMetrics {
     );
     this.#metrics.gauge(
       'webhook_breakers',
-      'Destinations that this process sends to, by the state of their circuit breaker.',
+      'Destinations by the state of their circuit breaker: the open and half-open ones of all replicas, the closed ones of this process.',
       ['state'],
       (gauge) => {
         for (const [state, count] of Object.entries(queue.breakerStates())) {

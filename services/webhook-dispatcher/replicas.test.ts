@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID, type UUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { generateIdentityKeys } from '@creditlane/rpc/identity';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { deliveriesClient, ownerOf } from './own-deliveries/test-owner.ts';
@@ -59,6 +60,43 @@ describe('dispatchers that share a database', () => {
     const second = await fixture.start();
     await until(() => expect(sequences(received)).toEqual([1, 1, 2, 3]));
     await second.settled();
+  });
+});
+
+describe('a destination whose circuit breaker is open', () => {
+  it('is sent one request at a time by all dispatchers together, and everything once it answers', async () => {
+    const { received, respondWith, destinationId } = await fixture.addReceiver();
+    const hanging: ServerResponse[] = [];
+    respondWith((_, response) => void hanging.push(response));
+    await (await fixture.start()).close();
+    await fixture.sql.query(
+      `INSERT INTO open_breakers VALUES ($1, 1, 0, now() + interval '1 hour')`,
+      [destinationId],
+    );
+    const settings = { DELIVERY_DEADLINE: '60s' };
+    const dispatchers = [await fixture.start(settings), await fixture.start(settings)];
+    const all = async (state: string) => {
+      for (const { metrics } of dispatchers) {
+        await until(async () => expect(await metrics()).toContain(`breakers{state="${state}"} 1`));
+      }
+    };
+    await all('open');
+    for (const { bus } of dispatchers) {
+      await bus.publish(upTo(5).map(() => fixture.event({ applicationId: randomUUID() })));
+    }
+    expect(received).toHaveLength(0);
+
+    await fixture.sql.query('UPDATE open_breakers SET probe_at = now()');
+    await all('half_open');
+    await until(() => expect(hanging).toHaveLength(1));
+
+    respondWith(accept);
+    hanging[0]?.writeHead(204).end();
+    await until(() => expect(received).toHaveLength(10));
+    for (const { settled } of dispatchers) await settled();
+    await until(async () => {
+      expect((await fixture.sql.query('SELECT FROM open_breakers')).rows).toEqual([]);
+    });
   });
 });
 
@@ -125,6 +163,8 @@ describe('a dispatcher that is killed', () => {
     }
     await first.close();
     received.length = 0;
+    // Otherwise the child would send one request at a time.
+    await fixture.sql.query('TRUNCATE open_breakers');
 
     // Half of the requests are answered; the other half stays under way.
     const underWay: Received[] = [];

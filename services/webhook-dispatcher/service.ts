@@ -12,6 +12,7 @@ import { rowSecurity1764600000000 } from './migrations/0008-row-security.ts';
 import { redrives1764700000000 } from './migrations/0009-redrives.ts';
 import { reconciliation1764700000001 } from './migrations/0010-reconciliation.ts';
 import { inboxByDay } from './migrations/0011-inbox-by-day.ts';
+import { openBreakers1765200000003 } from './migrations/0012-open-breakers.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -35,6 +36,7 @@ export const webhookDispatcher = defineService(
         redrives1764700000000,
         reconciliation1764700000001,
         ...inboxByDay,
+        openBreakers1765200000003,
       ],
       poolSize: { default: 8, min: 3 },
     },

@@ -33,7 +33,8 @@ export const SETTINGS = {
     default: 512,
     min: 1,
     max: 10_000,
-    about: 'Requests under way at once, to all destinations together.',
+    about:
+      'Requests under way at once, to all destinations together; those that last longer than a second may be twice as many beside them.',
   }),
   maxInFlightPerDestination: setting.integer('MAX_IN_FLIGHT_PER_DESTINATION', {
     default: 64,

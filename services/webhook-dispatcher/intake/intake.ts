@@ -10,7 +10,7 @@ import { newId } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { SERVICE } from '../destinations/destinations.ts';
-import type { WebhookEventType, WebhookSource } from '../events/webhook-event-type.ts';
+import type { Recipient, WebhookEventType, WebhookSource } from '../events/webhook-event-type.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { enableDestinationsQuery } from '../store/destinations.ts';
@@ -59,7 +59,8 @@ export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promi
       const newEvents = events.map((received) => toNewEvent(received, identified));
       return planWrites(deps, newEvents, stored);
     },
-    onCommitted({ leased, leasedAtMs, unleased }) {
+    onCommitted({ leased, leasedAtMs, unleased, recipients }) {
+      queue.breakers.requestProbesOfNew(recipients);
       queue.add(leased, leasedAtMs);
       if (unleased.size > 0) queue.backlog.add(unleased);
     },
@@ -127,8 +128,10 @@ interface CommittedIntake {
   readonly leased: readonly LeasedDelivery[];
   /** By performance.now(). */
   readonly leasedAtMs: number;
-  /** Destinations with due deliveries that this process has no capacity for. */
+  /** Destinations with due deliveries that this process has no capacity for, unless their circuit breakers are open. */
   readonly unleased: ReadonlySet<string>;
+  /** Of all messages; none while all circuit breakers are closed. */
+  readonly recipients: readonly Recipient[];
 }
 
 /** Plans the deliveries of new events, and leases those that this process has capacity for. */
@@ -139,7 +142,7 @@ function planWrites(
 ): PlannedWrites<CommittedIntake> {
   const leasedAtMs = performance.now();
   const plan = planDeliveries(events, stored, newId);
-  const capacity = queue.capacity();
+  const capacity = queue.intakeCapacity();
   const leased = new Set<PlannedDelivery>();
   const unleased = new Set<string>();
   for (const delivery of plan.deliveries) {
@@ -148,7 +151,7 @@ function planWrites(
     const { destinationId } = delivery;
     if (!queue.backlog.mayInclude(destinationId) && capacity.take(destinationId)) {
       leased.add(delivery);
-    } else {
+    } else if (!queue.breakers.has(destinationId)) {
       unleased.add(destinationId);
     }
   }
@@ -159,7 +162,13 @@ function planWrites(
       insertPlanQuery(plan, leased, leaseMs),
       staleEventIds.length > 0 ? expectNoDeliveriesQuery(staleEventIds) : undefined,
     ],
-    result: { leased: [...leased].map(toLeasedDelivery), leasedAtMs, unleased },
+    result: {
+      leased: [...leased].map(toLeasedDelivery),
+      leasedAtMs,
+      unleased,
+      recipients:
+        queue.breakers.size === 0 ? [] : plan.messages.flatMap(({ webhook }) => webhook.recipients),
+    },
   };
 }
 

@@ -21,6 +21,7 @@ import { conflict, invalidFields, notFound } from '@creditlane/rpc/fault';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { DELIVERY_STATES } from '../delivery-states.ts';
 import type { Recipient } from '../events/webhook-event-type.ts';
+import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { ReplayWorker } from '../replays/replay-worker.ts';
 import { isDestinationDisabled } from '../store/destinations.ts';
 import {
@@ -37,6 +38,7 @@ import { deliveriesOf, destinationIsDisabled, destinationNotFound } from './own-
 export interface ReplaysDeps {
   readonly requests: RequestPool;
   readonly log: Log;
+  readonly queue: Pick<DeliveryQueue, 'backlog' | 'breakers'>;
   readonly replays: Pick<ReplayWorker, 'wake' | 'reportEnd'>;
   readonly newId: () => string;
 }
@@ -56,7 +58,7 @@ const STATES: Readonly<Record<ReplayJobState, ReplayState>> = {
  *   fault of the idempotency key
  */
 export async function replayDeliveries(
-  { requests, log, replays, newId }: ReplaysDeps,
+  { requests, log, queue, replays, newId }: ReplaysDeps,
   destination: Recipient | undefined,
   filter: ReplayFilter,
   call: Call,
@@ -102,6 +104,7 @@ export async function replayDeliveries(
     { replayId, integrationId, destinationId, requestId, ...filter },
     'a replay of deliveries is requested',
   );
+  queue.breakers.requestProbe(destination);
   replays.wake();
   return outcome.answer;
 }

@@ -27,7 +27,7 @@ import { deliveriesOf, destinationIsDisabled } from './own-destination.ts';
 
 export interface ReplayDeps {
   readonly requests: RequestPool;
-  readonly queue: Pick<DeliveryQueue, 'backlog'>;
+  readonly queue: Pick<DeliveryQueue, 'backlog' | 'breakers'>;
   readonly eventTypes: EventTypes;
 }
 
@@ -74,6 +74,7 @@ export async function replayDelivery(
     call.markReplayed();
     return fromBinary(ReplayDeliveryResponseSchema, outcome.answer);
   }
+  queue.breakers.requestProbe(destination);
   queue.backlog.add([destinationId]);
   return outcome.answer;
 }

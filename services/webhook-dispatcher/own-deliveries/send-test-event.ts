@@ -17,6 +17,7 @@ import { type Destinations, SECRET_UNREADABLE } from '../destinations/destinatio
 import type { Egress } from '../egress/egress.ts';
 import type { Outcome } from '../egress/exchange.ts';
 import type { Recipient, WebhookEventType } from '../events/webhook-event-type.ts';
+import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { requestHeaders } from '../sending/request-headers.ts';
 import { storeTestSuccess } from '../store/destinations.ts';
 import { deliveriesOf, destinationNotFound } from './own-destination.ts';
@@ -27,6 +28,7 @@ const MAX_UNDER_WAY = 64;
 export interface TestEventDeps {
   readonly requests: RequestPool;
   readonly log: Log;
+  readonly queue: Pick<DeliveryQueue, 'breakers'>;
   readonly destinations: Pick<Destinations, 'getUncached'>;
   /** By the name of the webhook event type. */
   readonly eventTypes: ReadonlyMap<string, WebhookEventType>;
@@ -70,7 +72,9 @@ export class TestEvents {
     const outcome = await answerOnce(db, call.idempotency, () =>
       this.#alone(destinationId, async () => {
         const sent = await post(this.#deps, destinationId, request, call);
-        return record(db, this.#deps.log, destinationId, sent, call);
+        const answer = await record(db, this.#deps.log, destinationId, sent, call);
+        if (answer.succeeded) this.#deps.queue.breakers.requestProbe(recipient);
+        return answer;
       }),
     );
     if (!outcome.replayed) return outcome.answer;

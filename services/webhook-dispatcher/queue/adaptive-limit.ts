@@ -1,53 +1,53 @@
-/** The adaptive limit and the circuit breaker of one destination: how many requests may be under way. */
-import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
+/** The adaptive limit of one destination: how many requests may be under way. */
 
-export type BreakerState = 'closed' | 'open' | 'half_open';
-
+/** Of a new destination: one application whose request hangs does not delay the others. */
 const INITIAL_LIMIT = 2;
 const FAILURES_TO_OPEN = 5;
-const OPEN_BACKOFF = { baseMs: 500, capMs: 5_000 };
 
 /**
  * Each success adds one request up to the maximum and each failure halves the limit, so a destination
- * that hangs soon has few requests under way. Five failures in a row open the circuit breaker: no
- * request is sent for a while, and then one, whose outcome closes the breaker or opens it again.
+ * that hangs soon has few requests under way. Its circuit breaker opens after five failures in a row; after a slow
+ * one, which has occupied a slot for long, as soon as the limit is one.
  */
 export class AdaptiveLimit {
   readonly #max: number;
-  readonly #random: () => number;
-  #limit: number;
+  #requests: number;
   #failuresInRow = 0;
-  #openUntilMs = 0;
+  #isSlow = false;
 
-  constructor(max: number, random: () => number = Math.random) {
+  constructor(max: number) {
     this.#max = max;
-    this.#random = random;
-    this.#limit = Math.min(INITIAL_LIMIT, max);
+    this.#requests = Math.min(INITIAL_LIMIT, max);
   }
 
-  /** How many requests may be under way at once. `nowMs` is of a monotonic clock. */
-  limit(nowMs: number): number {
-    return nowMs < this.#openUntilMs ? 0 : this.#limit;
+  /** How many requests may be under way at once. */
+  get requests(): number {
+    return this.#requests;
   }
 
-  state(nowMs: number): BreakerState {
-    if (this.#failuresInRow < FAILURES_TO_OPEN) return 'closed';
-    return nowMs < this.#openUntilMs ? 'open' : 'half_open';
+  /** Whether the destination may have more requests than a new one, because it has answered with success. */
+  get isProven(): boolean {
+    return this.#requests > INITIAL_LIMIT;
   }
 
-  succeeded(): void {
+  /** Whether the last request was slow. */
+  get isSlow(): boolean {
+    return this.#isSlow;
+  }
+
+  succeeded(wasSlow: boolean): void {
+    this.#isSlow = wasSlow;
     this.#failuresInRow = 0;
-    this.#openUntilMs = 0;
-    this.#limit = Math.min(this.#max, this.#limit + 1);
+    this.#requests = Math.min(this.#max, this.#requests + 1);
   }
 
-  failed(nowMs: number): void {
+  /** Returns whether the circuit breaker is to open. */
+  failed(wasSlow: boolean): boolean {
+    this.#isSlow = wasSlow;
     this.#failuresInRow += 1;
-    this.#limit = Math.max(1, Math.floor(this.#limit / 2));
-    const extraFailures = this.#failuresInRow - FAILURES_TO_OPEN;
-    if (extraFailures < 0) return;
-    this.#limit = 1;
-    const pauseMs = backoffMs(extraFailures + 1, OPEN_BACKOFF, this.#random);
-    this.#openUntilMs = nowMs + OPEN_BACKOFF.baseMs / 2 + pauseMs;
+    this.#requests = Math.max(1, Math.floor(this.#requests / 2));
+    const opens = this.#failuresInRow >= FAILURES_TO_OPEN || (wasSlow && this.#requests === 1);
+    if (opens) this.#requests = 1;
+    return opens;
   }
 }

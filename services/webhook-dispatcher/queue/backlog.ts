@@ -1,7 +1,7 @@
 /** Which destinations may have more due deliveries in the database than this process had capacity for. */
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import { NIL_UUID } from '@creditlane/runtime/ids';
-import type { Capacity } from './capacity.ts';
+import type { ClaimCapacity } from './capacity.ts';
 import type { LeasedDelivery } from './delivery.ts';
 
 /** Within this time the queue remembers when deliveries become due; the claimer's poll finds later ones. */
@@ -52,6 +52,11 @@ export class Backlog {
     return Math.min(...this.#dueMs) - nowMs;
   }
 
+  /** The destinations that may have a backlog, as far as they are known. */
+  get destinationIds(): Iterable<string> {
+    return this.#destinationIds;
+  }
+
   /** Adds destinations with due deliveries that no process has leased. */
   add(destinationIds: Iterable<string>): void {
     for (const id of destinationIds) this.#destinationIds.add(id);
@@ -70,7 +75,7 @@ export class Backlog {
    * have more deliveries; one that did not has none. A claim that was cut off by the total says nothing
    * about the destinations after the last one, where the next claim continues.
    */
-  update(claimed: readonly LeasedDelivery[], capacity: Capacity, cutOff: boolean): void {
+  update(claimed: readonly LeasedDelivery[], capacity: ClaimCapacity, cutOff: boolean): void {
     const counts = new Map<string, number>();
     for (const { destinationId } of claimed) {
       counts.set(destinationId, (counts.get(destinationId) ?? 0) + 1);

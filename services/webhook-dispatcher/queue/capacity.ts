@@ -1,11 +1,11 @@
 /** How many more deliveries a process may lease, in total and for each destination. */
-export class Capacity {
+
+/** For a claim, which names to the database the destinations that differ from the others. */
+export class ClaimCapacity {
   readonly total: number;
   readonly byDestination: ReadonlyMap<string, number>;
   /** For each destination that `byDestination` does not name. */
   readonly otherDestinations: number;
-  readonly #taken = new Map<string, number>();
-  #takenTotal = 0;
 
   constructor(
     total: number,
@@ -20,13 +20,25 @@ export class Capacity {
   of(destinationId: string): number {
     return this.byDestination.get(destinationId) ?? this.otherDestinations;
   }
+}
+
+/** For an intake, which looks up the destinations of its events alone. */
+export class IntakeCapacity {
+  #total: number;
+  readonly #capacityOf: (destinationId: string) => number;
+  readonly #left = new Map<string, number>();
+
+  constructor(total: number, capacityOf: (destinationId: string) => number) {
+    this.#total = total;
+    this.#capacityOf = capacityOf;
+  }
 
   /** Takes the place of one delivery; false when none is left. */
   take(destinationId: string): boolean {
-    const taken = this.#taken.get(destinationId) ?? 0;
-    if (taken >= this.of(destinationId) || this.#takenTotal >= this.total) return false;
-    this.#taken.set(destinationId, taken + 1);
-    this.#takenTotal += 1;
+    const left = this.#left.get(destinationId) ?? this.#capacityOf(destinationId);
+    if (left <= 0 || this.#total <= 0) return false;
+    this.#left.set(destinationId, left - 1);
+    this.#total -= 1;
     return true;
   }
 }

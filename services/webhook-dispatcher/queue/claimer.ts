@@ -66,7 +66,7 @@ export class Claimer {
   /** Claims as many deliveries as there is capacity for; true when another claim may bring more at once. */
   async #claim(): Promise<boolean> {
     const { pool, queue, leaseMs } = this.#options;
-    const capacity = queue.capacity();
+    const capacity = queue.claimCapacity();
     const limit = Math.min(capacity.total, MAX_CLAIMED);
     if (limit === 0) return false;
     const leasedAtMs = performance.now();

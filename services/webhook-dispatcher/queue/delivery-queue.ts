@@ -5,9 +5,10 @@
  */
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import { LRUCache } from 'lru-cache';
-import { AdaptiveLimit, type BreakerState } from './adaptive-limit.ts';
+import type { OpenBreaker } from '../store/breakers.ts';
+import { AdaptiveLimit } from './adaptive-limit.ts';
 import { Backlog } from './backlog.ts';
-import { Capacity } from './capacity.ts';
+import { ClaimCapacity, IntakeCapacity } from './capacity.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import {
   capacityOf,
@@ -15,27 +16,38 @@ import {
   QUEUED_PER_REQUEST,
   type QueueEntry,
 } from './destination-queue.ts';
+import { OpenBreakers } from './open-breakers.ts';
+import { SendSlots } from './send-slots.ts';
 
 export interface DeliveryQueueOptions {
   readonly leaseMs: number;
-  /** Requests under way at once, to all destinations together. */
+  /** Requests under way at once, to all destinations together; slow ones may be twice as many beside them. */
   readonly maxInFlight: number;
   readonly maxInFlightPerDestination: number;
-  /** Gets the deliveries that are added after `close`, so that their leases can be released. */
+  /** Gets the deliveries that the queue does not keep, so that their leases can be released. */
   onRefused(deliveries: readonly LeasedDelivery[]): void;
 }
 
 /** A delivery whose lease ends within this time is not sent: another process may claim it meanwhile. */
 const LEASE_MARGIN_MS = 500;
-const MAX_LIMITS = 10_000;
+const MAX_LIMITS = 20_000;
 const MAX_DELIVERED = 10_000;
+
+/** Whether the receiver has answered with success, at which revision of the destination. */
+export interface RequestResult {
+  readonly succeeded: boolean;
+  readonly revision: number;
+}
+
+export type BreakerState = 'closed' | 'open' | 'half_open';
 
 export class DeliveryQueue {
   readonly backlog = new Backlog();
+  readonly breakers = new OpenBreakers();
   readonly #options: DeliveryQueueOptions;
   readonly #entries = new Map<string, QueueEntry>();
   readonly #destinations = new Map<string, DestinationQueue>();
-  /** Kept while their queues are empty, so that an open circuit breaker is not forgotten. */
+  /** Kept while their queues are empty. */
   readonly #limits = new LRUCache<string, AdaptiveLimit>({ max: MAX_LIMITS });
   /** Destinations that may have a delivery ready, in the order of their turns. */
   readonly #turns = new Set<DestinationQueue>();
@@ -45,12 +57,13 @@ export class DeliveryQueue {
    */
   readonly #delivered: LRUCache<string, number>;
   readonly #removed = new WakeSignal();
+  readonly #slots: SendSlots;
   #onReady: () => void = () => {};
-  #sending = 0;
   #closed = false;
 
   constructor(options: DeliveryQueueOptions) {
     this.#options = options;
+    this.#slots = new SendSlots(options.maxInFlight);
     this.#delivered = new LRUCache({ max: MAX_DELIVERED, ttl: options.leaseMs });
   }
 
@@ -67,28 +80,33 @@ export class DeliveryQueue {
   /**
    * Adds deliveries that were leased at `leasedAtMs` (performance.now()). A delivery that is in the
    * queue, because its lease ended before it could be renewed, is not sent again: it goes on under the
-   * new lease. A delivery that was delivered is not added.
+   * new lease. A delivery that was delivered is not added, and one to a destination with an open circuit
+   * breaker only as its probe.
    */
   add(deliveries: readonly LeasedDelivery[], leasedAtMs: number): void {
-    if (this.#closed) {
-      if (deliveries.length > 0) this.#options.onRefused(deliveries);
-      return;
-    }
+    const refused: LeasedDelivery[] = [];
     const leasedUntilMs = leasedAtMs + this.#options.leaseMs;
     for (const delivery of deliveries) {
-      if (this.#delivered.get(delivery.id) === delivery.replays) continue;
-      const queued = this.#entries.get(delivery.id);
-      if (queued !== undefined) {
+      const { id, destinationId, replays } = delivery;
+      const queued = this.#entries.get(id);
+      if (this.#closed) {
+        refused.push(delivery);
+      } else if (queued !== undefined) {
         queued.delivery = delivery;
         queued.leasedUntilMs = leasedUntilMs;
-        continue;
+      } else if (this.#delivered.get(id) !== replays) {
+        if (this.breakers.has(destinationId) && !this.breakers.isProbe(destinationId, id)) {
+          refused.push(delivery);
+          continue;
+        }
+        const destination = this.#destinationOf(destinationId);
+        const entry = { delivery, leasedUntilMs, destination, sentAtMs: 0, isSlow: false };
+        this.#entries.set(id, entry);
+        destination.waiting.push(entry);
+        this.#turns.add(destination);
       }
-      const destination = this.#destinationOf(delivery.destinationId);
-      const entry = { delivery, leasedUntilMs, destination };
-      this.#entries.set(delivery.id, entry);
-      destination.waiting.push(entry);
-      this.#turns.add(destination);
     }
+    if (refused.length > 0) this.#options.onRefused(refused);
     this.#onReady();
   }
 
@@ -98,28 +116,38 @@ export class DeliveryQueue {
    */
   takeReady(nowMs: number): QueueEntry | undefined {
     for (const destination of this.#turns) {
-      if (this.#closed || this.#sending >= this.#options.maxInFlight) return undefined;
+      if (this.#closed || this.#slots.isFull) return undefined;
+      // A destination that may not start a request has its next turn by `retryAll`.
       this.#turns.delete(destination);
+      if (!this.#slots.mayStart(destination)) continue;
       const entry = this.#shiftReady(destination, nowMs);
       if (entry === undefined) continue;
       this.#turns.add(destination);
-      destination.sending += 1;
-      this.#sending += 1;
+      this.#slots.start(entry, nowMs);
       return entry;
     }
     return undefined;
   }
 
   /**
-   * Ends the request of a delivery. `outcome` adapts the limit of the destination; 'not_sent' says
-   * nothing about the destination.
+   * Ends the request of a delivery. The result adapts the limit of the destination; without one, nothing was
+   * sent, which says nothing about the destination.
    */
-  finishRequest({ destination }: QueueEntry, outcome: 'succeeded' | 'failed' | 'not_sent'): void {
-    if (outcome === 'succeeded') destination.limit.succeeded();
-    else if (outcome === 'failed') destination.limit.failed(performance.now());
-    destination.sending -= 1;
-    this.#sending -= 1;
+  finishRequest(entry: QueueEntry, result: RequestResult | undefined): void {
+    const { destination, delivery } = entry;
+    const { id, limit } = destination;
+    const nowMs = performance.now();
+    const wasSlow = this.#slots.finish(entry, nowMs);
     destination.recording += 1;
+    if (result?.succeeded) {
+      this.breakers.close(id);
+      limit.succeeded(wasSlow);
+    } else if (result !== undefined) {
+      const opens = limit.failed(wasSlow);
+      if (this.breakers.has(id)) this.breakers.fail(id, delivery.id);
+      else if (opens) this.breakers.open(id, result.revision);
+    }
+    this.#updateSuspects([destination], nowMs);
     this.#turns.add(destination);
     this.#onReady();
   }
@@ -133,13 +161,15 @@ export class DeliveryQueue {
     if (destination.size === 0) this.#destinations.delete(destinationId);
     else this.#turns.add(destination);
     this.#onReady();
-    this.backlog.useFreedCapacity(destinationId, destination.capacity(performance.now()) > 0);
+    this.backlog.useFreedCapacity(destinationId, destination.capacity > 0);
     this.#removed.signal();
   }
 
-  /** Queues a turn for every destination: time alone may have made a delivery ready. */
+  /** Looks at every destination, and queues a turn for it: time alone may have changed what may be sent. */
   retryAll(): void {
-    for (const destination of this.#destinations.values()) this.#turns.add(destination);
+    const destinations = [...this.#destinations.values()];
+    this.#updateSuspects(destinations, performance.now());
+    for (const destination of destinations) this.#turns.add(destination);
     this.#onReady();
   }
 
@@ -151,24 +181,41 @@ export class DeliveryQueue {
     }
   }
 
-  /** How many more deliveries may be leased now. */
-  capacity(): Capacity {
-    const nowMs = performance.now();
-    const maxSize = this.#options.maxInFlight * QUEUED_PER_REQUEST;
-    const total = this.#closed ? 0 : Math.max(0, maxSize - this.#entries.size);
-    const byDestination = new Map<string, number>();
-    for (const [id, limit] of this.#limits.entries()) {
-      byDestination.set(id, capacityOf(limit, this.#destinations.get(id)?.size ?? 0, nowMs));
-    }
-    const initial = new AdaptiveLimit(this.#options.maxInFlightPerDestination);
-    return new Capacity(total, byDestination, capacityOf(initial, 0, nowMs));
+  /** How many more deliveries an intake may lease now. */
+  intakeCapacity(): IntakeCapacity {
+    return new IntakeCapacity(this.#placesLeft, (id) => this.#capacityOf(id));
   }
 
-  /** How many requests to a destination may be under way now; 0 while its circuit breaker is open. */
+  /**
+   * How many more deliveries a claim may lease now. Destinations without a delivery here are not named unless they
+   * have a backlog: they may have a few, as new ones.
+   */
+  claimCapacity(): ClaimCapacity {
+    const byDestination = new Map<string, number>();
+    for (const id of this.#destinations.keys()) byDestination.set(id, this.#capacityOf(id));
+    for (const id of this.backlog.destinationIds) {
+      // Nothing is claimed of those with an open circuit breaker: see store/breakers.ts.
+      if (!this.breakers.has(id)) byDestination.set(id, this.#capacityOf(id));
+    }
+    const others = capacityOf(new AdaptiveLimit(this.#options.maxInFlightPerDestination), 0);
+    return new ClaimCapacity(this.#placesLeft, byDestination, others);
+  }
+
+  /** How many requests to a destination may be under way now. */
   requestLimit(destinationId: string): number {
-    const limit =
-      this.#limits.get(destinationId) ?? new AdaptiveLimit(this.#options.maxInFlightPerDestination);
-    return limit.limit(performance.now());
+    return this.#limitOf(destinationId).requests;
+  }
+
+  /** How many requests to destinations may begin that may hang. */
+  get suspectsLeft(): number {
+    return this.#closed ? 0 : this.#slots.suspectsLeft;
+  }
+
+  /** Takes over which circuit breakers are open for all replicas. */
+  shareBreakers(stored: readonly OpenBreaker[]): void {
+    const closed = this.breakers.replace(stored);
+    this.#updateSuspects([...this.#destinations.values()], performance.now());
+    if (closed.length > 0) this.backlog.add(closed);
   }
 
   /** The entries whose leases end before `timeMs` (by performance.now()). */
@@ -178,15 +225,14 @@ export class DeliveryQueue {
 
   /** Whether time alone, or the end of a request, may give capacity to deliveries of the queue or the database. */
   isWaiting(): boolean {
-    const { open, half_open } = this.breakerStates();
-    return this.size > 0 || !this.backlog.isEmpty || open + half_open > 0;
+    return this.size > 0 || !this.backlog.isEmpty;
   }
 
+  /** Destinations by the state of their circuit breaker: the open ones of all replicas, the closed ones of this. */
   breakerStates(): Record<BreakerState, number> {
-    const nowMs = performance.now();
-    const counts = { closed: 0, open: 0, half_open: 0 };
-    for (const limit of this.#limits.values()) counts[limit.state(nowMs)] += 1;
-    return counts;
+    const { size, probed } = this.breakers;
+    const closed = [...this.#limits.keys()].filter((id) => !this.breakers.has(id)).length;
+    return { closed, open: size - probed, half_open: probed };
   }
 
   /** Resolves when a delivery was removed, or after `timeoutMs`. */
@@ -210,21 +256,66 @@ export class DeliveryQueue {
     return waiting.map(({ delivery }) => delivery);
   }
 
+  /** A slow request of a destination does not use up the places of the others. */
+  get #placesLeft(): number {
+    const places = this.#options.maxInFlight * QUEUED_PER_REQUEST + this.#slots.slow;
+    return this.#closed ? 0 : Math.max(0, places - this.#entries.size);
+  }
+
+  #capacityOf(id: string): number {
+    if (this.breakers.has(id)) return 0;
+    const destination = this.#destinations.get(id);
+    if (destination === undefined) return capacityOf(this.#limitOf(id), 0);
+    if (!destination.isSuspect) return destination.capacity;
+    // No more than can be sent at once.
+    const { limit, size } = destination;
+    return this.#slots.suspectsLeft === 0 ? 0 : Math.max(0, limit.requests - size);
+  }
+
+  /** Of a destination that is not kept, the limit of a new one. */
+  #limitOf(id: string): AdaptiveLimit {
+    return this.#limits.get(id) ?? new AdaptiveLimit(this.#options.maxInFlightPerDestination);
+  }
+
   #destinationOf(id: string): DestinationQueue {
     const known = this.#destinations.get(id);
     if (known !== undefined) return known;
-    let limit = this.#limits.get(id);
-    if (limit === undefined) {
-      limit = new AdaptiveLimit(this.#options.maxInFlightPerDestination);
-      this.#limits.set(id, limit);
-    }
-    const destination = new DestinationQueue(limit);
+    const limit = this.#limitOf(id);
+    this.#limits.set(id, limit);
+    const destination = new DestinationQueue(id, limit);
     this.#destinations.set(id, destination);
+    this.#slots.setSuspect(destination, this.breakers.has(id));
     return destination;
   }
 
+  /**
+   * Finds out which destinations may hang. What waits for one that has just become suspect is given back, except for
+   * a probe: it may be long until it could be sent, and would use up the places of others.
+   */
+  #updateSuspects(destinations: readonly DestinationQueue[], nowMs: number): void {
+    const released: LeasedDelivery[] = [];
+    for (const destination of destinations) {
+      const { id, isSuspect: wasSuspect, waiting } = destination;
+      const isOpen = this.breakers.has(id);
+      const isSuspect = this.#slots.findSlow(destination, nowMs) || isOpen;
+      this.#slots.setSuspect(destination, isSuspect);
+      if (waiting.length === 0 || !(isOpen || (isSuspect && !wasSuspect))) continue;
+      for (const entry of waiting.splice(0)) {
+        if (this.breakers.isProbe(id, entry.delivery.id)) {
+          waiting.push(entry);
+          continue;
+        }
+        this.#entries.delete(entry.delivery.id);
+        released.push(entry.delivery);
+      }
+      if (destination.size === 0) this.#destinations.delete(id);
+      if (!isOpen) this.backlog.add([id]);
+    }
+    if (released.length > 0) this.#options.onRefused(released);
+  }
+
   #shiftReady(destination: DestinationQueue, nowMs: number): QueueEntry | undefined {
-    while (destination.isReady(nowMs)) {
+    while (destination.isReady) {
       const entry = destination.waiting.shift();
       if (entry === undefined || nowMs <= entry.leasedUntilMs - LEASE_MARGIN_MS) return entry;
       this.#entries.delete(entry.delivery.id);

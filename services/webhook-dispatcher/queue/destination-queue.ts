@@ -8,26 +8,34 @@ export interface QueueEntry {
   /** By performance.now(). */
   leasedUntilMs: number;
   readonly destination: DestinationQueue;
+  /** When its request began, by performance.now(). */
+  sentAtMs: number;
+  /** Whether its request has been under way for long. */
+  isSlow: boolean;
 }
 
 /** How many deliveries are queued per request that may be under way, so that no request waits for a claim. */
 export const QUEUED_PER_REQUEST = 4;
 
 export class DestinationQueue {
+  readonly id: string;
   readonly limit: AdaptiveLimit;
   readonly waiting: QueueEntry[] = [];
-  /** Requests under way. */
-  sending = 0;
+  /** Those with a request under way, in the order in which the requests began. */
+  readonly sending = new Set<QueueEntry>();
   /** Results being written. */
   recording = 0;
+  /** Whether it has a share of the slots together with all others that may hang: see send-slots.ts. */
+  isSuspect = false;
 
-  constructor(limit: AdaptiveLimit) {
+  constructor(id: string, limit: AdaptiveLimit) {
+    this.id = id;
     this.limit = limit;
   }
 
   /** Deliveries that wait, are under way, or whose results are being written. */
   get size(): number {
-    return this.waiting.length + this.sending + this.recording;
+    return this.waiting.length + this.sending.size + this.recording;
   }
 
   /**
@@ -35,25 +43,26 @@ export class DestinationQueue {
    * the limit, but together with the requests under way they are at most twice the limit: an attempt
    * without a stored result is repeated after a crash.
    */
-  isReady(nowMs: number): boolean {
-    const limit = this.limit.limit(nowMs);
-    return (
-      this.waiting.length > 0 && this.sending < limit && this.sending + this.recording < 2 * limit
-    );
+  get isReady(): boolean {
+    const { requests } = this.limit;
+    const sending = this.sending.size;
+    return this.waiting.length > 0 && sending < requests && sending + this.recording < 2 * requests;
   }
 
   /** How many more deliveries the queue may get. */
-  capacity(nowMs: number): number {
-    return capacityOf(this.limit, this.size, nowMs);
+  get capacity(): number {
+    return capacityOf(this.limit, this.size);
   }
 }
 
 /**
  * How many more deliveries may be queued for a destination that has `size` of them: none until its queue
  * is half empty, so that one claim brings many deliveries. An intake and a claim that run at once may both fill
- * these places, so the queue holds at most twice as many.
+ * these places, so the queue holds at most twice as many. A destination that is not known to answer soon has one more
+ * than may be under way, which tells whether a claim has brought all.
  */
-export function capacityOf(limit: AdaptiveLimit, size: number, nowMs: number): number {
-  const maxSize = limit.limit(nowMs) * QUEUED_PER_REQUEST;
-  return size * 2 <= maxSize ? maxSize - size : 0;
+export function capacityOf(limit: AdaptiveLimit, size: number): number {
+  const { requests, isProven, isSlow } = limit;
+  const places = isProven && !isSlow ? requests * QUEUED_PER_REQUEST : requests + 1;
+  return size * 2 <= places ? places - size : 0;
 }

@@ -97,9 +97,8 @@ export class ReplayWorker {
       // not stop because the disabled revision is cached.
       const destination = await destinations.getUncached(destinationId, undefined);
       // Half of the requests that the destination may have are left to other deliveries than replayed ones.
-      // After failures the destination may have one request, without which it could never have more.
-      const requests = queue.requestLimit(destinationId);
-      const maxDue = requests === 0 ? 0 : Math.max(1, Math.floor(requests / 2));
+      // One is put back even while the circuit breaker is open: without a due delivery the destination is not tried.
+      const maxDue = Math.max(1, Math.floor(queue.requestLimit(destinationId) / 2));
       const slice = await replaySlice(pool, id, destination && { ...destination, maxDue }, limits);
       if (slice === undefined) return false;
       metrics.replayedDeliveries.inc(slice.replayed);

@@ -1,5 +1,5 @@
 /** Sends every delivery that the queue has ready, and has its result recorded. */
-import type { DeliveryQueue } from '../queue/delivery-queue.ts';
+import type { DeliveryQueue, RequestResult } from '../queue/delivery-queue.ts';
 import type { QueueEntry } from '../queue/destination-queue.ts';
 import type { Attempt, AttemptResult } from './attempt.ts';
 import type { ResultRecorder } from './result-recorder.ts';
@@ -16,7 +16,7 @@ export function startSender({ queue, attempt, recorder }: SenderDeps): void {
     // The process may have been stopped since the delivery was taken, and another one may have its lease.
     const isLeased = () => performance.now() < entry.leasedUntilMs;
     const result = await attempt(entry.delivery, isLeased);
-    queue.finishRequest(entry, outcomeOf(result));
+    queue.finishRequest(entry, requestResultOf(result));
     // Recorded under the current lease: the lease under which the attempt began may have ended.
     const { delivery } = entry;
     await recorder.record(
@@ -33,8 +33,8 @@ export function startSender({ queue, attempt, recorder }: SenderDeps): void {
   });
 }
 
-function outcomeOf(result: AttemptResult | undefined): 'succeeded' | 'failed' | 'not_sent' {
-  if (result?.state === 'delivered') return 'succeeded';
-  // Without a revision nothing was sent.
-  return result?.revision === undefined ? 'not_sent' : 'failed';
+/** Without a revision nothing was sent. */
+function requestResultOf(result: AttemptResult | undefined): RequestResult | undefined {
+  if (result?.revision === undefined) return undefined;
+  return { succeeded: result.state === 'delivered', revision: result.revision };
 }

@@ -13,6 +13,7 @@ import type { WebhookEventType } from '../events/webhook-event-type.ts';
 import { Claimer } from '../queue/claimer.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { LeaseRenewal, releaseLeases } from '../queue/leases.ts';
+import { startSharingBreakers } from '../queue/shared-breakers.ts';
 import type { WebhookDispatcherSettings } from '../settings.ts';
 import { findUnsettled } from '../store/deliveries.ts';
 import { createAttempt } from './attempt.ts';
@@ -79,6 +80,8 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
   startSender({ queue, attempt, recorder });
   const leaseRenewal = new LeaseRenewal({ pool, log, queue, leaseMs });
   const claimer = new Claimer({ pool, log, queue, leaseMs });
+  const { deadlineMs } = settings;
+  const breakers = startSharingBreakers({ pool, log, queue, leaseMs, deadlineMs });
 
   return {
     queue,
@@ -97,6 +100,7 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
       await egress.close();
       await queue.waitUntilEmpty(CLOSE_GRACE_MS);
       await recorder.close();
+      await breakers.close();
     },
   };
 }

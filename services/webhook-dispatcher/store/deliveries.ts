@@ -36,6 +36,8 @@ const claimDue = defineStatement<LeasedDelivery>(
      ) AS due
      WHERE (SELECT s.disabled_at FROM destination_states AS s
        WHERE s.destination_id = destination.id) IS NULL
+       AND (SELECT b.destination_id FROM open_breakers AS b
+       WHERE b.destination_id = destination.id) IS NULL
      LIMIT $5
    )
    UPDATE deliveries AS d

@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { LeasedDelivery } from './delivery.ts';
+import { DeliveryQueue } from './delivery-queue.ts';
+import type { QueueEntry } from './destination-queue.ts';
+
+const SLOW_MS = 1_000;
+
+let nowMs: number;
+let released: string[];
+let queue: DeliveryQueue;
+beforeEach(() => {
+  nowMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  released = [];
+  queue = new DeliveryQueue({
+    leaseMs: 60_000,
+    maxInFlight: 4,
+    maxInFlightPerDestination: 4,
+    onRefused: (deliveries) => void released.push(...deliveries.map(({ id }) => id)),
+  });
+});
+afterEach(() => vi.restoreAllMocks());
+
+const FAILED = { succeeded: false, revision: 1 };
+const SUCCEEDED = { succeeded: true, revision: 1 };
+
+const add = (destinationId: string, ...ids: string[]) =>
+  queue.add(
+    ids.map((id) => ({ id, destinationId, replays: 0 }) as LeasedDelivery),
+    nowMs,
+  );
+
+function takeAll(): QueueEntry[] {
+  const taken: QueueEntry[] = [];
+  for (let entry = queue.takeReady(nowMs); entry; entry = queue.takeReady(nowMs)) taken.push(entry);
+  return taken;
+}
+
+const idsOf = (entries: readonly QueueEntry[]) => entries.map(({ delivery }) => delivery.id);
+
+/** Ends the request of the one delivery that is ready, and its record. */
+function finishOne(result: typeof FAILED): void {
+  const [entry] = takeAll();
+  if (entry === undefined) throw new Error('no delivery is ready');
+  queue.finishRequest(entry, result);
+  queue.remove(entry, result.succeeded);
+}
+
+/** How many deliveries an intake may lease for the destination. */
+function placesOf(destinationId: string): number {
+  const capacity = queue.intakeCapacity();
+  let places = 0;
+  while (places < 100 && capacity.take(destinationId)) places += 1;
+  return places;
+}
+
+describe('the delivery queue', () => {
+  it('when a request becomes slow, gives back what waits for its destination', () => {
+    add('hanging', 'first', 'second', 'third');
+    expect(idsOf(takeAll())).toEqual(['first', 'second']);
+    nowMs = SLOW_MS;
+    queue.retryAll();
+    expect(released).toEqual(['third']);
+    expect([placesOf('hanging'), placesOf('other')]).toEqual([0, 3]);
+  });
+
+  it('when a slow request fails, opens the circuit breaker, and takes in nothing but a probe', () => {
+    add('hanging', 'first');
+    nowMs = SLOW_MS;
+    const [first] = takeAll();
+    nowMs += SLOW_MS;
+    if (first) queue.finishRequest(first, FAILED);
+    expect(queue.breakers.has('hanging')).toBe(true);
+    expect(placesOf('hanging')).toBe(0);
+    queue.breakers.addProbe('hanging', 'probe');
+    add('hanging', 'second', 'probe');
+    expect(released).toEqual(['second']);
+    queue.retryAll();
+    expect(idsOf(takeAll())).toEqual(['probe']);
+  });
+
+  it('when a circuit breaker opens, gives back what waits for a destination that was suspect before', () => {
+    add('hanging', 'first');
+    const [first] = takeAll();
+    nowMs = SLOW_MS;
+    queue.retryAll();
+    add('hanging', 'second', 'third');
+    expect(idsOf(takeAll())).toEqual(['second']);
+    if (first) queue.finishRequest(first, FAILED);
+    expect(released).toEqual(['third']);
+    expect(takeAll()).toEqual([]);
+  });
+
+  it('when the probe succeeds, closes the circuit breaker', () => {
+    queue.breakers.open('failing', 1);
+    queue.breakers.addProbe('failing', 'probe');
+    add('failing', 'probe');
+    finishOne(SUCCEEDED);
+    expect(queue.breakers.has('failing')).toBe(false);
+    expect(queue.breakers.takeChanges()).toEqual(new Map([['failing', { kind: 'closed' }]]));
+  });
+
+  it('when a request fails that is no probe, leaves the open circuit breaker as it is', () => {
+    add('failing', 'before');
+    const [before] = takeAll();
+    queue.breakers.open('failing', 1);
+    queue.breakers.takeChanges();
+    queue.breakers.addProbe('failing', 'probe');
+    if (before) queue.finishRequest(before, FAILED);
+    expect(queue.breakers.takeChanges()).toEqual(new Map());
+    add('failing', 'probe');
+    finishOne(FAILED);
+    const change = { kind: 'probe_failed', probeId: 'probe' };
+    expect(queue.breakers.takeChanges()).toEqual(new Map([['failing', change]]));
+  });
+
+  it('names to a claim the destinations that have deliveries here or a backlog, of thousands', () => {
+    for (const n of Array(1_000).keys()) {
+      add(`d${n}`, `d${n}`);
+      finishOne(SUCCEEDED);
+    }
+    add('d7', 'waiting');
+    queue.backlog.add(['d8', 'd9']);
+    queue.breakers.open('d9', 1);
+    const { byDestination, otherDestinations } = queue.claimCapacity();
+    expect([...byDestination]).toEqual([
+      ['d7', 11],
+      ['d8', 12],
+    ]);
+    expect(otherDestinations).toBe(3);
+  });
+
+  it('tries destinations at once that were set anew since their circuit breakers have opened', () => {
+    queue.breakers.open('old', 1);
+    queue.breakers.open('new', 1);
+    queue.breakers.takeChanges();
+    const recipients = ['old', 'new', 'other'].map((destinationId) => ({
+      destinationId,
+      revision: destinationId === 'old' ? 1 : 2,
+    }));
+    const request = new Map([['new', { kind: 'probe_requested', revision: 2 }]]);
+    queue.breakers.requestProbesOfNew(recipients);
+    expect(queue.breakers.takeChanges()).toEqual(request);
+    queue.breakers.requestProbesOfNew(recipients);
+    expect(queue.breakers.takeChanges()).toEqual(new Map());
+  });
+});

@@ -1,0 +1,113 @@
+/** The open circuit breakers as this process knows them: those of the database, and its own changes since. */
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import type { Recipient } from '../events/webhook-event-type.ts';
+import type { OpenBreaker } from '../store/breakers.ts';
+
+/** What is to be written of a destination's circuit breaker. */
+export type BreakerChange =
+  | { readonly kind: 'opened'; readonly revision: number }
+  | { readonly kind: 'probe_failed'; readonly probeId: string }
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'probe_requested'; readonly revision: number };
+
+export class OpenBreakers {
+  /** Signalled when a change is to be written. */
+  readonly changed = new WakeSignal();
+  #open = new Map<string, Pick<OpenBreaker, 'revision' | 'isProbed'>>();
+  /** The probes of this process: delivery ids, by destination id. */
+  readonly #probeIds = new Map<string, string>();
+  #changes = new Map<string, BreakerChange>();
+
+  /** Whether nothing but a probe may be sent to the destination. */
+  has(destinationId: string): boolean {
+    return this.#open.has(destinationId);
+  }
+
+  /** Whether the delivery is the probe of its destination. */
+  isProbe(destinationId: string, deliveryId: string): boolean {
+    return this.#probeIds.get(destinationId) === deliveryId;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** How many of the open ones are tried by a probe now. */
+  get probed(): number {
+    return [...this.#open.values()].filter(({ isProbed }) => isProbed).length;
+  }
+
+  /** Opens the circuit breaker at that revision of the destination. */
+  open(destinationId: string, revision: number): void {
+    this.#open.set(destinationId, { revision, isProbed: false });
+    this.#change(destinationId, { kind: 'opened', revision });
+  }
+
+  close(destinationId: string): void {
+    if (!this.#open.delete(destinationId)) return;
+    this.#probeIds.delete(destinationId);
+    this.#change(destinationId, { kind: 'closed' });
+  }
+
+  /** Keeps the circuit breaker open if the delivery was its probe: other failures are of requests from before. */
+  fail(destinationId: string, deliveryId: string): void {
+    if (!this.isProbe(destinationId, deliveryId)) return;
+    this.#probeIds.delete(destinationId);
+    this.#change(destinationId, { kind: 'probe_failed', probeId: deliveryId });
+  }
+
+  /** Has the destination tried at once, because its owner asks for it. */
+  requestProbe({ destinationId, revision }: Recipient): void {
+    const open = this.#open.get(destinationId);
+    if (open !== undefined) this.#open.set(destinationId, { ...open, revision });
+    // Another process may have opened the circuit breaker since they were read.
+    if (this.#changes.has(destinationId)) return;
+    this.#change(destinationId, { kind: 'probe_requested', revision });
+  }
+
+  /** Has those destinations tried at once that were set anew since their circuit breakers have opened. */
+  requestProbesOfNew(recipients: readonly Recipient[]): void {
+    for (const recipient of recipients) {
+      const open = this.#open.get(recipient.destinationId);
+      if (open !== undefined && open.revision < recipient.revision) this.requestProbe(recipient);
+    }
+  }
+
+  /** Adds a probe of this process. */
+  addProbe(destinationId: string, deliveryId: string): void {
+    this.#probeIds.set(destinationId, deliveryId);
+  }
+
+  takeChanges(): ReadonlyMap<string, BreakerChange> {
+    const changes = this.#changes;
+    this.#changes = new Map();
+    return changes;
+  }
+
+  /** Takes changes back that could not be written. */
+  restoreChanges(changes: ReadonlyMap<string, BreakerChange>): void {
+    this.#changes = new Map([...changes, ...this.#changes]);
+  }
+
+  /** Takes over what the database holds, and returns the destinations whose circuit breakers another process has closed. */
+  replace(stored: readonly OpenBreaker[]): string[] {
+    const open = new Map<string, Pick<OpenBreaker, 'revision' | 'isProbed'>>();
+    for (const breaker of stored) {
+      if (this.#changes.get(breaker.destinationId)?.kind !== 'closed') {
+        open.set(breaker.destinationId, breaker);
+      }
+    }
+    for (const [id, change] of this.#changes) {
+      if (change.kind === 'opened') open.set(id, { ...change, isProbed: false });
+    }
+    const closed = [...this.#open.keys()].filter((id) => !open.has(id));
+    for (const id of closed) this.#probeIds.delete(id);
+    this.#open = open;
+    return closed;
+  }
+
+  #change(destinationId: string, change: BreakerChange): void {
+    this.#changes.set(destinationId, change);
+    this.changed.signal();
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Shares the open circuit breakers of all replicas through the database, so that a destination that fails gets one
+ * request at a time, at intervals that grow from a second to two minutes, whatever the number of replicas, and also
+ * after a restart. A replica learns within POLL_MS what another one has found out.
+ */
+import type { Database } from '@creditlane/postgres/database';
+import { runQuery } from '@creditlane/postgres/statement';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import {
+  claimProbesQuery,
+  closeBreakersQuery,
+  failProbesQuery,
+  listBreakersQuery,
+  openBreakersQuery,
+  requestProbesQuery,
+} from '../store/breakers.ts';
+import type { DeliveryQueue } from './delivery-queue.ts';
+import type { BreakerChange } from './open-breakers.ts';
+
+export interface SharedBreakersOptions {
+  readonly pool: Database['pool'];
+  readonly log: Log;
+  readonly queue: DeliveryQueue;
+  readonly leaseMs: number;
+  /** How long an exchange with a receiver may take. */
+  readonly deadlineMs: number;
+}
+
+const POLL_MS = 1_000;
+/** While nothing is queued and no circuit breaker is known to be open. */
+const IDLE_POLL_MS = 5_000;
+/** For the signature and the record of a probe, beside its request. */
+const PROBE_MARGIN_MS = 10_000;
+
+/** `close` resolves once the last changes are written, and no more probes are claimed. */
+export function startSharingBreakers(options: SharedBreakersOptions): { close(): Promise<void> } {
+  const { log, queue } = options;
+  const stop = new AbortController();
+  const tryTo = async (step: (options: SharedBreakersOptions) => Promise<void>) => {
+    try {
+      await step(options);
+    } catch (err) {
+      log.warn({ err }, 'circuit breakers of webhook destinations cannot be shared');
+    }
+  };
+  const run = async () => {
+    while (!stop.signal.aborted) {
+      await tryTo(share);
+      const isIdle = queue.size === 0 && queue.breakers.size === 0;
+      await queue.breakers.changed.wait(isIdle ? IDLE_POLL_MS : POLL_MS, stop.signal);
+    }
+    await tryTo(writeChanges);
+  };
+  const running = run();
+  return {
+    close() {
+      stop.abort();
+      return running;
+    },
+  };
+}
+
+/** Writes the own changes, reads those of the others, and claims the probes that are due. */
+async function share(options: SharedBreakersOptions): Promise<void> {
+  const { pool, queue, leaseMs, deadlineMs } = options;
+  await writeChanges(options);
+  const stored = await runQuery(pool, listBreakersQuery());
+  queue.shareBreakers(stored);
+  if (queue.suspectsLeft === 0 || !stored.some(({ isDue }) => isDue)) return;
+  const leasedAtMs = performance.now();
+  const probeMs = deadlineMs + PROBE_MARGIN_MS;
+  const probes = await runQuery(pool, claimProbesQuery(queue.suspectsLeft, { probeMs, leaseMs }));
+  for (const { destinationId, id } of probes) queue.breakers.addProbe(destinationId, id);
+  queue.add(probes, leasedAtMs);
+}
+
+/** Each statement is a transaction of its own, so that replicas cannot deadlock. */
+async function writeChanges({ pool, queue }: SharedBreakersOptions): Promise<void> {
+  const changes = queue.breakers.takeChanges();
+  if (changes.size === 0) return;
+  try {
+    for (const query of queriesOf(changes)) await runQuery(pool, query);
+  } catch (err) {
+    queue.breakers.restoreChanges(changes);
+    throw err;
+  }
+  const closed = closedOf(changes);
+  if (closed.length > 0) queue.backlog.add(closed);
+}
+
+function* queriesOf(changes: ReadonlyMap<string, BreakerChange>) {
+  const opened = new Map<string, number>();
+  const failed = new Map<string, string>();
+  const requested = new Map<string, number>();
+  for (const [id, change] of changes) {
+    if (change.kind === 'opened') opened.set(id, change.revision);
+    if (change.kind === 'probe_failed') failed.set(id, change.probeId);
+    if (change.kind === 'probe_requested') requested.set(id, change.revision);
+  }
+  const closed = closedOf(changes);
+  if (opened.size > 0) yield openBreakersQuery(opened);
+  if (failed.size > 0) yield failProbesQuery(failed);
+  if (requested.size > 0) yield requestProbesQuery(requested);
+  if (closed.length > 0) yield closeBreakersQuery(closed);
+}
+
+function closedOf(changes: ReadonlyMap<string, BreakerChange>): string[] {
+  return [...changes].filter(([, { kind }]) => kind === 'closed').map(([id]) => id);
+}

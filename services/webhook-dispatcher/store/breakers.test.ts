@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { type Query, runQuery } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createTestFixture, type TestFixture, upTo } from '../test-fixture.ts';
+import {
+  claimProbesQuery,
+  closeBreakersQuery,
+  failProbesQuery,
+  listBreakersQuery,
+  openBreakersQuery,
+  requestProbesQuery,
+} from './breakers.ts';
+import { claimDueQuery } from './deliveries.ts';
+
+let fixture: TestFixture;
+let destinationId: string;
+beforeAll(async () => {
+  fixture = await createTestFixture();
+  await (await fixture.start()).close();
+});
+beforeEach(async () => {
+  await fixture.sql.query('TRUNCATE open_breakers, deliveries');
+  destinationId = randomUUID();
+});
+afterAll(() => fixture?.close());
+
+const PROBE_ID = randomUUID();
+
+/** Inserts an open breaker whose probe is due, or under way. */
+const insertOpen = ({ failures = 0, probeId = null as string | null } = {}) =>
+  fixture.sql.query(`INSERT INTO open_breakers VALUES ($1, 1, $2, now(), $3)`, [
+    destinationId,
+    failures,
+    probeId,
+  ]);
+
+async function insertDue(leased = false): Promise<void> {
+  const eventId = randomUUID();
+  await fixture.sql.query(
+    `INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
+     VALUES ($1, 'applicationBooked', gen_random_uuid(), '{}', now())`,
+    [eventId],
+  );
+  await fixture.sql.query(
+    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased, fence,
+       next_attempt_at)
+     VALUES (gen_random_uuid(), $1, $2, gen_random_uuid(), 1, 'due', $3::int = 1, 0,
+       now() + $3::int * interval '1 hour')`,
+    [eventId, destinationId, Number(leased)],
+  );
+}
+
+const claimProbes = (limit = 10) =>
+  runQuery(fixture.sql, claimProbesQuery(limit, { probeMs: 60_000, leaseMs: 60_000 }));
+
+/** The breaker after the query, with the time until its next probe. */
+function breakerAfter(query: Query<unknown>) {
+  return inTransaction(fixture.sql, async (tx) => {
+    await runQuery(tx, query);
+    const { rows } = await tx.query(
+      `SELECT extract(epoch FROM probe_at - now())::float8 AS "pauseS", failures, revision,
+         probe_id AS "probeId" FROM open_breakers`,
+    );
+    return rows[0];
+  });
+}
+
+describe('an open circuit breaker', () => {
+  it.each([
+    [0, 2],
+    [3, 16],
+    [6, 120],
+    [5_000, 120],
+  ])(
+    'whose probe fails after %i others stays open for %i seconds, ±20 %%',
+    async (failures, seconds) => {
+      await insertOpen({ failures, probeId: PROBE_ID });
+      const after = await breakerAfter(failProbesQuery(new Map([[destinationId, PROBE_ID]])));
+      expect(after).toMatchObject({ failures: failures + 1, probeId: null });
+      expect(after.pauseS).toBeGreaterThanOrEqual(0.8 * seconds);
+      expect(after.pauseS).toBeLessThanOrEqual(1.2 * seconds);
+    },
+  );
+
+  it('when another probe has taken the place of the one that failed, stays as it is', async () => {
+    await insertOpen({ probeId: randomUUID() });
+    const after = await breakerAfter(failProbesQuery(new Map([[destinationId, PROBE_ID]])));
+    expect(after.failures).toBe(0);
+  });
+
+  it('when another process opens it, stays as it is', async () => {
+    await insertOpen({ failures: 7 });
+    const after = await breakerAfter(openBreakersQuery(new Map([[destinationId, 1]])));
+    expect(after.failures).toBe(7);
+  });
+
+  it('when its owner asks for it, is tried at once, at the later revision', async () => {
+    await insertOpen({ failures: 7 });
+    await fixture.sql.query(`UPDATE open_breakers SET probe_at = now() + interval '1 hour'`);
+    const after = await breakerAfter(requestProbesQuery(new Map([[destinationId, 2]])));
+    expect(after).toEqual({ failures: 0, pauseS: 0, probeId: null, revision: 2 });
+  });
+
+  it('whose probe is due is tried by one of many replicas, by one delivery', async () => {
+    await insertOpen();
+    await insertDue();
+    await insertDue();
+    const claimed = (await Promise.all(upTo(8).map(() => claimProbes()))).flat();
+    expect(claimed).toEqual([expect.objectContaining({ destinationId, fence: 1, attempts: 0 })]);
+    expect(await runQuery(fixture.sql, listBreakersQuery())).toEqual([
+      { destinationId, revision: 1, isDue: false, isProbed: true },
+    ]);
+  });
+
+  it('is not tried while nothing is due to its destination, while it is too early, or without a slot', async () => {
+    await insertOpen();
+    await insertDue(true);
+    expect(await claimProbes()).toEqual([]);
+    await insertDue();
+    expect(await claimProbes(0)).toEqual([]);
+    await fixture.sql.query(`UPDATE open_breakers SET probe_at = now() + interval '1 hour'`);
+    expect(await claimProbes()).toEqual([]);
+  });
+
+  it('keeps the deliveries to its destination from being claimed until it is closed', async () => {
+    await insertOpen();
+    await insertDue();
+    const claim = () => {
+      const request = { capacities: new Map(), otherCapacity: 1, limit: 10, leaseMs: 60_000 };
+      const after = '00000000-0000-0000-0000-000000000000';
+      return runQuery(fixture.sql, claimDueQuery({ after, ...request }));
+    };
+    expect(await claim()).toEqual([]);
+    await runQuery(fixture.sql, closeBreakersQuery([destinationId, randomUUID()]));
+    expect(await claim()).toHaveLength(1);
+  });
+});

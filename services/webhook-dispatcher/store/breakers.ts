@@ -1,0 +1,145 @@
+/** The SQL of open circuit breakers: a row for each destination that fails, which all replicas share. */
+import { definePurge } from '@creditlane/postgres/retention';
+import { defineStatement, type Query } from '@creditlane/postgres/statement';
+import type { LeasedDelivery } from '../queue/delivery.ts';
+
+/** The pause before a probe doubles with each probe that fails, from the first to the longest, ±20 %. */
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 120_000;
+
+/** An open circuit breaker, of the latest revision of the destination at which it has failed. */
+export interface OpenBreaker {
+  readonly destinationId: string;
+  readonly revision: number;
+  /** Whether the next probe is due. */
+  readonly isDue: boolean;
+  /** Whether a probe is under way, of this process or another. */
+  readonly isProbed: boolean;
+}
+
+const selectOpen = defineStatement<OpenBreaker>(
+  'breakers_list',
+  `SELECT destination_id AS "destinationId", revision, probe_at <= now() AS "isDue",
+     probe_id IS NOT NULL AS "isProbed"
+   FROM open_breakers`,
+);
+
+export function listBreakersQuery(): Query<OpenBreaker[]> {
+  return selectOpen.query([]);
+}
+
+const insertOpen = defineStatement(
+  'breakers_open',
+  `INSERT INTO open_breakers (destination_id, revision, failures, probe_at)
+   SELECT id, revision, 0, now() + $3 * (0.8 + 0.4 * random()) * interval '1 ms'
+   FROM unnest($1::uuid[], $2::int[]) AS b (id, revision) ORDER BY id
+   ON CONFLICT DO NOTHING`,
+);
+
+/** Opens the circuit breakers of destinations, given with their revisions; one that is open stays as it is. */
+export function openBreakersQuery(revisions: ReadonlyMap<string, number>): Query<unknown> {
+  return insertOpen.query([[...revisions.keys()], [...revisions.values()], FIRST_PAUSE_MS]);
+}
+
+// Replicas lock the rows in one order, here and below, so that they cannot deadlock. 2 to the power of more than
+// 1,023 would be an error.
+const updateFailed = defineStatement(
+  'breakers_probe_failed',
+  `WITH failed AS MATERIALIZED (
+     SELECT b.destination_id FROM open_breakers AS b
+     JOIN unnest($1::uuid[], $2::uuid[]) AS f (destination_id, probe_id) USING (destination_id, probe_id)
+     ORDER BY b.destination_id FOR UPDATE OF b
+   )
+   UPDATE open_breakers AS b
+   SET failures = b.failures + 1, probe_id = NULL,
+     probe_at = now() + least($4, $3 * 2 ^ least(b.failures + 1, 30)) * (0.8 + 0.4 * random())
+       * interval '1 ms'
+   FROM failed WHERE b.destination_id = failed.destination_id`,
+);
+
+/** Keeps circuit breakers open after the probes, given by destination, have failed: each pause is twice the last. */
+export function failProbesQuery(probeIds: ReadonlyMap<string, string>): Query<unknown> {
+  const values = [[...probeIds.keys()], [...probeIds.values()]];
+  return updateFailed.query([...values, FIRST_PAUSE_MS, MAX_PAUSE_MS]);
+}
+
+const deleteOpen = defineStatement(
+  'breakers_close',
+  `DELETE FROM open_breakers WHERE destination_id IN (
+     SELECT destination_id FROM open_breakers WHERE destination_id = ANY ($1::uuid[])
+     ORDER BY destination_id FOR UPDATE
+   )`,
+);
+
+export function closeBreakersQuery(destinationIds: readonly string[]): Query<unknown> {
+  return deleteOpen.query([destinationIds]);
+}
+
+const updateRequested = defineStatement(
+  'breakers_request_probe',
+  `WITH requested AS MATERIALIZED (
+     SELECT b.destination_id, r.revision FROM open_breakers AS b
+     JOIN unnest($1::uuid[], $2::int[]) AS r (destination_id, revision) USING (destination_id)
+     ORDER BY b.destination_id FOR UPDATE OF b
+   )
+   UPDATE open_breakers AS b
+   SET revision = greatest(b.revision, requested.revision), failures = 0,
+     probe_at = CASE WHEN b.probe_id IS NULL THEN now() ELSE b.probe_at END
+   FROM requested WHERE b.destination_id = requested.destination_id`,
+);
+
+/** Makes the next probes due now, or soon after those that are under way, of destinations given with their revisions. */
+export function requestProbesQuery(revisions: ReadonlyMap<string, number>): Query<unknown> {
+  return updateRequested.query([[...revisions.keys()], [...revisions.values()]]);
+}
+
+// A destination without a due delivery is left out: nothing could be sent to it. SKIP LOCKED and the new probe_at
+// give each probe to one replica.
+const claimProbes = defineStatement<LeasedDelivery>(
+  'breakers_claim_probes',
+  `WITH breaker AS MATERIALIZED (
+     SELECT b.destination_id FROM open_breakers AS b
+     WHERE b.probe_at <= now()
+       AND EXISTS (SELECT FROM deliveries AS d WHERE d.state = 'due'
+         AND d.destination_id = b.destination_id AND d.next_attempt_at <= now())
+       AND (SELECT s.disabled_at FROM destination_states AS s
+         WHERE s.destination_id = b.destination_id) IS NULL
+     ORDER BY b.probe_at LIMIT $1 FOR UPDATE OF b SKIP LOCKED
+   ), picked AS MATERIALIZED (
+     SELECT breaker.destination_id, due.id
+     FROM breaker CROSS JOIN LATERAL (
+       SELECT d.id FROM deliveries AS d
+       WHERE d.state = 'due' AND d.destination_id = breaker.destination_id
+         AND d.next_attempt_at <= now()
+       ORDER BY d.next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED
+     ) AS due
+   ), probed AS (
+     UPDATE open_breakers AS b SET probe_id = picked.id, probe_at = now() + $2 * interval '1 ms'
+     FROM picked WHERE b.destination_id = picked.destination_id
+   )
+   UPDATE deliveries AS d
+   SET leased = true, fence = d.fence + 1, next_attempt_at = now() + $3 * interval '1 ms'
+   FROM picked, messages AS m
+   WHERE d.id = picked.id AND m.event_id = d.event_id
+   RETURNING d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
+     d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
+     m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
+);
+
+/**
+ * Leases a delivery as the probe of each open circuit breaker whose probe is due, `limit` at most. No other process
+ * tries these destinations for `probeMs`, or until the probe has failed.
+ */
+export function claimProbesQuery(
+  limit: number,
+  { probeMs, leaseMs }: { readonly probeMs: number; readonly leaseMs: number },
+): Query<LeasedDelivery[]> {
+  return claimProbes.query([limit, probeMs, leaseMs]);
+}
+
+/** A destination that nothing was due to for a day is sent to as a new one. */
+export const purgeBreakers = definePurge(
+  'breakers_purge',
+  `DELETE FROM open_breakers WHERE ctid = ANY (ARRAY(
+     SELECT ctid FROM open_breakers WHERE probe_at < now() - interval '1 day' LIMIT 1000))`,
+);
