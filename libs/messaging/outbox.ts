@@ -14,7 +14,10 @@ import {
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { newId } from '@creditlane/runtime/ids';
 
-/** All events of a key are in one shard, and one relay at a time publishes a shard. */
+/**
+ * All events of a key are in one shard, and one relay at a time publishes a shard. An outbox begins with this many;
+ * once `raiseShards` has raised the number, the database assigns events to shards.
+ */
 export const OUTBOX_SHARDS = 4;
 
 /** The SQL statements of a migration that creates the outbox. */

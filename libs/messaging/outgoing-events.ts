@@ -5,7 +5,7 @@ import type { EventType, Topic } from '@creditlane/events/topics';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
-import type { PartitionRetries } from './partition-retries.ts';
+import type { PartitionRetries } from './partitions/partition-retries.ts';
 
 export interface OutboxRow {
   id: number;

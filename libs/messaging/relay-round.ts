@@ -16,7 +16,7 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { endSpansAfter } from '@creditlane/runtime/telemetry/tracing';
 import { encode, type OutboxRow } from './outgoing-events.ts';
-import { PartitionRetries } from './partition-retries.ts';
+import { PartitionRetries } from './partitions/partition-retries.ts';
 import type { Lease, ShardLeases } from './shard-leases.ts';
 
 /** How many events of one shard a round publishes at most. */

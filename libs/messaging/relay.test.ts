@@ -225,7 +225,7 @@ async function disconnectAll(): Promise<void> {
   await client.connect();
   await client.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+     WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()`,
   );
   await client.end();
 }

@@ -126,4 +126,7 @@ function measureLeases(shardLeases: ShardLeases, source: string, metrics: Metric
   metrics.gauge('outbox_shards_held', help, ['source'], (gauge) => {
     gauge.set({ source }, shardLeases.held().length);
   });
+  metrics.gauge('outbox_shards', 'Shards of the outbox.', ['source'], (gauge) => {
+    gauge.set({ source }, shardLeases.shards);
+  });
 }

@@ -54,13 +54,12 @@ const takeLeases = defineStatement<LeaseRow>(
    FROM outbox_lease AS lease LEFT JOIN taken ON taken.shard = lease.shard ORDER BY lease.shard`,
 );
 
+/** Releases the holder's shards ($1) that are in the list ($2), or all. */
 const releaseLeases = defineStatement(
   'outbox_lease_release',
   `UPDATE outbox_lease SET holder = NULL, expires_at = '-infinity'
-   WHERE holder = $1 AND shard = ANY ($2::smallint[])`,
+   WHERE holder = $1 AND shard = ANY (coalesce($2::smallint[], ARRAY[shard]))`,
 );
-
-const ALL_SHARDS = Array.from({ length: OUTBOX_SHARDS }, (_, shard) => shard);
 
 /** The other relays of the outbox. */
 export interface OtherRelays {
@@ -79,6 +78,8 @@ export class ShardLeases {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #leases: Lease[] = [];
+  /** Of the outbox; `raiseShards` raises it while relays run. */
+  #shards = OUTBOX_SHARDS;
   #validUntilMs = 0;
   /** Shards that no round uses any more; the next renewal releases them. */
   #handedOver: number[] = [];
@@ -102,9 +103,14 @@ export class ShardLeases {
     return performance.now() < this.#validUntilMs ? this.#leases : [];
   }
 
+  /** The number of the outbox's shards. */
+  get shards(): number {
+    return this.#shards;
+  }
+
   /** Whether this relay holds every shard of the outbox. */
   holdsAll(): boolean {
-    return this.held().length === OUTBOX_SHARDS;
+    return this.held().length === this.#shards;
   }
 
   /** Makes `held` empty until the next renewal has read which leases this relay still has. */
@@ -127,14 +133,14 @@ export class ShardLeases {
     await this.#running;
     this.#leases = [];
     try {
-      await releaseLeases.run(this.#pool, [this.#holder, ALL_SHARDS]);
+      await releaseLeases.run(this.#pool, [this.#holder, null]);
     } catch (err) {
       this.#log.warn({ err }, 'outbox leases were not released; they expire by themselves');
     }
   }
 
   #share(): number {
-    return Math.ceil(OUTBOX_SHARDS / (1 + this.#others.count(LEASE_MS)));
+    return Math.ceil(this.#shards / (1 + this.#others.count(LEASE_MS)));
   }
 
   async #run(): Promise<void> {
@@ -170,6 +176,7 @@ export class ShardLeases {
       ]);
       // A shard handed over meanwhile was renewed, so that it is in use again until the next `handOverSurplus`.
       this.#handedOver = [];
+      this.#shards = rows.length;
       this.#leases = rows.flatMap(({ shard, fence }) => (fence === null ? [] : [{ shard, fence }]));
       this.#validUntilMs = requestedMs + LEASE_MS;
       this.#see(rows.filter(({ fence }) => fence === null));

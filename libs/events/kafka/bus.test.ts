@@ -4,6 +4,7 @@ import { describeEventBusContract } from '../event-bus-contract-tests.ts';
 import type { EventMessage } from '../message.ts';
 import type { Topic } from '../topics.ts';
 import { ensureTopics, TopicMismatchError } from './ensure-topics.ts';
+import { raisePartitions } from './raise-partitions.ts';
 import { describeWithKafka, openTestKafka } from './test-kafka.ts';
 import { createTestBus } from './test-kafka-bus.ts';
 
@@ -75,5 +76,63 @@ describeWithKafka(kafka, 'with Kafka', (kafka) => {
     const refused = ensure(4, 120_000);
     await expect(refused).rejects.toThrow(TopicMismatchError);
     await expect(refused).rejects.toThrow('has 2 partitions and is declared with 4');
+  });
+
+  test('partitions are raised once everything is handled, and each key keeps its order', async () => {
+    const config = await kafka.makeConfig(2);
+    const bus = createTestBus(config, { metadataMaxAgeMs: 300 });
+    const keys = Array.from({ length: 40 }, (_, index) => `${index}`);
+    const publish = (text: string) =>
+      bus.publish(keys.map((key) => ({ ...message(key, 0), value: Buffer.from(text) })));
+    const handled = new Map(keys.map((key) => [key, [] as string[]]));
+    await bus.subscribe({
+      group: 'webhook-dispatcher',
+      topics: [TOPIC],
+      handle: async (batch) => {
+        for (const { key, value } of batch) handled.get(key)?.push(Buffer.from(value).toString());
+      },
+    });
+    const raise = (within: number) => {
+      const waits = { handledWithinMs: within, metadataMaxAgeMs: 300 };
+      return raisePartitions({ config, log: silentLog, topic: TOPIC, partitions: 6, ...waits });
+    };
+    await publish('first');
+    await vi.waitUntil(() => [...handled.values()].every(({ length }) => length === 1), WITHIN);
+    await raise(15_000);
+    await publish('second');
+    await vi.waitUntil(() => [...handled.values()].every(({ length }) => length === 2), WITHIN);
+    expect(new Set([...handled.values()].map((texts) => texts.join()))).toEqual(
+      new Set(['first,second']),
+    );
+    await expect(raise(15_000)).rejects.toThrow('has 6 partitions already');
+    await bus.close();
+  });
+
+  test('partitions are not raised while a group has messages to handle', async () => {
+    const config = await kafka.makeConfig(2);
+    const bus = createTestBus(config);
+    let handled = 0;
+    const subscription = await bus.subscribe({
+      group: 'webhook-dispatcher',
+      topics: [TOPIC],
+      handle: async (batch) => {
+        handled += batch.length;
+      },
+    });
+    await bus.publish([message('a', 1)]);
+    await vi.waitUntil(() => handled === 1, WITHIN);
+    const handledMs = performance.now();
+    await vi.waitUntil(() => subscription.handledUntilMs() >= handledMs, WITHIN);
+    subscription.pause();
+    await bus.publish([message('a', 1)]);
+    const raising = raisePartitions({
+      config,
+      log: silentLog,
+      topic: TOPIC,
+      partitions: 4,
+      handledWithinMs: 500,
+    });
+    await expect(raising).rejects.toThrow('is not handled yet by: ');
+    await bus.close();
   });
 });

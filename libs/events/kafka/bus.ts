@@ -10,7 +10,7 @@ import {
 } from '../bus.ts';
 import type { KafkaConfig } from '../kafka-config.ts';
 import { measureLag } from '../lag-gauge.ts';
-import { createClient } from './client.ts';
+import { createClient, METADATA_MAX_AGE_MS } from './client.ts';
 import { KafkaConsumer } from './consumer.ts';
 import { GroupLag } from './group-lag.ts';
 import { KafkaPublisher } from './publisher.ts';
@@ -29,6 +29,8 @@ export interface KafkaBusOptions {
   lagEveryMs?: number;
   /** The time limit of a publish; see PUBLISH_TIMEOUT_MS. */
   publishTimeoutMs?: number;
+  /** See METADATA_MAX_AGE_MS. */
+  metadataMaxAgeMs?: number;
 }
 
 export interface KafkaBus extends EventBus {
@@ -47,13 +49,15 @@ export interface KafkaBus extends EventBus {
 export function createKafkaBus(options: KafkaBusOptions): KafkaBus {
   const { config, log, metrics, onCrash, sessionTimeoutMs = 6_000, lagEveryMs = 5_000 } = options;
   const { publishTimeoutMs = PUBLISH_TIMEOUT_MS } = options;
+  const { metadataMaxAgeMs = METADATA_MAX_AGE_MS } = options;
   const { prefix } = config;
   const client = createClient(config, log);
-  const publisher = new KafkaPublisher(
-    (connect) => createClient(config, log, connect),
+  const publisher = new KafkaPublisher({
+    createClient: (connect) => createClient(config, log, connect),
     prefix,
-    publishTimeoutMs,
-  );
+    timeoutMs: publishTimeoutMs,
+    metadataMaxAgeMs,
+  });
   const open = new Map<Subscription, { group: string; consumer: KafkaConsumer }>();
   let closed = false;
 
@@ -64,6 +68,7 @@ export function createKafkaBus(options: KafkaBusOptions): KafkaBus {
       client,
       prefix,
       sessionTimeoutMs,
+      metadataMaxAgeMs,
       log,
       onCrash,
     });

@@ -15,6 +15,12 @@ export const CLIENT_RETRY = {
   retries: 5,
 };
 
+/**
+ * How long a client knows the partitions of a topic without asking again. Consumers begin with the partitions that
+ * `raisePartitions` adds, and producers use them, within this time.
+ */
+export const METADATA_MAX_AGE_MS = 10_000;
+
 /** Creates a client that is not connected yet. `socketFactory` replaces the connections of kafkajs. */
 export function createClient(config: KafkaConfig, log: Log, socketFactory?: ISocketFactory): Kafka {
   return new Kafka({

@@ -33,6 +33,7 @@ export interface KafkaConsumerOptions extends SubscribeOptions {
   prefix: string;
   /** The cluster takes a member without a heartbeat for this long as dead and reassigns its partitions. */
   sessionTimeoutMs: number;
+  metadataMaxAgeMs: number;
   log: Log;
   /** Called when consuming has ended with an error that no retry can mend. */
   onCrash(error: Error): void;
@@ -113,7 +114,8 @@ export class KafkaConsumer {
 
   /** Joins the group and consumes until an error or `close`. Each try has a consumer without old state. */
   async #consume(): Promise<{ error?: unknown; joined: boolean }> {
-    const { client, group, topics, prefix, sessionTimeoutMs, log } = this.#options;
+    const { client, group, topics, prefix, sessionTimeoutMs, metadataMaxAgeMs, log } =
+      this.#options;
     const heartbeatMs = Math.floor(sessionTimeoutMs / 4);
     const { signal: stop } = this.#stop;
     const member = new GroupMember({ queue: this.#queue, prefix, heartbeatMs, stop });
@@ -122,6 +124,7 @@ export class KafkaConsumer {
       sessionTimeout: sessionTimeoutMs,
       rebalanceTimeout: REBALANCE_TIMEOUT_MS,
       heartbeatInterval: heartbeatMs,
+      metadataMaxAge: metadataMaxAgeMs,
       maxBytes: MAX_FETCH_BYTES,
       maxBytesPerPartition: MAX_PARTITION_BYTES,
       maxWaitTimeInMs: IDLE_FETCH_MS,

@@ -10,7 +10,7 @@ import { createClient, isRetriable, KafkaError } from './client.ts';
 const KNOWN_WITHIN_MS = 15_000;
 const POLL_MS = 100;
 
-/** A topic exists with other partitions or replicas than declared. */
+/** A topic exists with fewer partitions or other replicas than declared. */
 export class TopicMismatchError extends Error {
   override name = 'TopicMismatchError';
   readonly loggable = true;
@@ -27,8 +27,9 @@ type Wanted = Required<ITopicConfig>;
 
 /**
  * Creates missing topics and sets the retention and limits of existing ones. Throws
- * `TopicMismatchError` when one has other partitions or replicas than declared: more partitions would
- * send a key's next events elsewhere and so out of order, and replicas are for an operator to move.
+ * `TopicMismatchError` when one has fewer partitions or other replicas than declared: more partitions would
+ * send a key's next events elsewhere and so out of order, which only `raisePartitions` prevents, and replicas are for
+ * an operator to move. An operator may have raised the partitions above the declared number.
  */
 export async function ensureTopics(options: EnsureTopicsOptions): Promise<void> {
   const { config, log, topics = TOPICS } = options;
@@ -101,7 +102,7 @@ async function verify(admin: Admin, wanted: Wanted[]): Promise<void> {
     const partitions = topics.find(({ name }) => name === topic)?.partitions ?? [];
     const replicas = new Set(partitions.map((partition) => partition.replicas.length));
     return [
-      ...(partitions.length === numPartitions
+      ...(partitions.length >= numPartitions
         ? []
         : [`${topic} has ${partitions.length} partitions and is declared with ${numPartitions}`]),
       ...(replicas.size === 1 && replicas.has(replicationFactor)

@@ -36,6 +36,7 @@ async function levelsWith(error: object, refusals: number): Promise<string[]> {
     topics: ['creditlane.applications.v1'],
     prefix: '',
     sessionTimeoutMs: 6_000,
+    metadataMaxAgeMs: 10_000,
     handle: async () => undefined,
     log: createLog('test', { level: 'debug', destination: { write } }),
     onCrash: (error) => expect.unreachable(error.message),

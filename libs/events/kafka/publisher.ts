@@ -20,10 +20,17 @@ interface OpenProducer {
   connections: ProducerConnections;
 }
 
+export interface KafkaPublisherOptions {
+  /** Returns a client whose connections are made by the given socket factory. */
+  createClient(connect: ISocketFactory): Kafka;
+  prefix: string;
+  /** The time limit of a publish. */
+  timeoutMs: number;
+  metadataMaxAgeMs: number;
+}
+
 export class KafkaPublisher {
-  readonly #createClient: (connect: ISocketFactory) => Kafka;
-  readonly #prefix: string;
-  readonly #timeoutMs: number;
+  readonly #options: KafkaPublisherOptions;
   #open: OpenProducer | undefined;
   readonly #underWay = new Set<Promise<void>>();
   readonly #partitions: KeyPartitions;
@@ -33,12 +40,9 @@ export class KafkaPublisher {
   /** Whether the last publish got no answer in time: the next one finds out which partitions are the reason. */
   #triesEach = false;
 
-  /** `createClient` returns a client whose connections are made by the given socket factory. */
-  constructor(createClient: (connect: ISocketFactory) => Kafka, prefix: string, timeoutMs: number) {
-    this.#createClient = createClient;
-    this.#prefix = prefix;
-    this.#timeoutMs = timeoutMs;
-    this.#partitions = new KeyPartitions(prefix);
+  constructor(options: KafkaPublisherOptions) {
+    this.#options = options;
+    this.#partitions = new KeyPartitions(options.prefix);
   }
 
   /** Whether the last publish that has ended failed. */
@@ -76,7 +80,7 @@ export class KafkaPublisher {
   }
 
   async #publish(messages: EventMessage[]): Promise<void> {
-    const deadlineMs = performance.now() + this.#timeoutMs;
+    const deadlineMs = performance.now() + this.#options.timeoutMs;
     const alone = this.#toSendAlone(messages);
     const others = alone.length === 0 ? messages : messages.filter((it) => !isIn(alone, it));
     const outcomes = await Promise.all([
@@ -112,7 +116,7 @@ export class KafkaPublisher {
       // be the cause of the failure.
       if (this.#open === open) this.#open = undefined;
       abandon(open);
-      this.#triesEach = performance.now() > deadlineMs - this.#timeoutMs / 2;
+      this.#triesEach = performance.now() > deadlineMs - this.#options.timeoutMs / 2;
       const groups = this.#triesEach ? undefined : this.#partitions.split(messages);
       if (groups === undefined) throw this.#failed(cause);
       return await this.#publishEach(groups, deadlineMs);
@@ -158,7 +162,8 @@ export class KafkaPublisher {
   }
 
   #before<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
-    const makeError = () => new KafkaError(`no answer within ${this.#timeoutMs} ms`, undefined);
+    const makeError = () =>
+      new KafkaError(`no answer within ${this.#options.timeoutMs} ms`, undefined);
     return withTimeLimit(work, {
       limitMs: Math.max(0, deadlineMs - performance.now()),
       makeError,
@@ -178,8 +183,9 @@ export class KafkaPublisher {
 
   #connect(): OpenProducer {
     const connections = new ProducerConnections();
-    const producer = this.#createClient(connections.connect).producer({
+    const producer = this.#options.createClient(connections.connect).producer({
       allowAutoTopicCreation: false,
+      metadataMaxAge: this.#options.metadataMaxAgeMs,
       createPartitioner: this.#partitions.createPartitioner,
       // No retries by kafkajs: its retry loses messages whose partition has moved to a broker that has
       // already answered for other messages. The caller repeats a failed publish as a whole.
@@ -194,7 +200,7 @@ export class KafkaPublisher {
       acks: ACKS_FROM_ALL,
       timeout: ACKS_WITHIN_MS,
       topicMessages: [...topics].map(([topic, ofTopic]) => ({
-        topic: this.#prefix + topic,
+        topic: this.#options.prefix + topic,
         messages: ofTopic.map(({ key, headers, value }) => ({
           key,
           headers,

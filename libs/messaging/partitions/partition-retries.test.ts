@@ -9,9 +9,9 @@ import { decodeEvent } from '@creditlane/events/topics';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { appendToOutbox } from './outbox.ts';
-import { type Relay, startRelay } from './relay.ts';
-import { openMessagingTestDatabase } from './test-messaging-database.ts';
+import { appendToOutbox } from '../outbox.ts';
+import { type Relay, startRelay } from '../relay.ts';
+import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 
 const TOPIC = 'creditlane.decisions.v1';
 const WITHIN = { timeout: 15_000 };

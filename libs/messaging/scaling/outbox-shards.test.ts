@@ -1,0 +1,169 @@
+// The number of shards is raised while relays publish, and publishing is held while partitions are raised.
+import { createInProcessBus } from '@creditlane/events/in-process-bus';
+import { decodeEvent } from '@creditlane/events/topics';
+import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import { silentLog } from '@creditlane/runtime/test-log';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { appendToOutbox } from '../outbox.ts';
+import { redriveOutbox } from '../outbox-redrive.ts';
+import { type Relay, startRelay } from '../relay.ts';
+import { openMessagingTestDatabase } from '../test-messaging-database.ts';
+import { OUTBOX_COMMANDS } from './outbox-commands.ts';
+import { raiseShards } from './outbox-shards.ts';
+import { HoldLostError, holdPublishing } from './publishing-hold.ts';
+
+const TOPIC = 'creditlane.decisions.v1';
+const KEYS = Array.from({ length: 12 }, (_, index) => `key \\ ${index}`);
+
+let db: OpenTestDatabase;
+let relays: Relay[];
+/** The sequences handled of each key, without repeated ones, as the inbox drops them. */
+let handled: Map<string, Set<number>>;
+let bus: ReturnType<typeof createInProcessBus>;
+
+beforeEach(async () => {
+  db = await openMessagingTestDatabase('shards');
+  relays = [];
+  handled = new Map(KEYS.map((key) => [key, new Set<number>()]));
+  bus = createInProcessBus({ consumers: { [TOPIC]: ['consumer'] } });
+  const handle: Parameters<typeof bus.subscribe>[0]['handle'] = async (batch) => {
+    for (const message of batch) {
+      const { sequence } = decodeEvent(message).event as { sequence: bigint };
+      handled.get(message.key)?.add(Number(sequence));
+    }
+  };
+  await bus.subscribe({ group: 'consumer', topics: [TOPIC], handle });
+});
+afterEach(async () => {
+  await Promise.all(relays.map((relay) => relay.close()));
+  await bus.close();
+  await db.close();
+});
+
+function startOne(): Relay {
+  const { pool, reserved, metrics } = db;
+  const database = { pool, reserved };
+  const relay = startRelay({ database, bus, source: 's', log: silentLog, metrics });
+  relays.push(relay);
+  return relay;
+}
+
+/** Writes the next event of every key. */
+async function append(sequence: number): Promise<void> {
+  const type = 'creditlane.decisions.v1.DecisionRecorded' as const;
+  const events = KEYS.map((key) => {
+    return { topic: TOPIC, key, type, payload: { applicationId: key, sequence } } as const;
+  });
+  await appendToOutbox(db.pool, events);
+  for (const relay of relays) relay.wake();
+}
+
+function expectAllInOrder(upTo: number): void {
+  const inOrder = Array.from({ length: upTo }, (_, index) => index + 1);
+  for (const sequences of handled.values()) expect([...sequences]).toEqual(inOrder);
+}
+
+/** How many shards the waiting events of one key are in, at most. */
+async function shardsOfAKey(): Promise<number> {
+  const { rows } = await db.pool.query<{ most: number }>(
+    `SELECT max(shards)::int AS most FROM (SELECT count(DISTINCT shard) AS shards FROM outbox
+       WHERE published_at IS NULL GROUP BY key) AS keys`,
+  );
+  return rows[0]?.most ?? 0;
+}
+
+async function shardsHeld(): Promise<number> {
+  const { rows } = await db.pool.query<{ held: number }>(
+    'SELECT count(*)::int AS held FROM outbox_lease WHERE holder IS NOT NULL',
+  );
+  return rows[0]?.held ?? 0;
+}
+
+const raiseTo = (to: string) =>
+  OUTBOX_COMMANDS['raise-shards']?.run(
+    { settings: {}, database: db, print: () => undefined },
+    { to },
+  );
+
+test('while shards are raised, relays publish the events of each key in order', async () => {
+  const first = startOne();
+  startOne();
+  let sequence = 0;
+  let isRaised = false;
+  const writing = (async () => {
+    for (let after = 0; after < 20; after += Number(isRaised)) await append(++sequence);
+  })();
+  await expect.poll(() => sequence).toBeGreaterThan(10);
+  await raiseTo('9');
+  isRaised = true;
+  await writing;
+  await expect.poll(shardsHeld).toBe(9);
+  await first.settled();
+  expectAllInOrder(sequence);
+  expect(await db.metrics.text()).toMatch(/outbox_shards\{source="s"\} 9/);
+  await expect(raiseTo('9')).rejects.toThrow('the outbox has 9 shards already');
+});
+
+test('events of a key that wait, are written or are published again are in one shard after a raise', async () => {
+  await append(1);
+  const relay = startOne();
+  await relay.settled();
+  await relay.close();
+  await append(2);
+  await raiseShards(db.pool, 16);
+  await append(3);
+  await redriveOutbox(db.pool, new Date(0));
+  expect(await shardsOfAKey()).toBe(1);
+  await startOne().settled();
+  expectAllInOrder(3);
+});
+
+test('a raise waits for a transaction that has written an event, and lets others write meanwhile', async () => {
+  const raising = await inTransaction(db.pool, async (tx) => {
+    await tx.query(
+      `INSERT INTO outbox (shard, topic, key, type, payload) VALUES (0, 't', 'k', 't', '{}')`,
+    );
+    const raise = raiseShards(db.pool, 8);
+    await append(1);
+    return { raise };
+  });
+  await raising.raise;
+  expect(await shardsOfAKey()).toBe(1);
+});
+
+test('while publishing is held, no relay marks events; afterwards they are published', async () => {
+  const relay = startOne();
+  await append(1);
+  await relay.settled();
+  const held = Promise.withResolvers<void>();
+  const hold = holdPublishing(db.pool, { settleMs: 1, holdMs: 1_000, onHeld: held.resolve });
+  await held.promise;
+  await append(2);
+  const released = await Promise.race([hold.then(() => true), markedOf(2).then(() => false)]);
+  expect(released).toBe(true);
+  await relay.settled();
+  expectAllInOrder(2);
+});
+
+test('a hold whose leases a relay has taken over ends with an error', async () => {
+  const held = Promise.withResolvers<void>();
+  const hold = holdPublishing(db.pool, { settleMs: 1, holdMs: 60_000, onHeld: held.resolve });
+  await held.promise;
+  await db.pool.query('UPDATE outbox_lease SET holder = gen_random_uuid()');
+  await expect(hold).rejects.toThrow(HoldLostError);
+});
+
+/** Resolves once an event with the sequence is marked. */
+async function markedOf(sequence: number): Promise<void> {
+  await vi.waitUntil(
+    async () => {
+      const { rows } = await db.pool.query(
+        `SELECT FROM outbox WHERE published_at IS NOT NULL AND payload ->> 'sequence' = $1 LIMIT 1`,
+        [String(sequence)],
+      );
+      return rows.length > 0;
+    },
+    { timeout: 15_000 },
+  );
+}
