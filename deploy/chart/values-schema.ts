@@ -119,6 +119,7 @@ const VALUES: Schema = {
     tag: TEXT,
     digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
     pullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
+    writable: FLAG,
     pullSecrets: { type: 'array', items: NAME },
   }),
   postgres: closed({

@@ -10,7 +10,8 @@ import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { startTracing, TRACING } from './telemetry/tracing.ts';
 
-const CLOSE_DEADLINE_MS = 20_000;
+/** Within this time after its signal and `DRAIN_TIME`, a process has ended. */
+export const CLOSE_DEADLINE_MS = 20_000;
 /** How long a shutdown waits for a start that is still under way. */
 const START_GRACE_MS = 2_000;
 /** 128 + SIGINT, as shells report a process that was interrupted. */

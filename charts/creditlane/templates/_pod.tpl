@@ -26,7 +26,7 @@ image: {{ include "creditlane.image" . }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 securityContext:
   allowPrivilegeEscalation: false
-  readOnlyRootFilesystem: true
+  readOnlyRootFilesystem: {{ not .Values.image.writable }}
   capabilities: { drop: [ALL] }
 {{- end }}
 
