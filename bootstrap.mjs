@@ -26,6 +26,11 @@ const TASKS = {
     about: 'run all checks and tests, or the tests that match a pattern',
   },
   faults: { file: 'tasks/faults.ts', about: 'run the long form of the fault injection tests' },
+  image: {
+    file: 'test/image/main.ts',
+    about:
+      "make the image's file system without a container engine, and start every service from it",
+  },
   protocol: {
     file: 'test/protocol/main.ts',
     about: 'check the models of how events and webhooks are delivered',

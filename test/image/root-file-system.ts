@@ -1,0 +1,89 @@
+/** The root file system of the image, made by the steps of deploy/Dockerfile without a container engine. */
+import { execFile } from 'node:child_process';
+import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, matchesGlob, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const INSTALL_WITHIN_MS = 280_000;
+/** Where the base image has Node, and the image the source. */
+export const NODE = '/nodejs/bin/node';
+export const WORKDIR = '/creditlane';
+
+/** Makes the file system in a folder, which is emptied. */
+export async function assembleRootFileSystem(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  const workdir = join(folder, WORKDIR);
+  await mkdir(workdir, { recursive: true });
+  for (const file of await contextFiles()) {
+    const target = join(workdir, file);
+    await mkdir(dirname(target), { recursive: true });
+    await copyFile(join(ROOT, file), target);
+  }
+  for (const command of await buildCommands())
+    await run('sh', ['-c', command], { cwd: workdir, timeout: INSTALL_WITHIN_MS });
+  await addBase(folder);
+}
+
+/** The packages that are installed, as name@version. */
+export async function installedPackages(folder: string): Promise<string[]> {
+  const names = await readdir(join(folder, WORKDIR, 'node_modules/.pnpm'));
+  return names
+    .filter((name) => /.@\d/.test(name))
+    .map((name) => name.replace(/[(_].*$/, '').replace('+', '/'));
+}
+
+/** The packages that the bill of materials lists, as name@version. */
+export async function listedPackages(folder: string): Promise<string[]> {
+  const text = await readFile(join(folder, WORKDIR, 'sbom.cdx.json'), 'utf8');
+  const { bomFormat, components } = JSON.parse(text) as {
+    bomFormat: string;
+    components: { purl: string }[];
+  };
+  if (bomFormat !== 'CycloneDX') throw new Error(`the bill of materials is ${bomFormat}`);
+  return components.map(({ purl }) => decodeURIComponent(purl).replace(/^pkg:npm\/|\?.*$/g, ''));
+}
+
+/** The files of the repository that deploy/Dockerfile.dockerignore lets into the build. The last pattern that fits decides. */
+async function contextFiles(): Promise<string[]> {
+  const text = await readFile(join(ROOT, 'deploy/Dockerfile.dockerignore'), 'utf8');
+  const rules = text
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => ({ isIncluded: line.startsWith('!'), pattern: line.replace(/^!/, '') }));
+  const { stdout } = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+    maxBuffer: 2 ** 24,
+  });
+  const isInContext = (file: string) =>
+    rules.findLast(
+      ({ pattern }) => matchesGlob(file, pattern) || matchesGlob(file, `${pattern}/**`),
+    )?.isIncluded ?? true;
+  return stdout.split('\n').filter((file) => file !== '' && isInContext(file));
+}
+
+/** The commands of the Dockerfile's stage `build`. */
+async function buildCommands(): Promise<string[]> {
+  const text = await readFile(join(ROOT, 'deploy/Dockerfile'), 'utf8');
+  const stage = /^FROM \S+ AS build\n([\s\S]*?)(?=^FROM )/m.exec(text)?.[1] ?? '';
+  return [...stage.matchAll(/^RUN (.+)$/gm)].map(([, command = '']) => command);
+}
+
+/** What the base image has: Node with the libraries that it needs, and folders to mount on. */
+async function addBase(folder: string): Promise<void> {
+  const { stdout } = await run('ldd', [process.execPath]);
+  const libraries = [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, path = '']) => path);
+  const files = [
+    ...libraries.map((path) => [path, path] as const),
+    [process.execPath, NODE] as const,
+  ];
+  for (const [source, target] of files) {
+    await mkdir(dirname(join(folder, target)), { recursive: true });
+    await copyFile(source, join(folder, target));
+    await chmod(join(folder, target), 0o755);
+  }
+  for (const name of ['proc', 'tmp', 'dev']) await mkdir(join(folder, name));
+  for (const name of ['null', 'zero', 'urandom']) await writeFile(join(folder, 'dev', name), '');
+}
