@@ -18,6 +18,7 @@ import { endSpansAfter } from '@creditlane/runtime/telemetry/tracing';
 import { encode, type OutboxRow } from './outgoing-events.ts';
 import { PartitionRetries } from './partitions/partition-retries.ts';
 import type { Lease, ShardLeases } from './shard-leases.ts';
+import { UnmarkedEvents } from './unmarked-events.ts';
 
 /** How many events of one shard a round publishes at most. */
 const MAX_SHARD_BATCH = 500;
@@ -25,8 +26,8 @@ const MAX_SHARD_BATCH = 500;
 const CLOSE_GRACE_MS = 5_000;
 
 /**
- * The oldest unpublished rows of the shards ($1) without those of the keys ($2), in the order of their
- * ids. The condition is `published_at IS NULL` and never "ids after the last": a transaction may
+ * The oldest unpublished rows of the shards ($1) without those of the keys ($2) and those with the ids ($3), in the order
+ * of their ids. The condition is `published_at IS NULL` and never "ids after the last": a transaction may
  * commit after another one with higher ids.
  */
 const selectUnpublished = defineStatement<OutboxRow>(
@@ -35,25 +36,32 @@ const selectUnpublished = defineStatement<OutboxRow>(
    CROSS JOIN LATERAL (
      SELECT id, shard, topic, key, event_id, type, payload, traceparent, created_at FROM outbox
      WHERE shard = held.shard AND published_at IS NULL AND key <> ALL ($2::text[])
+       AND id <> ALL ($3::bigint[])
      ORDER BY id LIMIT ${MAX_SHARD_BATCH}
    ) AS waiting
    ORDER BY waiting.id`,
 );
 
-/** The oldest unpublished rows of the shards ($1) with the keys ($2), in the order of their ids. */
+/** The oldest unpublished rows of the shards ($1) with the keys ($2), without the ids ($3), in the order of their ids. */
 const selectUnpublishedOfKeys = defineStatement<OutboxRow>(
   'outbox_read_keys',
   `SELECT id, shard, topic, key, event_id, type, payload, traceparent, created_at FROM outbox
    WHERE shard = ANY ($1::smallint[]) AND published_at IS NULL AND key = ANY ($2::text[])
+     AND id <> ALL ($3::bigint[])
    ORDER BY id LIMIT ${MAX_SHARD_BATCH}`,
 );
+
+interface MarkedRow {
+  id: number;
+  delay_s: number;
+}
 
 /**
  * Marks exactly the rows with the ids $1 whose shard ($2) still has the fence ($3), and returns for
  * each the seconds since its writing. The commit does not wait for the disk: a mark that is lost in a
  * crash means an event published again, which every consumer must expect anyway.
  */
-const markPublished = defineStatement<{ delay_s: number }>(
+const markPublished = defineStatement<MarkedRow>(
   'outbox_mark',
   `WITH quick AS (SELECT set_config('synchronous_commit', 'off', true) AS off)
    UPDATE outbox SET published_at = now()
@@ -62,7 +70,7 @@ const markPublished = defineStatement<{ delay_s: number }>(
      ON held.shard = lease.shard AND held.fence = lease.fence
    WHERE quick.off IS NOT NULL AND outbox.shard = lease.shard
      AND outbox.id = ANY ($1::bigint[]) AND outbox.published_at IS NULL
-   RETURNING extract(epoch FROM clock_timestamp() - outbox.created_at)::float8 AS delay_s`,
+   RETURNING outbox.id, extract(epoch FROM clock_timestamp() - outbox.created_at)::float8 AS delay_s`,
 );
 
 export interface RelayOptions {
@@ -95,8 +103,9 @@ export class RelayRounds {
    * keeps its order; other keys do not. A key is blocked until the process ends.
    */
   readonly #blockedKeys = new Set<string>();
-  /** The rows that the last round read when it marked its own. */
-  #readAhead: UnpublishedRows | undefined;
+  readonly #unmarked = new UnmarkedEvents();
+  /** The rows that the last round has read and not published, because there were too many. */
+  #left: UnpublishedRows | undefined;
 
   /** `wake` starts the next round. */
   constructor(
@@ -114,11 +123,10 @@ export class RelayRounds {
 
   /**
    * Does one round. Resolves to whether the next round has events to publish, and rejects when the bus or the
-   * database fails; then no event of the round is lost.
+   * database fails; then no event of the round is lost. Its events are marked by a later round, or by `mark`.
    */
   async publishRound(): Promise<boolean> {
-    const unpublished = this.#readAhead ?? (await this.#readUnpublished());
-    this.#readAhead = undefined;
+    const unpublished = await this.#readUnpublished();
     // The process may have been suspended since the reading: only leases that still hold count.
     const leases = this.#shardLeases.held().filter((lease) => includes(unpublished.leases, lease));
     const shards = new Set(leases.map(({ shard }) => shard));
@@ -128,8 +136,8 @@ export class RelayRounds {
     if (outgoing.size === 0) return taken > 0;
 
     const events = [...outgoing.values()];
-    const publishAndMark = async () => {
-      const messages = events.map(({ message }) => message);
+    const messages = events.map(({ message }) => message);
+    const publish = async () => {
       const unwritable = await this.#publish(messages);
       for (const [id, { message, span }] of outgoing) {
         if (!unwritable.some((partition) => partition.includes(message))) continue;
@@ -137,15 +145,39 @@ export class RelayRounds {
         outgoing.delete(id);
       }
       this.#retries.add(unwritable, messages);
-      return this.#markAndReadAhead([...outgoing.keys()], leases, left);
     };
-    const { marked, next } = await endSpansAfter(
+    await endSpansAfter(
       events.map(({ span }) => span),
-      publishAndMark(),
+      publish(),
     );
-    if (!this.#noteMarks(marked, outgoing.size) || next.rows.length === 0) return false;
-    this.#readAhead = next;
-    return true;
+    this.#unmarked.add([...outgoing.keys()], leases, performance.now());
+    // A row that is left may be published apart meanwhile.
+    if (left.length > 0 && !this.#retries.isActive) this.#left = { leases, rows: left };
+    return left.length > 0 || taken > 0 || rows.length >= MAX_SHARD_BATCH;
+  }
+
+  /** Milliseconds until a round is to mark what was published; infinite when nothing is to be marked. */
+  markDueInMs(): number {
+    return this.#unmarked.dueInMs(performance.now());
+  }
+
+  /** Makes the next round mark what was published. */
+  hurryMarks(): void {
+    this.#unmarked.hurry();
+  }
+
+  /** Marks what was published. Never rejects: what cannot be marked is published again. */
+  async mark(): Promise<void> {
+    const { leases } = this.#unmarked;
+    const published = this.#unmarked.clear();
+    if (published.size === 0) return;
+    const { database, log } = this.#options;
+    try {
+      const query = markQuery([...published.keys()], leases);
+      this.#noteMarks(await runQuery(database.reserved, query), published);
+    } catch (err) {
+      log.warn({ err }, 'published events were not marked; they are published again');
+    }
   }
 
   /** Resolves soon after `stop`, when no event is being published apart from the rounds. */
@@ -158,7 +190,10 @@ export class RelayRounds {
     const { reserved: pool } = this.#options.database;
     const leases = this.#shardLeases.held();
     const shards = leases.map(({ shard }) => shard);
-    const rows = await runQuery(pool, selectUnpublishedOfKeys.query([shards, keys]));
+    const rows = await runQuery(
+      pool,
+      selectUnpublishedOfKeys.query([shards, keys, this.#unmarked.ids]),
+    );
     const { outgoing, left } = encode(rows, this.#encoding());
     if (outgoing.size === 0) return false;
     const events = [...outgoing.values()];
@@ -168,7 +203,9 @@ export class RelayRounds {
       return runQuery(pool, markQuery([...outgoing.keys()], leases));
     };
     const spans = events.map(({ span }) => span);
-    this.#noteMarks(await endSpansAfter(spans, publishAndMark()), outgoing.size);
+    const marked = await endSpansAfter(spans, publishAndMark());
+    const nowMs = performance.now();
+    this.#noteMarks(marked, new Map([...outgoing.keys()].map((id) => [id, nowMs])));
     return left.length > 0 || rows.length === MAX_SHARD_BATCH;
   }
 
@@ -177,22 +214,41 @@ export class RelayRounds {
     return { source, log, blockedKeys: this.#blockedKeys, ...(retries && { retries }) };
   }
 
-  #unpublishedQuery(leases: readonly Lease[]) {
-    const apart = [...this.#blockedKeys, ...this.#retries.keys()];
-    return selectUnpublished.query([leases.map(({ shard }) => shard), apart]);
-  }
-
+  /**
+   * Reads what is to be published, and marks in the same round trip what was published before when that is due. When the
+   * mark fails, the events are forgotten here, so that the next round reads and publishes them again.
+   */
   async #readUnpublished(): Promise<UnpublishedRows> {
     const { reserved: pool } = this.#options.database;
     const leases = this.#shardLeases.held();
-    return {
-      leases,
-      rows: leases.length === 0 ? [] : await runQuery(pool, this.#unpublishedQuery(leases)),
-    };
+    const left = this.#left;
+    this.#left = undefined;
+    const isMarkDue = this.#unmarked.isDue(leases, performance.now());
+    if (left !== undefined || leases.length === 0) {
+      if (isMarkDue) await this.mark();
+      return left ?? { leases, rows: [] };
+    }
+    const shards = leases.map(({ shard }) => shard);
+    const apart = [...this.#blockedKeys, ...this.#retries.keys()];
+    if (!isMarkDue) {
+      const query = selectUnpublished.query([shards, apart, this.#unmarked.ids]);
+      return { leases, rows: await runQuery(pool, query) };
+    }
+    const { leases: publishedUnder } = this.#unmarked;
+    const published = this.#unmarked.clear();
+    const [marked, rows] = await runPipeline(pool, [
+      markQuery([...published.keys()], publishedUnder),
+      selectUnpublished.query([shards, apart, []]),
+    ]);
+    this.#noteMarks(marked, published);
+    return { leases, rows };
   }
 
   /** Returns the partitions whose messages were not published. */
   async #publish(messages: EventMessage[]): Promise<readonly UnwritablePartition[]> {
+    // What was published before is marked in time, although this may take long.
+    const markInMs = this.markDueInMs();
+    const marking = markInMs < Infinity ? setTimeout(() => void this.mark(), markInMs) : undefined;
     try {
       await withTimeLimit(this.#options.bus.publish(messages), {
         limitMs: CLOSE_GRACE_MS,
@@ -203,41 +259,19 @@ export class RelayRounds {
     } catch (error) {
       if (error instanceof PartlyPublishedError) return error.partitions;
       throw error;
+    } finally {
+      clearTimeout(marking);
     }
   }
 
-  /**
-   * Marks events and, when no rows are left of those that were read, reads those of the next round in the same
-   * round trip. The leases may have changed since.
-   */
-  async #markAndReadAhead(
-    ids: readonly number[],
-    leases: readonly Lease[],
-    left: readonly OutboxRow[],
-  ) {
-    const { reserved: pool } = this.#options.database;
-    // A row that is left may be published apart meanwhile.
-    if (left.length > 0 && !this.#retries.isActive) {
-      const marked = await runQuery(pool, markQuery(ids, leases));
-      return { marked, next: { leases, rows: left } };
-    }
-    const nextLeases = this.#shardLeases.held();
-    const [marked, rows] = await runPipeline(pool, [
-      markQuery(ids, leases),
-      this.#unpublishedQuery(nextLeases),
-    ]);
-    return { marked, next: { leases: nextLeases, rows } };
-  }
-
-  /** Whether every published event was marked. */
-  #noteMarks(marked: readonly { delay_s: number }[], published: number): boolean {
-    this.#countPublished(marked);
-    if (marked.length === published) return true;
+  /** Counts the marked events; a published one that is not marked is published again by the relay that has its shard. */
+  #noteMarks(marked: readonly MarkedRow[], published: ReadonlyMap<number, number>): void {
+    this.#countPublished(marked, published);
+    if (marked.length === published.size) return;
     this.#shardLeases.invalidate();
     const problem =
       'another relay took over shards during a publish and publishes their events again';
     this.#options.log.warn(problem);
-    return false;
   }
 }
 
@@ -251,13 +285,16 @@ function measurePublished(metrics: Metrics, source: string) {
   const delay = metrics
     .histogram(
       'outbox_publish_delay_seconds',
-      'From the transaction that wrote an event until it was published and marked.',
+      'From the transaction that wrote an event until it was published.',
       ['source'],
     )
     .labels({ source });
-  return (marked: readonly { delay_s: number }[]) => {
+  return (marked: readonly MarkedRow[], published: ReadonlyMap<number, number>) => {
     total.inc({ source }, marked.length);
-    for (const { delay_s } of marked) delay.observe(delay_s);
+    const nowMs = performance.now();
+    for (const { id, delay_s } of marked) {
+      delay.observe(delay_s - (nowMs - (published.get(id) ?? nowMs)) / 1_000);
+    }
   };
 }
 

@@ -55,11 +55,15 @@ export function startRelay(options: RelayOptions): Relay {
   const run = async () => {
     const pause = new WakeSignal();
     for (let failures = 0; !stop.signal.aborted; roundEnded.signal()) {
-      shardLeases.handOverSurplus();
       try {
+        if (shardLeases.hasSurplus()) {
+          // Otherwise the next relay of these shards would publish their events again.
+          await rounds.mark();
+          shardLeases.handOverSurplus();
+        }
         const hasMore = await rounds.publishRound();
         failures = 0;
-        if (!hasMore) await wake.wait(pollMs, stop.signal);
+        if (!hasMore) await wake.wait(Math.min(pollMs, rounds.markDueInMs()), stop.signal);
       } catch (err) {
         failures += 1;
         log.warn({ err, failures }, 'events could not be published; the relay tries again');
@@ -79,6 +83,7 @@ export function startRelay(options: RelayOptions): Relay {
     async settled() {
       while (await mayHaveUnpublished(reserved)) {
         if (stop.signal.aborted) throw new Error('the relay is closed and the outbox is not empty');
+        rounds.hurryMarks();
         wake.signal();
         await roundEnded.wait(SETTLED_POLL_MS, stop.signal);
       }
@@ -87,6 +92,7 @@ export function startRelay(options: RelayOptions): Relay {
       stop.abort();
       await running;
       await rounds.close();
+      await rounds.mark();
       await Promise.all([shardLeases.close(), retention.close()]);
       await notifications.close();
     },

@@ -118,6 +118,11 @@ export class ShardLeases {
     this.#validUntilMs = 0;
   }
 
+  /** Whether this relay holds more shards than its share. */
+  hasSurplus(): boolean {
+    return this.held().length > this.#share();
+  }
+
   /**
    * Gives up the shards above this relay's share, for other relays to take. Called between two rounds: a shard
    * of a round under way would be published twice.

@@ -47,14 +47,15 @@ one sig Shard {
 sig Relay {
   /** The fence of the lease that the process believes to have. */
   var lease: lone Fence,
-  /** The rows of the round under way, and the fence under which they were read. */
+  /** The rows of the round under way. */
   var batch: set Event,
+  /** The rows that the bus has acknowledged and that are not marked yet: no round reads them again. */
+  var published: set Event,
+  /** The fence under which the batch was read, and the published rows were. */
   var under: lone Fence,
   /** The rows of the mark statement that the database executes. */
   var marking: set Event,
 }
-/** The bus has acknowledged the whole batch. */
-var sig Acknowledged in Relay {}
 
 /** Kafka has lost its data, and has no topics until somebody creates them. */
 one sig Kafka {}
@@ -75,8 +76,8 @@ pred shardStays { fence' = fence and holder' = holder and markers' = markers }
 pred topicStays { InTopic' = InTopic and ahead' = ahead }
 pred kafkaStays { Lost' = Lost and FencesRaised' = FencesRaised and Redriven' = Redriven }
 pred relayStays[r: Relay] {
-  r.lease' = r.lease and r.batch' = r.batch and r.under' = r.under and r.marking' = r.marking
-  r in Acknowledged' iff r in Acknowledged
+  r.lease' = r.lease and r.batch' = r.batch and r.published' = r.published and r.under' = r.under
+  r.marking' = r.marking
 }
 pred onlyWriters { marksStay and shardStays and topicStays and kafkaStays and all r: Relay | relayStays[r] }
 pred only[r: Relay] { writersStay and kafkaStays and all other: Relay - r | relayStays[other] }
@@ -131,21 +132,23 @@ pred takeOver[r: Relay] {
   fence' = Shard -> (some LeaseWithoutFence => Shard.fence else Shard.fence.next)
   holder' = Shard -> r and markers' = markers
   r.lease' = Shard.fence'
-  r.batch' = r.batch and r.under' = r.under and r.marking' = r.marking and (r in Acknowledged' iff r in Acknowledged)
+  r.batch' = r.batch and r.published' = r.published and r.under' = r.under and r.marking' = r.marking
   only[r] and marksStay and topicStays
 }
 
 /** The renewal shows a process the fence that its lease has now, or that it has no lease. */
 pred renew[r: Relay] {
   r.lease' = (Shard.holder = r => Shard.fence else none)
-  r.batch' = r.batch and r.under' = r.under and r.marking' = r.marking and (r in Acknowledged' iff r in Acknowledged)
+  r.batch' = r.batch and r.published' = r.published and r.under' = r.under and r.marking' = r.marking
   only[r] and marksStay and shardStays and topicStays
 }
 
+/** What was published under an earlier fence is marked first, or forgotten. */
 pred read[r: Relay] {
   some r.lease and no r.batch and no r.marking
-  r.batch' = unpublished and r.under' = r.lease
-  r.lease' = r.lease and r.marking' = none and r not in Acknowledged'
+  some r.published implies r.under = r.lease
+  r.batch' = unpublished - r.published and r.under' = r.lease
+  r.lease' = r.lease and r.published' = r.published and r.marking' = none
   only[r] and marksStay and shardStays and topicStays
 }
 
@@ -155,29 +158,32 @@ pred read[r: Relay] {
  */
 pred publish[r: Relay] {
   land[r, r.batch]
-  r.batch' = r.batch and r in Acknowledged'
+  no r.batch' and r.published' = r.published + r.batch
 }
 
 /** The publish fails, or the process gives it up: of the key of `last`, the events up to it are in the topic. */
 pred publishPart[r: Relay, last: Event] {
   last in r.batch
   land[r, last + r.batch & last.lower & key.(last.key)]
-  no r.batch' and r not in Acknowledged'
+  no r.batch' and r.published' = r.published
 }
 
 pred land[r: Relay, landed: set Event] {
-  some r.batch and r not in Acknowledged and no Lost
+  some r.batch and no Lost
   InTopic' = InTopic + landed
   ahead' = ahead + { e: landed - InTopic, f: Event | f in InTopic or f in landed & e.lower }
   r.lease' = r.lease and r.under' = r.under and r.marking' = r.marking
   only[r] and marksStay and shardStays
 }
 
-/** The mark statement begins: its snapshot shows the fence that the lease has at this moment. */
+/**
+ * The mark statement begins: its snapshot shows the fence that the lease has at this moment. What it leaves unmarked, the
+ * process forgets.
+ */
 pred beginMark[r: Relay] {
-  r in Acknowledged
-  r.marking' = ((r.under = Shard.fence or some MarkWithoutFence) => r.batch else none)
-  no r.batch' and r not in Acknowledged' and r.lease' = r.lease and r.under' = r.under
+  some r.published and no r.batch and no r.marking
+  r.marking' = ((r.under = Shard.fence or some MarkWithoutFence) => r.published else none)
+  no r.batch' and no r.published' and r.lease' = r.lease and r.under' = r.under
   only[r] and marksStay and shardStays and topicStays
 }
 
@@ -186,14 +192,13 @@ pred commitMark[r: Relay] {
   some r.marking
   Marked' = Marked + r.marking
   markers' = markers + Shard -> r.under -> r and fence' = fence and holder' = holder
-  no r.marking' and r.lease' = r.lease and r.batch' = r.batch and r.under' = r.under
-  r in Acknowledged' iff r in Acknowledged
+  no r.marking' and r.lease' = r.lease and r.batch' = r.batch and r.published' = r.published and r.under' = r.under
   only[r] and topicStays
 }
 
 /** The process stops; the next one has an id of its own, so it has no lease. */
 pred crash[r: Relay] {
-  no r.lease' and no r.batch' and r not in Acknowledged' and r.marking' = r.marking and r.under' = r.under
+  no r.lease' and no r.batch' and no r.published' and r.marking' = r.marking and r.under' = r.under
   holder' = holder - Shard -> r and fence' = fence and markers' = markers
   only[r] and marksStay and topicStays
 }
@@ -201,7 +206,7 @@ pred crash[r: Relay] {
 /* The redrive of a Kafka that has lost its data. */
 
 pred loseTopics {
-  no Lost
+  no Lost + Redriven
   Lost' = Kafka and no InTopic' and no ahead' and FencesRaised' = FencesRaised and Redriven' = Redriven
   writersStay and marksStay and shardStays and all r: Relay | relayStays[r]
 }
@@ -224,10 +229,10 @@ pred clearMarks {
   writersStay and topicStays and all r: Relay | relayStays[r]
 }
 
-/** The command has waited until every batch that was read before is published or given up. */
+/** The command has waited until every batch that was read before is published or given up, and marked or forgotten. */
 pred createTopics {
   some Lost and some Redriven
-  some TopicsBeforeTheWait or all r: Relay | some r.batch implies r.under = Shard.fence
+  some TopicsBeforeTheWait or all r: Relay | some r.batch + r.published implies r.under = Shard.fence
   no Lost' and Redriven' = Redriven and FencesRaised' = FencesRaised
   writersStay and marksStay and shardStays and topicStays and all r: Relay | relayStays[r]
 }
@@ -235,8 +240,8 @@ pred createTopics {
 pred nothing { writersStay and onlyWriters }
 
 fact Steps {
-  no Numbered + Locked + Committed + RolledBack + Marked + InTopic and no Acknowledged
-  no earlier + lower + ahead and no lease + under and no batch + marking and no Lost + FencesRaised + Redriven
+  no Numbered + Locked + Committed + RolledBack + Marked + InTopic
+  no earlier + lower + ahead and no lease + under and no batch + published + marking and no Lost + FencesRaised + Redriven
   Shard.fence = first and no holder and no markers
   always {
     nothing or loseTopics or raiseFences or clearMarks or createTopics
@@ -246,8 +251,8 @@ fact Steps {
   }
 }
 
-/** Each acknowledged event is in the topic, or the next read of the outbox finds it. */
-assert NoEventIsLost { always (no Lost implies Committed in InTopic + unpublished) }
+/** Each acknowledged event is in the topic, or the next read of the outbox finds it, by whichever relay. */
+assert NoEventIsLost { always (no Lost implies Committed in InTopic + (unpublished - Relay.published)) }
 
 /** A topic has the first copies of a key's events in the order of their sequences. */
 assert EventsComeInOrder { always all e: InTopic | e.earlier in e.ahead }
