@@ -17,6 +17,8 @@ export interface Plan {
   fixedRateMs: number;
   /** The fixed rates at which webhooks are timed. */
   rates: readonly RateStage[];
+  /** After the last load, so that what follows it, such as the comparison of its events, is over. */
+  idleAfterMs: number;
   /** How long the platform is measured without any request. */
   idleMs: number;
   /** Levels of PostgreSQL alone, of writes and of deliveries. */
@@ -55,6 +57,7 @@ export const FULL: Plan = {
   measureMs: 5_000,
   fixedRateMs: 12_000,
   rates: RATES,
+  idleAfterMs: 25_000,
   idleMs: 20_000,
   connections: [8, 16, 32],
   writers: [16, 32, 64, 128, 256],
@@ -72,7 +75,8 @@ export const QUICK: Plan = {
   warmUpMs: 500,
   measureMs: 2_000,
   fixedRateMs: 4_000,
-  idleMs: 5_000,
+  idleAfterMs: 15_000,
+  idleMs: 10_000,
   connections: [16],
   writers: [64],
   deliveries: [128],
@@ -90,6 +94,7 @@ export const SMOKE: Plan = {
   measureMs: 800,
   fixedRateMs: 1_000,
   rates: [{ perSecond: 4, applications: 4 }],
+  idleAfterMs: 0,
   idleMs: 500,
   connections: [4],
   writers: [8],

@@ -1,5 +1,6 @@
 /** The latency and the CPU time of webhooks at fixed rates below the maximum, and the CPU time of an idle platform. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runSql } from '../data/sql.ts';
 import { copySubmission } from '../data/submissions.ts';
 import type { FixedRateLoad } from '../load/load-patterns.ts';
 import type { Plan, RateStage } from '../plan.ts';
@@ -22,7 +23,7 @@ const WRITER = 'fixed rate';
 /** @param maxPerSecond the deliveries per second that the platform has reached */
 export async function measureFixedRates(
   platform: BenchPlatform,
-  { rates, idleMs, warmUpMs, fixedRateMs: measureMs }: Plan,
+  { rates, idleAfterMs, idleMs, warmUpMs, fixedRateMs: measureMs }: Plan,
   maxPerSecond: number,
 ): Promise<FixedRateResults> {
   const stages: MeasuredStage[] = [];
@@ -34,6 +35,8 @@ export async function measureFixedRates(
       : undefined;
     stages.push({ ...stage, load });
   }
+  await vacuum(platform);
+  await sleep(idleAfterMs);
   const idle = await measureCpuCost(platform, async () => {
     await sleep(idleMs);
     return idleMs;
@@ -50,6 +53,7 @@ async function measureStage(
   const from = { fromUrl: databaseUrls.decisions };
   const applicationIds = await copySubmission(from, tenants.withWebhook, applications);
   await setWriter(platform, 'withWebhook', applicationIds, WRITER);
+  await vacuum(platform);
   const kind = { writer: WRITER, endsWith: 'webhook' } as const;
   let measured: FixedRateLoad | undefined;
   const cost = await measureCpuCost(platform, async () => {
@@ -59,4 +63,9 @@ async function measureStage(
   });
   if (measured === undefined) throw new Error('the load was not measured');
   return { ...measured, cost };
+}
+
+/** Otherwise autovacuum, which follows a load of many operations, counts for the few operations of the next stage. */
+async function vacuum({ databaseUrls }: BenchPlatform): Promise<void> {
+  for (const url of Object.values(databaseUrls)) await runSql(url, 'VACUUM (ANALYZE)');
 }
