@@ -53,6 +53,7 @@ const DELIVERY_ROWS: RowCopy[] = [
     original: LAST_DELIVERED,
     set: {
       id: 'past.event_id',
+      position: `nextval('deliveries_position')`,
       event_id: 'past.event_id',
       application_id: 'past.application_id',
       sequence: 'past.seq',

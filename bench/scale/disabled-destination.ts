@@ -138,12 +138,13 @@ async function insertDeliveries(url: string, count: number, state: 'delivered' |
     await runSql(
       url,
       `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
-         fence, attempts, next_attempt_at, created_at, settled_at)
+         fence, attempts, next_attempt_at, created_at, settled_at, storage)
        SELECT gen_random_uuid(), gen_random_uuid(), last.destination_id,
          (to_char(n / 2 + $4, 'FM000000000000') || '70008000000000000000')::uuid, n % 2 + 1,
          CASE WHEN $2 = 'due' AND n % 2 = 1 THEN 'waiting' ELSE $2 END, false, 1, 1,
          CASE WHEN $2 = 'due' AND n % 2 = 0 THEN now() + interval '1 day' END,
-         now() - interval '1 hour', CASE WHEN $2 = 'delivered' THEN now() END
+         now() - interval '1 hour', CASE WHEN $2 = 'delivered' THEN now() END,
+         CASE WHEN $2 = 'delivered' THEN 'ended' ELSE 'queue' END
        FROM generate_series($1::int, $1::int + $3::int - 1) AS n
        CROSS JOIN (SELECT * FROM deliveries ORDER BY settled_at DESC LIMIT 1) AS last`,
       [from, state, Math.min(ROWS, count - from), state === 'due' ? KEPT : 0],

@@ -26,6 +26,8 @@ export interface DatabaseOptions {
   /** False waits until another process has run the migrations; true when left out. */
   mayMigrate?: boolean;
   statementTimeoutMs?: number;
+  /** False makes the planner use an index wherever there is one; true when left out. */
+  readsTables?: boolean;
   /** How long a statement waits for a lock; as long as the statement may run when left out. */
   lockTimeoutMs?: number;
   /** How long to wait for an unavailable PostgreSQL; without limit when left out. */
@@ -77,7 +79,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
   // Without a handler, an idle connection that is lost would end the process. The pool replaces it.
   const onConnectionLost = (err: unknown) => log.warn({ err }, 'idle database connection lost');
-  const connections = connectionOptions(statementTimeoutMs, options.lockTimeoutMs);
+  const connections = connectionOptions(statementTimeoutMs, options);
   const dataSource = new DataSource({
     type: 'postgres',
     url,
@@ -122,7 +124,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 /** What both pools' connections have in common. */
-function connectionOptions(statementTimeoutMs: number, lockTimeoutMs = 0): pg.PoolConfig {
+function connectionOptions(
+  statementTimeoutMs: number,
+  { lockTimeoutMs = 0, readsTables = true }: DatabaseOptions,
+): pg.PoolConfig {
   return {
     types: VALUE_TYPES,
     keepAlive: true,
@@ -132,7 +137,9 @@ function connectionOptions(statementTimeoutMs: number, lockTimeoutMs = 0): pg.Po
     // random_page_cost is that of an SSD. It also makes the planner use the outbox's index for the
     // relay when a backlog grows faster than the planner's statistics. plan_cache_mode: a prepared
     // statement is planned once; PostgreSQL would plan statements with array parameters each time.
-    options: '-c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan',
+    options:
+      '-c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan' +
+      (readsTables ? '' : ' -c enable_seqscan=off'),
     statement_timeout: statementTimeoutMs,
     lock_timeout: lockTimeoutMs,
     // Longer than the server's own limit, for a server that does not answer at all.

@@ -16,6 +16,11 @@ export interface DatabaseDeclaration {
   readonly migrations: Readonly<DatabaseOptions['migrations']>;
   /** Default and minimum of DATABASE_POOL_SIZE, the maximum of connections; 10 and 2 when left out. */
   readonly poolSize?: { readonly default: number; readonly min: number };
+  /**
+   * False makes the planner use an index wherever there is one, for tables that are small when a statement is planned and
+   * large when it runs; true when left out.
+   */
+  readonly readsTables?: boolean;
   /** Whether the service has the setting LOCK_TIMEOUT: how long a statement waits for a locked row. */
   readonly lockTimeout?: boolean;
 }

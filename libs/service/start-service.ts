@@ -63,6 +63,7 @@ export async function openServiceDatabase(
     name,
     log,
     metrics,
+    ...(declared?.readsTables !== undefined && { readsTables: declared.readsTables }),
     entities: [...entities],
     migrations: [...migrations],
   });

@@ -28,7 +28,14 @@ import { startSending } from './sending/start-sending.ts';
 import type { SETTINGS } from './settings.ts';
 import { purgeBreakers } from './store/breakers.ts';
 import { findUnsettled } from './store/deliveries.ts';
-import { purgeDeliveries, purgeMessages, purgeReplayJobs } from './store/retention.ts';
+import {
+  moveEnded,
+  PARTITIONS,
+  purgeAttempts,
+  purgeDeliveries,
+  purgeMessages,
+  purgeReplayJobs,
+} from './store/retention.ts';
 
 /** The running service, which the process's closers stop. */
 export interface WebhookDispatcher {
@@ -75,7 +82,9 @@ export async function startWebhookDispatcher(
   const purges = [
     purgeDifferences,
     ...purgesOfInbox,
+    moveEnded,
     purgeDeliveries,
+    purgeAttempts,
     purgeMessages,
     purgeReplayJobs,
     purgeBreakers,
@@ -84,7 +93,7 @@ export async function startWebhookDispatcher(
   const retention = startRetention({ pool, log, purges });
   closers.add(`${SERVICE} retention`, () => retention.close());
   const partitions = startPartitions({
-    ...{ pool, log, metrics, service: SERVICE, tables: [INBOX_PARTITIONS] },
+    ...{ pool, log, metrics, service: SERVICE, tables: [INBOX_PARTITIONS, ...PARTITIONS] },
   });
   closers.add(`${SERVICE} partitions`, () => partitions.close());
 

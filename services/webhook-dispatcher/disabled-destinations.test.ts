@@ -328,8 +328,8 @@ it('when the deliveries to one disabled destination cannot be ended, those to an
     `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
        RAISE 'refused for the test';
      END $$;
-     CREATE TRIGGER refuse BEFORE UPDATE ON deliveries FOR EACH ROW
-       WHEN (NEW.destination_id = '${failing.destinationId}') EXECUTE FUNCTION refuse()`,
+     CREATE TRIGGER refuse BEFORE DELETE ON deliveries FOR EACH ROW
+       WHEN (OLD.destination_id = '${failing.destinationId}') EXECUTE FUNCTION refuse()`,
   );
   for (const { destinationId } of [failing, other]) {
     await addLanes(destinationId, 1);

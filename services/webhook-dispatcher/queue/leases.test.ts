@@ -1,6 +1,6 @@
 import { runQuery } from '@creditlane/postgres/statement';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { renewLeasesQuery } from '../store/deliveries.ts';
+import { endExpiredLeasesQuery, renewLeasesQuery } from '../store/deliveries.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import type { LeasedDelivery } from './delivery.ts';
 
@@ -49,4 +49,22 @@ it('the lease of a delivery to a disabled destination is not renewed', async () 
   );
   const renewed = await runQuery(fixture.sql, renewLeasesQuery([disabled], 60_000));
   expect(renewed.size).toBe(0);
+});
+
+it('expired leases end as far back as is looked, and those that last do not', async () => {
+  const [long, short, lasting] = await leaseDeliveries(3);
+  if (!long || !short || !lasting) throw new Error('three were inserted');
+  await fixture.sql.query(
+    `UPDATE deliveries SET next_attempt_at = now() + s * interval '1 s'
+     FROM (VALUES ($1::uuid, -60), ($2, -1), ($3, 60)) AS it (id, s) WHERE it.id = deliveries.id`,
+    [long.id, short.id, lasting.id],
+  );
+  const destinationsOf = (withinMs: number) =>
+    runQuery(fixture.sql, endExpiredLeasesQuery(withinMs, 10));
+  expect(await destinationsOf(15_000)).toContain(short.destinationId);
+  expect(await destinationsOf(120_000)).toEqual([long.destinationId]);
+  const { rows } = await fixture.sql.query('SELECT leased FROM deliveries WHERE id = $1', [
+    lasting.id,
+  ]);
+  expect(rows).toEqual([{ leased: true }]);
 });

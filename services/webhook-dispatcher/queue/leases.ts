@@ -1,8 +1,15 @@
-/** Renews the leases of queued deliveries, and releases those of deliveries that this process will not send. */
+/**
+ * Renews the leases of queued deliveries, releases those of deliveries that this process will not send, and ends those
+ * that have expired, as a process leaves them that dies.
+ */
 import type { Database } from '@creditlane/postgres/database';
 import { runQuery } from '@creditlane/postgres/statement';
 import type { Log } from '@creditlane/runtime/telemetry/log';
-import { releaseLeasesQuery, renewLeasesQuery } from '../store/deliveries.ts';
+import {
+  endExpiredLeasesQuery,
+  releaseLeasesQuery,
+  renewLeasesQuery,
+} from '../store/deliveries.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 
@@ -15,15 +22,25 @@ export interface LeaseOptions {
 /** Often enough that no lease ends while the database is unavailable for three fifths of a lease. */
 const RENEWALS_PER_LEASE = 5;
 
+/**
+ * How far back expired leases are looked for, and how often those of any time are. While a snapshot is kept open for
+ * long, the index keeps an entry for each lease of that time, and each look would read them all.
+ */
+const EXPIRED_WITHIN_MS = 15_000;
+const LOOK_BACK_EVERY_MS = 60_000;
+const ANY_TIME_MS = 1e12;
+const MAX_EXPIRED = 1_000;
+
 export class LeaseRenewal {
   readonly #options: LeaseOptions & { readonly queue: DeliveryQueue };
   readonly #timer: NodeJS.Timeout;
   #renewing: Promise<void> = Promise.resolve();
+  #lookedBackMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LeaseOptions & { readonly queue: DeliveryQueue }) {
     this.#options = options;
     this.#timer = setInterval(() => {
-      this.#renewing = this.#renew();
+      this.#renewing = this.#renew().then(() => this.#endExpired());
     }, options.leaseMs / RENEWALS_PER_LEASE);
   }
 
@@ -52,6 +69,20 @@ export class LeaseRenewal {
     } catch (err) {
       // The leases end by themselves, and a delivery without a lease is not sent.
       log.warn({ err, deliveries: deliveries.length }, 'leases could not be renewed');
+    }
+  }
+
+  async #endExpired(): Promise<void> {
+    const { pool, log, queue } = this.#options;
+    const nowMs = performance.now();
+    const looksBack = nowMs - this.#lookedBackMs >= LOOK_BACK_EVERY_MS;
+    try {
+      const withinMs = looksBack ? ANY_TIME_MS : EXPIRED_WITHIN_MS;
+      const destinationIds = await runQuery(pool, endExpiredLeasesQuery(withinMs, MAX_EXPIRED));
+      if (looksBack) this.#lookedBackMs = nowMs;
+      if (destinationIds.length > 0) queue.backlog.add(destinationIds);
+    } catch (err) {
+      log.warn({ err }, 'expired leases could not be ended');
     }
   }
 }

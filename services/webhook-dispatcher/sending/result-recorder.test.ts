@@ -184,7 +184,7 @@ it('a batch that takes longer than a statement may is written in parts', async (
        END IF;
        RETURN NULL;
      END $$;
-     CREATE TRIGGER limit_rows AFTER UPDATE ON deliveries REFERENCING NEW TABLE AS changed
+     CREATE TRIGGER limit_rows AFTER DELETE ON deliveries REFERENCING OLD TABLE AS changed
        FOR EACH STATEMENT EXECUTE FUNCTION limit_rows()`,
   );
   const deliveries = [await leased(), await leased(), await leased(), await leased()];

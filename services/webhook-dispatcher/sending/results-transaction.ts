@@ -1,5 +1,6 @@
 /** The transaction that records a batch of results: one round trip, in the order written here. */
 import type { Database } from '@creditlane/postgres/database';
+import { runQuery } from '@creditlane/postgres/statement';
 import type { DestinationHealth } from '../destinations/destination-health.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import {
@@ -9,7 +10,11 @@ import {
 } from '../store/deliveries.ts';
 import { type DisabledDestination, updateHealthQuery } from '../store/destinations.ts';
 import { runNamedPipeline } from '../store/named-pipeline.ts';
-import { limitLockWaitsQuery, recordResultsQuery } from '../store/results.ts';
+import {
+  limitLockWaitsQuery,
+  recordLateResultsQuery,
+  recordResultsQuery,
+} from '../store/results.ts';
 import type { AttemptResult } from './attempt.ts';
 
 /** The results and changes that one transaction writes. */
@@ -49,7 +54,11 @@ export async function recordBatch(
   { leaseMs, holdMs, disableAfterMs }: ResultLimits,
 ): Promise<RecordedBatch> {
   const tried = results.map(({ delivery }) => delivery);
-  const { disabled = [], promoted = [] } = await runNamedPipeline(pool, {
+  const {
+    recorded = [],
+    disabled = [],
+    promoted = [],
+  } = await runNamedPipeline(pool, {
     lockWaitsLimited: limitLockWaitsQuery(LOCK_WAIT_MS),
     released: untried.length > 0 ? releaseLeasesQuery(untried, UNTRIED_DELAY_MS) : undefined,
     replayedLocked: tried.some(({ replays }) => replays > 0)
@@ -60,5 +69,8 @@ export async function recordBatch(
     // Last, so that nothing to a destination that has just been disabled is leased.
     promoted: tried.length > 0 ? promoteNextQuery(tried, leaseMs) : undefined,
   });
+  const recordedIds = new Set(recorded.map(({ id }) => id));
+  const late = results.filter(({ delivery }) => !recordedIds.has(delivery.id));
+  if (late.length > 0) await runQuery(pool, recordLateResultsQuery(late));
   return { disabled, promoted };
 }

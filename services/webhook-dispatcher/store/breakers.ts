@@ -100,7 +100,8 @@ const claimProbes = defineStatement<LeasedDelivery>(
   `WITH breaker AS MATERIALIZED (
      SELECT b.destination_id FROM open_breakers AS b
      WHERE b.probe_at <= now()
-       AND EXISTS (SELECT FROM deliveries AS d WHERE d.state = 'due'
+       AND EXISTS (SELECT FROM deliveries AS d
+         WHERE d.storage <> 'ended' AND d.state = 'due' AND NOT d.leased
          AND d.destination_id = b.destination_id AND d.next_attempt_at <= now())
        AND (SELECT s.disabled_at FROM destination_states AS s
          WHERE s.destination_id = b.destination_id) IS NULL
@@ -109,7 +110,8 @@ const claimProbes = defineStatement<LeasedDelivery>(
      SELECT breaker.destination_id, due.id
      FROM breaker CROSS JOIN LATERAL (
        SELECT d.id FROM deliveries AS d
-       WHERE d.state = 'due' AND d.destination_id = breaker.destination_id
+       WHERE d.storage <> 'ended' AND d.state = 'due' AND NOT d.leased
+         AND d.destination_id = breaker.destination_id
          AND d.next_attempt_at <= now()
        ORDER BY d.next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED
      ) AS due
@@ -120,7 +122,7 @@ const claimProbes = defineStatement<LeasedDelivery>(
    UPDATE deliveries AS d
    SET leased = true, fence = d.fence + 1, next_attempt_at = now() + $3 * interval '1 ms'
    FROM picked, messages AS m
-   WHERE d.id = picked.id AND m.event_id = d.event_id
+   WHERE d.storage <> 'ended' AND d.id = picked.id AND m.event_id = d.event_id
    RETURNING d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
      d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
      m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,

@@ -1,6 +1,6 @@
 /**
  * The SQL of pending deliveries: claims, leases, and the order within a lane. `application_id` holds
- * the ordering key.
+ * the ordering key. Pending deliveries are all those that are not stored as ended.
  */
 import {
   defineStatement,
@@ -18,10 +18,12 @@ const claimDue = defineStatement<LeasedDelivery>(
   'deliveries_claim',
   `WITH RECURSIVE destination (id) AS (
      (SELECT destination_id FROM deliveries
-      WHERE state = 'due' AND destination_id > $1 ORDER BY destination_id LIMIT 1)
+      WHERE storage <> 'ended' AND state = 'due' AND NOT leased AND destination_id > $1
+      ORDER BY destination_id LIMIT 1)
      UNION ALL
      SELECT (SELECT destination_id FROM deliveries
-             WHERE state = 'due' AND destination_id > destination.id
+             WHERE storage <> 'ended' AND state = 'due' AND NOT leased
+               AND destination_id > destination.id
              ORDER BY destination_id LIMIT 1)
      FROM destination WHERE destination.id IS NOT NULL
    ), capacity AS (
@@ -31,7 +33,8 @@ const claimDue = defineStatement<LeasedDelivery>(
      FROM destination LEFT JOIN capacity ON capacity.destination_id = destination.id
      CROSS JOIN LATERAL (
        SELECT d.id FROM deliveries AS d
-       WHERE d.state = 'due' AND d.destination_id = destination.id AND d.next_attempt_at <= now()
+       WHERE d.storage <> 'ended' AND d.state = 'due' AND NOT d.leased
+         AND d.destination_id = destination.id AND d.next_attempt_at <= now()
        ORDER BY d.next_attempt_at LIMIT coalesce(capacity.deliveries, $4) FOR UPDATE SKIP LOCKED
      ) AS due
      WHERE (SELECT s.disabled_at FROM destination_states AS s
@@ -43,7 +46,7 @@ const claimDue = defineStatement<LeasedDelivery>(
    UPDATE deliveries AS d
    SET leased = true, fence = d.fence + 1, next_attempt_at = now() + $6 * interval '1 ms'
    FROM picked, messages AS m
-   WHERE d.id = picked.id AND m.event_id = d.event_id
+   WHERE d.storage <> 'ended' AND d.id = picked.id AND m.event_id = d.event_id
    RETURNING d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
      d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
      m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
@@ -74,17 +77,17 @@ const renewLeases = defineStatement<{ id: string; renewed: boolean }>(
   `WITH held AS MATERIALIZED (
      SELECT d.id FROM deliveries AS d
      JOIN unnest($1::uuid[], $2::int[]) AS h (id, fence) ON h.id = d.id AND h.fence = d.fence
-     WHERE d.state = 'due' AND d.leased
+     WHERE d.storage <> 'ended' AND d.state = 'due' AND d.leased
        AND (SELECT s.disabled_at FROM destination_states AS s
          WHERE s.destination_id = d.destination_id) IS NULL
    ), locked AS MATERIALIZED (
      SELECT d.id FROM deliveries AS d
      JOIN unnest($1::uuid[], $2::int[]) AS h (id, fence) ON h.id = d.id AND h.fence = d.fence
-     WHERE d.id IN (SELECT id FROM held) AND d.state = 'due' AND d.leased
+     WHERE d.storage <> 'ended' AND d.id IN (SELECT id FROM held) AND d.state = 'due' AND d.leased
      FOR UPDATE OF d SKIP LOCKED
    ), renewed AS (
      UPDATE deliveries AS d SET next_attempt_at = now() + $3 * interval '1 ms'
-     FROM locked WHERE d.id = locked.id RETURNING d.id
+     FROM locked WHERE d.storage <> 'ended' AND d.id = locked.id RETURNING d.id
    )
    SELECT held.id, renewed.id IS NOT NULL AS renewed
    FROM held LEFT JOIN renewed ON renewed.id = held.id`,
@@ -107,7 +110,7 @@ const releaseLeases = defineStatement(
   `UPDATE deliveries AS d
    SET leased = false, fence = d.fence + 1, next_attempt_at = now() + $3 * interval '1 ms'
    FROM unnest($1::uuid[], $2::int[]) AS h (id, fence)
-   WHERE d.id = h.id AND d.fence = h.fence AND d.state = 'due'`,
+   WHERE d.storage <> 'ended' AND d.id = h.id AND d.fence = h.fence AND d.state = 'due'`,
 );
 
 /** Ends leases without an attempt; the deliveries are due again after `delayMs`. */
@@ -118,6 +121,29 @@ export function releaseLeasesQuery(
   return releaseLeases.query([idsOf(deliveries), fencesOf(deliveries), delayMs]);
 }
 
+const endExpiredLeases = defineStatement<{ destinationId: string }>(
+  'deliveries_end_leases',
+  `WITH expired AS MATERIALIZED (
+     SELECT id FROM deliveries
+     WHERE storage <> 'ended' AND state = 'due' AND leased
+       AND next_attempt_at BETWEEN now() - $1 * interval '1 ms' AND now()
+     LIMIT $2 FOR UPDATE SKIP LOCKED
+   )
+   UPDATE deliveries AS d SET leased = false, fence = d.fence + 1
+   FROM expired WHERE d.storage <> 'ended' AND d.id = expired.id
+   RETURNING d.destination_id AS "destinationId"`,
+);
+
+/**
+ * Ends leases that have expired within `withinMs`, `limit` at most, so that the deliveries can be claimed; returns their
+ * destinations. Left out are those that another transaction has locked.
+ */
+export function endExpiredLeasesQuery(withinMs: number, limit: number): Query<string[]> {
+  return mapQueryResult(endExpiredLeases.query([withinMs, limit]), (rows) => [
+    ...new Set(rows.map(({ destinationId }) => destinationId)),
+  ]);
+}
+
 const promoteNext = defineStatement<LeasedDelivery & { leased: boolean }>(
   'deliveries_promote',
   `WITH next AS (
@@ -126,7 +152,7 @@ const promoteNext = defineStatement<LeasedDelivery & { leased: boolean }>(
      FROM unnest($1::uuid[], $2::uuid[]) AS lane (application_id, destination_id)
      CROSS JOIN LATERAL (
        SELECT d.id, d.state FROM deliveries AS d
-       WHERE d.application_id = lane.application_id AND d.destination_id = lane.destination_id
+       WHERE d.storage <> 'ended' AND d.application_id = lane.application_id AND d.destination_id = lane.destination_id
          AND (d.state IN ('waiting', 'due')) IS TRUE AND d.holding
        ORDER BY d.position LIMIT 1
      ) AS first
@@ -136,7 +162,7 @@ const promoteNext = defineStatement<LeasedDelivery & { leased: boolean }>(
    SET state = 'due', leased = next.is_enabled, fence = d.fence + 1,
      next_attempt_at = now() + next.is_enabled::int * $3 * interval '1 ms'
    FROM next, messages AS m
-   WHERE d.id = next.id AND m.event_id = d.event_id
+   WHERE d.storage <> 'ended' AND d.id = next.id AND m.event_id = d.event_id
    RETURNING d.leased, d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
      d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
      m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
@@ -169,7 +195,7 @@ const ENDED_AND_LATER_DUE = `SELECT id FROM ended
      UNION
      SELECT later.id FROM ended CROSS JOIN LATERAL (
        SELECT d.id FROM deliveries AS d
-       WHERE ended.replays > 0 AND d.application_id = ended.application_id
+       WHERE ended.replays > 0 AND d.storage <> 'ended' AND d.application_id = ended.application_id
          AND d.destination_id = ended.destination_id AND d.position > ended.position
          AND (d.state = 'due') IS TRUE AND d.holding
        OFFSET 0
@@ -179,11 +205,11 @@ const lockReplayedLanes = defineStatement(
   'deliveries_lock_replayed',
   `WITH ended AS MATERIALIZED (
      SELECT id, application_id, destination_id, position, replays FROM deliveries
-     WHERE id = ANY ($1::uuid[])
+     WHERE storage <> 'ended' AND id = ANY ($1::uuid[])
    ), to_lock AS MATERIALIZED (
      ${ENDED_AND_LATER_DUE}
    )
-   SELECT FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id
+   SELECT FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id AND d.storage <> 'ended'
    ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d`,
 );
 
@@ -201,20 +227,22 @@ const endExpiredHolds = defineStatement<Lane>(
   'deliveries_end_holds',
   `WITH ended AS MATERIALIZED (
      SELECT id, application_id, destination_id, position, replays FROM deliveries
-     WHERE state = 'due' AND holding AND hold_until <= now()
+     WHERE storage <> 'ended' AND state = 'due' AND holding AND hold_until <= now()
      ORDER BY application_id, destination_id LIMIT $1
    ), to_lock AS MATERIALIZED (
      ${ENDED_AND_LATER_DUE}
    ), locked AS MATERIALIZED (
-     SELECT d.id FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id
+     SELECT d.id FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id AND d.storage <> 'ended'
      ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d SKIP LOCKED
    ), left_out AS MATERIALIZED (
-     SELECT d.application_id, d.destination_id FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id
+     SELECT d.application_id, d.destination_id FROM to_lock
+     JOIN deliveries AS d ON d.id = to_lock.id AND d.storage <> 'ended'
      WHERE to_lock.id NOT IN (SELECT id FROM locked)
    )
    UPDATE deliveries AS d SET holding = false
    FROM locked
-   WHERE d.id = locked.id AND d.state = 'due' AND d.holding AND d.hold_until <= now()
+   WHERE d.storage <> 'ended' AND d.id = locked.id AND d.state = 'due' AND d.holding
+     AND d.hold_until <= now()
      AND NOT EXISTS (SELECT FROM left_out
        WHERE left_out.application_id = d.application_id
          AND left_out.destination_id = d.destination_id)
@@ -232,9 +260,10 @@ export function endExpiredHoldsQuery(limit: number): Query<Lane[]> {
 const unsettled = defineStatement<{ due: boolean; next_attempt_at: Date | null }>(
   'deliveries_unsettled',
   `SELECT EXISTS (SELECT FROM deliveries
-       WHERE state = 'due' AND (leased OR next_attempt_at <= now()))
+       WHERE storage <> 'ended' AND state = 'due' AND (leased OR next_attempt_at <= now()))
        OR EXISTS (SELECT FROM replay_jobs WHERE finished_at IS NULL) AS due,
-     (SELECT min(next_attempt_at) FROM deliveries WHERE state = 'due') AS next_attempt_at`,
+     (SELECT min(next_attempt_at) FROM deliveries
+       WHERE storage <> 'ended' AND state = 'due') AS next_attempt_at`,
 );
 
 /**

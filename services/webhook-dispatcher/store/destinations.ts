@@ -74,7 +74,8 @@ const selectDisabledWithPending = defineStatement<{ id: string }>(
   'destinations_disabled_with_pending',
   `SELECT s.destination_id AS id
    FROM destination_states AS s CROSS JOIN LATERAL (
-     SELECT FROM deliveries WHERE state = 'due' AND destination_id = s.destination_id LIMIT 1
+     SELECT FROM deliveries
+     WHERE storage <> 'ended' AND state = 'due' AND destination_id = s.destination_id LIMIT 1
    ) AS due
    WHERE s.disabled_at IS NOT NULL`,
 );

@@ -4,8 +4,9 @@ import { defineStatement } from '@creditlane/postgres/statement';
 // Each state has a partial index of its own, so that the delivered rows need not be read.
 export const countBacklog = defineStatement<{ state: string; count: number }>(
   'measure_backlog',
-  `SELECT 'waiting' AS state, count(*) FROM deliveries WHERE state = 'waiting'
-   UNION ALL SELECT 'due', count(*) FROM deliveries WHERE state = 'due'
+  `SELECT 'waiting' AS state, count(*) FROM deliveries
+     WHERE storage <> 'ended' AND state = 'waiting'
+   UNION ALL SELECT 'due', count(*) FROM deliveries WHERE storage <> 'ended' AND state = 'due'
    UNION ALL SELECT 'dead', count(*) FROM deliveries WHERE state = 'dead'`,
 );
 
@@ -14,8 +15,10 @@ export const countBacklog = defineStatement<{ state: string; count: number }>(
 export const findOldestUndelivered = defineStatement<{ age_s: number | null }>(
   'measure_oldest',
   `SELECT extract(epoch FROM now() - least(
-     (SELECT min(created_at) FROM deliveries WHERE state = 'waiting' AND replayed_at IS NULL),
-     (SELECT min(coalesce(replayed_at, created_at)) FROM deliveries WHERE state = 'due')
+     (SELECT min(created_at) FROM deliveries
+       WHERE storage <> 'ended' AND state = 'waiting' AND replayed_at IS NULL),
+     (SELECT min(coalesce(replayed_at, created_at)) FROM deliveries
+       WHERE storage <> 'ended' AND state = 'due')
    ))::float8 AS age_s`,
 );
 

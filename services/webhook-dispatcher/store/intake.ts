@@ -72,8 +72,8 @@ const findStoredState = defineStatement<StateRow>(
      SELECT lane.application_id, lane.destination_id
      FROM lane CROSS JOIN LATERAL (
        SELECT d.id FROM deliveries AS d
-       WHERE d.application_id = lane.application_id AND d.destination_id = lane.destination_id
-         AND (d.state IN ('waiting', 'due')) IS TRUE AND d.holding
+       WHERE d.storage <> 'ended' AND d.application_id = lane.application_id
+         AND d.destination_id = lane.destination_id AND (d.state IN ('waiting', 'due')) IS TRUE AND d.holding
        ORDER BY d.position LIMIT 1 FOR UPDATE
      ) AS holding
    )
@@ -180,11 +180,11 @@ const insertPlan = defineArrayStatement(
      FROM ${rows(MESSAGE, 8)} AS m
    )
    INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, reason,
-     leased, fence, next_attempt_at, settled_at)
+     leased, fence, next_attempt_at, settled_at, storage)
    SELECT id, event_id, destination_id, application_id, sequence, state, reason,
      leased, leased::int,
      CASE WHEN state = 'due' THEN now() + leased::int * $23 * interval '1 ms' END,
-     CASE WHEN state = 'dead' THEN now() END
+     CASE WHEN state = 'dead' THEN now() END, CASE WHEN state = 'dead' THEN 'ended' ELSE 'queue' END
    FROM ${rows(DELIVERY, 15)} AS d
    ORDER BY place`,
 );

@@ -76,6 +76,8 @@ async function planOf(run: (db: Queryable) => Promise<unknown>, planFor: PlanFor
       await client.query('BEGIN');
       const mode = planFor === 'own' ? 'force_custom_plan' : 'force_generic_plan';
       await client.query(`SET LOCAL plan_cache_mode = ${mode}`);
+      // As the service's own connections.
+      await client.query('SET LOCAL enable_seqscan = off');
       await client.query(`PREPARE listed AS ${text}`);
       const execute = `EXECUTE listed (${values.map(literal).join(', ')})`;
       const { rows } = await client.query(`EXPLAIN (ANALYZE) ${execute}`);

@@ -30,19 +30,25 @@ const endSlice = defineStatement<EndedDelivery>(
   'deliveries_end_slice',
   `WITH picked AS MATERIALIZED (
      SELECT id FROM deliveries AS d
-     WHERE destination_id = $1 AND state = $2 AND (created_at, id) > ($3, $4)
+     WHERE storage <> 'ended' AND destination_id = $1 AND state = $2 AND (created_at, id) > ($3, $4)
        AND NOT (d.replays > 0 AND EXISTS (
          SELECT FROM deliveries AS later
-         WHERE later.application_id = d.application_id AND later.destination_id = $1
+         WHERE later.storage <> 'ended' AND later.application_id = d.application_id AND later.destination_id = $1
            AND later.position > d.position AND (later.state = 'due') IS TRUE AND later.holding))
        AND ($6 = 'destination_removed' OR EXISTS (
          SELECT FROM destination_states WHERE destination_id = $1 AND disabled_at IS NOT NULL))
      ORDER BY created_at, id LIMIT $5 FOR UPDATE SKIP LOCKED
    ), ended AS (
-     UPDATE deliveries AS d
-     SET state = 'dead', reason = $6, leased = false, settled_at = now()
-     FROM picked WHERE d.id = picked.id
-     RETURNING d.id, d.created_at, d.application_id, d.destination_id
+     DELETE FROM deliveries AS d USING picked WHERE d.storage <> 'ended' AND d.id = picked.id
+     RETURNING d.*
+   ), stored AS (
+     INSERT INTO deliveries_ended (id, position, event_id, destination_id, application_id, sequence,
+       state, leased, fence, attempts, next_attempt_at, holding, hold_until, reason, created_at,
+       settled_at, replays, earlier_attempts, replayed_at, storage)
+     SELECT id, position, event_id, destination_id, application_id, sequence,
+       'dead', false, fence, attempts, next_attempt_at, holding, hold_until, $6, created_at,
+       now(), replays, earlier_attempts, replayed_at, 'ended'
+     FROM ended
    )
    SELECT id, created_at::text AS "createdAt", application_id AS "orderingKey",
      destination_id AS "destinationId"

@@ -6,10 +6,10 @@ const selectDestinations = defineStatement<{ id: string }>(
   'destinations_to_check',
   `WITH RECURSIVE destination (id) AS (
      (SELECT destination_id FROM deliveries
-      WHERE state = 'due' AND destination_id > $1 ORDER BY destination_id LIMIT 1)
+      WHERE storage <> 'ended' AND state = 'due' AND destination_id > $1 ORDER BY destination_id LIMIT 1)
      UNION ALL
      SELECT (SELECT destination_id FROM deliveries
-             WHERE state = 'due' AND destination_id > destination.id
+             WHERE storage <> 'ended' AND state = 'due' AND destination_id > destination.id
              ORDER BY destination_id LIMIT 1)
      FROM destination WHERE destination.id IS NOT NULL
    )

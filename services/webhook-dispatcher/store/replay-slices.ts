@@ -129,11 +129,17 @@ const pending = defineStatement<{ due: number; waiting: number }>(
   'replay_pending',
   `SELECT (SELECT count(*) FROM (
        SELECT FROM deliveries
-       WHERE state = 'due' AND destination_id = $1 AND next_attempt_at <= now() + $4 * interval '1 ms'
-         AND (leased OR next_attempt_at <= now()) LIMIT $2
-     ) AS due) AS due,
+       WHERE storage <> 'ended' AND state = 'due' AND NOT leased AND destination_id = $1
+         AND next_attempt_at <= now() LIMIT $2
+     ) AS due) + (SELECT count(*) FROM (
+       SELECT FROM deliveries
+       WHERE storage <> 'ended' AND state = 'due' AND leased AND destination_id = $1
+         AND next_attempt_at BETWEEN now() - $4 * interval '1 ms' AND now() + $4 * interval '1 ms'
+       LIMIT $2
+     ) AS leased) AS due,
      (SELECT count(*) FROM (
-       SELECT FROM deliveries WHERE state = 'waiting' AND destination_id = $1 LIMIT $3
+       SELECT FROM deliveries
+       WHERE storage <> 'ended' AND state = 'waiting' AND destination_id = $1 LIMIT $3
      ) AS waiting) AS waiting`,
 );
 
@@ -174,7 +180,8 @@ const lockLanesOf = defineStatement<LockedDelivery>(
      UNION
      SELECT earlier.id FROM lane CROSS JOIN LATERAL (
        SELECT id FROM deliveries
-       WHERE application_id = lane.application_id AND destination_id = $1 AND position < lane.last
+       WHERE storage <> 'ended' AND application_id = lane.application_id AND destination_id = $1
+         AND position < lane.last
          AND (state IN ('waiting', 'due')) IS TRUE AND holding
        OFFSET 0
      ) AS earlier

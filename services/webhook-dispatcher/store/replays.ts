@@ -19,7 +19,7 @@ const lockEarlier = defineStatement<{ id: string }>(
   `SELECT d.id FROM deliveries AS replayed JOIN deliveries AS d
      ON d.application_id = replayed.application_id AND d.destination_id = replayed.destination_id
        AND d.position < replayed.position
-   WHERE replayed.id = $1 AND replayed.destination_id = $2
+   WHERE replayed.id = $1 AND replayed.destination_id = $2 AND d.storage <> 'ended'
      AND (d.state IN ('waiting', 'due')) IS TRUE AND d.holding
    ORDER BY d.position LIMIT 1 FOR UPDATE OF d`,
 );
@@ -55,17 +55,25 @@ export async function lockReplayable(
 ): Promise<ReplayableRow | undefined> {
   const values = [id, destination.destinationId, destination.revision];
   const [row] = await selectReplayable.run(tx, values);
-  return row;
+  if (row !== undefined) return row;
+  // Another replay that was waited for has put the delivery into the queue, where only a later statement sees it.
+  const [again] = await selectReplayable.run(tx, values);
+  return again;
 }
 
 const beginSeries = defineStatement(
   'replay_begin',
-  `UPDATE deliveries AS d
-   SET state = CASE WHEN r.waits THEN 'waiting' ELSE 'due' END, leased = false, fence = fence + 1,
-     replays = replays + 1, earlier_attempts = attempts, replayed_at = now(),
-     next_attempt_at = CASE WHEN NOT r.waits THEN now() END,
-     holding = true, hold_until = NULL, reason = NULL, settled_at = NULL
-   FROM unnest($1::uuid[], $2::boolean[]) AS r (id, waits) WHERE d.id = r.id`,
+  `WITH ended AS (
+     DELETE FROM deliveries AS d USING unnest($1::uuid[], $2::boolean[]) AS r (id, waits)
+     WHERE d.id = r.id RETURNING d.*, r.waits
+   )
+   INSERT INTO deliveries (id, position, event_id, destination_id, application_id, sequence,
+     created_at, state, leased, fence, attempts, earlier_attempts, replays, replayed_at,
+     next_attempt_at)
+   SELECT id, position, event_id, destination_id, application_id, sequence,
+     created_at, CASE WHEN waits THEN 'waiting' ELSE 'due' END, false, fence + 1, attempts, attempts,
+     replays + 1, now(), CASE WHEN NOT waits THEN now() END
+   FROM ended`,
 );
 
 /** A delivery to replay, and whether it waits for an earlier one of its lane. */

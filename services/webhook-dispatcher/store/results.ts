@@ -23,26 +23,69 @@ const RESULT: readonly Column[] = [
 // - Each result increments the fence, so that a batch that is written twice, because the answer to the
 //   commit was lost, counts once.
 // - The rows are locked in the order of lanes and positions, as in all statements that lock several.
+// - A delivery that ends is deleted and stored as ended by an insert, because an update that moves a row to another
+//   partition fails whoever waits for the row.
 // - Assembled from strings, because arrays of few rows and of many are unnested differently: see
 //   array-rows.ts.
-const recordResults = defineArrayStatement(
+const recordResults = defineArrayStatement<{ id: string }>(
   'results_record',
   (rows) => `WITH result AS MATERIALIZED (
      SELECT best.* FROM (
        SELECT DISTINCT ON (r.id) r.* FROM ${rows(RESULT)} AS r
        ORDER BY r.id, r.replays DESC, r.state = 'delivered' DESC, r.fence DESC
-     ) AS best JOIN deliveries AS d ON d.id = best.id
+     ) AS best JOIN deliveries AS d ON d.id = best.id AND d.storage <> 'ended'
      ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d
-   ), recorded AS (
+   ), retried AS (
      UPDATE deliveries AS d
-     SET state = CASE WHEN d.state = 'dead' AND r.state = 'due' THEN d.state ELSE r.state END,
-       reason = CASE WHEN d.state = 'dead' AND r.state = 'due' THEN d.reason ELSE r.reason END,
-       attempts = d.attempts + 1,
+     SET attempts = d.attempts + 1,
        leased = false,
        fence = d.fence + 1,
-       next_attempt_at = CASE WHEN r.state = 'due' THEN now() + r.delay_ms * interval '1 ms' END,
-       hold_until = coalesce(d.hold_until, now() + $11 * interval '1 ms'),
-       settled_at = CASE WHEN r.state <> 'due' THEN now() ELSE d.settled_at END
+       next_attempt_at = now() + r.delay_ms * interval '1 ms',
+       hold_until = coalesce(d.hold_until, now() + $11 * interval '1 ms')
+     FROM result AS r
+     WHERE r.state = 'due' AND d.storage <> 'ended' AND d.id = r.id AND d.state <> 'delivered'
+       AND d.fence = r.fence
+     RETURNING d.id, d.attempts AS number
+   ), ended AS (
+     DELETE FROM deliveries AS d USING result AS r
+     WHERE r.state <> 'due' AND d.storage <> 'ended' AND d.id = r.id AND d.state <> 'delivered'
+       AND (d.fence = r.fence OR r.state = 'delivered' AND d.replays = r.replays)
+     RETURNING d.*, r.state AS last_state, r.reason AS last_reason
+   ), stored AS (
+     INSERT INTO deliveries_ended (id, position, event_id, destination_id, application_id, sequence,
+       state, reason, leased, fence, attempts, holding, hold_until, created_at,
+       settled_at, replays, earlier_attempts, replayed_at, storage)
+     SELECT id, position, event_id, destination_id, application_id, sequence,
+       last_state, last_reason, false, fence + 1, attempts + 1, holding, hold_until, created_at,
+       now(), replays, earlier_attempts, replayed_at, 'ended'
+     FROM ended
+   ), recorded AS (
+     SELECT id, number FROM retried UNION ALL SELECT id, attempts + 1 FROM ended
+   ), attempt AS (
+     INSERT INTO attempts (delivery_id, number, started_at, duration_ms, status, failure)
+     SELECT id, number, started_at, duration_ms, status, failure FROM recorded JOIN result USING (id)
+     ON CONFLICT DO NOTHING
+   )
+   SELECT id FROM recorded`,
+);
+
+// A delivery that another process has ended meanwhile, such as one to a disabled destination, is delivered if its
+// request has succeeded.
+const recordLateResults = defineArrayStatement(
+  'results_record_late',
+  (rows) => `WITH result AS MATERIALIZED (
+     SELECT best.* FROM (
+       SELECT DISTINCT ON (r.id) r.* FROM ${rows(RESULT)} AS r
+       ORDER BY r.id, r.replays DESC, r.state = 'delivered' DESC, r.fence DESC
+     ) AS best JOIN deliveries_ended AS d ON d.id = best.id
+     ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d
+   ), recorded AS (
+     UPDATE deliveries_ended AS d
+     SET state = CASE WHEN r.state = 'due' THEN d.state ELSE r.state END,
+       reason = CASE WHEN r.state = 'due' THEN d.reason ELSE r.reason END,
+       attempts = d.attempts + 1,
+       fence = d.fence + 1,
+       settled_at = CASE WHEN r.state = 'due' THEN d.settled_at ELSE now() END
      FROM result AS r
      WHERE d.id = r.id AND d.state <> 'delivered'
        AND (d.fence = r.fence OR r.state = 'delivered' AND d.replays = r.replays)
@@ -53,12 +96,24 @@ const recordResults = defineArrayStatement(
    ON CONFLICT DO NOTHING`,
 );
 
-/** Records attempts. A failing delivery holds its lane for `holdMs` from its first failure. */
+/**
+ * Records attempts at pending deliveries; returns the ids of those recorded. A failing delivery holds its lane for
+ * `holdMs` from its first failure.
+ */
 export function recordResultsQuery(
   results: readonly AttemptResult[],
   holdMs: number,
-): Query<unknown> {
-  return recordResults(results.length, [
+): Query<{ id: string }[]> {
+  return recordResults(results.length, [...columnsOf(results), holdMs]);
+}
+
+/** Records attempts at deliveries that ended while the requests were under way. */
+export function recordLateResultsQuery(results: readonly AttemptResult[]): Query<unknown> {
+  return recordLateResults(results.length, columnsOf(results));
+}
+
+function columnsOf(results: readonly AttemptResult[]): unknown[][] {
+  return [
     results.map(({ delivery }) => delivery.id),
     results.map(({ delivery }) => delivery.fence),
     results.map(({ delivery }) => delivery.replays),
@@ -69,8 +124,7 @@ export function recordResultsQuery(
     results.map(({ durationMs }) => durationMs),
     results.map(({ outcome }) => (outcome.kind === 'answered' ? outcome.status : null)),
     results.map(({ outcome }) => (outcome.kind === 'failed' ? outcome.reason : null)),
-    holdMs,
-  ]);
+  ];
 }
 
 const limitLockWaits = defineStatement(

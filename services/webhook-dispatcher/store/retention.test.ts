@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { keepDays } from '@creditlane/postgres/partitions/day-partitions';
 import { runPurge } from '@creditlane/postgres/retention';
+import { firstIdOfTime } from '@creditlane/runtime/ids';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
-import { purgeDeliveries, purgeMessages, purgeReplayJobs } from './retention.ts';
+import {
+  moveEnded,
+  PARTITIONS,
+  purgeAttempts,
+  purgeDeliveries,
+  purgeMessages,
+  purgeReplayJobs,
+} from './retention.ts';
 
 let fixture: TestFixture;
 beforeEach(async () => {
@@ -13,8 +22,12 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 /** Adds an event with a delivery of that age and an attempt; `settledDays` ago the delivery became dead. */
-async function addDelivery(ageDays: number, settledDays: number | null): Promise<string> {
-  const [id, eventId] = [randomUUID(), randomUUID()];
+async function addDelivery(
+  ageDays: number,
+  settledDays: number | null,
+  id: string = randomUUID(),
+): Promise<string> {
+  const eventId = randomUUID();
   const ages = `now() - $3 * interval '1 day'`;
   await fixture.sql.query(
     `WITH message AS (
@@ -23,12 +36,22 @@ async function addDelivery(ageDays: number, settledDays: number | null): Promise
        INSERT INTO attempts VALUES ($1, 1, ${ages}, 5)
      )
      INSERT INTO deliveries (id, event_id, destination_id, application_id, state, leased, fence,
-       created_at, settled_at)
+       created_at, settled_at, storage)
      VALUES ($1, $2, $1, $2, CASE WHEN $4::float8 IS NULL THEN 'due' ELSE 'dead' END, false, 1,
-       ${ages}, now() - $4::float8 * interval '1 day')`,
+       ${ages}, now() - $4::float8 * interval '1 day',
+       CASE WHEN $4::float8 IS NULL THEN 'queue' ELSE 'ended' END)`,
     [id, eventId, ageDays, settledDays],
   );
   return id;
+}
+
+/** The ids of the deliveries that are kept with their attempts and messages. */
+async function idsOfKept(): Promise<string[]> {
+  const { rows } = await fixture.sql.query(
+    `SELECT d.id FROM deliveries AS d JOIN attempts ON delivery_id = d.id
+     JOIN messages USING (event_id) ORDER BY d.id`,
+  );
+  return rows.map(({ id }) => id);
 }
 
 it('a delivery is deleted thirty days after its final state, with its attempts and its message', async () => {
@@ -41,15 +64,56 @@ it('a delivery is deleted thirty days after its final state, with its attempts a
   await addDelivery(60, 40);
   expect(await runPurge(fixture.sql, purgeDeliveries)).toBe(2);
   expect(await runPurge(fixture.sql, purgeMessages)).toBe(2);
-  const { rows } = await fixture.sql.query(
-    `SELECT d.id FROM deliveries AS d JOIN attempts ON delivery_id = d.id
-     JOIN messages USING (event_id) ORDER BY d.id`,
-  );
-  expect(rows.map(({ id }) => id)).toEqual(kept);
+  expect(await idsOfKept()).toEqual(kept);
   const { rows: left } = await fixture.sql.query(
     'SELECT (SELECT count(*)::int FROM attempts) + (SELECT count(*)::int FROM messages) AS count',
   );
   expect(left).toEqual([{ count: 6 }]);
+});
+
+it('the deliveries that ended on a day are dropped with its partition, and their attempts and messages are deleted', async () => {
+  const [partitions] = PARTITIONS;
+  if (partitions === undefined) throw new Error('the ended deliveries have partitions');
+  const DAY_MS = 86_400_000;
+  const idOfAge = (days: number) => firstIdOfTime(Date.now() - days * DAY_MS);
+  for (const days of [36, 32, 29]) {
+    const dayOf = (ageDays: number) =>
+      new Date(Date.now() - ageDays * DAY_MS).toISOString().slice(0, 10);
+    await fixture.sql.query(
+      `CREATE TABLE deliveries_ended_${dayOf(days).replaceAll('-', '')} PARTITION OF deliveries_ended
+       FOR VALUES FROM ('${dayOf(days)} 00:00Z') TO ('${dayOf(days - 1)} 00:00Z')`,
+    );
+  }
+  const kept = [
+    await addDelivery(35, 29, idOfAge(35)),
+    await addDelivery(34, null, idOfAge(34)),
+    await addDelivery(29, 29, idOfAge(29)),
+  ];
+  await addDelivery(36, 36, idOfAge(36));
+  await addDelivery(33, 32, idOfAge(33));
+  await keepDays(fixture.sql, partitions);
+  expect(await runPurge(fixture.sql, purgeDeliveries)).toBe(0);
+  expect(await runPurge(fixture.sql, purgeAttempts)).toBe(2);
+  expect(await runPurge(fixture.sql, purgeMessages)).toBe(2);
+  expect(await idsOfKept()).toEqual(kept);
+});
+
+it('a delivery that a replica of an earlier version has ended is stored as ended', async () => {
+  const id = await addDelivery(2, null);
+  const pending = await addDelivery(2, null);
+  await fixture.sql.query(
+    `UPDATE deliveries SET state = 'delivered', settled_at = now() WHERE id = $1`,
+    [id],
+  );
+  expect(await runPurge(fixture.sql, moveEnded)).toBe(1);
+  const { rows } = await fixture.sql.query(
+    `SELECT id, storage, tableoid::regclass::text ~ '^deliveries_ended_2' AS "hasDay" FROM deliveries
+     ORDER BY storage`,
+  );
+  expect(rows).toEqual([
+    { id, storage: 'ended', hasDay: true },
+    { id: pending, storage: 'queue', hasDay: false },
+  ]);
 });
 
 it('a replay of many deliveries is deleted thirty days after its end', async () => {

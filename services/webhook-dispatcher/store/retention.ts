@@ -1,22 +1,65 @@
 /** The SQL of retention: deliveries and replays are kept for 30 days after their end. */
+import type { DayPartitions } from '@creditlane/postgres/partitions/day-partitions';
 import { definePurge, type Purge } from '@creditlane/postgres/retention';
 import { defineStatement } from '@creditlane/postgres/statement';
 
+/** The partitions by day are dropped as a whole; this is for the table of earlier versions and for days without a partition. */
 export const purgeDeliveries: Purge = defineStatement(
   'deliveries_purge',
-  `WITH old AS (
+  `WITH without_day AS (
+     SELECT id FROM deliveries_ended_default WHERE settled_at < now() - interval '30 days'
+     -- A delivery that is being replayed is kept.
+     LIMIT 1000 FOR UPDATE SKIP LOCKED
+   ), earlier AS (
      SELECT id FROM deliveries
      -- The condition on created_at, which is never after settled_at, makes use of its index.
-     WHERE created_at < now() - interval '30 days' AND settled_at < now() - interval '30 days'
-       AND state IN ('delivered', 'dead') LIMIT 1000
-     -- A delivery that is being replayed is kept.
-     FOR UPDATE SKIP LOCKED
+     WHERE storage = 'earlier' AND created_at < now() - interval '30 days'
+       AND settled_at < now() - interval '30 days' AND state IN ('delivered', 'dead')
+     LIMIT 1000 FOR UPDATE SKIP LOCKED
+   ), old AS (
+     SELECT id FROM without_day UNION ALL SELECT id FROM earlier
    ), deleted_attempt AS (
      DELETE FROM attempts USING old WHERE attempts.delivery_id = old.id
    ), deleted_delivery AS (
      DELETE FROM deliveries USING old WHERE deliveries.id = old.id RETURNING 1
    )
    SELECT count(*) AS deleted FROM deleted_delivery`,
+);
+
+/** Stores as ended what a replica of an earlier version has ended and left in the queue. */
+export const moveEnded: Purge = defineStatement(
+  'deliveries_move_ended',
+  `WITH ended AS (
+     DELETE FROM deliveries_queue WHERE id = ANY (ARRAY(
+       SELECT id FROM deliveries_queue WHERE state IN ('delivered', 'dead')
+       LIMIT 1000 FOR UPDATE SKIP LOCKED))
+     RETURNING *
+   ), stored AS (
+     INSERT INTO deliveries_ended (id, position, event_id, destination_id, application_id, sequence,
+       state, leased, fence, attempts, next_attempt_at, holding, hold_until, reason, created_at,
+       settled_at, replays, earlier_attempts, replayed_at, storage)
+     SELECT id, position, event_id, destination_id, application_id, sequence,
+       state, false, fence, attempts, next_attempt_at, holding, hold_until, reason, created_at,
+       coalesce(settled_at, now()), replays, earlier_attempts, replayed_at, 'ended'
+     FROM ended
+   )
+   SELECT count(*) AS deleted FROM ended`,
+);
+
+/** The partitions are of the days on which deliveries ended. */
+export const PARTITIONS: readonly DayPartitions[] = [
+  { table: 'deliveries_ended', key: 'timestamptz', keepDays: 30 },
+];
+
+/** An attempt at a delivery that was dropped with its day is deleted in the order of the index. */
+export const purgeAttempts: Purge = definePurge(
+  'attempts_purge',
+  `DELETE FROM attempts WHERE ctid = ANY (ARRAY(
+     SELECT ctid FROM attempts AS a
+     WHERE delivery_id < rpad(lpad(
+         to_hex((extract(epoch FROM now() - interval '30 days') * 1000)::bigint), 12, '0'), 32, '0')::uuid
+       AND NOT EXISTS (SELECT FROM deliveries AS d WHERE d.id = a.delivery_id)
+     ORDER BY delivery_id LIMIT 1000))`,
 );
 
 /** A message is deleted after the last of its deliveries. */
