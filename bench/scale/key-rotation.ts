@@ -1,7 +1,8 @@
-/** The applications service starts, and ends a rotation of the key ring, with 5,000,000 applicants. */
+/** The applications service starts, and ends a rotation of the key ring, with the data keys of 5,000,000 applicants. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { applications } from '@creditlane/applications/service';
-import { seal } from '@creditlane/crypto/envelope';
+import { keyContext } from '@creditlane/crypto/applicant-keys';
+import { DataKey } from '@creditlane/crypto/data-key';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import { prepareDatabases } from '@creditlane/platform/databases';
@@ -34,16 +35,16 @@ async function measure(scale: Scale): Promise<void> {
   const url = (await prepareDatabases(adminUrl, makeSecrets())).applications;
   await (await start(url, `${OLD},${NEW}`)).close();
 
-  scale.print(`inserting ${APPLICANTS} applicants of the new key and ${LEFT} of the old one`);
+  scale.print(`inserting ${APPLICANTS} data keys of the new key and ${LEFT} of the old one`);
   const admin = new URL(adminUrl);
   admin.pathname = new URL(url).pathname;
   for (let count = 0; count < APPLICANTS; count += ROWS) await insertApplicants(admin.href);
   await insertSealed(url, KeyRing.parse(OLD));
-  await runSql(url, 'ANALYZE applicants');
+  await runSql(url, 'ANALYZE applicant_keys');
   await runSql(adminUrl, 'CHECKPOINT');
 
   const scanStartedMs = performance.now();
-  await runSql(url, `SELECT id FROM applicants WHERE sealed_with <> 'k2' LIMIT 200`);
+  await runSql(url, `SELECT id FROM applicant_keys WHERE sealed_with <> 'k2' LIMIT 200`);
   const scanMs = Math.round(performance.now() - scanStartedMs);
   scale.print(`reading the table for records of another key: ${scanMs} ms`);
 
@@ -73,35 +74,25 @@ async function start(url: string, keys: string) {
   return { startMs: performance.now() - startedMs, close: () => closers.close() };
 }
 
-/** Applicants whose fields nothing opens, without their applications. */
+/** Data keys that nothing opens, without their applicants. */
 async function insertApplicants(adminUrl: string): Promise<void> {
   await runSql(
     `${adminUrl}?options=-c%20session_replication_role%3Dreplica`,
-    `INSERT INTO applicants (id, application_id, role, sealed, sealed_with)
-     SELECT gen_random_uuid(), gen_random_uuid(), 'PRIMARY', decode(repeat('00', 400), 'hex'), 'k2'
+    `INSERT INTO applicant_keys (id, applicant_id, retailer_id, sealed, sealed_with, created_at)
+     SELECT gen_random_uuid(), gen_random_uuid(), $2, decode(repeat('00', 130), 'hex'), 'k2', now()
      FROM generate_series(1, $1)`,
-    [ROWS],
+    [ROWS, RETAILER_ID],
   );
 }
 
 async function insertSealed(url: string, ring: KeyRing): Promise<void> {
-  await runSql(url, `INSERT INTO retailers (id, name) VALUES ($1, 'Harbour Motors')`, [
-    RETAILER_ID,
-  ]);
   const ids = Array.from({ length: LEFT }, () => randomUUID());
+  const sealed = ids.map((id) => DataKey.generateStored(ring, keyContext(id, RETAILER_ID)));
   await runSql(
     url,
-    `INSERT INTO applications (id, retailer_id, type, status, created_at)
-     SELECT unnest($1::uuid[]), $2, 'APPROVAL', 'DRAFT', now()`,
-    [ids, RETAILER_ID],
-  );
-  const place = { table: 'applicants', column: 'sealed', tenant: RETAILER_ID };
-  const sealed = ids.map((row) => seal(ring, Buffer.from(row), { ...place, row }));
-  await runSql(
-    url,
-    `INSERT INTO applicants (id, application_id, role, sealed, sealed_with)
-     SELECT id, id, 'PRIMARY', sealed, 'k1' FROM unnest($1::uuid[], $2::bytea[]) AS it (id, sealed)`,
-    [ids, sealed],
+    `INSERT INTO applicant_keys (id, applicant_id, retailer_id, sealed, sealed_with, created_at)
+     SELECT id, id, $3, sealed, 'k1', now() FROM unnest($1::uuid[], $2::bytea[]) AS it (id, sealed)`,
+    [ids, sealed, RETAILER_ID],
   );
 }
 
@@ -109,7 +100,7 @@ async function insertSealed(url: string, ring: KeyRing): Promise<void> {
 async function untilRotated(url: string): Promise<number> {
   const startedMs = performance.now();
   for (;;) {
-    const left = await runSql(url, `SELECT FROM applicants WHERE sealed_with = 'k1' LIMIT 1`);
+    const left = await runSql(url, `SELECT FROM applicant_keys WHERE sealed_with = 'k1' LIMIT 1`);
     const elapsedMs = performance.now() - startedMs;
     if (left.length === 0) return elapsedMs;
     if (elapsedMs > WATCHED_MS) return Number.POSITIVE_INFINITY;

@@ -24,7 +24,7 @@ interface SealedField<Id extends string> extends SealedRecord {
   row: Row<Id>;
 }
 
-/** The name of the column with the id of the key that wraps the field. It has an index. */
+/** The name of the column with the id of the key that wraps the field; null or empty without one. It has an index. */
 const KEY_COLUMN = 'sealed_with';
 
 export class SealedColumn<Id extends string> implements SealedTable<SealedField<Id>> {
@@ -92,7 +92,7 @@ function defineStatements<Id extends string>({
     selectKeyIds: defineStatement(
       `${table}_key_ids`,
       `WITH RECURSIVE used AS (
-         (SELECT ${KEY_COLUMN} AS key_id FROM ${table} WHERE ${KEY_COLUMN} IS NOT NULL
+         (SELECT ${KEY_COLUMN} AS key_id FROM ${table} WHERE ${KEY_COLUMN} > ''
           ORDER BY ${KEY_COLUMN} LIMIT 1)
          UNION ALL
          SELECT (SELECT ${KEY_COLUMN} FROM ${table} WHERE ${KEY_COLUMN} > used.key_id

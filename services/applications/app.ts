@@ -8,6 +8,8 @@ import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithBus, WithDatabase } from '@creditlane/service/define-service';
+import { startConversion } from './applicant/convert-sealed-rows.ts';
+import { KeyUse } from './applicant/key-use.ts';
 import { consentsRoutes } from './consents/consents-rpc.ts';
 import { directoryRoutes } from './directory/directory-rpc.ts';
 import { applicationsRoutes } from './rpc.ts';
@@ -26,12 +28,15 @@ export interface Applications {
   settled(): Promise<void>;
 }
 
+const KEYS_NOT_USED =
+  'applicants have no data keys yet: run --rewrap-keys once no replica of the version before is left';
+
 type ApplicationsContext = ServiceContext<typeof SETTINGS> & WithDatabase & WithBus;
 
 /**
- * Starts to wrap every applicant and export with the key ring's current key, starts publishing events, and returns
+ * Starts to wrap the applicants' data keys with the key ring's current key, starts publishing events, and returns
  * the routes to mount.
- * @throws SealError when the ring lacks the key of an applicant or export
+ * @throws SealError when the ring lacks the key of a sealed record
  */
 export async function startApplications({
   settings,
@@ -46,13 +51,17 @@ export async function startApplications({
   const { pool, requests, rowTurns } = database;
   const rotation = await startRotation(keyRing, sealedTables(pool), log);
   closers.add('applications rotation', () => rotation.close());
+  const keyUse = new KeyUse(pool);
+  if (!(await keyUse.beginIfEmpty())) log.warn(KEYS_NOT_USED);
+  const conversion = startConversion({ pool, keyRing, clock, newId, keyUse, log });
+  closers.add('applications conversion', () => conversion.close());
   const retention = startRetention({ pool, log, purges: [purgeIdempotency, purgeExports] });
   closers.add('applications retention', () => retention.close());
   const relay = startRelay({ database, bus, source: SERVICE, log, metrics });
   closers.add('applications relay', () => relay.close());
 
   const wakeRelay = () => relay.wake();
-  const deps = { requests, owner: pool, rowTurns, keyRing, digestKey, clock, newId };
+  const deps = { requests, owner: pool, rowTurns, keyRing, digestKey, clock, newId, keyUse };
   const routes = [
     applicationsRoutes({ ...deps, wakeRelay, log }),
     consentsRoutes(deps),

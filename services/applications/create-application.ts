@@ -9,6 +9,7 @@ import type { CreateApplicationRequest } from '@creditlane/proto/applications/v1
 import type { Call } from '@creditlane/rpc/call';
 import { conflict, type Fault } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
+import type { KeyUse } from './applicant/key-use.ts';
 import { newApplication } from './application.ts';
 import { retailerNotFound, retailerOf } from './scope.ts';
 import { insertApplication } from './store/applications.ts';
@@ -23,6 +24,7 @@ export interface CreateApplicationDeps {
   digestKey: Uint8Array;
   clock: Clock;
   newId: () => string;
+  keyUse: KeyUse;
 }
 
 /**
@@ -44,6 +46,9 @@ export async function createApplication(
   if (request.retailerId !== retailerId) throw retailerNotFound();
   const application = newApplication(request, deps.clock(), deps.newId);
 
+  // Before the transaction, which must not wait for a second connection of the pool.
+  const usesKeys = await deps.keyUse.hasBegun();
+  const sealing = { keyRing, newId: deps.newId, usesKeys };
   const idempotency = withKeyedDigest(call.idempotency, deps.digestKey);
   const outcome = await answerOnce(db, idempotency, () =>
     inTransaction(db, async (tx) => {
@@ -52,7 +57,7 @@ export async function createApplication(
       // it would be refused because its reference number is taken.
       if (idempotency) await storeAnswer(tx, idempotency, answer);
       if (!(await retailerExists(tx, retailerId))) throw retailerNotFound();
-      const { takenBy } = await insertApplication(tx, keyRing, application);
+      const { takenBy } = await insertApplication(tx, sealing, application);
       if (takenBy !== undefined) throw referenceNumberTaken(takenBy);
       return answer;
     }),

@@ -1,19 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { readKeyId } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
-import { migrate } from '@creditlane/postgres/migrate';
+import { DatabaseNewerError, migrate } from '@creditlane/postgres/migrate';
 import { ApplicantSchema } from '@creditlane/proto/applications/v1/application';
 import { silentLog } from '@creditlane/runtime/test-log';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sealApplicant } from './applicant/sealed-applicant.ts';
+import { sealInRow } from './applicant/sealed-applicant.ts';
 import { exportsWithPayload1764800000000 } from './migrations/0006-exports-with-payload.ts';
+import { rewrapKeys } from './rewrap-keys.ts';
 import { applications } from './service.ts';
 import {
   anApplicant,
   asCreditFile,
+  asDispatcher,
   asIntegration,
+  createSubmission,
+  eraseApplicant,
   KEYS,
+  registerTenant,
+  SIN,
   startTestApplications,
   type TestApplications,
 } from './test-applications.ts';
@@ -59,7 +67,7 @@ beforeAll(async () => {
     await sql.query("INSERT INTO applicants VALUES ($1, $2, 'PRIMARY', $3, $4)", [
       applicantId,
       applicationId,
-      sealApplicant(ring, applicant, retailerId),
+      sealInRow(ring, applicant, retailerId),
       ring.currentId,
     ]);
     for (const { id, at } of submissions) await sql.query(insertConsent(id, at.toISOString()));
@@ -97,4 +105,73 @@ test('one consent of the last release is revoked with all of its applicant’s, 
   const meanwhile = randomUUID();
   await fixture.sql.query(insertConsent(meanwhile, new Date().toISOString()));
   expect((await findPermitting())?.id).toBe(meanwhile);
+});
+
+/** What is sealed, and which key of the ring wraps it; empty or null where data keys of applicants seal it. */
+async function sealedWith(): Promise<Record<string, (string | null)[]>> {
+  const { rows } = await fixture.sql.query(
+    `SELECT 'applicants' AS name, sealed_with, sealed FROM applicants
+     UNION ALL SELECT 'exports', sealed_with, sealed FROM exports WHERE sealed IS NOT NULL`,
+  );
+  for (const { sealed_with, sealed } of rows) {
+    if (sealed_with) expect(readKeyId(sealed)).toBe(sealed_with);
+  }
+  const of = (table: string) =>
+    rows.filter(({ name }) => name === table).map(({ sealed_with }) => sealed_with);
+  return { applicants: of('applicants'), exports: of('exports') };
+}
+
+test('the version before can use the database until --rewrap-keys, which seals with data keys what it has sealed', async () => {
+  const { sql, database, service } = fixture;
+  const tenant = await registerTenant(fixture);
+  const exportNew = async () => {
+    const { applicationId, primaryApplicant } = await createSubmission(fixture, tenant);
+    const target = { applicationId, creditorId: tenant.creditorId, integrationId: randomUUID() };
+    const caller = asIntegration(tenant.retailerId);
+    const { exportId } = await service.applications.exportApplication(target, caller);
+    return { applicantId: primaryApplicant?.applicantId ?? '', exportId };
+  };
+  const payloadOf = async ({ exportId }: { exportId: string }) =>
+    (await service.forDispatcher.getExport({ exportId }, asDispatcher)).payloadJson;
+  const [kept, erased] = [await exportNew(), await exportNew()];
+  const payload = await payloadOf(kept);
+  expect(await eraseApplicant(fixture, tenant.retailerId, erased.applicantId)).toBe(true);
+  expect(await sealedWith()).toEqual({ applicants: ['k1', 'k1', 'k1'], exports: ['k1'] });
+  const before = migrations.slice(0, -1);
+  await migrate(database.url, before, silentLog);
+
+  const lines: object[] = [];
+  const settings = { keyRing: KeyRing.parse(KEYS) };
+  const rewrap = async () => {
+    lines.length = 0;
+    const print = (line: object) => void lines.push(line);
+    return rewrapKeys({ settings, database: { pool: database.sql }, print });
+  };
+  // A row that a transaction has locked is passed over: the conversion waits for none.
+  const holder = new pg.Client(database.url);
+  await holder.connect();
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM applicants WHERE id = $1 FOR UPDATE', [kept.applicantId]);
+  await rewrap().finally(() => holder.end());
+  expect(lines.slice(0, 2)).toEqual([
+    { table: 'applicants', converted: 2, left: 0 },
+    { table: 'exports', converted: 0, left: 1 },
+  ]);
+  expect(await rewrap()).toBe(true);
+  expect(await sealedWith()).toEqual({ applicants: ['', '', ''], exports: [null] });
+  expect(lines.slice(2)).toEqual(
+    ['applicant_keys', 'applicants', 'exports'].map((table) => ({ table, rewrapped: 0, left: 0 })),
+  );
+  const { rows } = await sql.query('SELECT applicant_id FROM applicant_keys');
+  expect(new Set(rows.map((row) => row.applicant_id))).toEqual(
+    new Set([applicantId, kept.applicantId]),
+  );
+
+  await expect(migrate(database.url, before, silentLog)).rejects.toThrow(DatabaseNewerError);
+  expect(await payloadOf(kept)).toBe(payload);
+  const request = { applicationId, applicantId, purpose: 'CREDIT_APPLICATION' };
+  const subject = await service.forCreditFile.getInquirySubject(request, asCreditFile);
+  expect(subject.applicant).toMatchObject({ applicantId, lastName: 'Tremblay', sin: SIN });
+  await exportNew();
+  expect((await sealedWith()).applicants).toEqual(['', '', '', '']);
 });

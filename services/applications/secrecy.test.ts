@@ -6,7 +6,7 @@ import { KeyRing } from '@creditlane/crypto/key-ring';
 import { readStoredAnswers } from '@creditlane/idempotency/test-stored-answers';
 import { CreateApplicationRequestSchema } from '@creditlane/proto/applications/v1/applications_service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openApplicant } from './applicant/sealed-applicant.ts';
+import { openApplicant, type StoredApplicant } from './applicant/sealed-applicant.ts';
 import {
   anApplicant,
   anApplication,
@@ -125,8 +125,8 @@ test('an erasure leaves the id of the applicant, in the answers and in what is s
 
   const find = 'SELECT sealed, erased_at FROM applicants WHERE id = $1';
   const { rows } = await fixture.sql.query(find, [applicantId]);
-  const ring = KeyRing.parse(KEYS);
-  const left = openApplicant(ring, rows[0].sealed, applicantId, retailerId);
+  expect(rows[0].sealed).toHaveLength(0);
+  const left = await openStored(applicantId, retailerId);
   expect(left).toEqual({
     ...{ $typeName: 'creditlane.applications.v1.Applicant', applicantId },
     ...{ firstName: '', lastName: '', sin: '', dateOfBirth: '', phoneNumber: '', email: '' },
@@ -146,6 +146,87 @@ test('an erasure leaves the id of the applicant, in the answers and in what is s
     coApplicant: { lastName: 'Tremblay', sin: '***-***-286' },
   });
   expect((await create()).application?.primaryApplicant).toEqual({ ...left, erasedAt });
+});
+
+/** What is stored of an applicant. */
+async function findStored(applicantId: string): Promise<StoredApplicant> {
+  const { rows } = await fixture.sql.query(
+    `SELECT applicants.id, applicants.sealed, key_id AS "keyId", applicant_keys.sealed AS "sealedKey",
+       erased_at AS "erasedAt"
+     FROM applicants LEFT JOIN applicant_keys ON applicant_keys.id = key_id WHERE applicants.id = $1`,
+    [applicantId],
+  );
+  return rows[0];
+}
+
+async function openStored(applicantId: string, retailerId: string) {
+  return openApplicant(KeyRing.parse(KEYS), await findStored(applicantId), retailerId);
+}
+
+test('after an erasure no copy of the data opens with the key ring, and one that is restored counts as erased', async () => {
+  const { retailerId, creditorId } = tenant;
+  const application = await createSubmission(fixture, tenant, { coApplicant: anApplicant() });
+  const { applicationId, primaryApplicant, coApplicant } = application;
+  const applicantId = primaryApplicant?.applicantId ?? '';
+  const target = { applicationId, creditorId, integrationId: randomUUID() };
+  const { exportId } = await fixture.service.applications.exportApplication(
+    target,
+    asIntegration(retailerId),
+  );
+  const before = await findStored(applicantId);
+  const exported = 'SELECT sealed, sealed_with FROM exports WHERE id = $1';
+  const { rows: exportRows } = await fixture.sql.query(exported, [exportId]);
+  expect([before.sealed[0], exportRows[0].sealed[0], exportRows[0].sealed_with]).toEqual([
+    2,
+    2,
+    null,
+  ]);
+  expect(await eraseApplicant(fixture, retailerId, applicantId)).toBe(true);
+  const { rows: keys } = await fixture.sql.query(
+    'SELECT sealed, sealed_with, destroyed_at FROM applicant_keys WHERE applicant_id = $1',
+    [applicantId],
+  );
+  expect(keys).toEqual([{ sealed: null, sealed_with: null, destroyed_at: expect.any(Date) }]);
+
+  // A backup of all tables but the keys.
+  const restore = 'UPDATE applicants SET sealed = $2, erased_at = NULL WHERE id = $1';
+  await fixture.sql.query(restore, [applicantId, before.sealed]);
+  const restoreExport = 'UPDATE exports SET sealed = $2 WHERE id = $1';
+  await fixture.sql.query(restoreExport, [exportId, exportRows[0].sealed]);
+  await expect(openStored(applicantId, retailerId)).rejects.toThrow(SealError);
+  const read = () =>
+    fixture.service.applications.getApplication({ applicationId }, asIntegration(retailerId));
+  const erasedAt = timestampFromDate(keys[0].destroyed_at);
+  const shown = {
+    primaryApplicant: { applicantId, lastName: '', erasedAt },
+    coApplicant: { applicantId: coApplicant?.applicantId, lastName: 'Tremblay' },
+  };
+  expect((await read()).application).toMatchObject(shown);
+  const payload = fixture.service.forDispatcher.getExport({ exportId }, asDispatcher);
+  await expect(payload).rejects.toMatchObject({ code: 'export_deleted' });
+  const again = fixture.service.applications.exportApplication(target, asIntegration(retailerId));
+  await expect(again).rejects.toMatchObject({ code: 'applicant_erased' });
+  const subject = await fixture.service.forCreditFile.getInquirySubject(
+    { applicationId, applicantId, purpose: 'CREDIT_APPLICATION' },
+    asCreditFile,
+  );
+  expect(subject.consent).toBeUndefined();
+  expect(await eraseApplicant(fixture, retailerId, applicantId)).toBe(true);
+  expect((await findStored(applicantId)).sealed).toHaveLength(0);
+});
+
+test('an erasure after a backup of the keys came back destroys them again', async () => {
+  const { retailerId } = tenant;
+  const { primaryApplicant } = await createTestApplication(fixture, retailerId);
+  const id = primaryApplicant?.applicantId ?? '';
+  const { keyId, sealedKey } = await findStored(id);
+  await eraseApplicant(fixture, retailerId, id);
+  await fixture.sql.query(
+    `UPDATE applicant_keys SET sealed = $2, sealed_with = 'k1', destroyed_at = NULL WHERE id = $1`,
+    [keyId, sealedKey],
+  );
+  expect(await eraseApplicant(fixture, retailerId, id)).toBe(true);
+  expect((await findStored(id)).sealedKey).toBeNull();
 });
 
 test('an erased applicant has no consent that permits an inquiry', async () => {
@@ -186,25 +267,33 @@ test('an applicant copied to another row or tenant cannot be opened', async () =
   const { retailerId } = tenant;
   const { primaryApplicant } = await createTestApplication(fixture, retailerId);
   const id = primaryApplicant?.applicantId ?? '';
-  const { rows } = await fixture.sql.query('SELECT sealed FROM applicants WHERE id = $1', [id]);
-  const ring = KeyRing.parse(KEYS);
-  expect(openApplicant(ring, rows[0].sealed, id, retailerId).sin).toBe('046454286');
-  expect(() => openApplicant(ring, rows[0].sealed, randomUUID(), retailerId)).toThrow(SealError);
-  expect(() => openApplicant(ring, rows[0].sealed, id, randomUUID())).toThrow(SealError);
+  const other = (await createTestApplication(fixture, retailerId)).primaryApplicant?.applicantId;
+  const stored = await findStored(id);
+  const { keyId, sealedKey } = await findStored(other ?? '');
+  const open = (change: Partial<StoredApplicant>, tenantId = retailerId) =>
+    openApplicant(KeyRing.parse(KEYS), { ...stored, ...change }, tenantId);
+  expect(open({}).sin).toBe('046454286');
+  expect(() => open({ id: randomUUID() })).toThrow(SealError);
+  expect(() => open({}, randomUUID())).toThrow(SealError);
+  expect(() => open({ keyId, sealedKey })).toThrow(SealError);
+  expect(() => open({ sealedKey })).toThrow(SealError);
+  expect(() => open({ sealedKey: null })).toThrow(SealError);
 });
 
-test('a start with a new current key wraps every applicant with that key', async () => {
+test('a start with a new current key wraps every data key with that key, and no applicant or export', async () => {
   const { retailerId } = tenant;
   const { applicationId } = await createTestApplication(fixture, retailerId);
   const next = `k2:${randomBytes(32).toString('base64')}`;
   await fixture.restart(`${next},${KEYS}`);
-  const select = `SELECT sealed, sealed_with FROM applicants
-    UNION ALL SELECT sealed, sealed_with FROM exports WHERE sealed IS NOT NULL`;
+  const select = 'SELECT sealed, sealed_with FROM applicant_keys WHERE sealed IS NOT NULL';
   const keyIds = async () => {
     const { rows } = await fixture.sql.query(select);
     return new Set(rows.flatMap((row) => [row.sealed_with, readKeyId(row.sealed)]));
   };
   await expect.poll(keyIds).toEqual(new Set(['k2']));
+  const wrapped = `SELECT FROM applicants WHERE sealed_with <> ''
+    UNION ALL SELECT FROM exports WHERE sealed_with IS NOT NULL`;
+  expect((await fixture.sql.query(wrapped)).rowCount).toBe(0);
   await fixture.restart(next);
   const { application } = await fixture.service.applications.getApplication(
     { applicationId },

@@ -10,6 +10,7 @@ import { exportsWithPayload1764800000000 } from './migrations/0006-exports-with-
 import { consentTerms1764900000000 } from './migrations/0007-consent-terms.ts';
 import { erasedApplicants1764950000000 } from './migrations/0008-erased-applicants.ts';
 import { exportsOfApplication1764960000000 } from './migrations/0009-exports-of-application.ts';
+import { applicantKeys1765000000000 } from './migrations/0010-applicant-keys.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -32,6 +33,7 @@ export const applications = defineService(
         consentTerms1764900000000,
         erasedApplicants1764950000000,
         exportsOfApplication1764960000000,
+        applicantKeys1765000000000,
       ],
       lockTimeout: true,
     },

@@ -44,12 +44,15 @@ export interface SealedRow {
   id: string;
   applicationId: string;
   sealed: Buffer;
-  sealedWith: string;
+  /** The key of the ring that wraps it; empty or null where data keys of applicants seal it. */
+  sealedWith: string | null;
   application: ApplicationRow;
 }
 
 export interface ApplicantRow extends SealedRow {
   role: ApplicantRole;
+  /** The data key that seals the applicant; null for one that a version without data keys has sealed. */
+  keyId: string | null;
   /** When the applicant was erased; null for any other. */
   erasedAt: Date | null;
 }
@@ -77,7 +80,7 @@ const sealedColumns = {
   id: { type: 'uuid', primary: true },
   applicationId: { type: 'uuid', name: 'application_id' },
   sealed: { type: 'bytea' },
-  sealedWith: { type: 'text', name: 'sealed_with' },
+  sealedWith: { type: 'text', name: 'sealed_with', nullable: true },
 } as const;
 
 /** A group of retailers; the group's users may act for each of its retailers. */
@@ -136,12 +139,13 @@ const applications = new EntitySchema<ApplicationRow>({
   },
 });
 
-/** Applicants. All personal data is in `sealed`, an encrypted Applicant message with the id alone once it was erased. */
+/** Applicants. All personal data is in `sealed`, an encrypted Applicant message, whose key is destroyed by an erasure. */
 const applicants = new EntitySchema<ApplicantRow>({
   name: 'applicants',
   columns: {
     ...sealedColumns,
     role: { type: 'text' },
+    keyId: { type: 'uuid', name: 'key_id', nullable: true },
     erasedAt: { type: 'timestamptz', name: 'erased_at', nullable: true },
   },
   relations: ofApplication,

@@ -1,29 +1,50 @@
 /** Encrypts the data of an applicant, and decrypts it. */
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import { type SealContext, seal, unseal } from '@creditlane/crypto/envelope';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { openKey } from '@creditlane/crypto/applicant-keys';
+import type { DataKey } from '@creditlane/crypto/data-key';
+import { type SealContext, SealError, seal, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { type Applicant, ApplicantSchema } from '@creditlane/proto/applications/v1/application';
+
+/** What is stored of an applicant. */
+export interface StoredApplicant {
+  id: string;
+  sealed: Buffer;
+  /** The applicant's data key; null for an applicant sealed by a version without data keys. */
+  keyId: string | null;
+  /** The data key in stored form; null without one, and once it is destroyed. */
+  sealedKey: Buffer | null;
+  /** When the applicant was erased, or the key destroyed; null for any other. */
+  erasedAt: Date | null;
+}
 
 /** The table, column, row and tenant that an applicant's ciphertext is bound to. */
 export function applicantContext(applicantId: string, retailerId: string): SealContext {
   return { table: 'applicants', column: 'sealed', row: applicantId, tenant: retailerId };
 }
 
-/** Seals an applicant's whole message. */
-export function sealApplicant(ring: KeyRing, applicant: Applicant, retailerId: string): Buffer {
+/** Seals an applicant's whole message with the applicant's data key. */
+export function sealApplicant(dataKey: DataKey, applicant: Applicant, retailerId: string): Buffer {
+  const plaintext = toBinary(ApplicantSchema, applicant);
+  return dataKey.seal(plaintext, applicantContext(applicant.applicantId, retailerId));
+}
+
+/** Seals an applicant's whole message in the row, as the version before does. */
+export function sealInRow(ring: KeyRing, applicant: Applicant, retailerId: string): Buffer {
   const plaintext = toBinary(ApplicantSchema, applicant);
   return seal(ring, plaintext, applicantContext(applicant.applicantId, retailerId));
 }
 
-/** @throws SealError unless `sealed` is this applicant of this retailer */
+/** @throws SealError unless `sealed` is this applicant of this retailer, or without the applicant's key */
 export function openApplicant(
   ring: KeyRing,
-  sealed: Uint8Array,
-  applicantId: string,
+  { id, sealed, keyId, sealedKey, erasedAt }: StoredApplicant,
   retailerId: string,
 ): Applicant {
-  return fromBinary(
-    ApplicantSchema,
-    unseal(ring, sealed, applicantContext(applicantId, retailerId)),
-  );
+  if (erasedAt !== null) return create(ApplicantSchema, { applicantId: id });
+  const context = applicantContext(id, retailerId);
+  if (keyId === null) return fromBinary(ApplicantSchema, unseal(ring, sealed, context));
+  if (sealedKey === null) throw new SealError('unknown_key');
+  const dataKey = openKey(ring, { id: keyId, retailer_id: retailerId, sealed: sealedKey });
+  return fromBinary(ApplicantSchema, dataKey.unseal(sealed, context));
 }

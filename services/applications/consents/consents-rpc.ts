@@ -49,12 +49,11 @@ export function consentsRoutes(deps: ConsentsDeps): ServiceRoutes {
         const applicant = applicantOf(request);
         const subject = await findSubject(owner, applicant, request.purpose, clock());
         if (!subject) return {};
-        const { retailerId, status: applicationStatus, sealed, erasedAt, consent } = subject;
-        const { applicantId } = applicant;
+        const { retailerId, status: applicationStatus, consent } = subject;
         return {
           retailerId,
           applicationStatus,
-          applicant: applicantFromRow({ id: applicantId, sealed, erasedAt }, retailerId, keyRing),
+          applicant: applicantFromRow(subject.applicant, retailerId, keyRing),
           ...(consent && { consent }),
         };
       },

@@ -17,7 +17,7 @@ import type { Clock } from '@creditlane/runtime/clock';
 import { applicantErased } from '../applicant/erase-applicant.ts';
 import { applicationExported } from '../events.ts';
 import { applicationNotFound, retailerOf } from '../scope.ts';
-import { hasErasedApplicant } from '../store/applicants.ts';
+import { findDataKeys } from '../store/applicant-data-keys.ts';
 import { findApplication } from '../store/applications.ts';
 import { insertExport } from '../store/exports.ts';
 import { changeOnce } from '../stored-application.ts';
@@ -73,13 +73,13 @@ export async function exportApplication(
     // even if the application was archived after the first.
     if (idempotency) await storeAnswer(tx, idempotency, answer);
     if (archived) throw conflict('application_archived', 'The application is archived.');
-    if (await hasErasedApplicant(tx, applicationId)) throw applicantErased();
-
+    const dataKeys = await findDataKeys(tx, keyRing, applicationId, retailerId);
+    if (dataKeys === 'destroyed') throw applicantErased();
     await insertExport(tx, {
       ...exported,
       exportedBy: call.identity.subject,
-      sealed: sealPayload(keyRing, payload, exportId, retailerId),
-      sealedWith: keyRing.currentId,
+      sealed: sealPayload(keyRing, dataKeys, payload, exportId, retailerId),
+      sealedWith: dataKeys === undefined ? keyRing.currentId : null,
     });
     await appendToOutbox(tx, [applicationExported(exported, retailerId, call.traceparent)]);
     return answer;

@@ -2,8 +2,9 @@
 import { SealError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Queryable } from '@creditlane/postgres/statement';
-import { notFound } from '@creditlane/rpc/fault';
+import { type Fault, notFound } from '@creditlane/rpc/fault';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { findDataKeys } from '../store/applicant-data-keys.ts';
 import { findExport } from '../store/exports.ts';
 import { openPayload } from './sealed-payload.ts';
 
@@ -26,15 +27,21 @@ export async function readExport(
   exportId: string,
 ): Promise<string> {
   const row = await findExport(owner, exportId);
-  if (!row) {
-    const when = 'after 45 days, or with the erasure of an applicant';
-    throw notFound('export_deleted', `The export was deleted ${when}.`);
-  }
+  if (!row) throw exportDeleted();
+  const { sealed, sealedWith, applicationId, retailerId } = row;
   try {
-    return openPayload(keyRing, row.sealed, exportId, row.retailerId);
+    const dataKeys = await findDataKeys(owner, keyRing, applicationId, retailerId);
+    if (dataKeys === 'destroyed') throw exportDeleted();
+    const sealedBy = sealedWith === null ? dataKeys : undefined;
+    return openPayload(keyRing, sealedBy, sealed, exportId, retailerId);
   } catch (err) {
     if (!(err instanceof SealError)) throw err;
     log.error({ err, exportId }, 'an export cannot be decrypted, so its webhook is not sent');
     throw notFound('export_unreadable', 'The export cannot be decrypted.');
   }
+}
+
+function exportDeleted(): Fault {
+  const when = 'after 45 days, or with the erasure of an applicant';
+  return notFound('export_deleted', `The export was deleted ${when}.`);
 }

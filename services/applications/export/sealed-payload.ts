@@ -1,4 +1,5 @@
 /** Encrypts the payload of an export, and decrypts it. */
+import type { DataKey } from '@creditlane/crypto/data-key';
 import { type SealContext, seal, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 
@@ -8,25 +9,50 @@ export function exportContext(exportId: string, retailerId: string): SealContext
 }
 
 /**
+ * Seals the JSON text of the payload with the keys of all applicants, one around the other: it holds the data of all of
+ * them, so it is to be unreadable once the key of any is destroyed.
+ */
+export function sealWithKeys(
+  dataKeys: readonly DataKey[],
+  text: Buffer,
+  context: SealContext,
+): Buffer {
+  return dataKeys.reduce((inner, dataKey) => dataKey.seal(inner, context), text);
+}
+
+/**
  * Seals the JSON text of the payload. The text is stored, and no message that it could be made from: a later
  * version of the platform must send the same bytes.
+ *
+ * @param dataKeys of all applicants of the application, in their order; undefined where not all of them have one
  */
 export function sealPayload(
   ring: KeyRing,
+  dataKeys: readonly DataKey[] | undefined,
   payload: object,
   exportId: string,
   retailerId: string,
 ): Buffer {
   const text = Buffer.from(JSON.stringify(payload));
-  return seal(ring, text, exportContext(exportId, retailerId));
+  const context = exportContext(exportId, retailerId);
+  return dataKeys === undefined ? seal(ring, text, context) : sealWithKeys(dataKeys, text, context);
 }
 
-/** The JSON text. @throws SealError unless `sealed` is this export of this retailer */
+/**
+ * The JSON text.
+ * @param dataKeys as it was sealed
+ * @throws SealError unless `sealed` is this export of this retailer
+ */
 export function openPayload(
   ring: KeyRing,
-  sealed: Uint8Array,
+  dataKeys: readonly DataKey[] | undefined,
+  sealed: Buffer,
   exportId: string,
   retailerId: string,
 ): string {
-  return Buffer.from(unseal(ring, sealed, exportContext(exportId, retailerId))).toString();
+  const context = exportContext(exportId, retailerId);
+  if (dataKeys === undefined) return unseal(ring, sealed, context).toString();
+  return dataKeys
+    .reduceRight((outer, dataKey) => dataKey.unseal(outer, context), sealed)
+    .toString();
 }

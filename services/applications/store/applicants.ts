@@ -1,26 +1,53 @@
 /** Writes sealed applicants, and erases them. */
+import { destroyKey, makeKey } from '@creditlane/crypto/applicant-keys';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Applicant, Application } from '@creditlane/proto/applications/v1/application';
-import { sealApplicant } from '../applicant/sealed-applicant.ts';
+import { sealApplicant, sealInRow } from '../applicant/sealed-applicant.ts';
 import type { ApplicantRole } from '../tables.ts';
+
+/** What seals an applicant. */
+export interface ApplicantSealing {
+  keyRing: KeyRing;
+  newId: () => string;
+  /** Whether applicants get data keys of their own. */
+  usesKeys: boolean;
+}
 
 const insertRow = defineStatement(
   'applicant_insert',
-  `INSERT INTO applicants (id, application_id, role, sealed, sealed_with)
-   VALUES ($1, $2, $3, $4, $5)`,
+  `INSERT INTO applicants (id, application_id, role, key_id, sealed, sealed_with)
+   VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 
 export async function insertApplicant(
   tx: Queryable,
-  keyRing: KeyRing,
+  { usesKeys, ...sealing }: ApplicantSealing,
   { applicationId, retailerId }: Application,
   role: ApplicantRole,
   applicant: Applicant,
+  at: Date,
 ): Promise<void> {
-  const sealed = sealApplicant(keyRing, applicant, retailerId);
   const { applicantId } = applicant;
-  await insertRow.run(tx, [applicantId, applicationId, role, sealed, keyRing.currentId]);
+  const ids = [applicantId, applicationId, role];
+  if (usesKeys) {
+    const { id, dataKey } = await makeKey(tx, sealing, { applicantId, retailerId }, at);
+    await insertRow.run(tx, [...ids, id, sealApplicant(dataKey, applicant, retailerId), '']);
+    return;
+  }
+  const { keyRing } = sealing;
+  const sealed = sealInRow(keyRing, applicant, retailerId);
+  await insertRow.run(tx, [...ids, null, sealed, keyRing.currentId]);
+}
+
+const selectAny = defineStatement<{ any: boolean }>(
+  'applicants_any',
+  'SELECT EXISTS (SELECT FROM applicants) AS any',
+);
+
+export async function hasApplicants(db: Queryable): Promise<boolean> {
+  const [row] = await selectAny.run(db);
+  return row?.any === true;
 }
 
 const selectApplication = defineStatement<{ id: string }>(
@@ -43,7 +70,9 @@ export async function findApplicationOf(
 const eraseRow = defineStatement<{ erased_at: Date }>(
   'applicant_erase',
   `WITH erased AS (
-     UPDATE applicants SET sealed = $2, sealed_with = $3, erased_at = $4
+     UPDATE applicants SET erased_at = $4,
+       sealed = CASE WHEN key_id IS NULL THEN $2::bytea ELSE '' END,
+       sealed_with = CASE WHEN key_id IS NULL THEN $3 ELSE '' END
      WHERE id = $1 AND erased_at IS NULL
      RETURNING erased_at)
    SELECT erased_at FROM erased
@@ -51,28 +80,20 @@ const eraseRow = defineStatement<{ erased_at: Date }>(
 );
 
 /**
- * Replaces what is sealed of an applicant, and resolves to the time of the erasure. One that is erased already keeps
- * its time.
+ * Destroys the applicant's data key, deletes what is sealed of the applicant, and resolves to the time of the erasure.
+ * One that is erased already keeps its time.
+ *
+ * @param left what is left of an applicant without a data key, sealed with `sealedWith`
  */
 export async function eraseApplicantRow(
   tx: Queryable,
-  applicantId: string,
-  sealed: Buffer,
+  { applicantId, retailerId }: { applicantId: string; retailerId: string },
+  left: Buffer,
   sealedWith: string,
   at: Date,
 ): Promise<Date> {
-  const [row] = await eraseRow.run(tx, [applicantId, sealed, sealedWith, at]);
+  const [row] = await eraseRow.run(tx, [applicantId, left, sealedWith, at]);
+  // After the row, whose lock a conversion may hold that makes the key.
+  await destroyKey(tx, { applicantId, retailerId }, at);
   return row?.erased_at ?? at;
-}
-
-const selectErased = defineStatement<{ erased: boolean }>(
-  'application_has_erased_applicant',
-  `SELECT EXISTS (
-     SELECT FROM applicants WHERE application_id = $1 AND erased_at IS NOT NULL) AS erased`,
-);
-
-/** Whether an applicant of the application, which `tx` has locked, was erased. */
-export async function hasErasedApplicant(tx: Queryable, applicationId: string): Promise<boolean> {
-  const [row] = await selectErased.run(tx, [applicationId]);
-  return row?.erased === true;
 }

@@ -12,12 +12,12 @@ import {
   type Worksheet,
   WorksheetSchema,
 } from '@creditlane/proto/applications/v1/application';
-import { openApplicant } from '../applicant/sealed-applicant.ts';
-import type { ApplicantRole, ApplicantRow, ApplicationRow, SubmissionRow } from '../tables.ts';
+import { openApplicant, type StoredApplicant } from '../applicant/sealed-applicant.ts';
+import type { ApplicantRole, ApplicationRow, SubmissionRow } from '../tables.ts';
 import { withRecordIds, withVehicleIds } from './record-ids.ts';
 
 export type ApplicationColumns = Omit<ApplicationRow, 'applicants' | 'submissions'>;
-export type ApplicantColumns = Pick<ApplicantRow, 'id' | 'role' | 'sealed' | 'erasedAt'>;
+export type ApplicantColumns = StoredApplicant & { role: ApplicantRole };
 export type SubmissionColumns = Pick<SubmissionRow, 'creditorId' | 'worksheet' | 'submittedAt'>;
 
 /** The rows of an application. */
@@ -58,11 +58,12 @@ export function applicationFromRows(row: ApplicationRows, keyRing: KeyRing): App
 
 /** An applicant's data in the clear; of an erased one, the id and the time of the erasure. */
 export function applicantFromRow(
-  { id, sealed, erasedAt }: Omit<ApplicantColumns, 'role'>,
+  stored: StoredApplicant,
   retailerId: string,
   keyRing: KeyRing,
 ): Applicant {
-  const applicant = withRecordIds(openApplicant(keyRing, sealed, id, retailerId));
+  const { erasedAt } = stored;
+  const applicant = withRecordIds(openApplicant(keyRing, stored, retailerId));
   if (erasedAt !== null) applicant.erasedAt = timestampFromDate(erasedAt);
   return applicant;
 }

@@ -9,7 +9,7 @@ import {
   ApplicationType,
   Relationship,
 } from '@creditlane/proto/applications/v1/application';
-import { insertApplicant } from './applicants.ts';
+import { type ApplicantSealing, insertApplicant } from './applicants.ts';
 import {
   type ApplicantColumns,
   type ApplicationColumns,
@@ -26,8 +26,11 @@ const selectApplication = defineStatement<ApplicationColumns>(
 
 const selectApplicants = defineStatement<ApplicantColumns>(
   'application_applicants',
-  `SELECT applicants.id, applicants.role, applicants.sealed, applicants.erased_at AS "erasedAt"
+  `SELECT applicants.id, applicants.role, applicants.sealed, applicants.key_id AS "keyId",
+     applicant_keys.sealed AS "sealedKey",
+     coalesce(applicants.erased_at, applicant_keys.destroyed_at) AS "erasedAt"
    FROM applicants JOIN applications ON applications.id = applicants.application_id
+     LEFT JOIN applicant_keys ON applicant_keys.id = applicants.key_id
    WHERE applications.id = $1 AND applications.retailer_id = $2`,
 );
 
@@ -101,7 +104,7 @@ const selectByReference = defineStatement<{ id: string }>(
  */
 export async function insertApplication(
   tx: Queryable,
-  keyRing: KeyRing,
+  sealing: ApplicantSealing,
   application: Application,
 ): Promise<{ takenBy?: string }> {
   const { applicationId, retailerId, referenceNumber, relationship, createdAt } = application;
@@ -119,10 +122,11 @@ export async function insertApplication(
     return { takenBy: other?.id ?? '' };
   }
   const { primaryApplicant, coApplicant } = application;
+  const at = createdAt === undefined ? new Date() : timestampDate(createdAt);
   if (primaryApplicant) {
-    await insertApplicant(tx, keyRing, application, 'PRIMARY', primaryApplicant);
+    await insertApplicant(tx, sealing, application, 'PRIMARY', primaryApplicant, at);
   }
-  if (coApplicant) await insertApplicant(tx, keyRing, application, 'CO', coApplicant);
+  if (coApplicant) await insertApplicant(tx, sealing, application, 'CO', coApplicant, at);
   return {};
 }
 

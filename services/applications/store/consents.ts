@@ -7,6 +7,7 @@ import {
   type StoredConsent,
   StoredConsentSchema,
 } from '@creditlane/proto/applications/v1/consents_service';
+import type { StoredApplicant } from '../applicant/sealed-applicant.ts';
 import type { ConsentFacts } from '../consents/consent.ts';
 import type { RetailerUser } from '../directory/user.ts';
 
@@ -259,9 +260,7 @@ export async function findConsents(
 export interface SealedSubject {
   retailerId: string;
   status: string;
-  sealed: Buffer;
-  /** When the applicant was erased; null for any other. */
-  erasedAt: Date | null;
+  applicant: StoredApplicant;
   consent: StoredConsent | undefined;
 }
 
@@ -275,17 +274,22 @@ const selectSubject = defineStatement<
     retailer_id: string;
     status: string;
     sealed: Buffer;
+    key_id: string | null;
+    sealed_key: Buffer | null;
     erased_at: Date | null;
   }
 >(
   'inquiry_subject',
-  `SELECT applications.retailer_id, applications.status, applicants.sealed,
-     applicants.erased_at, permitting.*
+  `SELECT applications.retailer_id, applications.status, applicants.sealed, applicants.key_id,
+     applicant_keys.sealed AS sealed_key, of_applicant.erased_at, permitting.*
    FROM applicants JOIN applications ON applications.id = applicants.application_id
+   LEFT JOIN applicant_keys ON applicant_keys.id = applicants.key_id
+   CROSS JOIN LATERAL (
+     SELECT coalesce(applicants.erased_at, applicant_keys.destroyed_at) AS erased_at) AS of_applicant
    LEFT JOIN LATERAL (
      SELECT ${COLUMNS} FROM consents
      WHERE consents.applicant_id = applicants.id AND consents.purpose = $3
-       AND consents.revoked_at IS NULL AND ${ENDS_AT} > $4 AND applicants.erased_at IS NULL
+       AND consents.revoked_at IS NULL AND ${ENDS_AT} > $4 AND of_applicant.erased_at IS NULL
      ORDER BY ${ENDS_AT} DESC, consents.id LIMIT 1
    ) AS permitting ON true
    WHERE applicants.id = $1 AND applications.id = $2`,
@@ -300,12 +304,13 @@ export async function findSubject(
 ): Promise<SealedSubject | undefined> {
   const [row] = await selectSubject.run(db, [applicantId, applicationId, purpose, now]);
   if (!row) return undefined;
-  const { retailer_id, status, sealed, erased_at, id, ...consent } = row;
+  const { retailer_id, status, sealed, key_id, sealed_key, erased_at, id, ...consent } = row;
   return {
     retailerId: retailer_id,
     status,
-    sealed,
-    erasedAt: erased_at,
+    applicant: {
+      ...{ id: applicantId, sealed, keyId: key_id, sealedKey: sealed_key, erasedAt: erased_at },
+    },
     consent: id === null ? undefined : consentFromRow({ id, ...consent }),
   };
 }

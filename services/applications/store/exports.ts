@@ -7,7 +7,16 @@ interface NewExport extends ExportedApplication {
   /** The integration that asked for the export. */
   exportedBy: string;
   sealed: Buffer;
-  sealedWith: string;
+  /** Null where data keys of applicants seal it. */
+  sealedWith: string | null;
+}
+
+/** The sealed payload of an export. */
+export interface SealedExport {
+  sealed: Buffer;
+  sealedWith: string | null;
+  applicationId: string;
+  retailerId: string;
 }
 
 const insertRow = defineStatement(
@@ -23,9 +32,10 @@ export async function insertExport(tx: Queryable, row: NewExport): Promise<void>
   await insertRow.run(tx, [...ids, row.sealed, row.sealedWith, exportedAt]);
 }
 
-const selectRow = defineStatement<{ sealed: Buffer; retailerId: string }>(
+const selectRow = defineStatement<SealedExport>(
   'export_find',
-  `SELECT exports.sealed, applications.retailer_id AS "retailerId"
+  `SELECT exports.sealed, exports.sealed_with AS "sealedWith",
+     exports.application_id AS "applicationId", applications.retailer_id AS "retailerId"
    FROM exports JOIN applications ON applications.id = exports.application_id
    WHERE exports.id = $1 AND exports.sealed IS NOT NULL`,
 );
@@ -34,7 +44,7 @@ const selectRow = defineStatement<{ sealed: Buffer; retailerId: string }>(
 export async function findExport(
   db: Queryable,
   exportId: string,
-): Promise<{ sealed: Buffer; retailerId: string } | undefined> {
+): Promise<SealedExport | undefined> {
   const [row] = await selectRow.run(db, [exportId]);
   return row;
 }

@@ -1,4 +1,5 @@
-/** The tables with sealed rows, for a rotation of the key ring: applicants and exports. */
+/** The tables with fields that a key of the ring wraps: data keys, and what a version without them has sealed. */
+import { sealedKeys } from '@creditlane/crypto/applicant-keys';
 import type { SealContext } from '@creditlane/crypto/envelope';
 import { SealedColumn } from '@creditlane/crypto/sealed-column';
 import type { Database } from '@creditlane/postgres/database';
@@ -7,6 +8,7 @@ import { exportContext } from '../export/sealed-payload.ts';
 
 export function sealedTables(pool: Database['pool']) {
   return [
+    sealedKeys(pool),
     sealedRows(pool, 'applicants', applicantContext),
     sealedRows(pool, 'exports', exportContext),
   ];

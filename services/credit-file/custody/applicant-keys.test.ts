@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { destroyKey, sealedKeys } from '@creditlane/crypto/applicant-keys';
 import { readKeyId, SealError } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { rewrapTable } from '@creditlane/crypto/rotation';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { destroyKey, sealedKeys } from '../store/applicant-keys.ts';
 import { ensureApplicantKey, openCreditFile, sealCreditFile } from './applicant-keys.ts';
 import { KEYS, NEXT_KEYS, openCustodyDatabase, RING } from './test-custody.ts';
 

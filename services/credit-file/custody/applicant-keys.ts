@@ -5,19 +5,18 @@
  * The request of a pull makes the key, and the pull keeps the key's id. A pull that ends after an erasure
  * therefore cannot store its file, and only a new request makes a new key.
  */
-import { DataKey } from '@creditlane/crypto/data-key';
-import type { SealContext } from '@creditlane/crypto/envelope';
-import type { KeyRing } from '@creditlane/crypto/key-ring';
-import type { Queryable } from '@creditlane/postgres/statement';
+
 import {
   type ApplicantOfRetailer,
   findKey,
   findLiveKeyId,
-  insertKey,
-  keyContext,
   lockKey,
-  type StoredKey,
-} from '../store/applicant-keys.ts';
+  makeKey,
+  openKey,
+} from '@creditlane/crypto/applicant-keys';
+import type { SealContext } from '@creditlane/crypto/envelope';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { Queryable } from '@creditlane/postgres/statement';
 
 /** The table, column, row and tenant that a credit file's ciphertext is bound to. */
 function fileContext(fileId: string, retailerId: string): SealContext {
@@ -35,20 +34,12 @@ export interface EnsureKeyDeps {
  */
 export async function ensureApplicantKey(
   tx: Queryable,
-  { keyRing, newId }: EnsureKeyDeps,
+  deps: EnsureKeyDeps,
   applicant: ApplicantOfRetailer,
   at: Date,
 ): Promise<string> {
-  // An erasure can destroy the key that refused the insertion before it is looked up: then the next attempt
-  // inserts one. Every further attempt needs an erasure and a request in between.
-  for (;;) {
-    const found = await findLiveKeyId(tx, applicant);
-    if (found !== undefined) return found;
-    const id = newId();
-    const sealed = DataKey.generateStored(keyRing, keyContext(id, applicant.retailerId));
-    const key = { ...applicant, id, sealed, sealedWith: keyRing.currentId, createdAt: at };
-    if (await insertKey(tx, key)) return id;
-  }
+  const found = await findLiveKeyId(tx, applicant);
+  return found ?? (await makeKey(tx, deps, applicant, at)).id;
 }
 
 /**
@@ -79,8 +70,4 @@ export async function openCreditFile(
   if (stored === undefined) return undefined;
   const context = fileContext(fileId, stored.retailer_id);
   return openKey(keyRing, stored).unseal(sealed, context).toString();
-}
-
-function openKey(keyRing: KeyRing, { id, retailer_id, sealed }: StoredKey): DataKey {
-  return DataKey.open(keyRing, sealed, keyContext(id, retailer_id));
 }

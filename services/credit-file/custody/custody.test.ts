@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { destroyKey, findLiveKeyId } from '@creditlane/crypto/applicant-keys';
 import { readKeyId } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { rewrapTables } from '@creditlane/crypto/rotation';
@@ -8,7 +9,6 @@ import { expect, test } from 'vitest';
 import type { AuditActor } from '../audit/audit-record.ts';
 import { verifyChain } from '../audit/verify-chain.ts';
 import { repeatErasures, takeDueErasure } from '../store/applicant-erasures.ts';
-import { destroyKey, findLiveKeyId } from '../store/applicant-keys.ts';
 import { lockPullsOf } from '../store/pulls.ts';
 import { sealedTables } from '../store/sealed-tables.ts';
 import type { TestSubject } from '../test-applications.ts';

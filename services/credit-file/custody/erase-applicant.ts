@@ -3,6 +3,7 @@
  * sealed; then the applications service erases the personal data. The first step records that the second is to come.
  */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
+import { type ApplicantOfRetailer, destroyKey } from '@creditlane/crypto/applicant-keys';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import type { Queryable } from '@creditlane/postgres/statement';
@@ -14,7 +15,6 @@ import type { Clock } from '@creditlane/runtime/clock';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import type { PullRow } from '../pulls/pull.ts';
 import { type Eraser, finishErasureRow, insertErasure } from '../store/applicant-erasures.ts';
-import { type ApplicantOfRetailer, destroyKey } from '../store/applicant-keys.ts';
 import { deleteFilesOf, endUnsentPulls } from '../store/kept-files.ts';
 import { lockPullsOf } from '../store/pulls.ts';
 

@@ -1,5 +1,6 @@
 /** Runs one pull that this process owns: asks for the subject and the consent, sends the inquiry, and ends the pull. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { findKey } from '@creditlane/crypto/applicant-keys';
 import { SealError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
@@ -25,7 +26,6 @@ import type { InquiryOutcome, NeverSentReason } from '../bureaus/transport/inqui
 import type { CreditFile } from '../credit-file.ts';
 import { sealCreditFile } from '../custody/applicant-keys.ts';
 import { findInquirySubject, type InquirySubject, inquiryOf } from '../inquiry-subject.ts';
-import { findKey } from '../store/applicant-keys.ts';
 import { findCredentials } from '../store/bureau-credentials.ts';
 import { insertCreditFile } from '../store/credit-files.ts';
 import {

@@ -1,9 +1,9 @@
 /** Writes and finds the erasures of applicants. */
 
+import type { ApplicantOfRetailer } from '@creditlane/crypto/applicant-keys';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { BackoffBounds } from '@creditlane/runtime/concurrency/backoff';
 import type { AuditActor } from '../audit/audit-record.ts';
-import type { ApplicantOfRetailer } from './applicant-keys.ts';
 
 /** What the applications service has answered: whether the retailer has the applicant. */
 export type ErasureOutcome = 'ERASED' | 'NOT_FOUND';

@@ -1,7 +1,8 @@
 /** Deletes the credit files that are no longer to be kept, and counts those that are due. */
+
+import type { ApplicantOfRetailer } from '@creditlane/crypto/applicant-keys';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { PullRow } from '../pulls/pull.ts';
-import type { ApplicantOfRetailer } from './applicant-keys.ts';
 import { PULL_COLUMNS } from './pulls.ts';
 
 const deleteRowsOf = defineStatement<{ id: string }>(

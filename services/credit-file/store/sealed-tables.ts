@@ -1,5 +1,5 @@
+import { sealedKeys } from '@creditlane/crypto/applicant-keys';
 import type { Database } from '@creditlane/postgres/database';
-import { sealedKeys } from './applicant-keys.ts';
 import { sealedHeads } from './audit-log.ts';
 import { sealedCredentials } from './bureau-credentials.ts';
 

@@ -1,8 +1,49 @@
-/** Writes, finds and destroys the data keys of applicants, in stored form. */
-import type { SealContext } from '@creditlane/crypto/envelope';
-import { SealedColumn } from '@creditlane/crypto/sealed-column';
+/**
+ * The table `applicant_keys` of a service: the data keys of applicants, in stored form. What is sealed with a key is in
+ * other tables, so that destroying one row makes all of it unreadable, and backups of the keys can be kept apart from
+ * those of the data.
+ */
 import type { Database } from '@creditlane/postgres/database';
+import {
+  disableRowSecuritySql,
+  enableRowSecuritySql,
+  isInScopeSql,
+} from '@creditlane/postgres/row-security/policies';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import { DataKey } from './data-key.ts';
+import type { SealContext } from './envelope.ts';
+import type { KeyRing } from './key-ring.ts';
+import { SealedColumn } from './sealed-column.ts';
+
+/** Creates the table. A destroyed key keeps its row, without the key: what it sealed can be told from what was damaged. */
+export const createApplicantKeysSql: readonly string[] = [
+  `CREATE TABLE applicant_keys (
+    id uuid PRIMARY KEY,
+    applicant_id uuid NOT NULL,
+    retailer_id uuid NOT NULL,
+    sealed bytea,
+    sealed_with text,
+    created_at timestamptz NOT NULL,
+    destroyed_at timestamptz,
+    CONSTRAINT applicant_keys_sealed_or_destroyed CHECK (
+      (sealed IS NULL) = (destroyed_at IS NOT NULL)
+      AND (sealed IS NULL) = (sealed_with IS NULL)
+    )
+  )`,
+  // At most one key that is not destroyed for each applicant.
+  `CREATE UNIQUE INDEX applicant_keys_live ON applicant_keys (applicant_id, retailer_id)
+    WHERE destroyed_at IS NULL`,
+  'CREATE INDEX applicant_keys_sealed_with ON applicant_keys (sealed_with)',
+  ...enableRowSecuritySql('applicant_keys', {
+    rows: isInScopeSql('retailer_id', 'retailers'),
+    privileges: 'SELECT, INSERT',
+  }),
+];
+
+export const dropApplicantKeysSql: readonly string[] = [
+  ...disableRowSecuritySql('applicant_keys'),
+  'DROP TABLE applicant_keys',
+];
 
 /** An applicant of a retailer's application. */
 export interface ApplicantOfRetailer {
@@ -29,7 +70,7 @@ const insertRow = defineStatement<{ id: string }>(
    RETURNING id`,
 );
 
-export interface NewKey extends ApplicantOfRetailer {
+interface NewKey extends ApplicantOfRetailer {
   id: string;
   sealed: Buffer;
   sealedWith: string;
@@ -37,10 +78,42 @@ export interface NewKey extends ApplicantOfRetailer {
 }
 
 /** Inserts a key unless the applicant has one, for whose transaction it waits; tells whether it did. */
-export async function insertKey(tx: Queryable, key: NewKey): Promise<boolean> {
+async function insertKey(tx: Queryable, key: NewKey): Promise<boolean> {
   const { id, applicantId, retailerId, sealed, sealedWith, createdAt } = key;
   const values = [id, applicantId, retailerId, sealed, sealedWith, createdAt];
   return (await insertRow.run(tx, values)).length > 0;
+}
+
+/** A data key and the id of its row. */
+export interface ApplicantKey {
+  id: string;
+  dataKey: DataKey;
+}
+
+/** @throws SealError unless the stored key is that of its row and tenant, and the ring has its key */
+export function openKey(keyRing: KeyRing, { id, retailer_id, sealed }: StoredKey): DataKey {
+  return DataKey.open(keyRing, sealed, keyContext(id, retailer_id));
+}
+
+/** Makes the key of an applicant, or resolves to the one that the applicant has. */
+export async function makeKey(
+  tx: Queryable,
+  { keyRing, newId }: { keyRing: KeyRing; newId: () => string },
+  applicant: ApplicantOfRetailer,
+  at: Date,
+): Promise<ApplicantKey> {
+  const { retailerId: retailer_id } = applicant;
+  // An erasure can destroy the key that refused the insertion before it is looked up.
+  for (;;) {
+    const id = newId();
+    const sealed = DataKey.generateStored(keyRing, keyContext(id, retailer_id));
+    const key = { ...applicant, id, sealed, sealedWith: keyRing.currentId, createdAt: at };
+    if (await insertKey(tx, key))
+      return { id, dataKey: openKey(keyRing, { id, retailer_id, sealed }) };
+    const liveId = await findLiveKeyId(tx, applicant);
+    const stored = liveId === undefined ? undefined : await findKey(tx, liveId);
+    if (stored !== undefined) return { id: stored.id, dataKey: openKey(keyRing, stored) };
+  }
 }
 
 const selectLiveId = defineStatement<{ id: string }>(

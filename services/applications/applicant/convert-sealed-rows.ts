@@ -1,0 +1,130 @@
+/**
+ * Seals with the applicants' data keys what a version without them has sealed: applicants, then exports. Each slice is a
+ * transaction that passes over locked rows and makes no read wait, so any number of processes may do it at once.
+ */
+import { fromBinary } from '@bufbuild/protobuf';
+import { makeKey } from '@creditlane/crypto/applicant-keys';
+import { SealError, unseal } from '@creditlane/crypto/envelope';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { Database } from '@creditlane/postgres/database';
+import type { Queryable } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import { ApplicantSchema } from '@creditlane/proto/applications/v1/application';
+import type { Clock } from '@creditlane/runtime/clock';
+import {
+  type PeriodicTask,
+  startPeriodicTask,
+} from '@creditlane/runtime/concurrency/periodic-task';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import { exportContext, sealWithKeys } from '../export/sealed-payload.ts';
+import { findDataKeys } from '../store/applicant-data-keys.ts';
+import {
+  lockSealedInRows,
+  type SealedInRow,
+  setApplicantSealed,
+  setExportSealed,
+} from '../store/sealed-in-rows.ts';
+import type { KeyUse } from './key-use.ts';
+import { applicantContext, sealApplicant } from './sealed-applicant.ts';
+
+/** Rows of a transaction: some 100 ms of work. */
+const SLICE_ROWS = 100;
+
+export interface ConvertDeps {
+  pool: Database['pool'];
+  keyRing: KeyRing;
+  clock: Clock;
+  newId: () => string;
+}
+
+/** What was done in a table; `left` are rows that are damaged, or wait for the key of an applicant. */
+export interface Converted {
+  converted: number;
+  left: number;
+}
+
+type ConvertRow = (tx: Queryable, deps: ConvertDeps, row: SealedInRow) => Promise<void>;
+
+const TABLES: Readonly<Record<'applicants' | 'exports', ConvertRow>> = {
+  applicants: convertApplicant,
+  exports: convertExport,
+};
+
+/** Converts all rows of the table that no other process has locked. */
+export async function convertSealedRows(
+  deps: ConvertDeps,
+  table: keyof typeof TABLES,
+  stop?: AbortSignal,
+): Promise<Converted> {
+  const total = { converted: 0, left: 0 };
+  while (!stop?.aborted) {
+    const { converted, left } = await inTransaction(deps.pool, async (tx) => {
+      const slice = { converted: 0, left: 0 };
+      for (const row of await lockSealedInRows(tx, table, SLICE_ROWS, total.left)) {
+        try {
+          await TABLES[table](tx, deps, row);
+          slice.converted += 1;
+        } catch (error) {
+          // It is thrown before the row's first statement.
+          if (!(error instanceof SealError)) throw error;
+          slice.left += 1;
+        }
+      }
+      return slice;
+    });
+    if (converted + left === 0) break;
+    total.converted += converted;
+    total.left += left;
+  }
+  return total;
+}
+
+/** Rows that a replica has sealed without data keys at the moment in which their use began are found after this time. */
+const EVERY_MS = 60_000;
+
+/** Converts beside the service until closed, once data keys are used. */
+export function startConversion({
+  keyUse,
+  log,
+  ...deps
+}: ConvertDeps & { keyUse: KeyUse; log: Log }): PeriodicTask {
+  return startPeriodicTask(EVERY_MS, async (stop) => {
+    try {
+      if (!(await keyUse.hasBegun())) return;
+      for (const table of ['applicants', 'exports'] as const) {
+        const done = await convertSealedRows(deps, table, stop);
+        if (done.left > 0)
+          log.error({ table, ...done }, 'records could not be sealed with data keys');
+        else if (done.converted > 0) log.info({ table, ...done }, 'records sealed with data keys');
+      }
+    } catch (err) {
+      log.warn({ err }, 'records are not sealed with data keys yet; it is tried again');
+    }
+  });
+}
+
+async function convertApplicant(
+  tx: Queryable,
+  { keyRing, clock, newId }: ConvertDeps,
+  { id, retailerId, sealed, isErased }: SealedInRow,
+): Promise<void> {
+  if (isErased) return setApplicantSealed(tx, id, null, Buffer.alloc(0));
+  const plaintext = unseal(keyRing, sealed, applicantContext(id, retailerId));
+  const applicant = { applicantId: id, retailerId };
+  const { id: keyId, dataKey } = await makeKey(tx, { keyRing, newId }, applicant, clock());
+  const message = fromBinary(ApplicantSchema, plaintext);
+  await setApplicantSealed(tx, id, keyId, sealApplicant(dataKey, message, retailerId));
+}
+
+async function convertExport(
+  tx: Queryable,
+  { keyRing }: ConvertDeps,
+  { id, applicationId, retailerId, sealed }: SealedInRow,
+): Promise<void> {
+  const context = exportContext(id, retailerId);
+  const text = unseal(keyRing, sealed, context);
+  const keys = await findDataKeys(tx, keyRing, applicationId, retailerId);
+  if (keys === 'destroyed') return setExportSealed(tx, id, null);
+  if (keys === undefined) throw new SealError('unknown_key');
+  await setExportSealed(tx, id, sealWithKeys(keys, text, context));
+}

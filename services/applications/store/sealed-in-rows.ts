@@ -1,0 +1,71 @@
+/** Finds and replaces what a version without data keys of applicants has sealed. */
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+
+export interface SealedInRow {
+  id: string;
+  applicationId: string;
+  retailerId: string;
+  sealed: Buffer;
+  isErased: boolean;
+}
+
+// The ORDER BY makes PostgreSQL read the index of `sealed_with`.
+const selectRows = {
+  applicants: defineStatement<SealedInRow>(
+    'applicants_sealed_in_rows',
+    `SELECT applicants.id, applications.id AS "applicationId", applications.retailer_id AS "retailerId",
+       applicants.sealed, applicants.erased_at IS NOT NULL AS "isErased"
+     FROM applicants JOIN applications ON applications.id = applicants.application_id
+     WHERE applicants.sealed_with > ''
+     ORDER BY applicants.sealed_with LIMIT $1 OFFSET $2
+     FOR NO KEY UPDATE OF applicants SKIP LOCKED`,
+  ),
+  exports: defineStatement<SealedInRow>(
+    'exports_sealed_in_rows',
+    `SELECT exports.id, applications.id AS "applicationId", applications.retailer_id AS "retailerId",
+       exports.sealed, false AS "isErased"
+     FROM exports JOIN applications ON applications.id = exports.application_id
+     WHERE exports.sealed_with > ''
+     ORDER BY exports.sealed_with LIMIT $1 OFFSET $2
+     FOR NO KEY UPDATE OF exports SKIP LOCKED`,
+  ),
+};
+
+/** Locks up to `limit` rows that nobody has locked, after the first `offset` of them. */
+export function lockSealedInRows(
+  tx: Queryable,
+  table: keyof typeof selectRows,
+  limit: number,
+  offset: number,
+): Promise<SealedInRow[]> {
+  return selectRows[table].run(tx, [limit, offset]);
+}
+
+const updateApplicant = defineStatement(
+  'applicant_set_sealed',
+  `UPDATE applicants SET key_id = $2, sealed = $3, sealed_with = '' WHERE id = $1`,
+);
+
+/** Replaces what is sealed of an applicant whose row `tx` has locked. */
+export async function setApplicantSealed(
+  tx: Queryable,
+  id: string,
+  keyId: string | null,
+  sealed: Buffer,
+): Promise<void> {
+  await updateApplicant.run(tx, [id, keyId, sealed]);
+}
+
+const updateExport = defineStatement(
+  'export_set_sealed',
+  'UPDATE exports SET sealed = $2, sealed_with = NULL WHERE id = $1',
+);
+
+/** Replaces the payload of an export whose row `tx` has locked; null deletes it. */
+export async function setExportSealed(
+  tx: Queryable,
+  id: string,
+  sealed: Buffer | null,
+): Promise<void> {
+  await updateExport.run(tx, [id, sealed]);
+}
