@@ -40,10 +40,11 @@ export class Backlog {
   /** Remembers that a delivery becomes due, or its hold ends, in `delayMs`. */
   expectDue(delayMs: number): void {
     if (delayMs > REMEMBERED_MS) return;
-    const dueMs = performance.now() + delayMs;
-    this.#dueMs.add(Math.ceil(dueMs / DUE_STEP_MS) * DUE_STEP_MS);
+    const dueMs = Math.ceil((performance.now() + delayMs) / DUE_STEP_MS) * DUE_STEP_MS;
+    const isFirst = dueMs < Math.min(...this.#dueMs);
+    this.#dueMs.add(dueMs);
     // The claimer may have begun a longer wait.
-    this.claimable.signal();
+    if (isFirst) this.claimable.signal();
   }
 
   /** In how many milliseconds the next expected delivery is due; infinite when none is expected. */

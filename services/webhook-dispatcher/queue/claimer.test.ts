@@ -122,10 +122,11 @@ it('when the delivery behind an expired hold is locked, due deliveries of other 
   const waiting = await addDelivery(lane, { state: 'waiting' });
   await addDelivery(randomUUID());
   const queue = emptyQueue();
-  const pool = fixture.connect({ options: '-c lock_timeout=50ms' });
+  const pool = fixture.connect();
+  let claimer: Claimer | undefined;
   await whileLocked(waiting, async () => {
-    const claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
-    await vi.waitFor(() => expect(queue.size).toBe(1), { timeout: 10_000 });
-    await claimer.close();
+    claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
+    await expect.poll(() => queue.size).toBe(1);
   });
+  await claimer?.close();
 });

@@ -15,7 +15,7 @@ export interface ClaimerOptions {
 
 /**
  * How late a delivery is noticed, at most, that another process has planned, or this one for more than a minute ahead.
- * While deliveries wait for a destination, the second time holds.
+ * While a destination has a backlog, the second time holds.
  */
 const IDLE_POLL_MS = 2_000;
 const POLL_MS = 250;
@@ -26,16 +26,23 @@ export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
+  /** What is queued is looked at more often than the database, where each claim reads all destinations. */
+  readonly #retries: NodeJS.Timeout;
+  /** Beside the claims: it may wait for the lock of a delivery. */
+  #endingHolds: Promise<void> | undefined;
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
+    this.#retries = setInterval(() => options.queue.retryAll(), POLL_MS);
     this.#running = this.#run();
   }
 
   /** Resolves once nothing more is claimed. */
   async close(): Promise<void> {
     this.#stop.abort();
+    clearInterval(this.#retries);
     await this.#running;
+    await this.#endingHolds;
   }
 
   async #run(): Promise<void> {
@@ -46,8 +53,7 @@ export class Claimer {
         const nowMs = performance.now();
         if (nowMs - polledMs >= POLL_MS) {
           polledMs = nowMs;
-          queue.retryAll();
-          await this.#endExpiredHolds();
+          this.#endingHolds ??= this.#endExpiredHolds();
         }
         if (await this.#claim()) continue;
       } catch (err) {
@@ -59,7 +65,7 @@ export class Claimer {
 
   #pauseMs(): number {
     const { queue } = this.#options;
-    const pollMs = queue.isWaiting() ? POLL_MS : IDLE_POLL_MS;
+    const pollMs = queue.backlog.isEmpty ? IDLE_POLL_MS : POLL_MS;
     return Math.min(pollMs, queue.backlog.nextDueInMs(performance.now()));
   }
 
@@ -101,6 +107,8 @@ export class Claimer {
       queue.add(promoted, leasedAtMs);
     } catch (err) {
       log.warn({ err }, 'expired holds cannot be ended');
+    } finally {
+      this.#endingHolds = undefined;
     }
   }
 }

@@ -223,11 +223,6 @@ export class DeliveryQueue {
     return [...this.#entries.values()].filter(({ leasedUntilMs }) => leasedUntilMs < timeMs);
   }
 
-  /** Whether time alone, or the end of a request, may give capacity to deliveries of the queue or the database. */
-  isWaiting(): boolean {
-    return this.size > 0 || !this.backlog.isEmpty;
-  }
-
   /** Destinations by the state of their circuit breaker: the open ones of all replicas, the closed ones of this. */
   breakerStates(): Record<BreakerState, number> {
     const { size, probed } = this.breakers;

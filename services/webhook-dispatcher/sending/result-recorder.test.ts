@@ -34,6 +34,7 @@ function recorderOn(pool: pg.Pool): ResultRecorder {
       add: (deliveries) => void promoted.push(...deliveries.map(({ id }) => id)),
       drop: () => undefined,
       backlog: { expectDue: () => undefined },
+      breakers: { has: () => false },
     },
     onDisabled: () => undefined,
   });

@@ -17,6 +17,7 @@ export interface ResultRecorderOptions extends ResultLimits {
   /** Gets the promoted deliveries, drops those of disabled destinations, and remembers when others are due. */
   readonly queue: Pick<DeliveryQueue, 'add' | 'drop'> & {
     readonly backlog: Pick<DeliveryQueue['backlog'], 'expectDue'>;
+    readonly breakers: Pick<DeliveryQueue['breakers'], 'has'>;
   };
   /** Called when results have found destinations disabled, whose pending deliveries are then to be ended. */
   onDisabled(): void;
@@ -135,7 +136,9 @@ export class ResultRecorder {
 
   #expectDue(results: readonly AttemptResult[], hasUntried: boolean): void {
     const { queue, holdMs } = this.#options;
-    const delaysMs = results.flatMap(({ delayMs }) => delayMs ?? []);
+    // Nothing is claimed for a destination whose circuit breaker is open.
+    const claimable = results.filter(({ delivery: it }) => !queue.breakers.has(it.destinationId));
+    const delaysMs = claimable.flatMap(({ delayMs }) => delayMs ?? []);
     if (delaysMs.length > 0) queue.backlog.expectDue(holdMs);
     if (hasUntried) queue.backlog.expectDue(UNTRIED_DELAY_MS);
     for (const delayMs of delaysMs) queue.backlog.expectDue(delayMs);
