@@ -50,7 +50,7 @@ const createSql: readonly string[] = [
   // A new installation has no rows of earlier days.
   makeDaysSql(
     INBOX_PARTITIONS,
-    `CASE WHEN pg_relation_size('inbox') = 0 THEN 1 ELSE ${KEPT_DAYS} END`,
+    `CASE WHEN pg_relation_size('inbox') = 0 THEN 0 ELSE ${KEPT_DAYS} END`,
     NEW,
   ),
   // Until the new table has replaced the earlier one, what is written there is written here, too.

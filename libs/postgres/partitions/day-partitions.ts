@@ -21,7 +21,7 @@ export interface DayPartitions {
 }
 
 /** How many days ahead have partitions. */
-export const DAYS_AHEAD = 7;
+export const DAYS_AHEAD = 3;
 /** How long a change of the partitions waits for a lock: statements on the table wait behind it. */
 const LOCK_WAIT_MS = 100;
 
