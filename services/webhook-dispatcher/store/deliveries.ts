@@ -46,7 +46,7 @@ const claimDue = defineStatement<LeasedDelivery>(
    UPDATE deliveries AS d
    SET leased = true, fence = d.fence + 1, next_attempt_at = now() + $6 * interval '1 ms'
    FROM picked, messages AS m
-   WHERE d.storage <> 'ended' AND d.id = picked.id AND m.event_id = d.event_id
+   WHERE d.storage <> 'ended' AND d.id = picked.id AND d.id = ANY (ARRAY(SELECT id FROM picked)) AND m.event_id = d.event_id
    RETURNING d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
      d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
      m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
@@ -77,17 +77,19 @@ const renewLeases = defineStatement<{ id: string; renewed: boolean }>(
   `WITH held AS MATERIALIZED (
      SELECT d.id FROM deliveries AS d
      JOIN unnest($1::uuid[], $2::int[]) AS h (id, fence) ON h.id = d.id AND h.fence = d.fence
-     WHERE d.storage <> 'ended' AND d.state = 'due' AND d.leased
+     WHERE d.storage <> 'ended' AND d.state = 'due' AND d.leased AND d.id = ANY ($1::uuid[])
        AND (SELECT s.disabled_at FROM destination_states AS s
          WHERE s.destination_id = d.destination_id) IS NULL
    ), locked AS MATERIALIZED (
      SELECT d.id FROM deliveries AS d
      JOIN unnest($1::uuid[], $2::int[]) AS h (id, fence) ON h.id = d.id AND h.fence = d.fence
-     WHERE d.storage <> 'ended' AND d.id IN (SELECT id FROM held) AND d.state = 'due' AND d.leased
+     WHERE d.storage <> 'ended' AND d.id IN (SELECT id FROM held) AND d.id = ANY ($1::uuid[])
+       AND d.state = 'due' AND d.leased
      FOR UPDATE OF d SKIP LOCKED
    ), renewed AS (
      UPDATE deliveries AS d SET next_attempt_at = now() + $3 * interval '1 ms'
-     FROM locked WHERE d.storage <> 'ended' AND d.id = locked.id RETURNING d.id
+     FROM locked
+     WHERE d.storage <> 'ended' AND d.id = locked.id AND d.id = ANY ($1::uuid[]) RETURNING d.id
    )
    SELECT held.id, renewed.id IS NOT NULL AS renewed
    FROM held LEFT JOIN renewed ON renewed.id = held.id`,
@@ -110,7 +112,8 @@ const releaseLeases = defineStatement(
   `UPDATE deliveries AS d
    SET leased = false, fence = d.fence + 1, next_attempt_at = now() + $3 * interval '1 ms'
    FROM unnest($1::uuid[], $2::int[]) AS h (id, fence)
-   WHERE d.storage <> 'ended' AND d.id = h.id AND d.fence = h.fence AND d.state = 'due'`,
+   WHERE d.storage <> 'ended' AND d.id = h.id AND d.id = ANY ($1::uuid[])
+     AND d.fence = h.fence AND d.state = 'due'`,
 );
 
 /** Ends leases without an attempt; the deliveries are due again after `delayMs`. */
@@ -130,7 +133,8 @@ const endExpiredLeases = defineStatement<{ destinationId: string }>(
      LIMIT $2 FOR UPDATE SKIP LOCKED
    )
    UPDATE deliveries AS d SET leased = false, fence = d.fence + 1
-   FROM expired WHERE d.storage <> 'ended' AND d.id = expired.id
+   FROM expired
+   WHERE d.storage <> 'ended' AND d.id = expired.id AND d.id = ANY (ARRAY(SELECT id FROM expired))
    RETURNING d.destination_id AS "destinationId"`,
 );
 
@@ -162,7 +166,7 @@ const promoteNext = defineStatement<LeasedDelivery & { leased: boolean }>(
    SET state = 'due', leased = next.is_enabled, fence = d.fence + 1,
      next_attempt_at = now() + next.is_enabled::int * $3 * interval '1 ms'
    FROM next, messages AS m
-   WHERE d.storage <> 'ended' AND d.id = next.id AND m.event_id = d.event_id
+   WHERE d.storage <> 'ended' AND d.id = next.id AND d.id = ANY (ARRAY(SELECT id FROM next)) AND m.event_id = d.event_id
    RETURNING d.leased, d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
      d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
      m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
@@ -210,6 +214,7 @@ const lockReplayedLanes = defineStatement(
      ${ENDED_AND_LATER_DUE}
    )
    SELECT FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id AND d.storage <> 'ended'
+     AND d.id = ANY (ARRAY(SELECT id FROM to_lock))
    ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d`,
 );
 
@@ -233,15 +238,18 @@ const endExpiredHolds = defineStatement<Lane>(
      ${ENDED_AND_LATER_DUE}
    ), locked AS MATERIALIZED (
      SELECT d.id FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id AND d.storage <> 'ended'
+       AND d.id = ANY (ARRAY(SELECT id FROM to_lock))
      ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d SKIP LOCKED
    ), left_out AS MATERIALIZED (
      SELECT d.application_id, d.destination_id FROM to_lock
      JOIN deliveries AS d ON d.id = to_lock.id AND d.storage <> 'ended'
+       AND d.id = ANY (ARRAY(SELECT id FROM to_lock))
      WHERE to_lock.id NOT IN (SELECT id FROM locked)
    )
    UPDATE deliveries AS d SET holding = false
    FROM locked
-   WHERE d.storage <> 'ended' AND d.id = locked.id AND d.state = 'due' AND d.holding
+   WHERE d.storage <> 'ended' AND d.id = locked.id AND d.id = ANY (ARRAY(SELECT id FROM locked))
+     AND d.state = 'due' AND d.holding
      AND d.hold_until <= now()
      AND NOT EXISTS (SELECT FROM left_out
        WHERE left_out.application_id = d.application_id

@@ -39,7 +39,8 @@ const endSlice = defineStatement<EndedDelivery>(
          SELECT FROM destination_states WHERE destination_id = $1 AND disabled_at IS NOT NULL))
      ORDER BY created_at, id LIMIT $5 FOR UPDATE SKIP LOCKED
    ), ended AS (
-     DELETE FROM deliveries AS d USING picked WHERE d.storage <> 'ended' AND d.id = picked.id
+     DELETE FROM deliveries AS d USING picked
+     WHERE d.storage <> 'ended' AND d.id = picked.id AND d.id = ANY (ARRAY(SELECT id FROM picked))
      RETURNING d.*
    ), stored AS (
      INSERT INTO deliveries_ended (id, position, event_id, destination_id, application_id, sequence,

@@ -65,7 +65,7 @@ const beginSeries = defineStatement(
   'replay_begin',
   `WITH ended AS (
      DELETE FROM deliveries AS d USING unnest($1::uuid[], $2::boolean[]) AS r (id, waits)
-     WHERE d.id = r.id RETURNING d.*, r.waits
+     WHERE d.id = r.id AND d.id = ANY ($1::uuid[]) RETURNING d.*, r.waits
    )
    INSERT INTO deliveries (id, position, event_id, destination_id, application_id, sequence,
      created_at, state, leased, fence, attempts, earlier_attempts, replays, replayed_at,
