@@ -31,6 +31,10 @@ const TASKS = {
     about:
       "make the image's file system without a container engine, and start every service from it",
   },
+  cluster: {
+    file: 'test/cluster/main.ts',
+    about: 'build the image and a Kubernetes cluster, and start the cluster, as root on Linux',
+  },
   protocol: {
     file: 'test/protocol/main.ts',
     about: 'check the models of how events and webhooks are delivered',

@@ -1,0 +1,78 @@
+/** Docker's engine in a mount namespace of its own, for building images: without a network of its own or firewall rules. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DebianPrograms } from './debian-programs.ts';
+import { run } from './run.ts';
+
+export interface ContainerEngine {
+  /** Runs the command `docker`, and resolves to what it prints. */
+  docker(args: readonly string[], input?: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+const READY_WITHIN_MS = 60_000;
+/** Builds reach the registries by the network of the machine. */
+const NO_NETWORK = [
+  '--bridge=none',
+  '--iptables=false',
+  '--ip6tables=false',
+  '--ip-forward=false',
+  '--ip-masq=false',
+];
+
+/**
+ * Starts the engine with its data in `dataDir`, which later engines find again, and its state in `runDir`. Throws an
+ * Error with the end of its log when it does not start.
+ */
+export async function startContainerEngine(
+  { root, env }: DebianPrograms,
+  { dataDir, runDir, cgroup }: { dataDir: string; runDir: string; cgroup: string },
+): Promise<ContainerEngine> {
+  await Promise.all([dataDir, runDir].map((folder) => mkdir(folder, { recursive: true })));
+  const host = `unix://${runDir}/docker.sock`;
+  const logFile = join(runDir, 'dockerd.log');
+  const log = openSync(logFile, 'a');
+  const dockerd = [
+    `--data-root=${dataDir}`,
+    `--exec-root=${runDir}/exec`,
+    `--pidfile=${runDir}/docker.pid`,
+    `--host=${host}`,
+    `--cgroup-parent=${cgroup}`,
+    ...NO_NETWORK,
+  ];
+  // Its sockets and those of its containerd are in /run, which is another one in the namespace.
+  const script = `mount -t tmpfs tmpfs /run && exec dockerd ${dockerd.join(' ')}`;
+  const child = spawn('unshare', ['--mount', 'sh', '-c', script], {
+    env,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  const docker = (args: readonly string[], input?: string) =>
+    run(join(root, 'usr/bin/docker'), ['--host', host, ...args], {
+      env: { ...env, DOCKER_BUILDKIT: '1' },
+      ...(input !== undefined && { input }),
+    });
+  const close = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
+  };
+  const untilMs = performance.now() + READY_WITHIN_MS;
+  for (;;) {
+    const isReady = await docker(['version']).then(
+      () => true,
+      () => false,
+    );
+    if (isReady) return { docker, close };
+    if (child.exitCode !== null || performance.now() > untilMs) {
+      await close();
+      throw new Error(`dockerd did not start:\n${(await readFile(logFile, 'utf8')).slice(-2_000)}`);
+    }
+    await sleep(250);
+  }
+}

@@ -1,0 +1,65 @@
+/** The images that pods of the cluster use, as files of `docker save`. */
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { PAUSE_IMAGE } from '../kubernetes/node.ts';
+import { DNS_IMAGE } from '../kubernetes/services.ts';
+import { BUILD_BASE, importImage, makeBaseImages, RUN_BASE } from './base-images.ts';
+import { cachedPart, digestOf } from './cache.ts';
+import { type ContainerEngine, startContainerEngine } from './container-engine.ts';
+import type { Parts } from './parts.ts';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+/** Two tags of one image, so that an upgrade has somewhere to go. */
+const TAGS = ['before', 'after'] as const;
+
+/** Makes what the cache lacks. Resolves to the paths of the files. */
+export async function prepareImages(
+  { debian, programs }: Parts,
+  { dir, cgroup }: { dir: string; cgroup: string },
+): Promise<string[]> {
+  const runDir = join(dir, 'docker');
+  const dataDir = await cachedPart('docker', await digestOf([]), async () => undefined);
+  const engine = await startContainerEngine(debian, { dataDir, runDir, cgroup });
+  try {
+    const files = [await clusterImages(engine, programs)];
+    await makeBaseImages(engine, debian);
+    files.push(await buildProduct(engine, dir));
+    return files;
+  } finally {
+    await engine.close();
+  }
+}
+
+/** Builds the one image of all services, by deploy/Dockerfile. */
+async function buildProduct(engine: ContainerEngine, dir: string): Promise<string> {
+  const bases = { BUILD_IMAGE: BUILD_BASE, BASE_IMAGE: RUN_BASE };
+  const args = Object.entries(bases).flatMap(([name, image]) => [
+    '--build-arg',
+    `${name}=${image}`,
+  ]);
+  const names = TAGS.map((tag) => `docker.io/library/creditlane:${tag}`);
+  const tags = names.flatMap((name) => ['--tag', name]);
+  const build = ['build', '--network=host', '--file', join(ROOT, 'deploy/Dockerfile')];
+  await engine.docker([...build, ...args, ...tags, ROOT]);
+  const file = join(dir, 'creditlane.tar');
+  await engine.docker(['save', '--output', file, ...names]);
+  return file;
+}
+
+/** The image of each pod's sandbox, and of CoreDNS. Each has one static program. */
+async function clusterImages(engine: ContainerEngine, programs: string): Promise<string> {
+  const digest = await digestOf([join(programs, 'pause'), join(programs, 'coredns')]);
+  const folder = await cachedPart('cluster-images', digest, async (made) => {
+    for (const [program, name] of [
+      ['pause', PAUSE_IMAGE],
+      ['coredns', DNS_IMAGE],
+    ] as const) {
+      const files = await mkdtemp(join(made, 'files-'));
+      await copyFile(join(programs, program), join(files, program));
+      await importImage(engine, name, files, [`ENTRYPOINT ["/${program}"]`]);
+      await rm(files, { recursive: true });
+    }
+    await engine.docker(['save', '--output', join(made, 'images.tar'), PAUSE_IMAGE, DNS_IMAGE]);
+  });
+  return join(folder, 'images.tar');
+}

