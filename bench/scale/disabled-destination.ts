@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { setDemoDestination } from '@creditlane/local/demo/demo';
 import { runSql } from '../data/sql.ts';
-import { DECISION } from '../load/decision-body.ts';
 import { type Latency, summarizeTimes } from '../load/latency.ts';
 import { startReceiver, type WebhookReceiver } from '../load/webhook-receiver.ts';
+import { type WritableSubmission, writeDecision } from '../load/write-decision.ts';
 import { startScalePlatform } from '../platform/scale-platform.ts';
 import { measureScale, type Scale } from '../scale-subject.ts';
 
@@ -21,12 +21,6 @@ const MAX_ADDED_MS = 1_000;
 /** A webhook that has not come by then will not. */
 const WATCHED_MS = 600_000;
 
-interface Tenant {
-  key: string;
-  applicationId: string;
-  creditorId: string;
-}
-
 async function measure(scale: Scale): Promise<void> {
   const receiver = await startReceiver();
   scale.closers.add('receiver', async () => receiver.close());
@@ -34,8 +28,8 @@ async function measure(scale: Scale): Promise<void> {
   const platform = await startScalePlatform(scale, receiver.url);
   const { otherTenant, databaseUrls, baseUrl } = platform;
   await setDemoDestination({ ...platform, inboxUrl: gone.url }, otherTenant.integrationId);
-  await write(baseUrl, platform, 'first');
-  await write(baseUrl, otherTenant, 'first');
+  await writeDecision(baseUrl, platform, 'first');
+  await writeDecision(baseUrl, otherTenant, 'first');
   await platform.settled();
   const url = databaseUrls['webhook-dispatcher'];
 
@@ -48,7 +42,7 @@ async function measure(scale: Scale): Promise<void> {
   const began = performance.now();
   const before = await writeWhile(platform, receiver, 'before', () => elapsed(began) < BEFORE_MS);
   gone.answerGone();
-  await write(baseUrl, otherTenant, 'gone');
+  await writeDecision(baseUrl, otherTenant, 'gone');
   const goneMs = performance.now();
   const ending = untilEnded(url, goneMs + WATCHED_MS);
   let isEnding = true;
@@ -69,7 +63,7 @@ const elapsed = (sinceMs: number) => performance.now() - sinceMs;
 
 /** Writes decisions at a fixed rate, and measures the time from each write to the arrival of its webhook. */
 async function writeWhile(
-  tenant: Tenant & { baseUrl: string },
+  tenant: WritableSubmission & { baseUrl: string },
   receiver: WebhookReceiver,
   name: string,
   isWatched: () => boolean,
@@ -83,7 +77,7 @@ async function writeWhile(
       delay(WATCHED_MS, Infinity, { ref: false }),
     ]);
     arrivals.push(arrived.then((atMs) => Math.round(atMs - writtenMs)));
-    await write(tenant.baseUrl, tenant, marker);
+    await writeDecision(tenant.baseUrl, tenant, marker);
     await delay(EVERY_MS);
   }
   return summarizeTimes(await Promise.all(arrivals));
@@ -107,26 +101,6 @@ async function startGoneReceiver({ closers }: Scale) {
       status = 410;
     },
   };
-}
-
-/** Records a decision. The webhooks of one application are sent in order, each after the record of the one before. */
-async function write(
-  baseUrl: string,
-  { key, applicationId, creditorId }: Tenant,
-  marker: string,
-): Promise<void> {
-  const path = `/applications/${applicationId}/creditors/${creditorId}/decision`;
-  const response = await fetch(baseUrl + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      ...DECISION,
-      applicationId,
-      conditions: `${marker} ${DECISION.conditions}`,
-    }),
-  });
-  if (!response.ok) throw new Error(`a decision was answered ${response.status}`);
-  await response.arrayBuffer();
 }
 
 /**
