@@ -104,6 +104,8 @@ export class RelayRounds {
    */
   readonly #blockedKeys = new Set<string>();
   readonly #unmarked = new UnmarkedEvents();
+  /** The marks under way: a read before their end would find their events unpublished. */
+  #marking: Promise<unknown> = Promise.resolve();
   /** The rows that the last round has read and not published, because there were too many. */
   #left: UnpublishedRows | undefined;
 
@@ -168,6 +170,11 @@ export class RelayRounds {
 
   /** Marks what was published. Never rejects: what cannot be marked is published again. */
   async mark(): Promise<void> {
+    this.#marking = Promise.all([this.#marking, this.#markPublished()]);
+    await this.#marking;
+  }
+
+  async #markPublished(): Promise<void> {
     const { leases } = this.#unmarked;
     const published = this.#unmarked.clear();
     if (published.size === 0) return;
@@ -187,6 +194,7 @@ export class RelayRounds {
 
   /** Publishes the oldest events of keys whose partition could not be written; resolves to whether there are more. */
   async #publishKeys(keys: readonly string[]): Promise<boolean> {
+    await this.#marking;
     const { reserved: pool } = this.#options.database;
     const leases = this.#shardLeases.held();
     const shards = leases.map(({ shard }) => shard);
@@ -219,6 +227,7 @@ export class RelayRounds {
    * mark fails, the events are forgotten here, so that the next round reads and publishes them again.
    */
   async #readUnpublished(): Promise<UnpublishedRows> {
+    await this.#marking;
     const { reserved: pool } = this.#options.database;
     const leases = this.#shardLeases.held();
     const left = this.#left;
