@@ -1,10 +1,22 @@
 import { runPurge } from '@creditlane/postgres/retention';
+import { sqlMigration } from '@creditlane/postgres/sql-migration';
 import { openTestDatabase } from '@creditlane/postgres/test-open-database';
+import { inTransaction } from '@creditlane/postgres/transaction';
 import { expect, onTestFinished, test } from 'vitest';
-import { createIdempotencySql, purgeIdempotency } from './stored-answers.ts';
+import {
+  answersByAgeMigrations,
+  createIdempotencySql,
+  purgeIdempotency,
+} from './stored-answers.ts';
 
-test('stored answers are deleted after a day', async () => {
-  const db = await openTestDatabase('idempotency_retention', createIdempotencySql);
+const EARLIER = sqlMigration('TestTables1763000000000', [], []);
+
+test('stored answers are deleted after a day, found by their age', async () => {
+  const db = await openTestDatabase(
+    'idempotency_retention',
+    createIdempotencySql,
+    answersByAgeMigrations(EARLIER),
+  );
   onTestFinished(() => db.close());
   // More old rows than one DELETE takes.
   await db.pool.query(
@@ -15,4 +27,13 @@ test('stored answers are deleted after a day', async () => {
   expect(await runPurge(db.pool, purgeIdempotency)).toBe(2300);
   const { rows } = await db.pool.query('SELECT count(*)::int AS left FROM idempotency');
   expect(rows).toEqual([{ left: 200 }]);
+  const plan = await inTransaction(db.pool, async (tx) => {
+    // The table is small: other plans would be as good.
+    await tx.query('SET LOCAL enable_seqscan = off');
+    await tx.query('SET LOCAL enable_bitmapscan = off');
+    return (await tx.query(`EXPLAIN ${purgeIdempotency.text}`)).rows;
+  });
+  const text = plan.map((row) => row['QUERY PLAN']).join('\n');
+  expect(text).toContain('Index Scan using idempotency_created');
+  expect(text).not.toContain('Sort');
 });

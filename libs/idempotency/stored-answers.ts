@@ -5,12 +5,14 @@
  * violates the table's primary key, is rolled back, and gets the answer that the first has stored.
  */
 import { isUniqueViolation } from '@creditlane/postgres/error-classes';
-import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
+import type { Migration } from '@creditlane/postgres/migrate';
+import { definePurge, PURGE_BATCH_ROWS } from '@creditlane/postgres/retention';
 import {
   disableRowSecuritySql,
   enableRowSecuritySql,
   isInScopeSql,
 } from '@creditlane/postgres/row-security/policies';
+import { concurrentIndexMigration, sqlMigration } from '@creditlane/postgres/sql-migration';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { CallIdempotency } from '@creditlane/rpc/call';
 import { invalid } from '@creditlane/rpc/fault';
@@ -48,11 +50,36 @@ const LIFETIME = '24 hours';
 
 /** SQL condition on a stored answer: it has not expired. The purge deletes expired answers later. */
 export const ANSWER_IS_LIVE = `created_at > now() - interval '${LIFETIME}'`;
+const ANSWER_IS_EXPIRED = `created_at <= now() - interval '${LIFETIME}'`;
 
 export const purgeIdempotency = definePurge(
   'idempotency_purge',
-  deleteOlderThanSql('idempotency', 'created_at', LIFETIME),
+  `DELETE FROM idempotency WHERE ctid = ANY (ARRAY(
+     SELECT ctid FROM idempotency WHERE ${ANSWER_IS_EXPIRED} ORDER BY created_at LIMIT ${PURGE_BATCH_ROWS}))`,
 );
+
+/**
+ * The migrations that let the purge find expired answers by a B-tree index. A BRIN index finds them only while rows of one
+ * age are adjacent, and new rows fill the space of purged ones. The table is not partitioned by day: the caller chooses the
+ * key, so that no partition of a day could refuse a key that is stored in another.
+ * @param since the migration that created the table
+ */
+export function answersByAgeMigrations(since: Migration): Migration[] {
+  return [
+    concurrentIndexMigration(
+      'AnswersByAge1765200000006',
+      'idempotency_created',
+      'idempotency (created_at)',
+    ),
+    sqlMigration(
+      'AnswersWithoutBrin1765200000007',
+      // Names the table, so that the migration waits for its VACUUM.
+      ['ALTER TABLE idempotency SET (fillfactor = 100)', 'DROP INDEX idempotency_age'],
+      ['CREATE INDEX idempotency_age ON idempotency USING brin (created_at)'],
+      { since },
+    ),
+  ];
+}
 
 /**
  * The head of an INSERT, for a service's own statement that stores an answer together with its effect:

@@ -11,6 +11,7 @@ import { consentTerms1764900000000 } from './migrations/0007-consent-terms.ts';
 import { erasedApplicants1764950000000 } from './migrations/0008-erased-applicants.ts';
 import { exportsOfApplication1764960000000 } from './migrations/0009-exports-of-application.ts';
 import { applicantKeys1765000000000 } from './migrations/0010-applicant-keys.ts';
+import { answersByAge } from './migrations/0011-answers-by-age.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -34,6 +35,7 @@ export const applications = defineService(
         erasedApplicants1764950000000,
         exportsOfApplication1764960000000,
         applicantKeys1765000000000,
+        ...answersByAge,
       ],
       lockTimeout: true,
     },

@@ -9,6 +9,7 @@ import { applicantErasures1764940000000 } from './migrations/0013-applicant-eras
 import { pullTraces1764970000000 } from './migrations/0014-pull-traces.ts';
 import { erasureAttempts1764980000000 } from './migrations/0015-erasure-attempts.ts';
 import { dueErasures1764990000000 } from './migrations/0016-due-erasures.ts';
+import { answersByAge } from './migrations/0017-answers-by-age.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -29,6 +30,7 @@ export const creditFile = defineService(
         pullTraces1764970000000,
         erasureAttempts1764980000000,
         dueErasures1764990000000,
+        ...answersByAge,
       ],
       // No request and no pull holds a connection while it waits for a bureau or for another service.
       poolSize: { default: 5, min: 2 },

@@ -8,6 +8,7 @@ import { rowSecurity1764600000000 } from './migrations/0004-row-security.ts';
 import { deadLetterRedrives1764700000000 } from './migrations/0005-dead-letter-redrives.ts';
 import { reconciliation1764700000001 } from './migrations/0006-reconciliation.ts';
 import { inboxByDay } from './migrations/0007-inbox-by-day.ts';
+import { answersByAge } from './migrations/0008-answers-by-age.ts';
 import { decisions as decisionsTable, submissions } from './tables.ts';
 
 export const decisions = defineService(
@@ -26,6 +27,7 @@ export const decisions = defineService(
         deadLetterRedrives1764700000000,
         reconciliation1764700000001,
         ...inboxByDay,
+        ...answersByAge,
       ],
       lockTimeout: true,
     },

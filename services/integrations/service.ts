@@ -10,6 +10,7 @@ import { rateLimits1764400000000 } from './migrations/0006-rate-limits.ts';
 import { rowSecurity1764600000000 } from './migrations/0007-row-security.ts';
 import { previousSecretsSealedWith1765000000000 } from './migrations/0008-previous-secrets-sealed-with.ts';
 import { answersSealedWith1765000000001 } from './migrations/0009-answers-sealed-with.ts';
+import { answersByAge } from './migrations/0010-answers-by-age.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -32,6 +33,7 @@ export const integrations = defineService(
         rowSecurity1764600000000,
         previousSecretsSealedWith1765000000000,
         answersSealedWith1765000000001,
+        ...answersByAge,
       ],
       lockTimeout: true,
     },

@@ -18,6 +18,7 @@ import {
   validDeliveryStorage1765300000001,
 } from './migrations/0013-delivery-storage.ts';
 import { deliveryQueue1765300000002 } from './migrations/0014-delivery-queue.ts';
+import { answersByAge } from './migrations/0015-answers-by-age.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -45,6 +46,7 @@ export const webhookDispatcher = defineService(
         deliveryStorage1765300000000,
         validDeliveryStorage1765300000001,
         deliveryQueue1765300000002,
+        ...answersByAge,
       ],
       poolSize: { default: 8, min: 3 },
       readsTables: false,
