@@ -14,7 +14,8 @@ import { RowTurns } from './row-turns.ts';
 import { typeormLog } from './typeorm-log.ts';
 
 export interface DatabaseOptions {
-  url: string;
+  /** A function gives the URL for each new connection, such as one with a new password. */
+  url: string | (() => string);
   /** The largest number of connections of `pool`, shared by TypeORM and the statements. */
   poolSize: number;
   /** The service's name, which pg_stat_activity shows. */
@@ -70,19 +71,23 @@ const ATTEMPTS_PER_LOG_ENTRY = 120;
  * or the error of PostgreSQL when it refuses the connection or is not available within `waitMs`.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { url, name, log, statementTimeoutMs = 5_000 } = options;
+  const { name, log, statementTimeoutMs = 5_000 } = options;
+  const url = typeof options.url === 'function' ? options.url : () => options.url as string;
   const requestRole = await retryWhileUnavailable(options, async () => {
-    const role = await requireRequestRole(url);
-    await migrate(url, options.migrations, log, options.mayMigrate);
+    const role = await requireRequestRole(url());
+    await migrate(url(), options.migrations, log, options.mayMigrate);
     return role;
   });
 
   // Without a handler, an idle connection that is lost would end the process. The pool replaces it.
   const onConnectionLost = (err: unknown) => log.warn({ err }, 'idle database connection lost');
-  const connections = connectionOptions(statementTimeoutMs, options);
+  const connections = {
+    ...connectionOptions(statementTimeoutMs, options),
+    Client: clientOf(url),
+  };
   const dataSource = new DataSource({
     type: 'postgres',
-    url,
+    url: url(),
     poolSize: options.poolSize,
     applicationName: name,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
@@ -97,7 +102,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const pool = poolOf(dataSource);
   const reserved = new pg.Pool({
     ...connections,
-    connectionString: url,
+    connectionString: url(),
     max: RESERVED_CONNECTIONS,
     // Its end tells the heartbeat that the database went away, and the relay's polls need no new connection.
     min: 1,
@@ -120,6 +125,16 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       await reserved.end();
       await dataSource.destroy();
     },
+  };
+}
+
+/** The class of both pools' clients, each of which connects to the URL of the moment. */
+function clientOf(url: () => string): new () => pg.Client {
+  return class extends pg.Client {
+    // The pool gives its options, which the type of its option `Client` does not say.
+    constructor(config?: pg.ClientConfig) {
+      super({ ...config, connectionString: url() });
+    }
   };
 }
 

@@ -1,6 +1,7 @@
 /** The settings of a service that calls other services over gRPC: their addresses and its signing key. */
 import { type Setting, setting } from '@creditlane/runtime/setting';
 import { CERTIFICATES, type Certificates } from './credentials/certificates.ts';
+import { readPrivateKey } from './credentials/identity-keys.ts';
 import type { Endpoint } from './endpoint.ts';
 import { TokenSigner } from './identity.ts';
 
@@ -40,16 +41,23 @@ export function clientSettings<const Peer extends string>(
     });
     return [peer, address] as const;
   });
-  const signer = setting.parsed(
+  const identityKey = setting.renewed(
     'IDENTITY_KEY',
-    (privateKey) => new TokenSigner({ issuer: name, privateKey }),
+    (text) => {
+      readPrivateKey(text);
+      return text;
+    },
     {
       type: 'base64 of PKCS #8',
       secret: true,
       about: "The Ed25519 key that signs the service's own calls.",
     },
   );
-  const { variables } = setting.all({ ...Object.fromEntries(addresses), signer, CERTIFICATES });
+  const { variables } = setting.all({
+    ...Object.fromEntries(addresses),
+    identityKey,
+    CERTIFICATES,
+  });
   return {
     variables,
     read(env) {
@@ -60,11 +68,18 @@ export function clientSettings<const Peer extends string>(
       ]);
       return {
         endpoints: Object.fromEntries(endpoints) as Record<Peer, Endpoint>,
-        signer: signer.read(env),
+        signer: signerOf(name, identityKey.read(env)),
         certificates,
       };
     },
   };
+}
+
+function signerOf(issuer: string, privateKey: () => string): TokenSigner {
+  // After a problem with the variable, the key is a placeholder.
+  return privateKey() === undefined
+    ? (undefined as never)
+    : new TokenSigner({ issuer, privateKey });
 }
 
 /** The address as grpc-js takes it. */

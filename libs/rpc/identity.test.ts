@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import type { TrustedKeys } from './credentials/identity-keys.ts';
 import {
   generateIdentityKeys,
   type Identity,
@@ -103,6 +104,26 @@ describe('a signed token', () => {
       });
     },
   );
+});
+
+test('a key is replaced while signer and verifier run: trusted beside the old one, used, then alone', async () => {
+  const next = generateIdentityKeys();
+  let privateKey = keys.privateKey;
+  let trusted: TrustedKeys = { gateway: keys.publicKey };
+  const signer = new TokenSigner({ issuer: 'gateway', privateKey: () => privateKey });
+  const verifier = new TokenVerifier({ audience: 'decisions', trusted: () => trusted });
+  const sign = () => signer.sign('decisions', integration);
+  const first = await sign();
+  trusted = { gateway: [keys.publicKey, next.publicKey] };
+  expect(await verifier.verify(first)).toEqual(integration);
+  privateKey = next.privateKey;
+  const second = await sign();
+  expect(second).not.toBe(first);
+  expect(await verifier.verify(first)).toEqual(integration);
+  expect(await verifier.verify(second)).toEqual(integration);
+  trusted = { gateway: next.publicKey };
+  await expect(verifier.verify(first)).rejects.toMatchObject({ kind: 'unauthenticated' });
+  expect(await verifier.verify(second)).toEqual(integration);
 });
 
 describe('identity keys', () => {

@@ -42,21 +42,33 @@ export function serviceIdentity(name: string): Identity {
 /** Signs identity tokens in the name of one issuer. */
 export class TokenSigner {
   readonly #issuer: string;
-  readonly #key: KeyObject;
+  readonly #encoded: () => EncodedKey;
+  #current: { encoded: EncodedKey; key: KeyObject };
   readonly #clock: Clock;
   readonly #signed = new LRUCache<string, { token: Promise<string>; reuseUntilMs: number }>({
     max: CACHED_TOKENS,
   });
 
-  /** `privateKey` is PKCS8 in DER, or that in base64. Throws an Error unless it is an Ed25519 key. */
-  constructor(options: { issuer: string; privateKey: EncodedKey; clock?: Clock }) {
-    this.#issuer = options.issuer;
-    this.#key = readPrivateKey(options.privateKey);
+  /**
+   * `privateKey` is PKCS8 in DER, or that in base64, or a function for the key of the moment. Throws an Error unless it
+   * is an Ed25519 key.
+   */
+  constructor(options: {
+    issuer: string;
+    privateKey: EncodedKey | (() => EncodedKey);
+    clock?: Clock;
+  }) {
+    const { issuer, privateKey } = options;
+    this.#issuer = issuer;
+    this.#encoded = typeof privateKey === 'function' ? privateKey : () => privateKey;
+    const encoded = this.#encoded();
+    this.#current = { encoded, key: readPrivateKey(encoded) };
     this.#clock = options.clock ?? systemClock;
   }
 
   /** A token for this audience, valid for at least 30 s. */
   sign(audience: string, identity: Identity): Promise<string> {
+    this.#renew();
     const nowMs = this.#clock().getTime();
     const cacheKey = cacheKeyOf(audience, identity);
     const cached = this.#signed.get(cacheKey);
@@ -69,6 +81,14 @@ export class TokenSigner {
     return token;
   }
 
+  /** Tokens of the key before are valid until they expire, and are not given out again. */
+  #renew(): void {
+    const encoded = this.#encoded();
+    if (encoded === this.#current.encoded) return;
+    this.#current = { encoded, key: readPrivateKey(encoded) };
+    this.#signed.clear();
+  }
+
   #sign(audience: string, identity: Identity, nowS: number): Promise<string> {
     const { kind, permissions, retailerId, creditorId } = identity;
     return new SignJWT({ kind, permissions, retailerId, creditorId })
@@ -78,33 +98,36 @@ export class TokenSigner {
       .setSubject(identity.subject)
       .setIssuedAt(nowS)
       .setExpirationTime(nowS + LIFETIME_S)
-      .sign(this.#key);
+      .sign(this.#current.key);
   }
 }
 
 /** Verifies the identity tokens of one audience. */
 export class TokenVerifier {
   readonly #audience: string;
-  readonly #keys: ReadonlyMap<string, readonly KeyObject[]>;
+  readonly #trusted: () => TrustedKeys;
+  #current: { trusted: TrustedKeys; keys: ReadonlyMap<string, readonly KeyObject[]> };
   readonly #clock: Clock;
   readonly #verified = new LRUCache<string, { identity: Identity; untilMs: number }>({
     max: CACHED_TOKENS,
   });
 
-  /** Throws an Error that names the issuer whose key cannot be read. */
-  constructor(options: { audience: string; trusted: TrustedKeys; clock?: Clock }) {
-    this.#audience = options.audience;
-    this.#keys = new Map(
-      Object.entries(options.trusted).map(([issuer, keys]) => [
-        issuer,
-        (Array.isArray(keys) ? keys : [keys]).map((key) => readPublicKey(issuer, key)),
-      ]),
-    );
+  /** `trusted` may be a function for the keys of the moment. Throws an Error that names the issuer whose key cannot be read. */
+  constructor(options: {
+    audience: string;
+    trusted: TrustedKeys | (() => TrustedKeys);
+    clock?: Clock;
+  }) {
+    const { audience, trusted } = options;
+    this.#audience = audience;
+    this.#trusted = typeof trusted === 'function' ? trusted : () => trusted;
+    this.#current = { trusted: this.#trusted(), keys: readKeys(this.#trusted()) };
     this.#clock = options.clock ?? systemClock;
   }
 
   /** The identity in a token. Throws an `unauthenticated` Fault unless the token is valid. */
   async verify(token: string): Promise<Identity> {
+    this.#renew();
     const nowMs = this.#clock().getTime();
     const cached = this.#verified.get(token);
     if (cached !== undefined && cached.untilMs > nowMs) return cached.identity;
@@ -116,9 +139,17 @@ export class TokenVerifier {
     return identity;
   }
 
+  /** A token of a key that is no longer trusted is refused at once. */
+  #renew(): void {
+    const trusted = this.#trusted();
+    if (trusted === this.#current.trusted) return;
+    this.#current = { trusted, keys: readKeys(trusted) };
+    this.#verified.clear();
+  }
+
   async #payload(token: string): Promise<JWTPayload> {
     let lastError: unknown;
-    for (const key of this.#keys.get(claimedIssuer(token)) ?? []) {
+    for (const key of this.#current.keys.get(claimedIssuer(token)) ?? []) {
       try {
         const { payload } = await jwtVerify(token, key, {
           audience: this.#audience,
@@ -139,6 +170,15 @@ export class TokenVerifier {
     }
     throw invalidToken(lastError);
   }
+}
+
+function readKeys(trusted: TrustedKeys): ReadonlyMap<string, readonly KeyObject[]> {
+  return new Map(
+    Object.entries(trusted).map(([issuer, keys]) => [
+      issuer,
+      (Array.isArray(keys) ? keys : [keys]).map((key) => readPublicKey(issuer, key)),
+    ]),
+  );
 }
 
 function cacheKeyOf(audience: string, identity: Identity): string {

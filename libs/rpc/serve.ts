@@ -24,7 +24,7 @@ export interface ServerSettings {
   grpcPort: number;
   httpPort: number;
   opsPort: number;
-  trust: TrustedKeys;
+  trust: () => TrustedKeys;
   maxConnectionAgeMs: number;
   reflection: boolean;
   /** For TLS; undefined for plain text. */
@@ -40,7 +40,7 @@ export const SERVER_SETTINGS: Setting<ServerSettings> = setting.all({
     about: 'The port for people: Connect over HTTP/1.1.',
   }),
   opsPort: OPS.opsPort,
-  trust: setting.parsed('IDENTITY_TRUST', parseTrustedKeys, {
+  trust: setting.renewed('IDENTITY_TRUST', parseTrustedKeys, {
     type: '`issuer:key`, separated by commas',
     about: 'The public keys of the issuers whose tokens are accepted.',
   }),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
-import { ConfigError, type Env, type EnvReader, readEnv } from './env.ts';
+import { ConfigError, type Env, type EnvReader, readEnv, refuse, renewedFile } from './env.ts';
 
 function problemsOf(env: Env, build: (read: EnvReader) => unknown): readonly string[] {
   try {
@@ -147,4 +147,32 @@ test('only whole numbers are read as integers', () => {
   for (const text of ['1.5', '1e3', '0x10', ' 1', '1_000', '--1', 'NaN', '9'.repeat(16)]) {
     expect(problemsOf({ N: text }, (read) => read.integer('N'))).toHaveLength(1);
   }
+});
+
+test('a renewed value follows its file, and stays while the file holds nothing of its kind', () => {
+  const path = fileWith('one');
+  const parse = (text: string) => (text === 'wrong' ? refuse('right') : text.toUpperCase());
+  const value = renewedFile(path, parse, 'ONE', 0);
+  expect(value()).toBe('ONE');
+  for (const [text, expected] of [
+    ['two\n', 'TWO'],
+    ['wrong', 'TWO'],
+    ['', 'TWO'],
+    ['three', 'THREE'],
+  ] as const) {
+    writeFileSync(path, text);
+    expect(value()).toBe(expected);
+  }
+  rmSync(path);
+  expect(value()).toBe('THREE');
+});
+
+test('a renewed value is read like every other one at first', () => {
+  const read = (env: Env) => readEnv(env, (it) => it.renewed('KEY', (text) => text, 'none'))();
+  expect([read({}), read({ KEY: 'k' }), read({ KEY_FILE: fileWith('f\n') })]).toEqual([
+    'none',
+    'k',
+    'f',
+  ]);
+  expect(problemsOf({}, (it) => it.renewed('KEY', (text) => text))).toEqual(['KEY: missing']);
 });

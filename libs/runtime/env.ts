@@ -140,6 +140,16 @@ export class EnvReader {
     return undefined as T;
   }
 
+  /**
+   * `parsed` as a function, which gives the new value of a `NAME_FILE` that is replaced while the process runs; see
+   * `renewedFile`.
+   */
+  renewed<T>(name: string, parse: (text: string) => T, fallback?: T): () => T {
+    const value = this.parsed(name, parse, fallback);
+    const path = this.#env[`${name}_FILE`];
+    return path && value !== undefined ? renewedFile(path, parse, value) : () => value;
+  }
+
   /** A placeholder, with the problem that the variable, which is not set, must be `what`. */
   refused<T>(name: string, what: string): T {
     this.#problems.push(`${name}: must be ${what}`);
@@ -186,4 +196,37 @@ export function refuse(what: string): never {
 
 function oneOf<T extends string>(text: string, values: readonly T[]): T {
   return values.find((value) => value === text) ?? refuse(`one of ${values.join(', ')}`);
+}
+
+/** How soon a new secret is used, beside the time that the kubelet takes to write it. */
+const CHECK_INTERVAL_MS = 5_000;
+
+/**
+ * A function for the value of a file that another process replaces, such as a mounted secret. The file is read again
+ * when the function is called, at most every five seconds. While the file cannot be read or parsed, the last value stays.
+ *
+ * @param value the value of the file as it is now
+ */
+export function renewedFile<T>(
+  path: string,
+  parse: (text: string) => T,
+  value: T,
+  intervalMs = CHECK_INTERVAL_MS,
+): () => T {
+  let current = value;
+  let text = readFileSync(path, 'utf8').trim();
+  let checkedMs = performance.now();
+  return () => {
+    if (performance.now() - checkedMs < intervalMs) return current;
+    checkedMs = performance.now();
+    try {
+      const next = readFileSync(path, 'utf8').trim();
+      if (next === text || next === '') return current;
+      current = parse(next);
+      text = next;
+    } catch {
+      // Perhaps the file is being written, or an operator's mistake will be mended.
+    }
+    return current;
+  };
 }

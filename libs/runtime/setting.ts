@@ -128,6 +128,18 @@ export const setting = {
     );
   },
 
+  /** `parsed` as a function, whose value follows the variable's file; see `EnvReader.renewed`. */
+  renewed<T>(
+    name: string,
+    parse: (text: string) => T,
+    options: About & { type: string; default?: string },
+  ): Setting<() => T> {
+    const { type, default: text } = options;
+    return one(name, type, options, (env) =>
+      env.renewed(name, parse, text === undefined ? undefined : parse(text)),
+    );
+  },
+
   /** Several settings as one object. */
   all<S extends Settings>(settings: S): Setting<SettingValues<S>> {
     return { variables: variablesOf(settings), read: (env) => valuesOf(settings, env) };

@@ -10,7 +10,7 @@ const POOL_SIZE = { default: 10, min: 2 };
 
 /** The values of a database's settings. */
 export interface DatabaseSettings {
-  url: string;
+  url: () => string;
   /** The maximum of connections. */
   poolSize: number;
   /** False waits until another process has run the migrations. */
@@ -51,23 +51,27 @@ const DATABASE_URL = setting.url('DATABASE_URL', {
     "The service's own database, with the user of its owner, and the password unless DATABASE_PASSWORD has it.",
 });
 
-const DATABASE_PASSWORD = setting.string('DATABASE_PASSWORD', {
+const DATABASE_PASSWORD = setting.renewed('DATABASE_PASSWORD', (text) => text, {
+  type: 'text',
   default: '',
   secret: true,
-  about: 'The password for DATABASE_URL, so that a secret store need not know the address.',
+  about:
+    'The password for DATABASE_URL. New connections use what DATABASE_PASSWORD_FILE holds then.',
 });
 
-/** The URL with the password. */
-const databaseUrl: Setting<string> = {
+/** The URL with the password of the moment. */
+const databaseUrl: Setting<() => string> = {
   variables: [...DATABASE_URL.variables, ...DATABASE_PASSWORD.variables],
   read(env) {
     const text = DATABASE_URL.read(env);
-    const password = DATABASE_PASSWORD.read(env);
-    // After a problem with the variable, the text is a placeholder.
-    if (!text || !password) return text;
-    const url = new URL(text);
-    url.password = encodeURIComponent(password);
-    return url.href;
+    const currentPassword = DATABASE_PASSWORD.read(env);
+    return () => {
+      const password = currentPassword();
+      if (password === '') return text;
+      const url = new URL(text);
+      url.password = encodeURIComponent(password);
+      return url.href;
+    };
   },
 };
 

@@ -48,7 +48,7 @@ test('with MIGRATE_AT_START=false, a service waits until its database is migrate
 
 test('DATABASE_PASSWORD is the password of a DATABASE_URL that has none', () => {
   const read = (env: Record<string, string>) =>
-    readSettings(env, localSettings(THINGS)).database?.url;
+    readSettings(env, localSettings(THINGS)).database?.url();
   const url = 'postgres://things@db:5432/things?sslmode=require';
   expect(read({ DATABASE_URL: url })).toBe(url);
   const { password, search } = new URL(
@@ -56,4 +56,34 @@ test('DATABASE_PASSWORD is the password of a DATABASE_URL that has none', () => 
   );
   expect([decodeURIComponent(password), search]).toEqual(['p%40:/ %', '?sslmode=require']);
   expect(() => read({ DATABASE_PASSWORD: 'p' })).toThrow('DATABASE_URL: missing');
+});
+
+test('new connections use the password that DATABASE_PASSWORD_FILE holds then, and open ones stay', async () => {
+  const { url, drop } = await createTestDatabase('renewed_password');
+  const life = createTestProcess('things');
+  onTestFinished(async () => {
+    await life.closers.close();
+    await drop();
+  });
+  const right = new URL(url).password;
+  let password = right;
+  const current = () => {
+    const changed = new URL(url);
+    changed.password = password;
+    return changed.href;
+  };
+  const settings = { url: current, poolSize: 4, mayMigrate: true };
+  const { pool } = await openServiceDatabase(THINGS, settings, life);
+  const connections = [await pool.connect()];
+  password = 'replaced';
+  const reachesServer = () =>
+    pool.connect().then(
+      (connection) => void connections.push(connection),
+      ({ code }: { code: string }) => code,
+    );
+  expect(await reachesServer()).toBe('28P01');
+  expect((await connections[0]?.query('SELECT 1 AS one'))?.rows).toEqual([{ one: 1 }]);
+  password = right;
+  expect(await reachesServer()).toBeUndefined();
+  for (const connection of connections) connection.release();
 });
