@@ -19,10 +19,8 @@ const PACKAGES = [
   'libnftnl11',
   'libseccomp2',
   'libxtables12',
-  'prometheus',
   'runc',
   'tini',
-  'unzip',
 ];
 
 export interface DebianPrograms {

