@@ -15,8 +15,12 @@ import type { SealContext } from './envelope.ts';
 import type { KeyRing } from './key-ring.ts';
 import { SealedColumn } from './sealed-column.ts';
 
-/** Creates the table. A destroyed key keeps its row, without the key: what it sealed can be told from what was damaged. */
-export const createApplicantKeysSql: readonly string[] = [
+/**
+ * Creates the table. A destroyed key keeps its row, without the key: what it sealed can be told from what was damaged.
+ *
+ * @param unique whether an applicant gets one key `'ever'`, or another one after the first is destroyed: at most one `'live'`
+ */
+export const createApplicantKeysSql = (unique: 'live' | 'ever'): readonly string[] => [
   `CREATE TABLE applicant_keys (
     id uuid PRIMARY KEY,
     applicant_id uuid NOT NULL,
@@ -30,8 +34,9 @@ export const createApplicantKeysSql: readonly string[] = [
       AND (sealed IS NULL) = (sealed_with IS NULL)
     )
   )`,
-  // At most one key that is not destroyed for each applicant.
-  `CREATE UNIQUE INDEX applicant_keys_live ON applicant_keys (applicant_id, retailer_id)
+  unique === 'ever'
+    ? 'CREATE UNIQUE INDEX applicant_keys_ever ON applicant_keys (applicant_id, retailer_id)'
+    : `CREATE UNIQUE INDEX applicant_keys_live ON applicant_keys (applicant_id, retailer_id)
     WHERE destroyed_at IS NULL`,
   'CREATE INDEX applicant_keys_sealed_with ON applicant_keys (sealed_with)',
   ...enableRowSecuritySql('applicant_keys', {
@@ -62,6 +67,7 @@ export function keyContext(keyId: string, retailerId: string): SealContext {
   return { table: 'applicant_keys', column: 'sealed', row: keyId, tenant: retailerId };
 }
 
+// An index of all keys is inferred, too: it satisfies the predicate.
 const insertRow = defineStatement<{ id: string }>(
   'applicant_key_insert',
   `INSERT INTO applicant_keys (id, applicant_id, retailer_id, sealed, sealed_with, created_at)
@@ -95,7 +101,13 @@ export function openKey(keyRing: KeyRing, { id, retailer_id, sealed }: StoredKey
   return DataKey.open(keyRing, sealed, keyContext(id, retailer_id));
 }
 
-/** Makes the key of an applicant, or resolves to the one that the applicant has. */
+/** How often an erasure may destroy the key that refused an insertion before it is looked up. */
+const MAKE_ATTEMPTS = 5;
+
+/**
+ * Makes the key of an applicant, or resolves to the one that the applicant has.
+ * @throws Error when the applicant's key is destroyed and the table keeps one key ever
+ */
 export async function makeKey(
   tx: Queryable,
   { keyRing, newId }: { keyRing: KeyRing; newId: () => string },
@@ -103,8 +115,7 @@ export async function makeKey(
   at: Date,
 ): Promise<ApplicantKey> {
   const { retailerId: retailer_id } = applicant;
-  // An erasure can destroy the key that refused the insertion before it is looked up.
-  for (;;) {
+  for (let attempt = 0; attempt < MAKE_ATTEMPTS; attempt += 1) {
     const id = newId();
     const sealed = DataKey.generateStored(keyRing, keyContext(id, retailer_id));
     const key = { ...applicant, id, sealed, sealedWith: keyRing.currentId, createdAt: at };
@@ -114,6 +125,7 @@ export async function makeKey(
     const stored = liveId === undefined ? undefined : await findKey(tx, liveId);
     if (stored !== undefined) return { id: stored.id, dataKey: openKey(keyRing, stored) };
   }
+  throw new Error('the data key of the applicant is destroyed');
 }
 
 const selectLiveId = defineStatement<{ id: string }>(

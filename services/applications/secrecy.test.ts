@@ -1,12 +1,16 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { findLiveKeyId, makeKey } from '@creditlane/crypto/applicant-keys';
 import { readKeyId, SealError } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { readStoredAnswers } from '@creditlane/idempotency/test-stored-answers';
+import { ApplicantSchema } from '@creditlane/proto/applications/v1/application';
 import { CreateApplicationRequestSchema } from '@creditlane/proto/applications/v1/applications_service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openApplicant, type StoredApplicant } from './applicant/sealed-applicant.ts';
+import { convertSealedRows } from './applicant/convert-sealed-rows.ts';
+import { openApplicant, type StoredApplicant, sealInRow } from './applicant/sealed-applicant.ts';
+import { findDataKeys } from './store/applicant-data-keys.ts';
 import {
   anApplicant,
   anApplication,
@@ -213,6 +217,79 @@ test('after an erasure no copy of the data opens with the key ring, and one that
   expect(subject.consent).toBeUndefined();
   expect(await eraseApplicant(fixture, retailerId, applicantId)).toBe(true);
   expect((await findStored(applicantId)).sealed).toHaveLength(0);
+});
+
+/** Seals the applicant's row with the key ring, as a version without data keys does. */
+async function sealAsVersionBefore(applicantId: string, retailerId: string): Promise<void> {
+  const ring = KeyRing.parse(KEYS);
+  const message = create(ApplicantSchema, { ...anApplicant(), applicantId });
+  await fixture.sql.query(
+    `UPDATE applicants SET key_id = NULL, erased_at = NULL, sealed = $2, sealed_with = $3 WHERE id = $1`,
+    [applicantId, sealInRow(ring, message, retailerId), ring.currentId],
+  );
+}
+
+function convert() {
+  const { sql: pool } = fixture.database;
+  const deps = { pool, keyRing: KeyRing.parse(KEYS), clock: () => new Date(), newId: randomUUID };
+  return convertSealedRows(deps, 'applicants');
+}
+
+test('an erased applicant whose row comes back from before it had a data key counts as erased, and gets no other key', async () => {
+  const { retailerId } = tenant;
+  const { applicationId, primaryApplicant } = await createSubmission(fixture, tenant);
+  const applicantId = primaryApplicant?.applicantId ?? '';
+  await eraseApplicant(fixture, retailerId, applicantId);
+  const findKeys = async () => {
+    const select = 'SELECT id, destroyed_at FROM applicant_keys WHERE applicant_id = $1';
+    return (await fixture.sql.query(select, [applicantId])).rows;
+  };
+  const keys = await findKeys();
+  await sealAsVersionBefore(applicantId, retailerId);
+
+  const erased = { applicantId, lastName: '', erasedAt: timestampFromDate(keys[0].destroyed_at) };
+  const isErased = async () => {
+    const { application } = await fixture.service.applications.getApplication(
+      { applicationId },
+      asIntegration(retailerId),
+    );
+    expect(application?.primaryApplicant).toMatchObject(erased);
+    const subject = await fixture.service.forCreditFile.getInquirySubject(
+      { applicationId, applicantId, purpose: 'CREDIT_APPLICATION' },
+      asCreditFile,
+    );
+    expect(subject.applicant).toMatchObject(erased);
+    expect(subject.consent).toBeUndefined();
+    const dataKeys = findDataKeys(fixture.sql, KeyRing.parse(KEYS), applicationId, retailerId);
+    expect(await dataKeys).toBe('destroyed');
+  };
+  await isErased();
+  await convert();
+  await isErased();
+  expect((await findStored(applicantId)).sealed).toHaveLength(0);
+  expect(await findKeys()).toEqual(keys);
+  const makeAnother = makeKey(
+    fixture.sql,
+    { keyRing: KeyRing.parse(KEYS), newId: randomUUID },
+    { applicantId, retailerId },
+    new Date(),
+  );
+  await expect(makeAnother).rejects.toThrow('the data key of the applicant is destroyed');
+});
+
+test('a conversion destroys the key of an applicant whose row a version without data keys has erased', async () => {
+  const { retailerId } = tenant;
+  const { primaryApplicant } = await createTestApplication(fixture, retailerId);
+  const applicantId = primaryApplicant?.applicantId ?? '';
+  const ring = KeyRing.parse(KEYS);
+  const left = sealInRow(ring, create(ApplicantSchema, { applicantId }), retailerId);
+  await fixture.sql.query(
+    'UPDATE applicants SET erased_at = now(), sealed = $2, sealed_with = $3 WHERE id = $1',
+    [applicantId, left, ring.currentId],
+  );
+  await convert();
+  expect((await findStored(applicantId)).sealed).toHaveLength(0);
+  expect(await findLiveKeyId(fixture.sql, { applicantId, retailerId })).toBeUndefined();
 });
 
 test('an erasure after a backup of the keys came back destroys them again', async () => {

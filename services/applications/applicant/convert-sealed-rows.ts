@@ -3,7 +3,7 @@
  * transaction that passes over locked rows and makes no read wait, so any number of processes may do it at once.
  */
 import { fromBinary } from '@bufbuild/protobuf';
-import { makeKey } from '@creditlane/crypto/applicant-keys';
+import { destroyKey, makeKey } from '@creditlane/crypto/applicant-keys';
 import { SealError, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
@@ -21,6 +21,7 @@ import { findDataKeys } from '../store/applicant-data-keys.ts';
 import {
   lockSealedInRows,
   type SealedInRow,
+  setApplicantErased,
   setApplicantSealed,
   setExportSealed,
 } from '../store/sealed-in-rows.ts';
@@ -106,11 +107,16 @@ export function startConversion({
 async function convertApplicant(
   tx: Queryable,
   { keyRing, clock, newId }: ConvertDeps,
-  { id, retailerId, sealed, isErased }: SealedInRow,
+  { id, retailerId, sealed, erasedAt }: SealedInRow,
 ): Promise<void> {
-  if (isErased) return setApplicantSealed(tx, id, null, Buffer.alloc(0));
-  const plaintext = unseal(keyRing, sealed, applicantContext(id, retailerId));
   const applicant = { applicantId: id, retailerId };
+  if (erasedAt !== null) {
+    await setApplicantErased(tx, id, erasedAt);
+    // A version without data keys has erased the row alone, if it has erased an applicant who has a key.
+    await destroyKey(tx, applicant, erasedAt);
+    return;
+  }
+  const plaintext = unseal(keyRing, sealed, applicantContext(id, retailerId));
   const { id: keyId, dataKey } = await makeKey(tx, { keyRing, newId }, applicant, clock());
   const message = fromBinary(ApplicantSchema, plaintext);
   await setApplicantSealed(tx, id, keyId, sealApplicant(dataKey, message, retailerId));

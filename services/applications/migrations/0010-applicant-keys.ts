@@ -8,7 +8,7 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
  */
 export const applicantKeys1765000000000 = sqlMigration(
   'ApplicantKeys1765000000000',
-  [...createApplicantKeysSql, 'ALTER TABLE applicants ADD COLUMN key_id uuid'],
+  [...createApplicantKeysSql('ever'), 'ALTER TABLE applicants ADD COLUMN key_id uuid'],
   ['ALTER TABLE applicants DROP COLUMN key_id', ...dropApplicantKeysSql],
   'only adds',
 );

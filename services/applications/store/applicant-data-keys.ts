@@ -5,6 +5,13 @@ import { SealError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 
+/**
+ * Joins the key of an applicant, to which a comparison of the retailers belongs. A row without `key_id` is joined, too:
+ * it may come from a backup that is older than the key, whose destruction erases the applicant all the same.
+ */
+export const KEY_OF_APPLICANT = `applicant_keys.applicant_id = applicants.id
+  AND (applicants.key_id IS NULL OR applicant_keys.id = applicants.key_id)`;
+
 const selectKeys = defineStatement<{
   keyId: string | null;
   sealedKey: Buffer | null;
@@ -13,7 +20,7 @@ const selectKeys = defineStatement<{
   'application_data_keys',
   `SELECT applicants.key_id AS "keyId", applicant_keys.sealed AS "sealedKey",
      applicants.erased_at IS NOT NULL OR applicant_keys.destroyed_at IS NOT NULL AS "isDestroyed"
-   FROM applicants LEFT JOIN applicant_keys ON applicant_keys.id = applicants.key_id
+   FROM applicants LEFT JOIN applicant_keys ON ${KEY_OF_APPLICANT} AND applicant_keys.retailer_id = $2
    WHERE applicants.application_id = $1 ORDER BY applicants.role`,
 );
 
@@ -29,7 +36,7 @@ export async function findDataKeys(
   applicationId: string,
   retailerId: string,
 ): Promise<DataKey[] | 'destroyed' | undefined> {
-  const rows = await selectKeys.run(db, [applicationId]);
+  const rows = await selectKeys.run(db, [applicationId, retailerId]);
   if (rows.some(({ isDestroyed }) => isDestroyed)) return 'destroyed';
   const dataKeys: DataKey[] = [];
   for (const { keyId, sealedKey } of rows) {

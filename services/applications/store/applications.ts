@@ -9,6 +9,7 @@ import {
   ApplicationType,
   Relationship,
 } from '@creditlane/proto/applications/v1/application';
+import { KEY_OF_APPLICANT } from './applicant-data-keys.ts';
 import { type ApplicantSealing, insertApplicant } from './applicants.ts';
 import {
   type ApplicantColumns,
@@ -30,7 +31,8 @@ const selectApplicants = defineStatement<ApplicantColumns>(
      applicant_keys.sealed AS "sealedKey",
      coalesce(applicants.erased_at, applicant_keys.destroyed_at) AS "erasedAt"
    FROM applicants JOIN applications ON applications.id = applicants.application_id
-     LEFT JOIN applicant_keys ON applicant_keys.id = applicants.key_id
+     LEFT JOIN applicant_keys ON ${KEY_OF_APPLICANT}
+       AND applicant_keys.retailer_id = applications.retailer_id
    WHERE applications.id = $1 AND applications.retailer_id = $2`,
 );
 

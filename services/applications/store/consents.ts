@@ -10,6 +10,7 @@ import {
 import type { StoredApplicant } from '../applicant/sealed-applicant.ts';
 import type { ConsentFacts } from '../consents/consent.ts';
 import type { RetailerUser } from '../directory/user.ts';
+import { KEY_OF_APPLICANT } from './applicant-data-keys.ts';
 
 type Row = {
   id: string;
@@ -283,7 +284,8 @@ const selectSubject = defineStatement<
   `SELECT applications.retailer_id, applications.status, applicants.sealed, applicants.key_id,
      applicant_keys.sealed AS sealed_key, of_applicant.erased_at, permitting.*
    FROM applicants JOIN applications ON applications.id = applicants.application_id
-   LEFT JOIN applicant_keys ON applicant_keys.id = applicants.key_id
+   LEFT JOIN applicant_keys ON ${KEY_OF_APPLICANT}
+     AND applicant_keys.retailer_id = applications.retailer_id
    CROSS JOIN LATERAL (
      SELECT coalesce(applicants.erased_at, applicant_keys.destroyed_at) AS erased_at) AS of_applicant
    LEFT JOIN LATERAL (

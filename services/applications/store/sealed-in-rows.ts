@@ -6,7 +6,8 @@ export interface SealedInRow {
   applicationId: string;
   retailerId: string;
   sealed: Buffer;
-  isErased: boolean;
+  /** When the applicant was erased, or the key destroyed; null for any other row. */
+  erasedAt: Date | null;
 }
 
 // The ORDER BY makes PostgreSQL read the index of `sealed_with`.
@@ -14,7 +15,9 @@ const selectRows = {
   applicants: defineStatement<SealedInRow>(
     'applicants_sealed_in_rows',
     `SELECT applicants.id, applications.id AS "applicationId", applications.retailer_id AS "retailerId",
-       applicants.sealed, applicants.erased_at IS NOT NULL AS "isErased"
+       applicants.sealed, coalesce(applicants.erased_at, (
+         SELECT destroyed_at FROM applicant_keys
+         WHERE applicant_id = applicants.id AND retailer_id = applications.retailer_id)) AS "erasedAt"
      FROM applicants JOIN applications ON applications.id = applicants.application_id
      WHERE applicants.sealed_with > ''
      ORDER BY applicants.sealed_with LIMIT $1 OFFSET $2
@@ -23,7 +26,7 @@ const selectRows = {
   exports: defineStatement<SealedInRow>(
     'exports_sealed_in_rows',
     `SELECT exports.id, applications.id AS "applicationId", applications.retailer_id AS "retailerId",
-       exports.sealed, false AS "isErased"
+       exports.sealed, NULL AS "erasedAt"
      FROM exports JOIN applications ON applications.id = exports.application_id
      WHERE exports.sealed_with > ''
      ORDER BY exports.sealed_with LIMIT $1 OFFSET $2
@@ -50,10 +53,20 @@ const updateApplicant = defineStatement(
 export async function setApplicantSealed(
   tx: Queryable,
   id: string,
-  keyId: string | null,
+  keyId: string,
   sealed: Buffer,
 ): Promise<void> {
   await updateApplicant.run(tx, [id, keyId, sealed]);
+}
+
+const eraseApplicant = defineStatement(
+  'applicant_set_erased',
+  `UPDATE applicants SET erased_at = $2, key_id = NULL, sealed = '', sealed_with = '' WHERE id = $1`,
+);
+
+/** Deletes what is sealed of an erased applicant whose row `tx` has locked. */
+export async function setApplicantErased(tx: Queryable, id: string, at: Date): Promise<void> {
+  await eraseApplicant.run(tx, [id, at]);
 }
 
 const updateExport = defineStatement(
