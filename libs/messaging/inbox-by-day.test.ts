@@ -138,3 +138,20 @@ test('events without a day are deleted after thirty days', async () => {
   for (const purge of purgesOfInbox) await runPurge(db.pool, purge);
   expect(await countIn('inbox')).toBe(kept.length);
 });
+
+test('the purge of the last release deletes no event that was received within thirty days', async () => {
+  db = await openMessagingTestDatabase('inbox_earlier_purge');
+  // The first rows of their partitions have the same ctid.
+  const low = '00000000-0000-4000-8000-000000000000';
+  const high = 'ffffffff-0000-4000-8000-000000000000';
+  const kept = [high, idOfDay(0), idOfDay(400)];
+  await insertReceived([low], 31);
+  await insertReceived(kept, 1);
+  const { rowCount } = await db.pool.query(
+    `DELETE FROM inbox WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM inbox WHERE received_at < now() - interval '30 days' LIMIT 1000))`,
+  );
+  expect(rowCount).toBe(1);
+  expect(await handle(...kept)).toEqual([]);
+  expect(await handle(low)).toEqual([low]);
+});

@@ -47,6 +47,11 @@ const createSql: readonly string[] = [
   `CREATE TABLE inbox_high PARTITION OF ${NEW} FOR VALUES FROM ('${LAST_DAY_ID}') TO (MAXVALUE)`,
   `CREATE TABLE inbox_default PARTITION OF ${NEW} DEFAULT`,
   ...OTHER_PARTITIONS.map((table) => `CREATE INDEX ON ${table} (received_at)`),
+  // The inbox_purge of the last release deletes by `ctid`, which is unique only in one partition: it would also delete
+  // rows with the same ctid in other partitions, and their events would be handled twice.
+  `CREATE FUNCTION inbox_keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
+  `CREATE TRIGGER keep BEFORE DELETE ON ${NEW} FOR EACH ROW WHEN (OLD.${INBOX_PARTITIONS.keptWhile})
+   EXECUTE FUNCTION inbox_keep()`,
   // A new installation has no rows of earlier days.
   makeDaysSql(
     INBOX_PARTITIONS,
@@ -110,7 +115,8 @@ class InboxCopied implements InstanceType<Migration> {
  * @param since the earliest migration whose version can use the database afterwards
  */
 export function inboxByDayMigrations(since: Migration): Migration[] {
-  const down = ['DROP FUNCTION IF EXISTS inbox_copy CASCADE', `DROP TABLE IF EXISTS ${NEW}`];
+  const functions = 'DROP FUNCTION IF EXISTS inbox_copy, inbox_keep CASCADE';
+  const down = [functions, `DROP TABLE IF EXISTS ${NEW}`];
   return [
     sqlMigration('InboxByDay1765200000000', createSql, down, { since }),
     InboxCopied,
