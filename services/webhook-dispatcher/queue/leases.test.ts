@@ -1,8 +1,12 @@
 import { runQuery } from '@creditlane/postgres/statement';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { silentLog } from '@creditlane/runtime/test-log';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { endExpiredLeasesQuery, renewLeasesQuery } from '../store/deliveries.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
+import { Backlog } from './backlog.ts';
 import type { LeasedDelivery } from './delivery.ts';
+import type { DeliveryQueue } from './delivery-queue.ts';
+import { LeaseRenewal } from './leases.ts';
 
 let fixture: TestFixture;
 beforeAll(async () => {
@@ -59,12 +63,27 @@ it('expired leases end as far back as is looked, and those that last do not', as
      FROM (VALUES ($1::uuid, -60), ($2, -1), ($3, 60)) AS it (id, s) WHERE it.id = deliveries.id`,
     [long.id, short.id, lasting.id],
   );
-  const destinationsOf = (withinMs: number) =>
-    runQuery(fixture.sql, endExpiredLeasesQuery(withinMs, 10));
+  const destinationsOf = async (withinMs: number) =>
+    (await runQuery(fixture.sql, endExpiredLeasesQuery(withinMs, 10))).destinationIds;
   expect(await destinationsOf(15_000)).toContain(short.destinationId);
   expect(await destinationsOf(120_000)).toEqual([long.destinationId]);
   const { rows } = await fixture.sql.query('SELECT leased FROM deliveries WHERE id = $1', [
     lasting.id,
   ]);
   expect(rows).toEqual([{ leased: true }]);
+});
+
+it('more leases that expired long ago than end at once all end without a pause between', async () => {
+  const [first] = await leaseDeliveries(1_500);
+  await fixture.sql.query(
+    "UPDATE deliveries SET next_attempt_at = now() - interval '1 minute' WHERE leased",
+  );
+  const backlog = new Backlog();
+  const queue = { backlog, expiringBefore: () => [] } as Partial<DeliveryQueue> as DeliveryQueue;
+  const renewal = new LeaseRenewal({ pool: fixture.sql, log: silentLog, queue, leaseMs: 250 });
+  const leased = async () =>
+    (await fixture.sql.query('SELECT FROM deliveries WHERE leased')).rowCount;
+  await vi.waitFor(async () => expect(await leased()).toBe(0), { timeout: 20_000 });
+  await renewal.close();
+  expect(backlog.mayInclude(first?.destinationId ?? '')).toBe(true);
 });

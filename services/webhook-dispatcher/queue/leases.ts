@@ -78,8 +78,10 @@ export class LeaseRenewal {
     const looksBack = nowMs - this.#lookedBackMs >= LOOK_BACK_EVERY_MS;
     try {
       const withinMs = looksBack ? ANY_TIME_MS : EXPIRED_WITHIN_MS;
-      const destinationIds = await runQuery(pool, endExpiredLeasesQuery(withinMs, MAX_EXPIRED));
-      if (looksBack) this.#lookedBackMs = nowMs;
+      const ended = await runQuery(pool, endExpiredLeasesQuery(withinMs, MAX_EXPIRED));
+      const { count, destinationIds } = ended;
+      // A look back that reached the limit has left leases of any age, which only the next look back finds.
+      if (looksBack && count < MAX_EXPIRED) this.#lookedBackMs = nowMs;
       if (destinationIds.length > 0) queue.backlog.add(destinationIds);
     } catch (err) {
       log.warn({ err }, 'expired leases could not be ended');

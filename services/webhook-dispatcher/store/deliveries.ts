@@ -139,13 +139,17 @@ const endExpiredLeases = defineStatement<{ destinationId: string }>(
 );
 
 /**
- * Ends leases that have expired within `withinMs`, `limit` at most, so that the deliveries can be claimed; returns their
- * destinations. Left out are those that another transaction has locked.
+ * Ends leases that have expired within `withinMs`, `limit` at most, so that the deliveries can be claimed; returns how
+ * many, and their destinations. Left out are those that another transaction has locked.
  */
-export function endExpiredLeasesQuery(withinMs: number, limit: number): Query<string[]> {
-  return mapQueryResult(endExpiredLeases.query([withinMs, limit]), (rows) => [
-    ...new Set(rows.map(({ destinationId }) => destinationId)),
-  ]);
+export function endExpiredLeasesQuery(
+  withinMs: number,
+  limit: number,
+): Query<{ count: number; destinationIds: string[] }> {
+  return mapQueryResult(endExpiredLeases.query([withinMs, limit]), (rows) => ({
+    count: rows.length,
+    destinationIds: [...new Set(rows.map(({ destinationId }) => destinationId))],
+  }));
 }
 
 const promoteNext = defineStatement<LeasedDelivery & { leased: boolean }>(
