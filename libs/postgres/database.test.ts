@@ -111,6 +111,25 @@ test('lost connections are replaced and the process goes on', async () => {
   expect(ready()).toBe(true);
 });
 
+test('a new connection that is lost before its caller listens does not end the process', async () => {
+  const { reserved } = await open();
+  const first = await reserved.connect();
+  const { promise: lost, resolve, reject } = Promise.withResolvers<void>();
+  // The server's last message may stand in the read that completes the connection, before any await goes on.
+  reserved.connect((error, client, release) => {
+    if (error || client === undefined) return reject(error);
+    try {
+      client.emit('error', new Error('terminating connection due to unexpected postmaster exit'));
+      resolve();
+    } catch (unhandled) {
+      reject(unhandled);
+    } finally {
+      release(true);
+    }
+  });
+  await lost.finally(() => first.release());
+});
+
 test('while every connection of the pool is in use, the reserved connections answer', async () => {
   const { pool, reserved } = await open({ poolSize: 2 });
   const held = await Promise.all([pool.connect(), pool.connect()]);

@@ -110,6 +110,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
   reserved.on('error', onConnectionLost);
+  // A new connection may be lost in the read that also completes it, before its caller listens. Then its query fails.
+  for (const each of [pool, reserved]) {
+    each.on('connect', (client) => client.on('error', () => undefined));
+  }
   const rowTurns = new RowTurns({ connections: options.poolSize, waitMs: CONNECT_TIMEOUT_MS });
   measure(pool, rowTurns, name, options.metrics);
   const heartbeat = startHeartbeat(reserved, log);
