@@ -54,3 +54,33 @@ test('expired shards above the share of a relay do not make it renew more often'
     await leases.close();
   }
 });
+
+test('a round is due after each renewal with a surplus, until the surplus is handed over', async () => {
+  await db.pool.query('UPDATE outbox_lease SET holder = NULL');
+  let count = 0;
+  let dueRounds = 0;
+  const leases = new ShardLeases(
+    db.reserved,
+    silentLog,
+    { ...threeOthers(), count: () => count },
+    () => {
+      dueRounds += 1;
+      // The renewal that follows the first handover may take the shards back: the relay then needs a second call.
+      if (dueRounds === 3) leases.handOverSurplus();
+    },
+  );
+  try {
+    await expect.poll(() => leases.held().length, { timeout: 10_000 }).toBe(4);
+    expect(dueRounds).toBe(1);
+    count = 1;
+    await expect.poll(heldShards, { timeout: 10_000 }).toBe(2);
+    expect(leases.held()).toHaveLength(2);
+  } finally {
+    await leases.close();
+  }
+});
+
+async function heldShards(): Promise<number> {
+  const { rowCount } = await db.pool.query('SELECT FROM outbox_lease WHERE holder IS NOT NULL');
+  return rowCount ?? 0;
+}

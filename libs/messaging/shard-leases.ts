@@ -74,7 +74,7 @@ export class ShardLeases {
   readonly #pool: pg.Pool;
   readonly #log: Log;
   readonly #others: OtherRelays;
-  readonly #onGain: () => void;
+  readonly #onRoundDue: () => void;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #leases: Lease[] = [];
@@ -86,12 +86,15 @@ export class ShardLeases {
   /** Of the shards of other relays: the version of the row, and since when this relay has seen no other. */
   #seen = new Map<number, { version: string; sinceMs: number }>();
 
-  /** Starts to take and renew free shards; `onGain` is called when it holds more shards than before. */
-  constructor(pool: pg.Pool, log: Log, others: OtherRelays, onGain: () => void) {
+  /**
+   * Starts to take and renew free shards. `onRoundDue` is called after a renewal by which the relay holds more shards than
+   * before, and after each one with a surplus, which the next round is to hand over.
+   */
+  constructor(pool: pg.Pool, log: Log, others: OtherRelays, onRoundDue: () => void) {
     this.#pool = pool;
     this.#log = log;
     this.#others = others;
-    this.#onGain = onGain;
+    this.#onRoundDue = onRoundDue;
     this.#running = this.#run();
   }
 
@@ -167,25 +170,26 @@ export class ShardLeases {
     const requestedMs = performance.now();
     const expired = [...this.#seen].filter(([, it]) => requestedMs - it.sinceMs >= LEASE_MS);
     try {
-      const before = this.held().length;
       const [, rows] = await runPipeline(this.#pool, [
         this.#handedOver.length > 0
           ? releaseLeases.query([this.#holder, this.#handedOver])
           : undefined,
         takeLeases.query([
           this.#holder,
-          Math.max(0, this.#share() - before),
+          Math.max(0, this.#share() - this.held().length),
           expired.map(([shard]) => shard),
           expired.map(([, { version }]) => version),
         ]),
       ]);
+      // The leases may have been invalidated during the query.
+      const before = this.held().length;
       // A shard handed over meanwhile was renewed, so that it is in use again until the next `handOverSurplus`.
       this.#handedOver = [];
       this.#shards = rows.length;
       this.#leases = rows.flatMap(({ shard, fence }) => (fence === null ? [] : [{ shard, fence }]));
       this.#validUntilMs = requestedMs + LEASE_MS;
       this.#see(rows.filter(({ fence }) => fence === null));
-      if (this.#leases.length > before) this.#onGain();
+      if (this.#leases.length > before || this.hasSurplus()) this.#onRoundDue();
       if (!this.holdsAll() && !this.#stop.signal.aborted) this.#others.announce();
     } catch (err) {
       this.#log.warn({ err }, 'outbox leases were not renewed');
