@@ -120,6 +120,7 @@ const VALUES: Schema = {
     digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
     pullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
     writable: FLAG,
+    watch: FLAG,
     pullSecrets: { type: 'array', items: NAME },
   }),
   postgres: closed({

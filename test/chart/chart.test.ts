@@ -12,7 +12,7 @@ import { CLOSE_DEADLINE_MS } from '@creditlane/runtime/run';
 import { readSettings } from '@creditlane/runtime/setting';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import type { AnyService } from '@creditlane/service/define-service';
-import { processSettings } from '@creditlane/service/settings';
+import { localSettings, processSettings } from '@creditlane/service/settings';
 import { Ajv } from 'ajv';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -176,31 +176,33 @@ describe.skipIf(!helm).each(SETS)('with the values %s', (set) => {
 
   test('every process accepts its environment, with the Secrets that npm run secrets makes', async () => {
     const objects = await rendered;
-    const folder = mkdtempSync(join(tmpdir(), 'creditlane-chart-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
     const secrets = secretsFor(objects);
     for (const service of services) {
       const deployment = byName(objects, 'Deployment').get(nameOf(service.name));
-      const { containers, volumes } = deployment?.spec.template.spec ?? {};
-      for (const { secret } of volumes[0].projected.sources as { secret: MountedSecret }[]) {
-        for (const { key, path } of secret.items) {
-          const value = secrets.get(secret.name)?.[key];
-          expect(value, `${secret.name} has ${key}`).toBeDefined();
-          writeFileSync(join(folder, path), value ?? '');
-        }
-      }
-      const variables: [string, string][] = containers[0].env.map(
-        ({ name, value }: { name: string; value: string }) => [
-          name,
-          value.replaceAll('/run/secrets/creditlane', folder),
-        ],
-      );
-      const values = readSettings(Object.fromEntries(variables), processSettings(service));
+      const env = environmentOf(deployment?.spec.template.spec, secrets);
+      const values = readSettings(env, processSettings(service));
       const { certificates } = values.server ?? values.client ?? {};
       expect(certificates !== undefined, service.name).toBe(set === 'production');
     }
   });
 });
+
+/** The environment of a pod, with its Secrets as files of a folder that is removed after the test. */
+function environmentOf(pod: Manifest['spec'], secrets: ReturnType<typeof secretsFor>) {
+  const folder = mkdtempSync(join(tmpdir(), 'creditlane-chart-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const { secret } of pod.volumes[0].projected.sources as { secret: MountedSecret }[]) {
+    for (const { key, path } of secret.items) {
+      const value = secrets.get(secret.name)?.[key];
+      expect(value, `${secret.name} has ${key}`).toBeDefined();
+      writeFileSync(join(folder, path), value ?? '');
+    }
+  }
+  const variables: { name: string; value: string }[] = pod.containers[0].env;
+  return Object.fromEntries(
+    variables.map(({ name, value }) => [name, value.replaceAll('/run/secrets/creditlane', folder)]),
+  );
+}
 
 interface MountedSecret {
   name: string;
@@ -333,3 +335,40 @@ describe.skipIf(!helm)('the Jobs', () => {
     for (const { metadata } of next) expect(names).not.toContain(metadata.name);
   });
 });
+  test('run as hooks with the Secrets that are there before the installation', async () => {
+    const values = { migrations: { by: 'hook' } };
+    const objects = await renderChart(helm, values, [fileOf('production')]);
+    const secrets = secretsFor(objects);
+    for (const certificate of byName(objects, 'Certificate').values())
+      secrets.delete(certificate.spec.secretName);
+    const migrations = migrationsOf(objects);
+    for (const service of services.filter(({ database }) => database)) {
+      const name = nameOf(`${service.name}-migrations-`);
+      const job = migrations.find(({ metadata }) => metadata.name.startsWith(name));
+      const env = environmentOf(job?.spec.template.spec, secrets);
+      expect(readSettings(env, localSettings(service)).database, service.name).toBeDefined();
+    }
+    for (const { metadata, spec } of jobsOf(objects)) {
+      const { containers, volumes } = spec.template.spec;
+      expect(containers[0].volumeMounts.length, metadata.name).toBe(volumes.length);
+      environmentOf(spec.template.spec, secrets);
+    }
+  });
+
+  test('remain once they have ended, unless they are hooks', async () => {
+    const lifetimes = (objects: Manifest[]) =>
+      jobsOf(objects).map(({ spec }) => spec.ttlSecondsAfterFinished);
+    expect(new Set(lifetimes(await RENDERED.ci))).toEqual(new Set([undefined]));
+    const hooks = await render({ migrations: { by: 'hook' } });
+    expect(new Set(lifetimes(hooks))).toEqual(new Set([86_400]));
+  });
+
+  test('and the test end where the services watch their source', async () => {
+    const objects = await render({ image: { watch: true } });
+    const watching = podsOf(objects)
+      .filter(({ pod }) => pod.containers[0].args.includes('--watch'))
+      .map(({ name }) => name);
+    expect(watching.toSorted()).toEqual(services.map(({ name }) => nameOf(name)).toSorted());
+    expect(read('deploy/Dockerfile')).not.toContain('--watch');
+  });
+

@@ -19,9 +19,12 @@ metadata:
     helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
   {{- end }}
 spec:
-  # It waits for PostgreSQL and Kafka by itself; a failure is tried again for some ten minutes.
+  # A failure, such as that of a server that is not there yet, is tried again for some twenty minutes.
   backoffLimit: 8
+  {{- if eq $root.Values.migrations.by "hook" }}
+  # A hook that failed remains. Any other Job must remain, or a tool that renders the chart anew makes it again.
   ttlSecondsAfterFinished: 86400
+  {{- end }}
   template:
     {{- $pod | nindent 4 }}
 {{- end }}
@@ -32,7 +35,8 @@ metadata:
     {{- include "creditlane.selector" .root | nindent 4 }}
     creditlane/job: {{ .job }}
 spec:
-  restartPolicy: OnFailure
+  # The pods that failed remain, with their logs.
+  restartPolicy: Never
   {{- include "creditlane.podSecurity" .root | nindent 2 }}
   containers:
     - name: {{ .job }}

@@ -30,22 +30,27 @@ securityContext:
   capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* Secrets of a service as a list of {secret, key, file, variable}: argument (list $ $name $service). */}}
+{{/*
+Secrets of a service as a list of {secret, key, file, variable}: argument (list $ $name $service), and true at the end for
+a command, which reads its database and the service's own settings, but makes no calls and publishes no events.
+*/}}
 {{- define "creditlane.files" -}}
-{{- $root := index . 0 }}{{- $name := index . 1 }}{{- $service := index . 2 }}
+{{- $root := index . 0 }}{{- $name := index . 1 }}{{- $service := index . 2 }}{{- $serving := lt (len .) 4 }}
 {{- $values := $root.Values }}
 {{- $own := $service.secretName | default (printf "%s-%s" (include "creditlane.secretPrefix" $root) $name) }}
 {{- $files := list }}
 {{- range $service.secrets }}
+{{- if or $serving (ne . "IDENTITY_KEY") }}
 {{- $files = append $files (dict "secret" $own "key" . "file" . "variable" (printf "%s_FILE" .)) }}
 {{- end }}
-{{- if eq $service.serves "calls" }}
+{{- end }}
+{{- if and $serving (eq $service.serves "calls") }}
 {{- $files = append $files (dict "secret" (printf "%s-identity-trust" (include "creditlane.secretPrefix" $root)) "key" "IDENTITY_TRUST" "file" "IDENTITY_TRUST" "variable" "IDENTITY_TRUST_FILE") }}
 {{- end }}
 {{- if and $service.database $values.postgres.caSecret }}
 {{- $files = append $files (dict "secret" $values.postgres.caSecret "key" "ca.crt" "file" "postgres-ca.crt" "variable" "") }}
 {{- end }}
-{{- if or $service.publishes $service.consumes }}
+{{- if and $serving (or $service.publishes $service.consumes) }}
 {{- if ne $values.kafka.saslMechanism "none" }}
 {{- $files = append $files (dict "secret" $own "key" "KAFKA_SASL_PASSWORD" "file" "KAFKA_SASL_PASSWORD" "variable" "KAFKA_SASL_PASSWORD_FILE") }}
 {{- end }}
@@ -53,7 +58,7 @@ securityContext:
 {{- $files = append $files (dict "secret" $values.kafka.caSecret "key" "ca.crt" "file" "kafka-ca.crt" "variable" "KAFKA_SSL_CA_FILE") }}
 {{- end }}
 {{- end }}
-{{- if $values.tls.enabled }}
+{{- if and $serving $values.tls.enabled }}
 {{- range $key, $variable := dict "tls.crt" "TLS_CERT_FILE" "tls.key" "TLS_KEY_FILE" "ca.crt" "TLS_CA_FILE" }}
 {{- $files = append $files (dict "secret" (printf "%s-tls" $own) "key" $key "file" $key "variable" $variable) }}
 {{- end }}
@@ -65,9 +70,9 @@ securityContext:
 {{- toYaml $files }}
 {{- end }}
 
-{{/* The environment of a service: argument (list $ $name $service). Only what the service reads is set. */}}
+{{/* The environment of a service, or of its command: the argument is that of creditlane.files. Only what the service reads is set. */}}
 {{- define "creditlane.environment" -}}
-{{- $root := index . 0 }}{{- $name := index . 1 }}{{- $service := index . 2 }}
+{{- $root := index . 0 }}{{- $name := index . 1 }}{{- $service := index . 2 }}{{- $serving := lt (len .) 4 }}
 {{- $values := $root.Values }}
 {{- $env := dict }}
 {{- with $service.database }}
@@ -78,10 +83,10 @@ securityContext:
 {{- $_ := set $env "DATABASE_URL" (printf "postgres://%s@%s:%v/%s%s" . $values.postgres.host $values.postgres.port . $query) }}
 {{- $_ := set $env "MIGRATE_AT_START" (ternary "true" "false" (eq $values.migrations.by "start")) }}
 {{- end }}
-{{- if or $service.publishes $service.consumes }}
+{{- if and $serving (or $service.publishes $service.consumes) }}
 {{- $env = merge $env (include "creditlane.kafkaEnvironment" (list $root $name) | fromYaml) }}
 {{- end }}
-{{- range $service.calls }}
+{{- range ternary $service.calls (list) $serving }}
 {{- $_ := set $env (printf "%s_ADDRESS" (. | upper | replace "-" "_")) (printf "%s-%s:9000" (include "creditlane.fullname" $root) .) }}
 {{- end }}
 {{- range $settings := list $values.settings $service.settings }}
