@@ -23,16 +23,16 @@ export function valuesSchema(services: readonly AnyService[]): string {
 function serviceSchema(service: AnyService): Schema {
   const variables = settableVariables(service);
   // A value of an installation must not contradict the manifest.
-  const facts = Object.entries(serviceFacts(service)).map(([name, value]) => [
-    name,
-    { const: value },
-  ]);
+  const facts = serviceFacts(service);
+  const constants = Object.entries(facts).map(([name, value]) => [name, { const: value }]);
+  // The service's own Secret has the others.
+  const fromOthers = variables.filter(({ name }) => !facts.secrets.includes(name));
   return closed({
     ...KNOBS,
-    ...Object.fromEntries(facts),
+    ...Object.fromEntries(constants),
     settings: settingsSchema(variables.filter(({ secret }) => !secret)),
     secretFiles: closed(
-      Object.fromEntries(variables.map(({ name }) => [name, reference('fromSecret')])),
+      Object.fromEntries(fromOthers.map(({ name }) => [name, reference('fromSecret')])),
     ),
     secretName: NAME,
     ...(service.egressPorts && { egressPeers: OBJECTS }),
@@ -164,6 +164,7 @@ const VALUES: Schema = {
     traces: OBJECTS,
     tracesPort: PORT,
     dns: { ...OBJECTS, minItems: 1 },
+    dnsPort: PORT,
     notPublic: { type: 'array', items: CIDR },
   }),
   route: closed({ enabled: FLAG, parentRefs: OBJECTS, hostnames: TEXTS }),

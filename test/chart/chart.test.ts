@@ -1,4 +1,4 @@
-// The Helm chart, rendered with several sets of values, and what it refuses. A cluster proves more: see CONTRIBUTING.md.
+// The Helm chart, rendered with several sets of values, and what it refuses. No test installs it in a cluster yet.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -261,6 +261,7 @@ describe.skipIf(!helm)('the chart refuses', () => {
     ['an unknown setting', "'LOG_LEVL' not allowed"],
     ['a setting of another service', "'LEASE' not allowed"],
     ['a secret in plain text', "'KEY_RING' not allowed"],
+    ['a secret of its own Secret from another one', "'REQUEST_DIGEST_KEY' not allowed"],
     ['a setting that the chart derives', "'DATABASE_URL' not allowed"],
     ['another database than the manifest names', "'/services/decisions/database'"],
     ['another peer than the manifest names', "'/services/decisions/calls'"],
@@ -273,6 +274,48 @@ describe.skipIf(!helm)('the chart refuses', () => {
     const postgres = { host: 'db.example.com' };
     const message = 'postgres.peers is needed for network policies';
     expect(await refusalOf({ postgres, kafka: { brokers: ['10.1.2.4:9092'] } })).toContain(message);
+  });
+
+  test('a release whose name makes names of Services too long', async () => {
+    const release = `creditlane-${'x'.repeat(34)}`;
+    const addresses = { postgres: { host: '10.1.2.3' }, kafka: { brokers: ['10.1.2.4:9092'] } };
+    expect(await refusalOf(addresses, release)).toContain(
+      `a Service's name has at most 63 characters, and ${release}-webhook-dispatcher has 64`,
+    );
+    expect(await refusalOf(addresses, release.slice(0, -1))).toBe('nothing refused');
+  });
+});
+
+describe.skipIf(!helm)('a disruption budget', () => {
+  const budgetsWith = async (defaults: object, decisions: object = {}) => {
+    const values = {
+      defaults: { podDisruptionBudget: defaults },
+      services: { decisions: { podDisruptionBudget: decisions } },
+    };
+    const objects = await renderChart(helm, values, [fileOf('ci')]);
+    return ['decisions', 'gateway'].map((name) => {
+      const budget = byName(objects, 'PodDisruptionBudget').get(nameOf(name));
+      const { minAvailable, maxUnavailable } = budget?.spec ?? {};
+      return { minAvailable, maxUnavailable };
+    });
+  };
+
+  test('with minAvailable has no maxUnavailable', async () => {
+    expect(await budgetsWith({ minAvailable: 1 })).toEqual([
+      { minAvailable: 1 },
+      { minAvailable: 1 },
+    ]);
+  });
+
+  test('of a service stands for the default one', async () => {
+    expect(await budgetsWith({}, { minAvailable: '50%' })).toEqual([
+      { minAvailable: '50%' },
+      { maxUnavailable: 1 },
+    ]);
+    expect(await budgetsWith({ minAvailable: 1 }, { maxUnavailable: 2 })).toEqual([
+      { maxUnavailable: 2 },
+      { minAvailable: 1 },
+    ]);
   });
 });
 
@@ -287,14 +330,17 @@ const WRONG = {
     decision: {},
     gateway: { settings: { LOG_LEVL: 'info' } },
     conversations: { settings: { LEASE: '6s' } },
-    applications: { settings: { KEY_RING: 'k' } },
+    applications: {
+      settings: { KEY_RING: 'k' },
+      secretFiles: { REQUEST_DIGEST_KEY: { secret: 'other', key: 'key' } },
+    },
     decisions: { settings: { DATABASE_URL: 'x' }, database: 'x', calls: [] },
   },
   publicAddresses: [{ cidr: '0.0.0.0/0', except: [] }],
 };
 
-async function refusalOf(values: object): Promise<string> {
-  const output = runHelm(helm, ['template', 'test'], values);
+async function refusalOf(values: object, release = 'test'): Promise<string> {
+  const output = runHelm(helm, ['template', release], values);
   return output.then(() => 'nothing refused').catch((error: Error) => error.message);
 }
 
@@ -328,13 +374,6 @@ describe.skipIf(!helm)('the Jobs', () => {
     expect(names(hooks?.jobs)).toEqual(names(apart?.jobs));
   });
 
-  test('have other names once they run another image', async () => {
-    const names = jobsOf(await RENDERED.ci).map(({ metadata }) => metadata.name);
-    const next = jobsOf(await render({ image: { tag: 'next' } }));
-    expect(next).toHaveLength(names.length);
-    for (const { metadata } of next) expect(names).not.toContain(metadata.name);
-  });
-});
   test('run as hooks with the Secrets that are there before the installation', async () => {
     const values = { migrations: { by: 'hook' } };
     const objects = await renderChart(helm, values, [fileOf('production')]);
@@ -372,3 +411,10 @@ describe.skipIf(!helm)('the Jobs', () => {
     expect(read('deploy/Dockerfile')).not.toContain('--watch');
   });
 
+  test('have other names once they run another image', async () => {
+    const names = jobsOf(await RENDERED.ci).map(({ metadata }) => metadata.name);
+    const next = jobsOf(await render({ image: { tag: 'next' } }));
+    expect(next).toHaveLength(names.length);
+    for (const { metadata } of next) expect(names).not.toContain(metadata.name);
+  });
+});

@@ -31,7 +31,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version | replace "+" "_" }}
 {{- define "creditlane.services" -}}
 {{- $all := dict }}
 {{- range $name, $service := .Values.services }}
-{{- $_ := set $all $name (mergeOverwrite (deepCopy $.Values.defaults) $service) }}
+{{- $entry := mergeOverwrite (deepCopy $.Values.defaults) (deepCopy $service) }}
+{{- /* Its two fields exclude each other. */}}
+{{- with $service.podDisruptionBudget }}{{ $_ := set $entry "podDisruptionBudget" . }}{{ end }}
+{{- $_ := set $all $name $entry }}
 {{- end }}
 {{- toYaml $all }}
 {{- end }}
