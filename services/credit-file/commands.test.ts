@@ -167,7 +167,7 @@ test('--erase-applicant waits for the end, prints how far it is, and fails for a
   service.applications.failure = unavailable('the fake is away');
   const begun = { ...ids, files: 1, personalData: 'PENDING' };
   expect(await runCommand('erase-applicant', { ...options, wait: '0' })).toEqual({
-    isDone: true,
+    isDone: false,
     lines: [begun],
   });
   service.applications.failure = undefined;

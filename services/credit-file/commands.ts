@@ -109,7 +109,7 @@ async function erase({ settings, database, print }: Context, options: CommandOpt
     outcome = await findOutcome(pool, applicant);
   }
   print({ ...applicant, files, personalData: outcome ?? 'PENDING' });
-  return outcome !== 'NOT_FOUND';
+  return outcome === 'ERASED';
 }
 
 /** A running service then has the personal data of every erased applicant erased again, if it came back with a backup. */
