@@ -153,11 +153,13 @@ test('the version before can use the database until --rewrap-keys, which seals w
   await holder.connect();
   await holder.query('BEGIN');
   await holder.query('SELECT FROM applicants WHERE id = $1 FOR UPDATE', [kept.applicantId]);
-  await rewrap().finally(() => holder.end());
+  expect(await rewrap().finally(() => holder.end())).toBe(false);
+  // The service converts, too, and may do it first.
   expect(lines.slice(0, 2)).toEqual([
-    { table: 'applicants', converted: 2, left: 0 },
+    { table: 'applicants', converted: expect.any(Number), left: 1 },
     { table: 'exports', converted: 0, left: 1 },
   ]);
+  expect((await sealedWith()).applicants?.toSorted()).toEqual(['', '', 'k1']);
   expect(await rewrap()).toBe(true);
   expect(await sealedWith()).toEqual({ applicants: ['', '', ''], exports: [null] });
   expect(lines.slice(2)).toEqual(

@@ -1,11 +1,17 @@
 /** The command `--rewrap-keys`, which is run when no replica of an earlier version or ring is left. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { rewrapTables } from '@creditlane/crypto/rotation';
 import { systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { CommandContext } from '@creditlane/service/service-command';
-import { convertSealedRows } from './applicant/convert-sealed-rows.ts';
+import {
+  type ConvertDeps,
+  type ConvertedTable,
+  convertSealedRows,
+} from './applicant/convert-sealed-rows.ts';
 import { KeyUse } from './applicant/key-use.ts';
 import type { SETTINGS } from './settings.ts';
+import { countSealedInRows } from './store/sealed-in-rows.ts';
 import { sealedTables } from './store/sealed-tables.ts';
 
 type Context = Pick<CommandContext<typeof SETTINGS>, 'database' | 'print'> & {
@@ -21,8 +27,30 @@ export async function rewrapKeys({ settings, database, print }: Context): Promis
   const { keyRing } = settings;
   await new KeyUse(pool).begin();
   const deps = { pool, keyRing, clock: systemClock, newId };
+  let isDone = true;
   for (const table of ['applicants', 'exports'] as const) {
-    print({ table, ...(await convertSealedRows(deps, table)) });
+    const { converted, left } = await convertTable(deps, table);
+    print({ table, converted, left });
+    if (left > 0) isDone = false;
   }
-  return rewrapTables(keyRing, sealedTables(pool), print);
+  return (await rewrapTables(keyRing, sealedTables(pool), print)) && isDone;
+}
+
+/** Longer than another process takes to convert a slice. */
+const RECHECK_MS = 500;
+const MAX_LEFT_COUNTED = 1_000_000;
+
+/** Converts until no row is left, or a repetition after a pause converts none: the others are damaged, or locked all the time. */
+async function convertTable(
+  deps: ConvertDeps,
+  table: ConvertedTable,
+): Promise<{ converted: number; left: number }> {
+  let total = 0;
+  for (let isRepetition = false; ; isRepetition = true) {
+    const { converted } = await convertSealedRows(deps, table);
+    total += converted;
+    const left = await countSealedInRows(deps.pool, table, MAX_LEFT_COUNTED);
+    if (left === 0 || (isRepetition && converted === 0)) return { converted: total, left };
+    await delay(RECHECK_MS);
+  }
 }

@@ -38,15 +38,22 @@ export interface ConvertDeps {
   newId: () => string;
 }
 
-/** What was done in a table; `left` are rows that are damaged, or wait for the key of an applicant. */
+/** What was done in a table: `waiting` are exports of which an applicant has no key yet. */
 export interface Converted {
   converted: number;
-  left: number;
+  waiting: number;
+  damaged: number;
 }
 
-type ConvertRow = (tx: Queryable, deps: ConvertDeps, row: SealedInRow) => Promise<void>;
+type ConvertRow = (
+  tx: Queryable,
+  deps: ConvertDeps,
+  row: SealedInRow,
+) => Promise<'converted' | 'waiting'>;
 
-const TABLES: Readonly<Record<'applicants' | 'exports', ConvertRow>> = {
+export type ConvertedTable = 'applicants' | 'exports';
+
+const TABLES: Readonly<Record<ConvertedTable, ConvertRow>> = {
   applicants: convertApplicant,
   exports: convertExport,
 };
@@ -54,28 +61,29 @@ const TABLES: Readonly<Record<'applicants' | 'exports', ConvertRow>> = {
 /** Converts all rows of the table that no other process has locked. */
 export async function convertSealedRows(
   deps: ConvertDeps,
-  table: keyof typeof TABLES,
+  table: ConvertedTable,
   stop?: AbortSignal,
 ): Promise<Converted> {
-  const total = { converted: 0, left: 0 };
+  const total = { converted: 0, waiting: 0, damaged: 0 };
   while (!stop?.aborted) {
-    const { converted, left } = await inTransaction(deps.pool, async (tx) => {
-      const slice = { converted: 0, left: 0 };
-      for (const row of await lockSealedInRows(tx, table, SLICE_ROWS, total.left)) {
+    const left = total.waiting + total.damaged;
+    const slice = await inTransaction(deps.pool, async (tx) => {
+      const slice = { converted: 0, waiting: 0, damaged: 0 };
+      for (const row of await lockSealedInRows(tx, table, SLICE_ROWS, left)) {
         try {
-          await TABLES[table](tx, deps, row);
-          slice.converted += 1;
+          slice[await TABLES[table](tx, deps, row)] += 1;
         } catch (error) {
           // It is thrown before the row's first statement.
           if (!(error instanceof SealError)) throw error;
-          slice.left += 1;
+          slice.damaged += 1;
         }
       }
       return slice;
     });
-    if (converted + left === 0) break;
-    total.converted += converted;
-    total.left += left;
+    total.converted += slice.converted;
+    total.waiting += slice.waiting;
+    total.damaged += slice.damaged;
+    if (slice.converted + slice.waiting + slice.damaged === 0) break;
   }
   return total;
 }
@@ -94,7 +102,7 @@ export function startConversion({
       if (!(await keyUse.hasBegun())) return;
       for (const table of ['applicants', 'exports'] as const) {
         const done = await convertSealedRows(deps, table, stop);
-        if (done.left > 0)
+        if (done.damaged > 0)
           log.error({ table, ...done }, 'records could not be sealed with data keys');
         else if (done.converted > 0) log.info({ table, ...done }, 'records sealed with data keys');
       }
@@ -108,29 +116,30 @@ async function convertApplicant(
   tx: Queryable,
   { keyRing, clock, newId }: ConvertDeps,
   { id, retailerId, sealed, erasedAt }: SealedInRow,
-): Promise<void> {
+): Promise<'converted'> {
   const applicant = { applicantId: id, retailerId };
   if (erasedAt !== null) {
     await setApplicantErased(tx, id, erasedAt);
     // A version without data keys has erased the row alone, if it has erased an applicant who has a key.
     await destroyKey(tx, applicant, erasedAt);
-    return;
+    return 'converted';
   }
   const plaintext = unseal(keyRing, sealed, applicantContext(id, retailerId));
   const { id: keyId, dataKey } = await makeKey(tx, { keyRing, newId }, applicant, clock());
   const message = fromBinary(ApplicantSchema, plaintext);
   await setApplicantSealed(tx, id, keyId, sealApplicant(dataKey, message, retailerId));
+  return 'converted';
 }
 
 async function convertExport(
   tx: Queryable,
   { keyRing }: ConvertDeps,
   { id, applicationId, retailerId, sealed }: SealedInRow,
-): Promise<void> {
+): Promise<'converted' | 'waiting'> {
   const context = exportContext(id, retailerId);
   const text = unseal(keyRing, sealed, context);
   const keys = await findDataKeys(tx, keyRing, applicationId, retailerId);
-  if (keys === 'destroyed') return setExportSealed(tx, id, null);
-  if (keys === undefined) throw new SealError('unknown_key');
-  await setExportSealed(tx, id, sealWithKeys(keys, text, context));
+  if (keys === undefined) return 'waiting';
+  await setExportSealed(tx, id, keys === 'destroyed' ? null : sealWithKeys(keys, text, context));
+  return 'converted';
 }

@@ -44,6 +44,29 @@ export function lockSealedInRows(
   return selectRows[table].run(tx, [limit, offset]);
 }
 
+const countRows = {
+  applicants: defineStatement<{ count: number }>(
+    'applicants_count_sealed_in_rows',
+    `SELECT count(*)::integer AS count
+     FROM (SELECT FROM applicants WHERE sealed_with > '' LIMIT $1) AS sealed_in_rows`,
+  ),
+  exports: defineStatement<{ count: number }>(
+    'exports_count_sealed_in_rows',
+    `SELECT count(*)::integer AS count
+     FROM (SELECT FROM exports WHERE sealed_with > '' LIMIT $1) AS sealed_in_rows`,
+  ),
+};
+
+/** How many rows data keys do not seal yet, those that are locked included; at most `limit`. */
+export async function countSealedInRows(
+  db: Queryable,
+  table: keyof typeof countRows,
+  limit: number,
+): Promise<number> {
+  const [row] = await countRows[table].run(db, [limit]);
+  return row?.count ?? 0;
+}
+
 const updateApplicant = defineStatement(
   'applicant_set_sealed',
   `UPDATE applicants SET key_id = $2, sealed = $3, sealed_with = '' WHERE id = $1`,
