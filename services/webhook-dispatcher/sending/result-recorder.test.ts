@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { runQuery } from '@creditlane/postgres/statement';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { LeasedDelivery } from '../queue/delivery.ts';
+import { endSliceQuery } from '../store/pending-ends.ts';
 import { createTestFixture, type TestFixture, upTo } from '../test-fixture.ts';
 import type { AttemptResult } from './attempt.ts';
 import { ResultRecorder } from './result-recorder.ts';
@@ -88,6 +91,13 @@ async function rowsOf({ id }: LeasedDelivery) {
     [id],
   );
   return rows;
+}
+
+/** Makes the due deliveries to a destination dead, as when it is removed. */
+async function endPendingOf(destinationId: string): Promise<void> {
+  const after = { createdAt: '-infinity', id: NIL_UUID };
+  const slice = { destinationId, reason: 'destination_removed', state: 'due', after } as const;
+  await runQuery(fixture.sql, endSliceQuery({ ...slice, limit: 10 }));
 }
 
 /** How many connections wait for a lock. */
@@ -209,6 +219,46 @@ it('a result whose delivery stays locked holds up no later result', async () => 
   holder.release();
   await blocked;
   expect(await rowsOf(locked)).toMatchObject([{ state: 'delivered' }]);
+});
+
+it('a success of a delivery that ended meanwhile and stays locked holds up no other result', async () => {
+  const [late, first] = [await leased(), await leased()];
+  const next = await leased(first, { state: 'waiting' });
+  await endPendingOf(late.destinationId);
+  const holder = await fixture.sql.connect();
+  await holder.query('BEGIN');
+  const { rows: before } = await holder.query(
+    'SELECT settled_at FROM deliveries WHERE id = $1 FOR UPDATE',
+    [late.id],
+  );
+  const [blocked, written] = [late, first].map((one) =>
+    recorder.record({ result: result(one, 200) }),
+  );
+  await written;
+  expect(promoted).toEqual([next.id]);
+  await holder.query('ROLLBACK');
+  holder.release();
+  await blocked;
+  expect(await rowsOf(late)).toEqual([{ state: 'delivered', attempts: 1, statuses: [200] }]);
+  const { rows: after } = await fixture.sql.query(
+    'SELECT settled_at FROM deliveries WHERE id = $1',
+    [late.id],
+  );
+  expect(after).toEqual(before);
+});
+
+it('the next delivery of a lane is leased although a late result of the batch is refused', async () => {
+  const [filler, late, first] = [await leased(), await leased(), await leased()];
+  const next = await leased(first, { state: 'waiting' });
+  await endPendingOf(late.destinationId);
+  await fixture.sql.query(
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+     CREATE TRIGGER refuse BEFORE UPDATE ON deliveries_ended FOR EACH ROW EXECUTE FUNCTION refuse()`,
+  );
+  await Promise.all(
+    [filler, late, first].map((one) => recorder.record({ result: result(one, 200) })),
+  );
+  expect(promoted).toEqual([next.id]);
 });
 
 it('when a replay and a later delivery of its lane end in two replicas at once, the next delivery is leased', async () => {

@@ -9,7 +9,12 @@ import { HealthTracker } from '../destinations/destination-health.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { AttemptResult } from './attempt.ts';
-import { type ResultLimits, recordBatch, UNTRIED_DELAY_MS } from './results-transaction.ts';
+import {
+  type ResultLimits,
+  recordBatch,
+  recordLate,
+  UNTRIED_DELAY_MS,
+} from './results-transaction.ts';
 
 export interface ResultRecorderOptions extends ResultLimits {
   readonly pool: Database['pool'];
@@ -25,6 +30,9 @@ export interface ResultRecorderOptions extends ResultLimits {
 
 /** The result of an attempt, or a delivery that could not be tried. */
 export type Entry = { readonly result: AttemptResult } | { readonly untried: LeasedDelivery };
+
+/** What one transaction writes: entries, or results that the transaction of their entries has found to be late. */
+type Part = Entry | { readonly late: AttemptResult };
 
 /** Lost entries are done, too. */
 type Ending = 'done' | 'blocked';
@@ -87,12 +95,13 @@ export class ResultRecorder {
    * longer than a statement may, is split in halves until the entry that causes it is alone, so that the others
    * are written. An entry that is refused is lost after `MAX_TRIES`; one that takes too long is blocked.
    */
-  async #writeWithRetries(entries: readonly Entry[]): Promise<Ending[]> {
+  async #writeWithRetries(entries: readonly Part[]): Promise<Ending[]> {
     const { log } = this.#options;
+    let late: readonly AttemptResult[];
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await this.#write(entries);
-        return entries.map(() => 'done');
+        late = await this.#write(entries);
+        break;
       } catch (err) {
         const refused = !isTransientError(err);
         const timedOut = isStatementTimeout(err);
@@ -112,16 +121,27 @@ export class ResultRecorder {
         await new WakeSignal().wait(backoffMs(attempt, RETRY_BACKOFF), this.#stop.signal);
       }
     }
+    if (late.length === 0) return entries.map(() => 'done');
+    const endings = await this.#writeWithRetries(late.map((it) => ({ late: it })));
+    const isBlocked = (id: string) =>
+      late.some(({ delivery }, n) => delivery.id === id && endings[n] === 'blocked');
+    return entries.map((entry) => (isBlocked(deliveryOf(entry).id) ? 'blocked' : 'done'));
   }
 
-  async #write(entries: readonly Entry[]): Promise<void> {
+  /** Returns the results that are late, which are to be written on their own. */
+  async #write(entries: readonly Part[]): Promise<readonly AttemptResult[]> {
     const { pool, log, queue } = this.#options;
+    const foundLate = entries.flatMap((entry) => ('late' in entry ? [entry.late] : []));
+    if (foundLate.length > 0) {
+      await recordLate(pool, foundLate);
+      return [];
+    }
     const results = entries.flatMap((entry) => ('result' in entry ? [entry.result] : []));
     const untried = entries.flatMap((entry) => ('untried' in entry ? [entry.untried] : []));
     const healthChanges = this.#health.changesAfter(results);
     const leasedAtMs = performance.now();
     const batch = { results, untried, healthChanges };
-    const { disabled, promoted } = await recordBatch(pool, batch, this.#options);
+    const { disabled, promoted, late } = await recordBatch(pool, batch, this.#options);
     this.#health.markStored(healthChanges);
     for (const { isNew, ...destination } of disabled) {
       if (isNew) log.warn(destination, 'a webhook destination is disabled');
@@ -132,6 +152,7 @@ export class ResultRecorder {
     }
     if (promoted.length > 0) queue.add(promoted, leasedAtMs);
     this.#expectDue(results, untried.length > 0);
+    return late;
   }
 
   #expectDue(results: readonly AttemptResult[], hasUntried: boolean): void {
@@ -145,6 +166,7 @@ export class ResultRecorder {
   }
 }
 
-function deliveryOf(entry: Entry): LeasedDelivery {
+function deliveryOf(entry: Part): LeasedDelivery {
+  if ('late' in entry) return entry.late.delivery;
   return 'result' in entry ? entry.result.delivery : entry.untried;
 }

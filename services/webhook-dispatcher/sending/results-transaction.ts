@@ -1,6 +1,5 @@
-/** The transaction that records a batch of results: one round trip, in the order written here. */
+/** The transactions that record a batch of results: one round trip each, in the order written here. */
 import type { Database } from '@creditlane/postgres/database';
-import { runQuery } from '@creditlane/postgres/statement';
 import type { DestinationHealth } from '../destinations/destination-health.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import {
@@ -37,6 +36,8 @@ export interface RecordedBatch {
   readonly disabled: readonly DisabledDestination[];
   /** The next deliveries of the lanes, leased by this process. */
   readonly promoted: readonly LeasedDelivery[];
+  /** Results that are not written: none of their deliveries is pending under that lease any more. */
+  readonly late: readonly AttemptResult[];
 }
 
 /** How soon an untried delivery is due again. */
@@ -71,6 +72,16 @@ export async function recordBatch(
   });
   const recordedIds = new Set(recorded.map(({ id }) => id));
   const late = results.filter(({ delivery }) => !recordedIds.has(delivery.id));
-  if (late.length > 0) await runQuery(pool, recordLateResultsQuery(late));
-  return { disabled, promoted };
+  return { disabled, promoted, late };
+}
+
+/** Records results of `recordBatch` that were late. Apart from it, because it looks at several days of ended deliveries. */
+export async function recordLate(
+  pool: Database['pool'],
+  late: readonly AttemptResult[],
+): Promise<void> {
+  await runNamedPipeline(pool, {
+    lockWaitsLimited: limitLockWaitsQuery(LOCK_WAIT_MS),
+    recorded: recordLateResultsQuery(late),
+  });
 }

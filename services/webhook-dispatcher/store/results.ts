@@ -3,6 +3,9 @@ import { type Column, defineArrayStatement } from '@creditlane/postgres/array-ro
 import { defineStatement, type Query } from '@creditlane/postgres/statement';
 import type { AttemptResult } from '../sending/attempt.ts';
 
+/** Far more than a delivery is leased before its request, and than the clocks of replica and database differ. */
+const MAX_LEASED_BEFORE_START_MS = 3_600_000;
+
 const RESULT: readonly Column[] = [
   ['id', 'uuid'],
   ['fence', 'int'],
@@ -73,24 +76,24 @@ const recordResults = defineArrayStatement<{ id: string }>(
 );
 
 // A delivery that another process has ended meanwhile, such as one to a disabled destination, is delivered if its
-// request has succeeded.
+// request has succeeded. It ended after it was leased for the request, so that the days before $11 are not looked at.
+// `settled_at` stays as it is: a row must not move to another day, as said above.
 const recordLateResults = defineArrayStatement(
   'results_record_late',
   (rows) => `WITH result AS MATERIALIZED (
      SELECT best.* FROM (
        SELECT DISTINCT ON (r.id) r.* FROM ${rows(RESULT)} AS r
        ORDER BY r.id, r.replays DESC, r.state = 'delivered' DESC, r.fence DESC
-     ) AS best JOIN deliveries_ended AS d ON d.id = best.id
+     ) AS best JOIN deliveries_ended AS d ON d.id = best.id AND d.settled_at >= $11::timestamptz
      ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d
    ), recorded AS (
      UPDATE deliveries_ended AS d
      SET state = CASE WHEN r.state = 'due' THEN d.state ELSE r.state END,
        reason = CASE WHEN r.state = 'due' THEN d.reason ELSE r.reason END,
        attempts = d.attempts + 1,
-       fence = d.fence + 1,
-       settled_at = CASE WHEN r.state = 'due' THEN d.settled_at ELSE now() END
+       fence = d.fence + 1
      FROM result AS r
-     WHERE d.id = r.id AND d.state <> 'delivered'
+     WHERE d.id = r.id AND d.settled_at >= $11::timestamptz AND d.state <> 'delivered'
        AND (d.fence = r.fence OR r.state = 'delivered' AND d.replays = r.replays)
      RETURNING r.*, d.attempts AS number
    )
@@ -112,7 +115,9 @@ export function recordResultsQuery(
 
 /** Records attempts at deliveries that ended while the requests were under way. */
 export function recordLateResultsQuery(results: readonly AttemptResult[]): Query<unknown> {
-  return recordLateResults(results.length, columnsOf(results));
+  const firstStartMs = Math.min(...results.map(({ startedAt }) => startedAt.getTime()));
+  const endedSince = new Date(firstStartMs - MAX_LEASED_BEFORE_START_MS);
+  return recordLateResults(results.length, [...columnsOf(results), endedSince]);
 }
 
 function columnsOf(results: readonly AttemptResult[]): unknown[][] {
