@@ -1,5 +1,8 @@
 import type { EventMessage } from '@creditlane/events/message';
+import { openDatabase } from '@creditlane/postgres/database';
+import { createTestDatabase } from '@creditlane/postgres/test-database';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -150,6 +153,27 @@ test('a replica that lost its connection notifies again after a reconnect', asyn
     await receiveAll();
     expect(received).toBeGreaterThan(0);
   }, 10_000);
+});
+
+test('the connection for notifications is made with the URL of the moment, as those of the pool', async () => {
+  const { url, sql, drop } = await createTestDatabase('outbox_url');
+  closing.push(drop);
+  const current = new URL(url);
+  const options = { name: 'outbox_url', log: silentLog, metrics: new Metrics(), poolSize: 2 };
+  const about = { url: () => current.href, entities: [], migrations: [] };
+  const database = await openDatabase({ ...options, ...about });
+  closing.push(() => database.close());
+  current.searchParams.set('application_name', 'renewed');
+  const notifications = new RelayNotifications(database.reserved, silentLog, () => undefined);
+  closing.push(() => notifications.close());
+  const findNames = async () => {
+    const { rows } = await sql.query(
+      `SELECT application_name AS name FROM pg_stat_activity
+       WHERE datname = current_database() AND query = 'LISTEN outbox'`,
+    );
+    return rows;
+  };
+  await expect.poll(findNames, { timeout: 10_000 }).toEqual([{ name: 'renewed' }]);
 });
 
 test('a relay that closes is counted by the others no more, before the time of its announcement is over', async () => {

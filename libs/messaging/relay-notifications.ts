@@ -106,8 +106,11 @@ export class RelayNotifications {
     const { signal: stop } = this.#stop;
     const pause = new WakeSignal();
     for (let failures = 0; !stop.aborted; ) {
-      // The pool's own options object: a spread copy would lose the password.
-      const client = new pg.Client(this.#pool.options);
+      // The class of the pool's clients, which may ask for a new password. The pool's own options object: a spread copy
+      // would lose the password.
+      const { options } = this.#pool;
+      const Client = (options.Client ?? pg.Client) as typeof pg.Client;
+      const client = new Client(options);
       const { promise: ended, resolve: end } = Promise.withResolvers<void>();
       // `end` and `error` can both fire for one connection; the promise resolves once.
       client.on('end', end).on('error', () => end());
