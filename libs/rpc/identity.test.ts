@@ -126,6 +126,19 @@ test('a key is replaced while signer and verifier run: trusted beside the old on
   expect(await verifier.verify(second)).toEqual(integration);
 });
 
+test('a token whose key is replaced while it is verified is refused afterwards', async () => {
+  const next = generateIdentityKeys();
+  let trusted: TrustedKeys = { gateway: keys.publicKey };
+  const verifier = new TokenVerifier({ audience: 'decisions', trusted: () => trusted });
+  const signedWith = ({ privateKey }: { privateKey: string }) =>
+    new TokenSigner({ issuer: 'gateway', privateKey }).sign('decisions', integration);
+  const [token, nextToken] = [await signedWith(keys), await signedWith(next)];
+  const underWay = verifier.verify(token);
+  trusted = { gateway: next.publicKey };
+  await Promise.all([underWay, verifier.verify(nextToken)]);
+  await expect(verifier.verify(token)).rejects.toMatchObject({ kind: 'unauthenticated' });
+});
+
 describe('identity keys', () => {
   test('are parsed, two for an issuer that is listed twice', () => {
     const other = generateIdentityKeys().publicKey;

@@ -132,10 +132,14 @@ export class TokenVerifier {
     const cached = this.#verified.get(token);
     if (cached !== undefined && cached.untilMs > nowMs) return cached.identity;
 
+    const verifiedWith = this.#current;
     const payload = await this.#payload(token);
     const identity = identityFrom(payload);
     const untilS = Math.min(payload.exp ?? 0, (payload.iat ?? 0) + LIFETIME_S);
-    this.#verified.set(token, { identity, untilMs: untilS * 1000 });
+    // Keys that have been replaced since may no longer be trusted.
+    if (verifiedWith === this.#current) {
+      this.#verified.set(token, { identity, untilMs: untilS * 1000 });
+    }
     return identity;
   }
 
