@@ -28,7 +28,7 @@ export interface DatabaseOptions {
   mayMigrate?: boolean;
   statementTimeoutMs?: number;
   /** False makes the planner use an index wherever there is one; true when left out. */
-  readsTables?: boolean;
+  sequentialScans?: boolean;
   /** How long a statement waits for a lock; as long as the statement may run when left out. */
   lockTimeoutMs?: number;
   /** How long to wait for an unavailable PostgreSQL; without limit when left out. */
@@ -145,7 +145,7 @@ function clientOf(url: () => string): new () => pg.Client {
 /** What both pools' connections have in common. */
 function connectionOptions(
   statementTimeoutMs: number,
-  { lockTimeoutMs = 0, readsTables = true }: DatabaseOptions,
+  { lockTimeoutMs = 0, sequentialScans = true }: DatabaseOptions,
 ): pg.PoolConfig {
   return {
     types: VALUE_TYPES,
@@ -158,7 +158,7 @@ function connectionOptions(
     // statement is planned once; PostgreSQL would plan statements with array parameters each time.
     options:
       '-c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan' +
-      (readsTables ? '' : ' -c enable_seqscan=off'),
+      (sequentialScans ? '' : ' -c enable_seqscan=off'),
     statement_timeout: statementTimeoutMs,
     lock_timeout: lockTimeoutMs,
     // Longer than the server's own limit, for a server that does not answer at all.

@@ -20,7 +20,7 @@ export interface DatabaseDeclaration {
    * False makes the planner use an index wherever there is one, for tables that are small when a statement is planned and
    * large when it runs; true when left out.
    */
-  readonly readsTables?: boolean;
+  readonly sequentialScans?: boolean;
   /** Whether the service has the setting LOCK_TIMEOUT: how long a statement waits for a locked row. */
   readonly lockTimeout?: boolean;
 }

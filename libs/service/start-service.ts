@@ -63,7 +63,7 @@ export async function openServiceDatabase(
     name,
     log,
     metrics,
-    ...(declared?.readsTables !== undefined && { readsTables: declared.readsTables }),
+    ...(declared?.sequentialScans !== undefined && { sequentialScans: declared.sequentialScans }),
     entities: [...entities],
     migrations: [...migrations],
   });

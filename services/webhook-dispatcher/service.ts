@@ -49,7 +49,7 @@ export const webhookDispatcher = defineService(
         ...answersByAge,
       ],
       poolSize: { default: 8, min: 3 },
-      readsTables: false,
+      sequentialScans: false,
     },
     consumes: [
       'creditlane.decisions.v1',
