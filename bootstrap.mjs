@@ -44,7 +44,8 @@ const TASKS = {
   fix: { file: 'tasks/fix.ts', about: 'format the source and apply safe lint fixes' },
   generate: {
     file: 'tasks/generate.ts',
-    about: 'generate the code of proto/ and of the OpenAPI document, compose.yaml and settings.md',
+    about:
+      'generate what follows from contracts, manifests and OpenAPI: code, compose.yaml, chart, docs',
   },
   bench: { file: 'bench/main.ts', about: 'measure throughput, latency and CPU time' },
   scale: { file: 'bench/scale.ts', about: 'measure one thing on large tables' },

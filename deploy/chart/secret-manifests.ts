@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { serviceFacts } from './service-facts.ts';
 
 export interface SecretOptions {
-  /** The chart's `secretPrefix`, by default the name of the release. */
+  /** The chart's `secretPrefix`: by default the release's name, with -creditlane unless that is in it. */
   prefix: string;
   /** A database of the server, with a user who may create databases and roles; for the Job that creates them. */
   adminDatabaseUrl?: string | undefined;

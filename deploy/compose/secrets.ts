@@ -36,7 +36,7 @@ if (options === undefined || options.help) {
   process.exit(options?.help ? 0 : 2);
 }
 const result = await openEnvFile(FILE, SERVICES);
-// The manifests alone on the standard output, for kubectl.
+// The manifests alone on the standard output, for kubectl: `npm run --silent` adds no lines of npm's own.
 process.stderr.write(`${FILE} ${RESULTS[result]}\n`);
 const { kubernetes: prefix, 'admin-url': adminDatabaseUrl } = options;
 if (prefix !== undefined) {
