@@ -105,7 +105,9 @@ export class RelayRounds {
   readonly #blockedKeys = new Set<string>();
   readonly #unmarked = new UnmarkedEvents();
   /** The marks under way: a read before their end would find their events unpublished. */
-  #marking: Promise<unknown> = Promise.resolve();
+  readonly #marks = new Set<Promise<unknown>>();
+  /** The last statement for events that are published apart: one at a time leaves connections to renewals and rounds. */
+  #lastApart: Promise<unknown> = Promise.resolve();
   /** The rows that the last round has read and not published, because there were too many. */
   #left: UnpublishedRows | undefined;
 
@@ -170,8 +172,21 @@ export class RelayRounds {
 
   /** Marks what was published. Never rejects: what cannot be marked is published again. */
   async mark(): Promise<void> {
-    this.#marking = Promise.all([this.#marking, this.#markPublished()]);
-    await this.#marking;
+    void this.#asMark(this.#markPublished());
+    await this.#marked();
+  }
+
+  /** Makes all reads wait for the mark. */
+  #asMark<T>(mark: Promise<T>): Promise<T> {
+    this.#marks.add(mark);
+    const forget = () => this.#marks.delete(mark);
+    mark.then(forget, forget);
+    return mark;
+  }
+
+  /** Resolves when no mark is under way, also one that has begun meanwhile. */
+  async #marked(): Promise<void> {
+    while (this.#marks.size > 0) await Promise.allSettled(this.#marks);
   }
 
   async #markPublished(): Promise<void> {
@@ -192,29 +207,49 @@ export class RelayRounds {
     return this.#retries.close();
   }
 
-  /** Publishes the oldest events of keys whose partition could not be written; resolves to whether there are more. */
+  /**
+   * Publishes the oldest events of keys whose partition could not be written; resolves to whether there may be more.
+   * Rejects, too, while it is unknown which shards this relay holds.
+   */
   async #publishKeys(keys: readonly string[]): Promise<boolean> {
-    await this.#marking;
     const { reserved: pool } = this.#options.database;
-    const leases = this.#shardLeases.held();
-    const shards = leases.map(({ shard }) => shard);
-    const rows = await runQuery(
-      pool,
-      selectUnpublishedOfKeys.query([shards, keys, this.#unmarked.ids]),
-    );
+    const open = keys.filter((key) => !this.#blockedKeys.has(key));
+    const read = await this.#apart(() => this.#readKeys(open));
+    // The process may have been suspended since the reading: only leases that still hold count.
+    const leases = this.#shardLeases.held().filter((lease) => includes(read.leases, lease));
+    const shards = new Set(leases.map(({ shard }) => shard));
+    const rows = read.rows.filter(({ shard }) => shards.has(shard));
     const { outgoing, left } = encode(rows, this.#encoding());
-    if (outgoing.size === 0) return false;
+    // Other rows may be read without the keys that were blocked, or under the next leases.
+    if (outgoing.size === 0) return read.rows.length > 0;
     const events = [...outgoing.values()];
     const publishAndMark = async () => {
       const [unwritable] = await this.#publish(events.map(({ message }) => message));
       if (unwritable) throw unwritable.cause;
-      return runQuery(pool, markQuery([...outgoing.keys()], leases));
+      return this.#apart(() => runQuery(pool, markQuery([...outgoing.keys()], leases)));
     };
     const spans = events.map(({ span }) => span);
     const marked = await endSpansAfter(spans, publishAndMark());
     const nowMs = performance.now();
     this.#noteMarks(marked, new Map([...outgoing.keys()].map((id) => [id, nowMs])));
-    return left.length > 0 || rows.length === MAX_SHARD_BATCH;
+    return left.length > 0 || read.rows.length > rows.length || rows.length === MAX_SHARD_BATCH;
+  }
+
+  async #readKeys(keys: readonly string[]): Promise<UnpublishedRows> {
+    await this.#marked();
+    if (!this.#shardLeases.areKnown()) throw new Error('the leases of the outbox are not renewed');
+    const leases = this.#shardLeases.held();
+    const shards = leases.map(({ shard }) => shard);
+    const query = selectUnpublishedOfKeys.query([shards, keys, this.#unmarked.ids]);
+    return { leases, rows: await runQuery(this.#options.database.reserved, query) };
+  }
+
+  /** Runs a statement after all earlier ones for events that are published apart. */
+  #apart<T>(run: () => Promise<T>): Promise<T> {
+    const result = this.#lastApart.then(run);
+    const end = () => undefined;
+    this.#lastApart = result.then(end, end);
+    return result;
   }
 
   #encoding(retries?: PartitionRetries) {
@@ -227,7 +262,7 @@ export class RelayRounds {
    * mark fails, the events are forgotten here, so that the next round reads and publishes them again.
    */
   async #readUnpublished(): Promise<UnpublishedRows> {
-    await this.#marking;
+    await this.#marked();
     const { reserved: pool } = this.#options.database;
     const leases = this.#shardLeases.held();
     const left = this.#left;
@@ -245,10 +280,11 @@ export class RelayRounds {
     }
     const { leases: publishedUnder } = this.#unmarked;
     const published = this.#unmarked.clear();
-    const [marked, rows] = await runPipeline(pool, [
+    const markAndRead = runPipeline(pool, [
       markQuery([...published.keys()], publishedUnder),
       selectUnpublished.query([shards, apart, []]),
     ]);
+    const [marked, rows] = await this.#asMark(markAndRead);
     this.#noteMarks(marked, published);
     return { leases, rows };
   }

@@ -103,7 +103,12 @@ export class ShardLeases {
    * for longer than its lease publishes nothing.
    */
   held(): Lease[] {
-    return performance.now() < this.#validUntilMs ? this.#leases : [];
+    return this.areKnown() ? [...this.#leases] : [];
+  }
+
+  /** Whether the last renewal still says which shards this relay holds. */
+  areKnown(): boolean {
+    return performance.now() < this.#validUntilMs;
   }
 
   /** The number of the outbox's shards. */
@@ -131,7 +136,8 @@ export class ShardLeases {
    * of a round under way would be published twice.
    */
   handOverSurplus(): void {
-    const surplus = this.held().splice(this.#share());
+    if (!this.areKnown()) return;
+    const surplus = this.#leases.splice(this.#share());
     this.#handedOver.push(...surplus.map(({ shard }) => shard));
   }
 

@@ -1,4 +1,5 @@
 // A partition that cannot be written holds up the events of its own keys only.
+import { once } from 'node:events';
 import {
   type EventBus,
   PartlyPublishedError,
@@ -7,8 +8,9 @@ import {
 import type { EventMessage } from '@creditlane/events/message';
 import { decodeEvent } from '@creditlane/events/topics';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
-import { silentLog } from '@creditlane/runtime/test-log';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import { createLog } from '@creditlane/runtime/telemetry/log';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { appendToOutbox, shardOf } from '../outbox.ts';
 import { type Relay, startRelay } from '../relay.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
@@ -24,6 +26,7 @@ let db: OpenTestDatabase;
 let relay: Relay;
 let published: EventMessage[];
 let isWritable: boolean;
+let log: ReturnType<typeof createLog>;
 /** Called after the publish of each batch. */
 let onPublished: () => Promise<void>;
 
@@ -52,7 +55,8 @@ beforeEach(async () => {
   isWritable = false;
   onPublished = () => Promise.resolve();
   const { pool, reserved, metrics } = db;
-  relay = startRelay({ database: { pool, reserved }, bus, source: 's', log: silentLog, metrics });
+  log = createLog('test', { level: 'silent' });
+  relay = startRelay({ database: { pool, reserved }, bus, source: 's', log, metrics });
 });
 afterEach(async () => {
   await relay.close();
@@ -127,4 +131,81 @@ test('once a partition can be written, its events are published in the order of 
   expect(sequencesOf('away 1')).toEqual(count(1, 1_230));
   expect(sequencesOf(NEAR)).toEqual([1, ...count(1_201, 1_230)]);
   expect(await db.metrics.text()).not.toContain('partition="7"');
+});
+
+/** Resolves once a statement with this text waits for a lock. */
+const lockAwaitedBy = (statement: string) =>
+  expect
+    .poll(async () => {
+      const { rows } = await db.pool.query<{ query: string }>(
+        `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows.some(({ query }) => query.includes(statement));
+    }, WITHIN)
+    .toBe(true);
+
+const metricsHave = (text: string) =>
+  expect.poll(async () => (await db.metrics.text()).includes(text), WITHIN).toBe(true);
+
+test('while events of a partition are being marked, they are not published again', async () => {
+  const warn = vi.spyOn(log, 'warn');
+  const lock = await db.pool.connect();
+  isWritable = true;
+  onPublished = async () => {
+    onPublished = () => Promise.resolve();
+    await lock.query('BEGIN');
+    await lock.query('SELECT FROM outbox FOR UPDATE');
+    isWritable = false;
+    await append('away 1', [2]);
+  };
+  await append('away 1', [1]);
+  await lockAwaitedBy('SET published_at = now()');
+  isWritable = true;
+  let statements = 0;
+  db.reserved.on('acquire', () => {
+    statements += 1;
+  });
+  // A read meanwhile would be one of these; renewals are the others.
+  await expect.poll(() => statements, WITHIN).toBeGreaterThanOrEqual(2);
+  await lock.query('COMMIT');
+  lock.release();
+  await relay.settled();
+  expect(published.filter(({ key }) => key === 'away 1')).toHaveLength(2);
+  expect(warn.mock.calls.filter(([text]) => String(text).includes('took over'))).toEqual([]);
+});
+
+test('events that were read before their shard was lost are not published', async () => {
+  await append('away 1', [1]);
+  await metricsHave('partition="7"');
+  const listener = await db.pool.connect();
+  await listener.query('LISTEN outbox_relays');
+  await inTransaction(db.pool, async (tx) => {
+    await tx.query('LOCK TABLE outbox IN ACCESS EXCLUSIVE MODE');
+    await lockAwaitedBy('key = ANY');
+    isWritable = true;
+    // A relay that does not hold all shards announces itself at each renewal.
+    const announced = once(listener, 'notification');
+    await db.pool.query('UPDATE outbox_lease SET holder = gen_random_uuid(), fence = fence + 1');
+    await announced;
+  });
+  await listener.query('UNLISTEN *');
+  listener.release();
+  await relay.settled();
+  expect(published.map(({ key }) => key)).toEqual(['away 1']);
+});
+
+test('a partition is not forgotten while the leases are not renewed', async () => {
+  const [debug, info] = [vi.spyOn(log, 'debug'), vi.spyOn(log, 'info')];
+  await append('away 1', [1]);
+  await metricsHave('partition="7"');
+  await inTransaction(db.pool, async (tx) => {
+    await tx.query('LOCK TABLE outbox_lease IN ACCESS EXCLUSIVE MODE');
+    const err = expect.objectContaining({ message: 'the leases of the outbox are not renewed' });
+    const entry = expect.objectContaining({ err });
+    await vi.waitFor(() => expect(debug).toHaveBeenCalledWith(entry, expect.anything()), WITHIN);
+  });
+  expect(info).not.toHaveBeenCalled();
+  isWritable = true;
+  await relay.settled();
+  expect(sequencesOf('away 1')).toEqual([1]);
 });
