@@ -29,7 +29,7 @@ export interface Applications {
 }
 
 const KEYS_NOT_USED =
-  'applicants have no data keys yet: run --rewrap-keys once no replica of the version before is left';
+  'applicants have no data keys yet: run --use-data-keys once no replica of the version before is left';
 
 type ApplicationsContext = ServiceContext<typeof SETTINGS> & WithDatabase & WithBus;
 

@@ -1,10 +1,16 @@
 /** The applications service as a process of its own, or a command of its operators. */
 import { OUTBOX_COMMANDS } from '@creditlane/messaging/scaling/outbox-commands';
+import { rewrapKeysCommand } from '@creditlane/service/rewrap-keys-command';
 import { runService } from '@creditlane/service/run-service';
 import { runServiceCommand } from '@creditlane/service/service-command';
-import { rewrapKeys } from './rewrap-keys.ts';
 import { applications } from './service.ts';
+import { sealedTables } from './store/sealed-tables.ts';
+import { useDataKeys } from './use-data-keys.ts';
 
-const COMMANDS = { ...OUTBOX_COMMANDS, 'rewrap-keys': { options: {}, run: rewrapKeys } };
+const COMMANDS = {
+  ...OUTBOX_COMMANDS,
+  'rewrap-keys': rewrapKeysCommand(sealedTables),
+  'use-data-keys': { options: {}, run: useDataKeys },
+};
 
 if (!(await runServiceCommand(applications, COMMANDS))) await runService(applications);

@@ -3,9 +3,8 @@
  * Destroying the key makes all of them unreadable at once, in copies of the table too.
  *
  * The request of a pull makes the key, and the pull keeps the key's id. A pull that ends after an erasure
- * therefore cannot store its file, and only a new request makes a new key.
+ * therefore cannot store its file, and no other key is made, because requests for an erased applicant are refused.
  */
-
 import {
   type ApplicantOfRetailer,
   findKey,

@@ -1,6 +1,5 @@
-/** The command `--rewrap-keys`, which is run when no replica of an earlier version or ring is left. */
+/** The command `--use-data-keys`, which is run when no replica of a version without data keys of applicants is left. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { rewrapTables } from '@creditlane/crypto/rotation';
 import { systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { CommandContext } from '@creditlane/service/service-command';
@@ -12,17 +11,16 @@ import {
 import { KeyUse } from './applicant/key-use.ts';
 import type { SETTINGS } from './settings.ts';
 import { countSealedInRows } from './store/sealed-in-rows.ts';
-import { sealedTables } from './store/sealed-tables.ts';
 
 type Context = Pick<CommandContext<typeof SETTINGS>, 'database' | 'print'> & {
   settings: Pick<CommandContext<typeof SETTINGS>['settings'], 'keyRing'>;
 };
 
 /**
- * Begins to use data keys of applicants, seals with them what a version without them has sealed, and wraps the keys with
- * the current key of the ring. Prints of each table what it did; false when any record is left.
+ * Begins to use data keys of applicants, and seals with them what a version without them has sealed. Prints of each table
+ * what it did; false when any row is left.
  */
-export async function rewrapKeys({ settings, database, print }: Context): Promise<boolean> {
+export async function useDataKeys({ settings, database, print }: Context): Promise<boolean> {
   const { pool } = database;
   const { keyRing } = settings;
   await new KeyUse(pool).begin();
@@ -33,7 +31,7 @@ export async function rewrapKeys({ settings, database, print }: Context): Promis
     print({ table, converted, left });
     if (left > 0) isDone = false;
   }
-  return (await rewrapTables(keyRing, sealedTables(pool), print)) && isDone;
+  return isDone;
 }
 
 /** Longer than another process takes to convert a slice. */
