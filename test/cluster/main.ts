@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
+import { access, constants, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { createDataDir, removeDataDir } from '../platform/temporary-data-dir.ts';
 import { CLUSTER_VARIABLE, type ClusterInputs } from './inputs.ts';
@@ -29,17 +29,10 @@ async function findObstacle(): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'it needs Linux';
   if (process.arch !== 'x64') return 'kubectl and helm are fetched for x64 only';
   if (process.getuid?.() !== 0) return 'it needs root, for namespaces, mounts and firewall rules';
-  for (const program of [
-    'go',
-    'apt-get',
-    'unshare',
-    'ip',
-    'openssl',
-    'npm',
-    'curl',
-    'java',
-    'mvn',
-  ]) {
+  const release = await readFile('/etc/os-release', 'utf8').catch(() => '');
+  if (!(/^ID=debian$/m.test(release) && /^VERSION_ID="12"$/m.test(release)))
+    return 'it unpacks the packages of Debian 12, whose libraries fit no other release';
+  for (const program of ['go', 'apt-get', 'unshare', 'ip', 'openssl', 'npm', 'curl']) {
     const isThere = await run('sh', ['-c', `command -v ${program}`]).catch(() => '');
     if (isThere === '') return `${program} is not installed`;
   }
@@ -85,6 +78,6 @@ async function main(): Promise<number> {
   }
 }
 
-// Ctrl-C reaches the whole process group: what is in the namespaces ends, and this process cleans up behind it.
-process.on('SIGINT', () => undefined);
+// The launcher passes these to the whole process group: what is in the namespaces ends, and this process cleans up behind it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.exitCode = await timed('the whole run', main);

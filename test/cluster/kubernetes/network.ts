@@ -4,8 +4,6 @@ import { run } from '../parts/run.ts';
 
 /** The address of the API server, and of what runs beside the cluster. */
 export const HOST_ADDRESS = '10.240.0.1';
-/** The services refuse to send webhooks to private addresses; a request to this public one never leaves the namespace. */
-const PUBLIC_ADDRESS = '52.0.0.1';
 /** A part of 10.96.0.0/16, the network of the Services. */
 export const DNS_ADDRESS = '10.96.0.10';
 export const SERVICE_NETWORK = '10.96.0.0/16';
@@ -27,7 +25,7 @@ export async function setUpNetwork(): Promise<void> {
   const ip = (...args: string[]) => run('ip', args);
   await ip('link', 'set', 'lo', 'up');
   await ip('link', 'add', 'node0', 'type', 'veth', 'peer', 'name', 'node1');
-  for (const address of [HOST_ADDRESS, PUBLIC_ADDRESS, ...NODES.map(({ address }) => address)]) {
+  for (const address of [HOST_ADDRESS, ...NODES.map(({ address }) => address)]) {
     await ip('address', 'add', `${address}/24`, 'dev', 'node0');
   }
   await ip('link', 'set', 'node0', 'up');

@@ -9,8 +9,7 @@ import { type ContainerEngine, startContainerEngine } from './container-engine.t
 import type { Parts } from './parts.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
-/** Two tags of one image, so that an upgrade has somewhere to go. */
-const TAGS = ['before', 'after'] as const;
+const PRODUCT_IMAGE = 'docker.io/library/creditlane:test';
 
 /** Makes what the cache lacks. Resolves to the paths of the files. */
 export async function prepareImages(
@@ -37,12 +36,10 @@ async function buildProduct(engine: ContainerEngine, dir: string): Promise<strin
     '--build-arg',
     `${name}=${image}`,
   ]);
-  const names = TAGS.map((tag) => `docker.io/library/creditlane:${tag}`);
-  const tags = names.flatMap((name) => ['--tag', name]);
   const build = ['build', '--network=host', '--file', join(ROOT, 'deploy/Dockerfile')];
-  await engine.docker([...build, ...args, ...tags, ROOT]);
+  await engine.docker([...build, ...args, '--tag', PRODUCT_IMAGE, ROOT]);
   const file = join(dir, 'creditlane.tar');
-  await engine.docker(['save', '--output', file, ...names]);
+  await engine.docker(['save', '--output', file, PRODUCT_IMAGE]);
   return file;
 }
 
