@@ -1,12 +1,15 @@
 /** The SQL of the gauges that are read from the database: numbers of rows, and the age of the oldest. */
 import { defineStatement } from '@creditlane/postgres/statement';
 
-// Each state has a partial index of its own, so that the delivered rows need not be read.
+// Each state has a partial index of its own, and the due deliveries have two, by whether they are leased: nothing else
+// is read.
 export const countBacklog = defineStatement<{ state: string; count: number }>(
   'measure_backlog',
   `SELECT 'waiting' AS state, count(*) FROM deliveries
      WHERE storage <> 'ended' AND state = 'waiting'
-   UNION ALL SELECT 'due', count(*) FROM deliveries WHERE storage <> 'ended' AND state = 'due'
+   UNION ALL SELECT 'due',
+     (SELECT count(*) FROM deliveries WHERE storage <> 'ended' AND state = 'due' AND leased)
+     + (SELECT count(*) FROM deliveries WHERE storage <> 'ended' AND state = 'due' AND NOT leased)
    UNION ALL SELECT 'dead', count(*) FROM deliveries WHERE state = 'dead'`,
 );
 
@@ -18,7 +21,9 @@ export const findOldestUndelivered = defineStatement<{ age_s: number | null }>(
      (SELECT min(created_at) FROM deliveries
        WHERE storage <> 'ended' AND state = 'waiting' AND replayed_at IS NULL),
      (SELECT min(coalesce(replayed_at, created_at)) FROM deliveries
-       WHERE storage <> 'ended' AND state = 'due')
+       WHERE storage <> 'ended' AND state = 'due' AND leased),
+     (SELECT min(coalesce(replayed_at, created_at)) FROM deliveries
+       WHERE storage <> 'ended' AND state = 'due' AND NOT leased)
    ))::float8 AS age_s`,
 );
 
