@@ -12,7 +12,7 @@ export const purgeDeliveries: Purge = defineStatement(
      LIMIT 1000 FOR UPDATE SKIP LOCKED
    ), earlier AS (
      SELECT id FROM deliveries
-     -- The condition on created_at, which is never after settled_at, makes use of its index.
+     -- The condition on created_at, which is never after settled_at, makes use of deliveries_earlier_age.
      WHERE storage = 'earlier' AND created_at < now() - interval '30 days'
        AND settled_at < now() - interval '30 days' AND state IN ('delivered', 'dead')
      LIMIT 1000 FOR UPDATE SKIP LOCKED
@@ -51,13 +51,16 @@ export const PARTITIONS: readonly DayPartitions[] = [
   { table: 'deliveries_ended', key: 'timestamptz', keepDays: 30 },
 ];
 
-/** An attempt at a delivery that was dropped with its day is deleted in the order of the index. */
+// The deliveries of a day are dropped when the last of them ended 30 days ago, and the first 31. The attempts and messages
+// of younger ones are left out: each purge would look for their deliveries in all partitions, and find them.
+
+/** Deletes the attempts at deliveries that were dropped with their days; the index on delivery_id gives the order. */
 export const purgeAttempts: Purge = definePurge(
   'attempts_purge',
   `DELETE FROM attempts WHERE ctid = ANY (ARRAY(
      SELECT ctid FROM attempts AS a
      WHERE delivery_id < rpad(lpad(
-         to_hex((extract(epoch FROM now() - interval '30 days') * 1000)::bigint), 12, '0'), 32, '0')::uuid
+         to_hex((extract(epoch FROM now() - interval '31 days') * 1000)::bigint), 12, '0'), 32, '0')::uuid
        AND NOT EXISTS (SELECT FROM deliveries AS d WHERE d.id = a.delivery_id)
      ORDER BY delivery_id LIMIT 1000))`,
 );
@@ -67,7 +70,7 @@ export const purgeMessages: Purge = defineStatement(
   'messages_purge',
   `WITH old AS (
      SELECT event_id FROM messages AS m
-     WHERE recorded_at < now() - interval '30 days'
+     WHERE recorded_at < now() - interval '31 days'
        AND NOT EXISTS (SELECT FROM deliveries AS d WHERE d.event_id = m.event_id) LIMIT 1000
    ), deleted_message AS (
      DELETE FROM messages USING old WHERE messages.event_id = old.event_id RETURNING 1
