@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { endExpiredHoldsQuery } from '../store/deliveries.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { Claimer } from './claimer.ts';
+import type { LeasedDelivery } from './delivery.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 
 let fixture: TestFixture;
@@ -99,6 +100,25 @@ it('an idle claimer waits two seconds, or until a delivery of this process is du
     vi.spyOn(queue.backlog, 'nextDueInMs').mockReturnValue(1_234);
     queue.backlog.expectDue(30_000);
     await expect.poll(() => wait.mock.lastCall?.[0]).toBe(1_234);
+  } finally {
+    await claimer.close();
+  }
+});
+
+it('a claimer whose queue was full looks for due deliveries again after a quarter of a second', async () => {
+  const queue = emptyQueue();
+  const deliveries = Array.from({ length: 60 }, () => {
+    const ids = { id: randomUUID(), orderingKey: randomUUID(), destinationId: randomUUID() };
+    return { ...ids, replays: 0 } as LeasedDelivery;
+  });
+  queue.add(deliveries, performance.now());
+  const wait = vi.spyOn(queue.backlog.claimable, 'wait');
+  const pool = fixture.connect();
+  const claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
+  try {
+    await expect.poll(() => wait.mock.lastCall?.[0]).toBe(250);
+    queue.drop(deliveries.map(({ destinationId }) => destinationId));
+    await expect.poll(() => wait.mock.lastCall?.[0]).toBe(2_000);
   } finally {
     await claimer.close();
   }

@@ -14,8 +14,8 @@ export interface ClaimerOptions {
 }
 
 /**
- * How late a delivery is noticed, at most, that another process has planned, or this one for more than a minute ahead.
- * While a destination has a backlog, the second time holds.
+ * How late a delivery is claimed, at most, that another process has planned, or this one for more than a minute ahead:
+ * POLL_MS while a destination may have a backlog or the queue had no place left, else IDLE_POLL_MS.
  */
 const IDLE_POLL_MS = 2_000;
 const POLL_MS = 250;
@@ -28,6 +28,8 @@ export class Claimer {
   readonly #running: Promise<void>;
   /** What is queued is looked at more often than the database, where each claim reads all destinations. */
   readonly #retries: NodeJS.Timeout;
+  /** Whether the queue had no place left when a claim was to be made: then any destination may have a backlog. */
+  #wasFull = false;
   /** Beside the claims: it may wait for the lock of a delivery. */
   #endingHolds: Promise<void> | undefined;
 
@@ -65,7 +67,7 @@ export class Claimer {
 
   #pauseMs(): number {
     const { queue } = this.#options;
-    const pollMs = queue.backlog.isEmpty ? IDLE_POLL_MS : POLL_MS;
+    const pollMs = queue.backlog.isEmpty && !this.#wasFull ? IDLE_POLL_MS : POLL_MS;
     return Math.min(pollMs, queue.backlog.nextDueInMs(performance.now()));
   }
 
@@ -74,7 +76,8 @@ export class Claimer {
     const { pool, queue, leaseMs } = this.#options;
     const capacity = queue.claimCapacity();
     const limit = Math.min(capacity.total, MAX_CLAIMED);
-    if (limit === 0) return false;
+    this.#wasFull = limit === 0;
+    if (this.#wasFull) return false;
     const leasedAtMs = performance.now();
     const wasCutOff = queue.backlog.isCutOff;
     const claim = claimDueQuery({
