@@ -22,6 +22,7 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 const FAILED = { succeeded: false, revision: 1 };
+const OPEN = { destinationId: 'failing', revision: 1, isDue: true, isProbed: false };
 const SUCCEEDED = { succeeded: true, revision: 1 };
 
 const add = (destinationId: string, ...ids: string[]) =>
@@ -39,11 +40,11 @@ function takeAll(): QueueEntry[] {
 const idsOf = (entries: readonly QueueEntry[]) => entries.map(({ delivery }) => delivery.id);
 
 /** Ends the request of the one delivery that is ready, and its record. */
-function finishOne(result: typeof FAILED): void {
+function finishOne(result: typeof FAILED | undefined): void {
   const [entry] = takeAll();
   if (entry === undefined) throw new Error('no delivery is ready');
   queue.finishRequest(entry, result);
-  queue.remove(entry, result.succeeded);
+  queue.remove(entry, result?.succeeded ?? false);
 }
 
 /** How many deliveries an intake may lease for the destination. */
@@ -114,6 +115,44 @@ describe('the delivery queue', () => {
     expect(queue.breakers.takeChanges()).toEqual(new Map([['failing', change]]));
   });
 
+  const PROBE_UNSENT = new Map([['failing', { kind: 'probe_unsent', probeId: 'probe' }]]);
+
+  it.each<[string, () => void]>([
+    ['ends without a request', () => finishOne(undefined)],
+    ['is dropped', () => queue.drop(['failing'])],
+    ['has no lease any more', () => queue.takeReady(60_000)],
+    ['waits when the process ends', () => queue.close()],
+  ])('when a probe %s, lets another one be sent', (_, end) => {
+    queue.shareBreakers([OPEN]);
+    queue.breakers.addProbe('failing', 'probe');
+    add('failing', 'probe');
+    end();
+    expect(queue.breakers.takeChanges()).toEqual(PROBE_UNSENT);
+    expect(queue.breakers.isProbe('failing', 'probe')).toBe(false);
+  });
+
+  it('when a probe is claimed while the process ends, lets another one be sent', () => {
+    queue.shareBreakers([OPEN]);
+    queue.close();
+    queue.breakers.addProbe('failing', 'probe');
+    add('failing', 'probe');
+    expect(queue.breakers.takeChanges()).toEqual(PROBE_UNSENT);
+  });
+
+  it('keeps the request for a probe beside the failure of the probe under way', () => {
+    queue.shareBreakers([OPEN]);
+    queue.breakers.addProbe('failing', 'probe');
+    add('failing', 'probe');
+    queue.breakers.requestProbe({ destinationId: 'failing', revision: 2 });
+    finishOne(FAILED);
+    queue.breakers.requestProbe({ destinationId: 'failing', revision: 3 });
+    const [changes, requested] = [queue.breakers.takeChanges(), queue.breakers.takeRequested()];
+    queue.breakers.restore(changes, requested);
+    const change = { kind: 'probe_failed', probeId: 'probe' };
+    expect(queue.breakers.takeChanges()).toEqual(new Map([['failing', change]]));
+    expect(queue.breakers.takeRequested()).toEqual(new Map([['failing', 3]]));
+  });
+
   it('names to a claim the destinations that have deliveries here or a backlog, of thousands', () => {
     for (const n of Array(1_000).keys()) {
       add(`d${n}`, `d${n}`);
@@ -138,10 +177,9 @@ describe('the delivery queue', () => {
       destinationId,
       revision: destinationId === 'old' ? 1 : 2,
     }));
-    const request = new Map([['new', { kind: 'probe_requested', revision: 2 }]]);
     queue.breakers.requestProbesOfNew(recipients);
-    expect(queue.breakers.takeChanges()).toEqual(request);
+    expect(queue.breakers.takeRequested()).toEqual(new Map([['new', 2]]));
     queue.breakers.requestProbesOfNew(recipients);
-    expect(queue.breakers.takeChanges()).toEqual(new Map());
+    expect(queue.breakers.takeRequested()).toEqual(new Map());
   });
 });

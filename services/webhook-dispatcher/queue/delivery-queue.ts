@@ -90,6 +90,7 @@ export class DeliveryQueue {
       const { id, destinationId, replays } = delivery;
       const queued = this.#entries.get(id);
       if (this.#closed) {
+        this.breakers.giveBackProbe(destinationId, id);
         refused.push(delivery);
       } else if (queued !== undefined) {
         queued.delivery = delivery;
@@ -139,10 +140,12 @@ export class DeliveryQueue {
     const nowMs = performance.now();
     const wasSlow = this.#slots.finish(entry, nowMs);
     destination.recording += 1;
-    if (result?.succeeded) {
+    if (result === undefined) {
+      this.breakers.giveBackProbe(id, delivery.id);
+    } else if (result.succeeded) {
       this.breakers.close(id);
       limit.succeeded(wasSlow);
-    } else if (result !== undefined) {
+    } else {
       const opens = limit.failed(wasSlow);
       if (this.breakers.has(id)) this.breakers.fail(id, delivery.id);
       else if (opens) this.breakers.open(id, result.revision);
@@ -177,7 +180,7 @@ export class DeliveryQueue {
   drop(destinationIds: readonly string[]): void {
     for (const id of destinationIds) {
       const waiting = this.#destinations.get(id)?.waiting.splice(0) ?? [];
-      for (const { delivery } of waiting) this.#entries.delete(delivery.id);
+      for (const entry of waiting) this.#forget(entry);
     }
   }
 
@@ -247,7 +250,7 @@ export class DeliveryQueue {
   close(): LeasedDelivery[] {
     this.#closed = true;
     const waiting = [...this.#destinations.values()].flatMap(({ waiting }) => waiting.splice(0));
-    for (const { delivery } of waiting) this.#entries.delete(delivery.id);
+    for (const entry of waiting) this.#forget(entry);
     return waiting.map(({ delivery }) => delivery);
   }
 
@@ -313,8 +316,14 @@ export class DeliveryQueue {
     while (destination.isReady) {
       const entry = destination.waiting.shift();
       if (entry === undefined || nowMs <= entry.leasedUntilMs - LEASE_MARGIN_MS) return entry;
-      this.#entries.delete(entry.delivery.id);
+      this.#forget(entry);
     }
     return undefined;
+  }
+
+  /** Removes a waiting delivery that this process will not send. */
+  #forget({ delivery }: QueueEntry): void {
+    this.#entries.delete(delivery.id);
+    this.breakers.giveBackProbe(delivery.destinationId, delivery.id);
   }
 }

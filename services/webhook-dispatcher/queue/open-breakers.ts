@@ -7,8 +7,8 @@ import type { OpenBreaker } from '../store/breakers.ts';
 export type BreakerChange =
   | { readonly kind: 'opened'; readonly revision: number }
   | { readonly kind: 'probe_failed'; readonly probeId: string }
-  | { readonly kind: 'closed' }
-  | { readonly kind: 'probe_requested'; readonly revision: number };
+  | { readonly kind: 'probe_unsent'; readonly probeId: string }
+  | { readonly kind: 'closed' };
 
 export class OpenBreakers {
   /** Signalled when a change is to be written. */
@@ -17,6 +17,8 @@ export class OpenBreakers {
   /** The probes of this process: delivery ids, by destination id. */
   readonly #probeIds = new Map<string, string>();
   #changes = new Map<string, BreakerChange>();
+  /** Beside the changes, because a requested probe is due after any of them: revisions, by destination id. */
+  #requested = new Map<string, number>();
 
   /** Whether nothing but a probe may be sent to the destination. */
   has(destinationId: string): boolean {
@@ -56,13 +58,20 @@ export class OpenBreakers {
     this.#change(destinationId, { kind: 'probe_failed', probeId: deliveryId });
   }
 
+  /** If the delivery was the probe of its destination, lets another one be sent soon: nothing was sent. */
+  giveBackProbe(destinationId: string, deliveryId: string): void {
+    if (!this.isProbe(destinationId, deliveryId)) return;
+    this.#probeIds.delete(destinationId);
+    this.#change(destinationId, { kind: 'probe_unsent', probeId: deliveryId });
+  }
+
   /** Has the destination tried at once, because its owner asks for it. */
   requestProbe({ destinationId, revision }: Recipient): void {
     const open = this.#open.get(destinationId);
     if (open !== undefined) this.#open.set(destinationId, { ...open, revision });
-    // Another process may have opened the circuit breaker since they were read.
-    if (this.#changes.has(destinationId)) return;
-    this.#change(destinationId, { kind: 'probe_requested', revision });
+    // Even if none is known to be open: another process may have opened the circuit breaker since they were read.
+    this.#requested.set(destinationId, revision);
+    this.changed.signal();
   }
 
   /** Has those destinations tried at once that were set anew since their circuit breakers have opened. */
@@ -84,9 +93,20 @@ export class OpenBreakers {
     return changes;
   }
 
-  /** Takes changes back that could not be written. */
-  restoreChanges(changes: ReadonlyMap<string, BreakerChange>): void {
+  /** The revisions of the destinations whose probes are requested; to be written after the changes. */
+  takeRequested(): ReadonlyMap<string, number> {
+    const requested = this.#requested;
+    this.#requested = new Map();
+    return requested;
+  }
+
+  /** Takes back what could not be written. */
+  restore(
+    changes: ReadonlyMap<string, BreakerChange>,
+    requested: ReadonlyMap<string, number>,
+  ): void {
     this.#changes = new Map([...changes, ...this.#changes]);
+    this.#requested = new Map([...requested, ...this.#requested]);
   }
 
   /** Takes over what the database holds, and returns the destinations whose circuit breakers another process has closed. */

@@ -1,7 +1,7 @@
 /**
  * Shares the open circuit breakers of all replicas through the database, so that a destination that fails gets one
  * request at a time, at intervals that grow from a second to two minutes, whatever the number of replicas, and also
- * after a restart. A replica learns within POLL_MS what another one has found out.
+ * after a restart. A replica learns within POLL_MS what another one has found out, within IDLE_POLL_MS while it is idle.
  */
 import type { Database } from '@creditlane/postgres/database';
 import { runQuery } from '@creditlane/postgres/statement';
@@ -10,6 +10,7 @@ import {
   claimProbesQuery,
   closeBreakersQuery,
   failProbesQuery,
+  giveBackProbesQuery,
   listBreakersQuery,
   openBreakersQuery,
   requestProbesQuery,
@@ -77,29 +78,33 @@ async function share(options: SharedBreakersOptions): Promise<void> {
 /** Each statement is a transaction of its own, so that replicas cannot deadlock. */
 async function writeChanges({ pool, queue }: SharedBreakersOptions): Promise<void> {
   const changes = queue.breakers.takeChanges();
-  if (changes.size === 0) return;
+  const requested = queue.breakers.takeRequested();
   try {
-    for (const query of queriesOf(changes)) await runQuery(pool, query);
+    for (const query of queriesOf(changes, requested)) await runQuery(pool, query);
   } catch (err) {
-    queue.breakers.restoreChanges(changes);
+    queue.breakers.restore(changes, requested);
     throw err;
   }
   const closed = closedOf(changes);
   if (closed.length > 0) queue.backlog.add(closed);
 }
 
-function* queriesOf(changes: ReadonlyMap<string, BreakerChange>) {
+function* queriesOf(
+  changes: ReadonlyMap<string, BreakerChange>,
+  requested: ReadonlyMap<string, number>,
+) {
   const opened = new Map<string, number>();
   const failed = new Map<string, string>();
-  const requested = new Map<string, number>();
+  const unsent = new Map<string, string>();
   for (const [id, change] of changes) {
     if (change.kind === 'opened') opened.set(id, change.revision);
     if (change.kind === 'probe_failed') failed.set(id, change.probeId);
-    if (change.kind === 'probe_requested') requested.set(id, change.revision);
+    if (change.kind === 'probe_unsent') unsent.set(id, change.probeId);
   }
   const closed = closedOf(changes);
   if (opened.size > 0) yield openBreakersQuery(opened);
   if (failed.size > 0) yield failProbesQuery(failed);
+  if (unsent.size > 0) yield giveBackProbesQuery(unsent);
   if (requested.size > 0) yield requestProbesQuery(requested);
   if (closed.length > 0) yield closeBreakersQuery(closed);
 }

@@ -7,6 +7,7 @@ import {
   claimProbesQuery,
   closeBreakersQuery,
   failProbesQuery,
+  giveBackProbesQuery,
   listBreakersQuery,
   openBreakersQuery,
   requestProbesQuery,
@@ -87,6 +88,14 @@ describe('an open circuit breaker', () => {
     await insertOpen({ probeId: randomUUID() });
     const after = await breakerAfter(failProbesQuery(new Map([[destinationId, PROBE_ID]])));
     expect(after.failures).toBe(0);
+  });
+
+  it('whose probe was not sent may be tried again after a second, unless another probe is under way', async () => {
+    await insertOpen({ failures: 3, probeId: PROBE_ID });
+    const giveBack = (id: string) => giveBackProbesQuery(new Map([[destinationId, id]]));
+    expect(await breakerAfter(giveBack(randomUUID()))).toMatchObject({ probeId: PROBE_ID });
+    const after = await breakerAfter(giveBack(PROBE_ID));
+    expect(after).toEqual({ failures: 3, pauseS: 1, probeId: null, revision: 1 });
   });
 
   it('when another process opens it, stays as it is', async () => {

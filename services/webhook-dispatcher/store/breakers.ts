@@ -63,6 +63,22 @@ export function failProbesQuery(probeIds: ReadonlyMap<string, string>): Query<un
   return updateFailed.query([...values, FIRST_PAUSE_MS, MAX_PAUSE_MS]);
 }
 
+const updateUnsent = defineStatement(
+  'breakers_probe_unsent',
+  `WITH unsent AS MATERIALIZED (
+     SELECT b.destination_id FROM open_breakers AS b
+     JOIN unnest($1::uuid[], $2::uuid[]) AS u (destination_id, probe_id) USING (destination_id, probe_id)
+     ORDER BY b.destination_id FOR UPDATE OF b
+   )
+   UPDATE open_breakers AS b SET probe_id = NULL, probe_at = now() + $3 * interval '1 ms'
+   FROM unsent WHERE b.destination_id = unsent.destination_id`,
+);
+
+/** Makes other probes due after the first pause in the place of those, given by destination, that were not sent. */
+export function giveBackProbesQuery(probeIds: ReadonlyMap<string, string>): Query<unknown> {
+  return updateUnsent.query([[...probeIds.keys()], [...probeIds.values()], FIRST_PAUSE_MS]);
+}
+
 const deleteOpen = defineStatement(
   'breakers_close',
   `DELETE FROM open_breakers WHERE destination_id IN (
