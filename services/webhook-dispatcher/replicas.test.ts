@@ -84,7 +84,12 @@ describe('a destination whose circuit breaker is open', () => {
     for (const { bus } of dispatchers) {
       await bus.publish(upTo(5).map(() => fixture.event({ applicationId: randomUUID() })));
     }
-    expect(received).toHaveLength(0);
+    await until(async () => {
+      const { rows } = await fixture.sql.query(
+        'SELECT state, leased, count(*)::int FROM deliveries GROUP BY state, leased',
+      );
+      expect(rows).toEqual([{ state: 'due', leased: false, count: 10 }]);
+    });
 
     await fixture.sql.query('UPDATE open_breakers SET probe_at = now()');
     await all('half_open');

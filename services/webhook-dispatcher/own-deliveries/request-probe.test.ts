@@ -57,7 +57,12 @@ it.each([
   const dispatcher = await fixture.start();
   await until(async () => expect(await dispatcher.metrics()).toContain('state="open"} 1'));
   await dispatcher.bus.publish([event(2)]);
-  expect(receiver.received).toHaveLength(1);
+  await until(async () => {
+    const { rows } = await fixture.sql.query(
+      'SELECT state, leased FROM deliveries WHERE sequence = 2',
+    );
+    expect(rows).toEqual([{ state: 'due', leased: false }]);
+  });
 
   await request(dispatcher);
   await dispatcher.settled();

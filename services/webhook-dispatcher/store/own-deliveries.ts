@@ -69,7 +69,7 @@ const MICROS = `AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
 
 /**
  * Two statements that differ in how they find the deliveries to search. Each state is read on its own from
- * the index deliveries_by_destination, which gives the order, so that a rare state costs no more than a
+ * the index of each partition on destination_id, state, created_at and id, which gives the order, so that a rare state costs no more than a
  * frequent one. The event is in the message and in no index: `$7` bounds the search for it, and OFFSET
  * makes the planner look each message up, where it otherwise may read the whole table for a rare event.
  */
@@ -108,7 +108,8 @@ const listByDestination = defineList(
        ) AS d`,
 );
 
-// An application has few deliveries, so that they are all read through the index deliveries_lane.
+// An application has few deliveries, so that they are all read through the indexes on application_id and
+// destination_id.
 const listByApplication = defineList(
   'own_deliveries_list_by_application',
   `deliveries AS d

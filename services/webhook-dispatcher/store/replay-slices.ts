@@ -14,8 +14,8 @@ export interface ReplayPosition {
 
 // Both statements below read the deliveries of a job by this SQL, so that exactly those are replayed that
 // were counted. `settled_at` leaves out what became delivered or dead after the request, so that the job ends
-// although its own replays may be dead again. The index deliveries_by_destination gives the order, and
-// PostgreSQL looks the message of each delivery up, because the subquery is scalar; it could hash an EXISTS,
+// although its own replays may be dead again. In each partition an index begins with destination_id, state, created_at and
+// id and gives the order, and PostgreSQL looks the message of each delivery up, because the subquery is scalar; it could hash an EXISTS,
 // which reads the whole table of messages.
 const SEARCHED = `SELECT d.id, d.created_at, d.settled_at <= job.requested_at
        AND CASE WHEN job.event IS NULL THEN true
@@ -144,8 +144,8 @@ const pending = defineStatement<{ due: number; waiting: number }>(
 );
 
 /**
- * How many deliveries to a destination are to be sent now, and how many wait for these; each number is at most
- * its limit. A lease lasts `leaseMs` at most.
+ * How many deliveries to a destination are to be sent now, and how many wait for these: at most `maxDue` that are leased
+ * and as many that are not, and at most `maxWaiting`. A lease lasts `leaseMs` at most.
  */
 export async function countPending(
   tx: Queryable,

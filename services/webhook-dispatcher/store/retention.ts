@@ -8,7 +8,7 @@ export const purgeDeliveries: Purge = defineStatement(
   'deliveries_purge',
   `WITH without_day AS (
      SELECT id FROM deliveries_ended_default WHERE settled_at < now() - interval '30 days'
-     -- A delivery that is being replayed is kept.
+     -- A delivery whose replay has locked it leaves this table by the replay.
      LIMIT 1000 FOR UPDATE SKIP LOCKED
    ), earlier AS (
      SELECT id FROM deliveries
