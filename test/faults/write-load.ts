@@ -105,9 +105,9 @@ async function sendUntilAnswered(
     const answer = await answerOrUndefined(writer.api().post(path, body, { headers, signal }));
     write.endedMs = performance.now();
     if (answer?.status === 200) write.outcome = 'ok';
-    else if (answer !== undefined && isFinalRefusal(answer.status)) {
-      write.outcome = 'fail';
-      write.answer = `${answer.status} ${JSON.stringify(answer.body)}`;
+    else if (answer !== undefined) {
+      write.refusal = `${answer.status} ${JSON.stringify(answer.body)}`;
+      if (isFinalRefusal(answer.status)) write.outcome = 'fail';
     }
     if (write.outcome !== 'unknown' || withoutKeys) return;
     await sleep(PAUSE_BETWEEN_REQUESTS_MS * (1 + writer.random()));

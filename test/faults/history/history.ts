@@ -29,8 +29,8 @@ export interface Write {
   endedMs: number;
   /** `fail`: refused, so the write must have no effect. `unknown`: either is allowed. */
   outcome: 'ok' | 'fail' | 'unknown';
-  /** The final answer's status and body when it is not a success, for the report of a violation. */
-  answer?: string;
+  /** The last answer's status and body that was not a success, for the report of a violation. */
+  refusal?: string;
   requests: number;
 }
 
