@@ -1,14 +1,15 @@
 /** The applications service as a process of its own, or a command of its operators. */
-import { OUTBOX_COMMANDS } from '@creditlane/messaging/scaling/outbox-commands';
+import { outboxCommands } from '@creditlane/messaging/scaling/outbox-commands';
 import { rewrapKeysCommand } from '@creditlane/service/rewrap-keys-command';
 import { runService } from '@creditlane/service/run-service';
 import { runServiceCommand } from '@creditlane/service/service-command';
+import { answersByAge } from './migrations/0011-answers-by-age.ts';
 import { applications } from './service.ts';
 import { sealedTables } from './store/sealed-tables.ts';
 import { useDataKeys } from './use-data-keys.ts';
 
 const COMMANDS = {
-  ...OUTBOX_COMMANDS,
+  ...outboxCommands(answersByAge),
   'rewrap-keys': rewrapKeysCommand(sealedTables),
   'use-data-keys': { options: {}, run: useDataKeys },
 };

@@ -1,10 +1,11 @@
 /** The decisions service as a process of its own, or a command of its operators. */
 import { DEAD_LETTER_COMMANDS } from '@creditlane/messaging/dead-letters/commands';
-import { OUTBOX_COMMANDS } from '@creditlane/messaging/scaling/outbox-commands';
+import { outboxCommands } from '@creditlane/messaging/scaling/outbox-commands';
 import { runService } from '@creditlane/service/run-service';
 import { runServiceCommand } from '@creditlane/service/service-command';
+import { answersByAge } from './migrations/0008-answers-by-age.ts';
 import { decisions } from './service.ts';
 
-const COMMANDS = { ...DEAD_LETTER_COMMANDS, ...OUTBOX_COMMANDS };
+const COMMANDS = { ...DEAD_LETTER_COMMANDS, ...outboxCommands(answersByAge) };
 
 if (!(await runServiceCommand(decisions, COMMANDS))) await runService(decisions);

@@ -1,11 +1,15 @@
 /** The integrations service as a process of its own, or a command of its operators. */
-import { OUTBOX_COMMANDS } from '@creditlane/messaging/scaling/outbox-commands';
+import { outboxCommands } from '@creditlane/messaging/scaling/outbox-commands';
 import { rewrapKeysCommand } from '@creditlane/service/rewrap-keys-command';
 import { runService } from '@creditlane/service/run-service';
 import { runServiceCommand } from '@creditlane/service/service-command';
+import { answersByAge } from './migrations/0010-answers-by-age.ts';
 import { integrations } from './service.ts';
 import { sealedTables } from './store/sealed-tables.ts';
 
-const COMMANDS = { ...OUTBOX_COMMANDS, 'rewrap-keys': rewrapKeysCommand(sealedTables) };
+const COMMANDS = {
+  ...outboxCommands(answersByAge),
+  'rewrap-keys': rewrapKeysCommand(sealedTables),
+};
 
 if (!(await runServiceCommand(integrations, COMMANDS))) await runService(integrations);

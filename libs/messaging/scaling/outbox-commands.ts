@@ -1,5 +1,6 @@
 /** The commands of operators for the outbox of a service: deploy/scaling-events.md. */
 import { PUBLISH_TIMEOUT_MS } from '@creditlane/events/bus';
+import type { Migration } from '@creditlane/postgres/migrate';
 import { CommandOptionError, type ServiceCommand } from '@creditlane/service/service-command';
 import { MAX_SHARDS, raiseShards } from './outbox-shards.ts';
 import { holdPublishing } from './publishing-hold.ts';
@@ -8,12 +9,18 @@ import { holdPublishing } from './publishing-hold.ts';
 const SETTLE_MS = 10_000 + PUBLISH_TIMEOUT_MS;
 const MAX_HOLD_SECONDS = 3_600;
 
-export const OUTBOX_COMMANDS: Readonly<Record<string, ServiceCommand<Record<never, never>>>> = {
+/**
+ * The commands of a service. Once shards were raised, versions without the migrations `floor`, which are no older than
+ * the command, do not start: their relays would leave the new shards alone.
+ */
+export const outboxCommands = (
+  floor: readonly Migration[],
+): Readonly<Record<string, ServiceCommand<Record<never, never>>>> => ({
   'raise-shards': {
     options: { to: { type: 'string' } },
     async run({ database, print }, { to }) {
       const shards = readNumber('--to', to, MAX_SHARDS);
-      await raiseShards(database.pool, shards);
+      await raiseShards(database.pool, shards, floor);
       print({ shards });
       return true;
     },
@@ -28,7 +35,7 @@ export const OUTBOX_COMMANDS: Readonly<Record<string, ServiceCommand<Record<neve
       return true;
     },
   },
-};
+});
 
 function readNumber(name: string, text: string | boolean | undefined, max: number): number {
   const number = Number(text);

@@ -1,6 +1,9 @@
 // The number of shards is raised while relays publish, and publishing is held while partitions are raised.
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import { decodeEvent } from '@creditlane/events/topics';
+import type { Migration } from '@creditlane/postgres/migrate';
+import { isFloorRaised } from '@creditlane/postgres/raise-floor';
+import { sqlMigration } from '@creditlane/postgres/sql-migration';
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -10,12 +13,15 @@ import { allowAppendingSql, appendToOutbox } from '../outbox.ts';
 import { redriveOutbox } from '../outbox-redrive.ts';
 import { type Relay, startRelay } from '../relay.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
-import { OUTBOX_COMMANDS } from './outbox-commands.ts';
+import { outboxCommands } from './outbox-commands.ts';
 import { raiseShards } from './outbox-shards.ts';
 import { HoldLostError, holdPublishing } from './publishing-hold.ts';
 
 const TOPIC = 'creditlane.decisions.v1';
 const KEYS = Array.from({ length: 12 }, (_, index) => `key \\ ${index}`);
+
+/** A migration of the test database that only adds. */
+const FLOOR = [sqlMigration('TestTables1763000000000', [], [])];
 
 let db: OpenTestDatabase;
 let relays: Relay[];
@@ -82,7 +88,7 @@ async function shardsHeld(): Promise<number> {
 }
 
 const raiseTo = (to: string) =>
-  OUTBOX_COMMANDS['raise-shards']?.run(
+  outboxCommands(FLOOR)['raise-shards']?.run(
     { settings: {}, database: db, print: () => undefined },
     { to },
   );
@@ -112,7 +118,7 @@ test('events of a key that wait, are written or are published again are in one s
   await relay.settled();
   await relay.close();
   await append(2);
-  await raiseShards(db.pool, 16);
+  await raiseShards(db.pool, 16, FLOOR);
   await db.pool.query(allowAppendingSql);
   // As requests write them, which may add events and read none.
   await inTransaction(db.pool, async (tx) => {
@@ -125,12 +131,21 @@ test('events of a key that wait, are written or are published again are in one s
   expectAllInOrder(3);
 });
 
+test('a raise excludes versions that know four shards only, one that is refused does not', async () => {
+  const [floor] = FLOOR as [Migration];
+  await db.pool.query(`UPDATE migrations SET floor = 'any'`);
+  await expect(raiseShards(db.pool, 4, FLOOR)).rejects.toThrow('has 4 shards already');
+  expect(await isFloorRaised(db.pool, floor)).toBe(false);
+  await raiseShards(db.pool, 5, FLOOR);
+  expect(await isFloorRaised(db.pool, floor)).toBe(true);
+});
+
 test('a raise waits for a transaction that has written an event, and lets others write meanwhile', async () => {
   const raising = await inTransaction(db.pool, async (tx) => {
     await tx.query(
       `INSERT INTO outbox (shard, topic, key, type, payload) VALUES (0, 't', 'k', 't', '{}')`,
     );
-    const raise = raiseShards(db.pool, 8);
+    const raise = raiseShards(db.pool, 8, FLOOR);
     await append(1);
     return { raise };
   });

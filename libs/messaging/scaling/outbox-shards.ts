@@ -1,6 +1,8 @@
 /** Raises the number of an outbox's shards while its service runs: as many relays can publish at the same time. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { isLockTimeout } from '@creditlane/postgres/error-classes';
+import type { Migration } from '@creditlane/postgres/migrate';
+import { raiseFloor } from '@creditlane/postgres/raise-floor';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type pg from 'pg';
 
@@ -36,13 +38,20 @@ function assignShardsSql(shards: number): string {
 /**
  * Raises the number of shards in one transaction, in which nothing is written to the outbox. The events that wait are
  * assigned anew, so that those of one key are in one shard always; all fences are raised, so that no relay marks what it
- * read before. Throws `ShardsError` when the number is not larger, when too many events wait, or when other transactions
- * do not let go of the outbox for a minute.
+ * read before. From then on versions without the migrations `floor` do not start. Throws `ShardsError` when the number is
+ * not larger, when too many events wait, or when other transactions do not let go of the outbox for a minute.
  */
-export async function raiseShards(pool: pg.Pool, shards: number): Promise<void> {
+export async function raiseShards(
+  pool: pg.Pool,
+  shards: number,
+  floor: readonly Migration[],
+): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await inTransaction(pool, (tx) => raiseOnce(tx, shards));
+      return await inTransaction(pool, async (tx) => {
+        await raiseOnce(tx, shards);
+        for (const migration of floor) await raiseFloor(tx, migration);
+      });
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
       if (attempt === TRIES) throw new ShardsError('the outbox is locked by other transactions');
