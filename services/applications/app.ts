@@ -52,7 +52,7 @@ export async function startApplications({
   const rotation = await startRotation(keyRing, sealedTables(pool), log);
   closers.add('applications rotation', () => rotation.close());
   const keyUse = new KeyUse(pool);
-  if (!(await keyUse.beginIfEmpty())) log.warn(KEYS_NOT_USED);
+  if (!(await keyUse.hasBegun())) log.warn(KEYS_NOT_USED);
   const conversion = startConversion({ pool, keyRing, clock, newId, keyUse, log });
   closers.add('applications conversion', () => conversion.close());
   const retention = startRetention({ pool, log, purges: [purgeIdempotency, purgeExports] });

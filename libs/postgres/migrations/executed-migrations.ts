@@ -59,11 +59,12 @@ export async function prepareTable(runner: QueryRunner): Promise<void> {
 export async function insertExecuted(
   runner: QueryRunner,
   migration: SchemaMigration,
+  isNewDatabase: boolean,
 ): Promise<void> {
   await runner.query('INSERT INTO migrations ("timestamp", name, floor) VALUES ($1, $2, $3)', [
     timestampOf(migration),
     nameOf(migration),
-    floorOf(migration),
+    floorOf(migration, isNewDatabase),
   ]);
 }
 

@@ -51,6 +51,19 @@ test('processes that start at once migrate once', async () => {
   ]);
 });
 
+test('a migration can raise its floor in a database that one start makes, and in no other', async () => {
+  const Raising = class extends addColour('only adds') {
+    override readonly raisesFloorOfNewDatabase = true;
+  };
+  const floor = async () => (await executed()).at(-1)?.floor;
+  await migrateTo([THINGS, Raising]);
+  expect(await floor()).toBe('Colours1763000000002');
+  await home.sql.query('DROP TABLE things, migrations');
+  await migrateTo([THINGS]);
+  await migrateTo([THINGS, Raising]);
+  expect(await floor()).toBe('any');
+});
+
 test('a newer version adds its migrations to what is there', async () => {
   await migrateTo(V1);
   await home.sql.query('INSERT INTO things VALUES (1)');

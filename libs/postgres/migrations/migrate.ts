@@ -81,10 +81,12 @@ async function runAll(runner: QueryRunner, known: SchemaMigration[], log: Log): 
     await runner.query(`SET lock_timeout = ${LOCK_WAIT_MS}`);
     await prepareTable(runner);
   });
-  for (const migration of await findPending(runner, known)) {
+  const pending = await findPending(runner, known);
+  const isNewDatabase = pending.length === known.length;
+  for (const migration of pending) {
     const name = nameOf(migration);
     log.info({ migration: name }, 'migrating the database');
-    await whenUnlocked(log, name, () => run(runner, migration));
+    await whenUnlocked(log, name, () => run(runner, migration, isNewDatabase));
     log.info({ migration: name }, 'database migrated');
   }
 }
@@ -107,18 +109,22 @@ async function takeLock(runner: QueryRunner, log: Log): Promise<void> {
   }
 }
 
-async function run(runner: QueryRunner, migration: SchemaMigration): Promise<void> {
+async function run(
+  runner: QueryRunner,
+  migration: SchemaMigration,
+  isNewDatabase: boolean,
+): Promise<void> {
   if (migration.transaction === false) {
     // It waits for transactions that are older than it, and no read or write waits for it.
     await runner.query('SET lock_timeout = 0');
     await migration.up(runner);
-    return insertExecuted(runner, migration);
+    return insertExecuted(runner, migration, isNewDatabase);
   }
   await runner.query(`SET lock_timeout = ${LOCK_WAIT_MS}`);
   await runner.startTransaction();
   try {
     await migration.up(runner);
-    await insertExecuted(runner, migration);
+    await insertExecuted(runner, migration, isNewDatabase);
     await runner.commitTransaction();
   } catch (error) {
     // A rollback fails with the connection, whose loss `error` reports.

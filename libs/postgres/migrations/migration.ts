@@ -10,6 +10,11 @@ export type Compatibility = 'only adds' | { readonly since: Migration } | 'break
 export interface SchemaMigration extends MigrationInterface {
   /** 'breaks' when left out. */
   readonly compatibility?: Compatibility | undefined;
+  /**
+   * Whether the floor is raised at once in a database that this start makes (`raise-floor.ts`): no earlier version has used
+   * that.
+   */
+  readonly raisesFloorOfNewDatabase?: boolean | undefined;
 }
 
 /** The class of a migration; its name ends in a JavaScript timestamp of 13 digits. */
@@ -26,8 +31,9 @@ export function nameOf(migration: SchemaMigration): string {
  * The compatibility floor that the database keeps for the migration: `ANY_VERSION`, or the name of the migration that
  * a version must know to use the database.
  */
-export function floorOf(migration: SchemaMigration): string {
-  const { compatibility = 'breaks' } = migration;
+export function floorOf(migration: SchemaMigration, isNewDatabase: boolean): string {
+  const { compatibility = 'breaks', raisesFloorOfNewDatabase = false } = migration;
+  if (isNewDatabase && raisesFloorOfNewDatabase) return nameOf(migration);
   if (compatibility === 'only adds') return ANY_VERSION;
   return nameOf(compatibility === 'breaks' ? migration : new compatibility.since());
 }

@@ -1,11 +1,11 @@
 /**
- * Whether applicants get data keys of their own. The version before reads no applicant who has one, so keys are used
- * from the start in a new database, and in any other once the operator says that no replica of that version is left.
+ * Whether applicants get data keys of their own. The version before reads no applicant who has one. So keys are used
+ * from the start where one start has run all migrations, and elsewhere once the operator says that no replica of that
+ * version is left.
  */
 import type { Database } from '@creditlane/postgres/database';
 import { isFloorRaised, raiseFloor } from '@creditlane/postgres/raise-floor';
 import { applicantKeys1765000000000 } from '../migrations/0010-applicant-keys.ts';
-import { hasApplicants } from '../store/applicants.ts';
 
 export class KeyUse {
   readonly #pool: Database['pool'];
@@ -24,11 +24,5 @@ export class KeyUse {
   /** From now on the version before does not start any more. */
   async begin(): Promise<void> {
     await raiseFloor(this.#pool, applicantKeys1765000000000);
-  }
-
-  /** Begins in a database without applicants; tells whether keys are used. */
-  async beginIfEmpty(): Promise<boolean> {
-    if (!(await this.hasBegun()) && !(await hasApplicants(this.#pool))) await this.begin();
-    return this.hasBegun();
   }
 }

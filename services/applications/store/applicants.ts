@@ -40,16 +40,6 @@ export async function insertApplicant(
   await insertRow.run(tx, [...ids, null, sealed, keyRing.currentId]);
 }
 
-const selectAny = defineStatement<{ any: boolean }>(
-  'applicants_any',
-  'SELECT EXISTS (SELECT FROM applicants) AS any',
-);
-
-export async function hasApplicants(db: Queryable): Promise<boolean> {
-  const [row] = await selectAny.run(db);
-  return row?.any === true;
-}
-
 const selectApplication = defineStatement<{ id: string }>(
   'applicant_application_find',
   `SELECT applications.id FROM applicants
