@@ -1,8 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
 import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { localSettings } from './settings.ts';
 import { openServiceDatabase } from './start-service.ts';
 
@@ -65,17 +68,27 @@ test('new connections use the password that DATABASE_PASSWORD_FILE holds then, a
     await life.closers.close();
     await drop();
   });
-  const right = new URL(url).password;
-  let password = right;
-  const current = () => {
-    const changed = new URL(url);
-    changed.password = password;
-    return changed.href;
+  const { password: right } = new URL(url);
+  const withoutPassword = new URL(url);
+  withoutPassword.password = '';
+  const file = join(mkdtempSync(join(tmpdir(), 'creditlane-')), 'password');
+  onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+  const give = (password: string) => {
+    writeFileSync(file, password);
+    // The file is read at most every five seconds.
+    elapsedMs += 5_000;
   };
-  const settings = { url: current, poolSize: 4, mayMigrate: true };
-  const { pool } = await openServiceDatabase(THINGS, settings, life);
+  let elapsedMs = 0;
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + elapsedMs);
+  onTestFinished(() => void vi.restoreAllMocks());
+  give(decodeURIComponent(right));
+  const env = { DATABASE_URL: withoutPassword.href, DATABASE_PASSWORD_FILE: file };
+  const { database } = readSettings(env, localSettings(THINGS));
+  if (database === undefined) throw new Error('the service has a database');
+  const { pool } = await openServiceDatabase(THINGS, database, life);
   const connections = [await pool.connect()];
-  password = 'replaced';
+  give('replaced');
   const reachesServer = () =>
     pool.connect().then(
       (connection) => void connections.push(connection),
@@ -83,7 +96,7 @@ test('new connections use the password that DATABASE_PASSWORD_FILE holds then, a
     );
   expect(await reachesServer()).toBe('28P01');
   expect((await connections[0]?.query('SELECT 1 AS one'))?.rows).toEqual([{ one: 1 }]);
-  password = right;
+  give(decodeURIComponent(right));
   expect(await reachesServer()).toBeUndefined();
   for (const connection of connections) connection.release();
 });
