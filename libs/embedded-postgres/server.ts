@@ -1,7 +1,7 @@
 /** The postgres program on an initialised cluster: its settings, when it is ready, how it is stopped. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { open, readFile, rename } from 'node:fs/promises';
-import { isDatabaseUnavailable } from '@creditlane/postgres/error-classes';
+import { isDatabaseUnavailable, isPasswordRefused } from '@creditlane/postgres/error-classes';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { SupervisedProcess } from '@creditlane/supervision/supervised-process';
 import pg from 'pg';
@@ -123,7 +123,7 @@ async function probeServer(adminUrl: string): Promise<true | string> {
     await client.end();
     return true;
   } catch (cause) {
-    if (isDatabaseUnavailable(cause)) return String(cause);
+    if (isDatabaseUnavailable(cause) && !isPasswordRefused(cause)) return String(cause);
     throw new EmbeddedPostgresError(
       'password_mismatch',
       'PostgreSQL refuses the password: its data directory was made with another one.',

@@ -11,6 +11,10 @@ test('errors of a server that is unreachable, stopping or out of resources mean 
   }
 });
 
+test('a password that PostgreSQL refuses means unavailable: the file with the new one follows', () => {
+  expect(isDatabaseUnavailable(refused('28P01'))).toBe(true);
+});
+
 test('errors of a refused statement do not mean unavailable', () => {
   for (const code of ['23505', '22012', '40001', '42P01', '57014', 'P0001']) {
     expect(isDatabaseUnavailable(refused(code)), code).toBe(false);

@@ -10,6 +10,7 @@ const UNAVAILABLE_CLASSES = new Set([
 
 const SQLSTATE_LENGTH = 5;
 
+const INVALID_PASSWORD = '28P01';
 const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
 
@@ -26,6 +27,7 @@ const UNAVAILABLE_CODES = new Set([
   '57P02', // another backend crashed
   '57P03', // starting up or shutting down
   '57P05', // idle session timeout
+  INVALID_PASSWORD, // changed in PostgreSQL; the file with the new one follows
   '25006', // read only: a standby, after a failover
   'ECONNREFUSED',
   'ECONNRESET',
@@ -47,6 +49,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (UNAVAILABLE_CODES.has(code)) return true;
   if (code.length === SQLSTATE_LENGTH && UNAVAILABLE_CLASSES.has(code.slice(0, 2))) return true;
   return POSTGRES_CONNECTION_MESSAGES.has(error.message);
+}
+
+/** Whether PostgreSQL refused the password: at the start of a process that is no state that passes. */
+export function isPasswordRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === INVALID_PASSWORD;
 }
 
 /** The work waited in this process for its turn at a row for longer than its lock timeout. */
