@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ConfigError, type Env, type EnvReader, readEnv, refuse, renewedFile } from './env.ts';
 
 function problemsOf(env: Env, build: (read: EnvReader) => unknown): readonly string[] {
@@ -152,7 +152,7 @@ test('only whole numbers are read as integers', () => {
 test('a renewed value follows its file, and stays while the file holds nothing of its kind', () => {
   const path = fileWith('one');
   const parse = (text: string) => (text === 'wrong' ? refuse('right') : text.toUpperCase());
-  const value = renewedFile(path, parse, 'ONE', 0);
+  const value = renewedFile(path, parse, { text: 'one', value: 'ONE' }, 0);
   expect(value()).toBe('ONE');
   for (const [text, expected] of [
     ['two\n', 'TWO'],
@@ -165,6 +165,20 @@ test('a renewed value follows its file, and stays while the file holds nothing o
   }
   rmSync(path);
   expect(value()).toBe('THREE');
+});
+
+test('a file that is replaced between its first reading and the next one gives the new value', () => {
+  const path = fileWith('one');
+  const parse = (text: string) => {
+    if (text === 'one') writeFileSync(path, 'two');
+    return text;
+  };
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const value = readEnv({ KEY_FILE: path }, (it) => it.renewed('KEY', parse));
+  expect(value()).toBe('one');
+  vi.advanceTimersByTime(5_000);
+  expect(value()).toBe('two');
 });
 
 test('a renewed value is read like every other one at first', () => {

@@ -145,9 +145,14 @@ export class EnvReader {
    * `renewedFile`.
    */
   renewed<T>(name: string, parse: (text: string) => T, fallback?: T): () => T {
-    const value = this.parsed(name, parse, fallback);
+    let text = '';
+    const parseFirst = (first: string) => {
+      text = first;
+      return parse(first);
+    };
+    const value = this.parsed(name, parseFirst, fallback);
     const path = this.#env[`${name}_FILE`];
-    return path && value !== undefined ? renewedFile(path, parse, value) : () => value;
+    return path && value !== undefined ? renewedFile(path, parse, { text, value }) : () => value;
   }
 
   /** A placeholder, with the problem that the variable, which is not set, must be `what`. */
@@ -205,16 +210,15 @@ const CHECK_INTERVAL_MS = 5_000;
  * A function for the value of a file that another process replaces, such as a mounted secret. The file is read again
  * when the function is called, at most every five seconds. While the file cannot be read or parsed, the last value stays.
  *
- * @param value the value of the file as it is now
+ * @param first the text of the file when it was read first, and its value
  */
 export function renewedFile<T>(
   path: string,
   parse: (text: string) => T,
-  value: T,
+  first: { text: string; value: T },
   intervalMs = CHECK_INTERVAL_MS,
 ): () => T {
-  let current = value;
-  let text = readFileSync(path, 'utf8').trim();
+  let { text, value: current } = first;
   let checkedMs = performance.now();
   return () => {
     if (performance.now() - checkedMs < intervalMs) return current;
