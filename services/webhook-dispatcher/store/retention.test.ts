@@ -71,6 +71,20 @@ it('a delivery is deleted thirty days after its final state, with its attempts a
   expect(left).toEqual([{ count: 6 }]);
 });
 
+it('a delivery in the table of an earlier version is deleted from it thirty days after its final state', async () => {
+  await fixture.sql.query(
+    "CREATE TABLE deliveries_earlier PARTITION OF deliveries FOR VALUES IN ('earlier')",
+  );
+  const [kept, old] = [await addDelivery(45, 29), await addDelivery(45, 31)];
+  await fixture.sql.query(`UPDATE deliveries SET storage = 'earlier' WHERE storage = 'ended'`);
+  expect(await runPurge(fixture.sql, purgeDeliveries)).toBe(1);
+  const { rows } = await fixture.sql.query(
+    'SELECT delivery_id AS id FROM attempts UNION ALL SELECT id FROM deliveries',
+  );
+  expect(rows).toEqual([{ id: kept }, { id: kept }]);
+  expect(rows).not.toContainEqual({ id: old });
+});
+
 it('the deliveries that ended on a day are dropped with its partition, and their attempts and messages are deleted', async () => {
   const [partitions] = PARTITIONS;
   if (partitions === undefined) throw new Error('the ended deliveries have partitions');
@@ -98,13 +112,17 @@ it('the deliveries that ended on a day are dropped with its partition, and their
   expect(await idsOfKept()).toEqual(kept);
 });
 
-it('a delivery that a replica of an earlier version has ended is stored as ended', async () => {
+it('a delivery that a replica of an earlier version has ended is stored as ended after five minutes', async () => {
   const id = await addDelivery(2, null);
   const pending = await addDelivery(2, null);
-  await fixture.sql.query(
-    `UPDATE deliveries SET state = 'delivered', settled_at = now() WHERE id = $1`,
-    [id],
-  );
+  const end = (minutesAgo: number) =>
+    fixture.sql.query(
+      `UPDATE deliveries SET state = 'delivered', settled_at = now() - $2 * interval '1 minute' WHERE id = $1`,
+      [id, minutesAgo],
+    );
+  await end(4);
+  expect(await runPurge(fixture.sql, moveEnded)).toBe(0);
+  await end(5);
   expect(await runPurge(fixture.sql, moveEnded)).toBe(1);
   const { rows } = await fixture.sql.query(
     `SELECT id, storage, tableoid::regclass::text ~ '^deliveries_ended_2' AS "hasDay" FROM deliveries

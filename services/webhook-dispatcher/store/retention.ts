@@ -20,11 +20,16 @@ export const purgeDeliveries: Purge = defineStatement(
      SELECT id FROM without_day UNION ALL SELECT id FROM earlier
    ), deleted_attempt AS (
      DELETE FROM attempts USING old WHERE attempts.delivery_id = old.id
-   ), deleted_delivery AS (
-     DELETE FROM deliveries USING old WHERE deliveries.id = old.id RETURNING 1
+   ), deleted_without_day AS (
+     DELETE FROM deliveries_ended_default AS d USING without_day WHERE d.id = without_day.id RETURNING 1
+   ), deleted_earlier AS (
+     DELETE FROM deliveries AS d USING earlier WHERE d.storage = 'earlier' AND d.id = earlier.id RETURNING 1
    )
-   SELECT count(*) AS deleted FROM deleted_delivery`,
+   SELECT (SELECT count(*) FROM deleted_without_day) + (SELECT count(*) FROM deleted_earlier) AS deleted`,
 );
+
+// For some minutes a row stays where it is: the result of a request that was under way when the delivery became dead is
+// written there by the replica of the earlier version, and would find nothing where it waits for a row that is deleted.
 
 /** Stores as ended what a replica of an earlier version has ended and left in the queue. */
 export const moveEnded: Purge = defineStatement(
@@ -32,6 +37,7 @@ export const moveEnded: Purge = defineStatement(
   `WITH ended AS (
      DELETE FROM deliveries_queue WHERE id = ANY (ARRAY(
        SELECT id FROM deliveries_queue WHERE state IN ('delivered', 'dead')
+         AND coalesce(settled_at, '-infinity') < now() - interval '5 minutes'
        LIMIT 1000 FOR UPDATE SKIP LOCKED))
      RETURNING *
    ), stored AS (
