@@ -59,13 +59,15 @@ export class BusClosedError extends Error {
 export interface UnwritablePartition {
   topic: string;
   partition: number;
-  /** Whether the message belongs to this partition. */
+  /** Whether a message of a later publish belongs to this partition. */
   includes(message: EventMessage): boolean;
+  /** Its messages of this publish; `includes` may differ from them once the topic has more partitions. */
+  failed: readonly EventMessage[];
   /** Why its messages were not published. */
   cause: Error;
 }
 
-/** All messages are published, except those of these partitions. */
+/** All messages are published, except the `failed` ones of these partitions. */
 export class PartlyPublishedError extends Error {
   override name = 'PartlyPublishedError';
   readonly loggable = true;

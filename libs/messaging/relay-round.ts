@@ -143,8 +143,9 @@ export class RelayRounds {
     const messages = events.map(({ message }) => message);
     const publish = async () => {
       const unwritable = await this.#publish(messages);
+      const failed = new Set(unwritable.flatMap((partition) => partition.failed));
       for (const [id, { message, span }] of outgoing) {
-        if (!unwritable.some((partition) => partition.includes(message))) continue;
+        if (!failed.has(message)) continue;
         span.end('PartlyPublishedError');
         outgoing.delete(id);
       }

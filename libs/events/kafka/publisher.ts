@@ -158,7 +158,7 @@ export class KafkaPublisher {
     const includes = (message: EventMessage) =>
       message.topic === topic && this.#partitions.partitionOf(message) === partition;
     const cause = new KafkaError(`${nameOf(group)} cannot be written`, reason);
-    return { topic, partition, includes, cause };
+    return { topic, partition, includes, failed: group.messages, cause };
   }
 
   #before<T>(deadlineMs: number, work: Promise<T>): Promise<T> {

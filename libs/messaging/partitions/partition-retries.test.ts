@@ -26,6 +26,8 @@ let db: OpenTestDatabase;
 let relay: Relay;
 let published: EventMessage[];
 let isWritable: boolean;
+/** The first messages of this key are refused with those of the other partition, to which they belonged before. */
+let movedKey: string | undefined;
 let log: ReturnType<typeof createLog>;
 /** Called after the publish of each batch. */
 let onPublished: () => Promise<void>;
@@ -35,15 +37,18 @@ const away: UnwritablePartition = {
   topic: TOPIC,
   partition: 7,
   includes: ({ key }) => key.startsWith('away'),
+  failed: [],
   cause: new Error('creditlane.decisions.v1 7 has no leader'),
 };
 
 const bus: EventBus = {
   async publish(batch) {
-    const refused = isWritable ? [] : batch.filter(away.includes);
+    const moved = batch.filter(({ key }) => key === movedKey);
+    if (moved.length > 0) movedKey = undefined;
+    const refused = [...moved, ...(isWritable ? [] : batch.filter(away.includes))];
     published.push(...batch.filter((message) => !refused.includes(message)));
     await onPublished();
-    if (refused.length > 0) throw new PartlyPublishedError([away]);
+    if (refused.length > 0) throw new PartlyPublishedError([{ ...away, failed: refused }]);
   },
   subscribe: () => Promise.reject(new Error('not used in this test')),
   close: () => Promise.resolve(),
@@ -53,6 +58,7 @@ beforeEach(async () => {
   db = await openMessagingTestDatabase('partitions');
   published = [];
   isWritable = false;
+  movedKey = undefined;
   onPublished = () => Promise.resolve();
   const { pool, reserved, metrics } = db;
   log = createLog('test', { level: 'silent' });
@@ -107,6 +113,13 @@ test('while a partition cannot be written, events of other partitions are publis
   expect(await db.metrics.text()).toMatch(
     /outbox_partition_unwritable_seconds\{source="s",topic="creditlane.decisions.v1",partition="7"\} \d/,
   );
+});
+
+test('an event that failed with a partition, to which its key belongs no more, is published later', async () => {
+  movedKey = NEAR;
+  await append(NEAR, [1, 2]);
+  await expect.poll(waiting, WITHIN).toEqual([]);
+  expect(sequencesOf(NEAR)).toEqual([1, 2]);
 });
 
 test('once a partition can be written, its events are published in the order of their keys', async () => {
