@@ -82,7 +82,8 @@ export class KafkaPublisher {
   async #publish(messages: EventMessage[]): Promise<void> {
     const deadlineMs = performance.now() + this.#options.timeoutMs;
     const alone = this.#toSendAlone(messages);
-    const others = alone.length === 0 ? messages : messages.filter((it) => !isIn(alone, it));
+    const sentAlone = new Set(alone.flatMap((group) => group.messages));
+    const others = messages.filter((message) => !sentAlone.has(message));
     const outcomes = await Promise.all([
       this.#publishTogether(others, deadlineMs),
       this.#publishEach(alone, deadlineMs),
@@ -220,8 +221,4 @@ function abandon({ producer, connections }: OpenProducer): void {
 
 function nameOf({ topic, partition }: PartitionMessages): string {
   return `${topic} ${partition}`;
-}
-
-function isIn(groups: PartitionMessages[], message: EventMessage): boolean {
-  return groups.some(({ messages }) => messages.includes(message));
 }
