@@ -16,7 +16,7 @@ import { type Relay, startRelay } from '../relay.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 
 const TOPIC = 'creditlane.decisions.v1';
-const WITHIN = { timeout: 15_000 };
+const WITHIN = { timeout: 30_000 };
 /** A key of another partition, in the shard of `away 1`: events of both are read together. */
 const NEAR = ['near 1', 'near 2', 'near 3', 'near 4', 'near 5', 'near 6', 'near 7', 'near 8'].find(
   (key) => shardOf(key) === shardOf('away 1'),
@@ -113,7 +113,7 @@ test('while a partition cannot be written, events of other partitions are publis
   expect(await db.metrics.text()).toMatch(
     /outbox_partition_unwritable_seconds\{source="s",topic="creditlane.decisions.v1",partition="7"\} \d/,
   );
-});
+}, 60_000);
 
 test('an event that failed with a partition, to which its key belongs no more, is published later', async () => {
   movedKey = NEAR;
@@ -185,7 +185,7 @@ test('while events of a partition are being marked, they are not published again
   await relay.settled();
   expect(published.filter(({ key }) => key === 'away 1')).toHaveLength(2);
   expect(warn.mock.calls.filter(([text]) => String(text).includes('took over'))).toEqual([]);
-});
+}, 60_000);
 
 test('events that were read before their shard was lost are not published', async () => {
   await append('away 1', [1]);
@@ -205,7 +205,7 @@ test('events that were read before their shard was lost are not published', asyn
   listener.release();
   await relay.settled();
   expect(published.map(({ key }) => key)).toEqual(['away 1']);
-});
+}, 60_000);
 
 test('a partition is not forgotten while the leases are not renewed', async () => {
   const [debug, info] = [vi.spyOn(log, 'debug'), vi.spyOn(log, 'info')];
@@ -221,4 +221,4 @@ test('a partition is not forgotten while the leases are not renewed', async () =
   isWritable = true;
   await relay.settled();
   expect(sequencesOf('away 1')).toEqual([1]);
-});
+}, 60_000);
