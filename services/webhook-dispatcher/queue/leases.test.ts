@@ -80,7 +80,8 @@ it('more leases that expired long ago than end at once all end without a pause b
   );
   const backlog = new Backlog();
   const queue = { backlog, expiringBefore: () => [] } as Partial<DeliveryQueue> as DeliveryQueue;
-  const renewal = new LeaseRenewal({ pool: fixture.sql, log: silentLog, queue, leaseMs: 250 });
+  // A look each second: it ends before the next one begins.
+  const renewal = new LeaseRenewal({ pool: fixture.sql, log: silentLog, queue, leaseMs: 5_000 });
   const leased = async () =>
     (await fixture.sql.query('SELECT FROM deliveries WHERE leased')).rowCount;
   await vi.waitFor(async () => expect(await leased()).toBe(0), { timeout: 20_000 });
