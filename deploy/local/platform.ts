@@ -54,7 +54,8 @@ export async function startPlatform(options: PlatformOptions, process: Process):
     const settings = readSettings(settingsOf(service, options), localSettings(service));
     const { privateKey } = secretsOf(options.secrets, name).identity;
     const signer = new TokenSigner({ issuer: name, privateKey });
-    const running = await startService(service, settings, { process, bus, endpoints, signer });
+    const parts = { process, bus, endpoints, signer, isAlone: true };
+    const running = await startService(service, settings, parts);
     started.set(service, running);
     if (running.routes !== undefined) endpoints[name] = mount(name, running.routes);
     if (running.url !== undefined) gatewayUrl = running.url;

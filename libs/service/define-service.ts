@@ -51,6 +51,8 @@ export interface ServiceContext<S extends Settings = Record<never, never>> {
   readonly settings: SettingValues<S>;
   /** The service's log, metrics, closers and health; the service ends with the closers. */
   readonly process: Process;
+  /** Whether no other process can use the service's database meanwhile, of this version or another one. */
+  readonly isAlone?: boolean;
 }
 
 /** What a declaration with `database` adds to the argument: the migrated database. */

@@ -19,6 +19,7 @@ export interface ServiceDeps {
   bus?: EventBus | undefined;
   endpoints?: Readonly<Record<string, Endpoint>> | undefined;
   signer?: TokenSigner | undefined;
+  isAlone?: boolean | undefined;
 }
 
 /**
@@ -29,7 +30,7 @@ export interface ServiceDeps {
 export async function startService<S extends AnyService>(
   service: S,
   { database, own: settings }: LocalValues,
-  { process, bus, endpoints = {}, signer }: ServiceDeps,
+  { process, bus, endpoints = {}, signer, isAlone = false }: ServiceDeps,
 ): Promise<Awaited<ReturnType<S['start']>>> {
   const { name, calls = [] } = service;
   const peers = calls.map((peer) => {
@@ -46,6 +47,7 @@ export async function startService<S extends AnyService>(
     bus,
     endpoints: Object.fromEntries(peers),
     signer,
+    isAlone,
   };
   // The context has the parts of the declaration; the type of a manifest of any service does not show that.
   return (await service.start(context as never)) as Awaited<ReturnType<S['start']>>;

@@ -44,6 +44,7 @@ export async function startApplications({
   database,
   bus,
   clock = systemClock,
+  isAlone = false,
 }: ApplicationsContext & { clock?: Clock }): Promise<Applications> {
   const { log, metrics, closers } = process;
   const { keyRing, digestKey } = settings;
@@ -52,8 +53,9 @@ export async function startApplications({
   const rotation = await startRotation(keyRing, sealedTables(pool), log);
   closers.add('applications rotation', () => rotation.close());
   const keyUse = new KeyUse(pool);
+  if (isAlone) await keyUse.begin();
   if (!(await keyUse.hasBegun())) log.warn(KEYS_NOT_USED);
-  const conversion = startConversion({ pool, keyRing, clock, newId, keyUse, log });
+  const conversion = startConversion({ pool, keyRing, clock, newId, keyUse, log, metrics });
   closers.add('applications conversion', () => conversion.close());
   const retention = startRetention({ pool, log, purges: [purgeIdempotency, purgeExports] });
   closers.add('applications retention', () => retention.close());

@@ -4,6 +4,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { readKeyId } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { DatabaseNewerError, migrate } from '@creditlane/postgres/migrate';
+import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { ApplicantSchema } from '@creditlane/proto/applications/v1/application';
 import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
@@ -51,28 +52,30 @@ const submissions = [recentAt, daysAgo(41), daysAgo(42), daysAgo(43), daysAgo(40
 const ids = submissions.map(({ id }) => id);
 
 let fixture: TestApplications;
+/** Puts what the last release has written into the database. */
+async function writeAsLastRelease({ url, sql }: TestDatabase): Promise<void> {
+  await migrate(url, RELEASED, silentLog);
+  await sql.query("INSERT INTO retailers VALUES ($1, 'Harbour Motors', NULL)", [retailerId]);
+  await sql.query(
+    "INSERT INTO users VALUES ($1, 'Noor', 'Singh', 'noor@harbour.example', true, $2, '{}')",
+    [userId, [retailerId]],
+  );
+  await sql.query(
+    "INSERT INTO applications VALUES ($1, $2, 'APPROVAL', 'SUBMITTED', NULL, NULL, now())",
+    [applicationId, retailerId],
+  );
+  const applicant = create(ApplicantSchema, { ...anApplicant(), applicantId });
+  const ring = KeyRing.parse(KEYS);
+  await sql.query("INSERT INTO applicants VALUES ($1, $2, 'PRIMARY', $3, $4)", [
+    applicantId,
+    applicationId,
+    sealInRow(ring, applicant, retailerId),
+    ring.currentId,
+  ]);
+  for (const { id, at } of submissions) await sql.query(insertConsent(id, at.toISOString()));
+}
 beforeAll(async () => {
-  fixture = await startTestApplications(async ({ url, sql }) => {
-    await migrate(url, RELEASED, silentLog);
-    await sql.query("INSERT INTO retailers VALUES ($1, 'Harbour Motors', NULL)", [retailerId]);
-    await sql.query(
-      "INSERT INTO users VALUES ($1, 'Noor', 'Singh', 'noor@harbour.example', true, $2, '{}')",
-      [userId, [retailerId]],
-    );
-    await sql.query(
-      "INSERT INTO applications VALUES ($1, $2, 'APPROVAL', 'SUBMITTED', NULL, NULL, now())",
-      [applicationId, retailerId],
-    );
-    const applicant = create(ApplicantSchema, { ...anApplicant(), applicantId });
-    const ring = KeyRing.parse(KEYS);
-    await sql.query("INSERT INTO applicants VALUES ($1, $2, 'PRIMARY', $3, $4)", [
-      applicantId,
-      applicationId,
-      sealInRow(ring, applicant, retailerId),
-      ring.currentId,
-    ]);
-    for (const { id, at } of submissions) await sql.query(insertConsent(id, at.toISOString()));
-  });
+  fixture = await startTestApplications(writeAsLastRelease);
 });
 afterAll(() => fixture?.close());
 
@@ -138,6 +141,8 @@ test('the version before can use the database until --use-data-keys, which seals
   const payload = await payloadOf(kept);
   expect(await eraseApplicant(fixture, tenant.retailerId, erased.applicantId)).toBe(true);
   expect(await sealedWith()).toEqual({ applicants: ['k1', 'k1', 'k1'], exports: ['k1'] });
+  const gauge = 'creditlane_applications_rows_without_data_keys';
+  expect(await service.metrics.text()).toContain(`${gauge}{table="applicants"} 3`);
   const before = migrations.slice(0, migrations.indexOf(applicantKeys1765000000000));
   await migrate(database.url, before, silentLog);
 
@@ -174,4 +179,15 @@ test('the version before can use the database until --use-data-keys, which seals
   expect(subject.applicant).toMatchObject({ applicantId, lastName: 'Tremblay', sin: SIN });
   await exportNew();
   expect((await sealedWith()).applicants).toEqual(['', '', '', '']);
+});
+
+test('a service that no other process runs beside seals with data keys at its start what the last release has sealed', async () => {
+  const alone = await startTestApplications(writeAsLastRelease, true);
+  try {
+    const select = 'SELECT key_id IS NOT NULL AS has_key, sealed_with FROM applicants';
+    const rows = async () => (await alone.sql.query(select)).rows;
+    await expect.poll(rows, { timeout: 10_000 }).toEqual([{ has_key: true, sealed_with: '' }]);
+  } finally {
+    await alone.close();
+  }
 });

@@ -45,9 +45,13 @@ export const asDispatcher: CallContext = { identity: serviceIdentity('webhook-di
 /** The key ring that the service starts with. */
 export const KEYS = `k1:${randomBytes(32).toString('base64')}`;
 
-/** @param prepare puts data into the database before the service starts, such as those of an earlier version */
+/**
+ * @param prepare puts data into the database before the service starts, such as those of an earlier version
+ * @param isAlone whether it starts as in the platform in one process
+ */
 export async function startTestApplications(
   prepare: (database: TestDatabase) => Promise<void> = async () => {},
+  isAlone = false,
 ) {
   const database = await createTestDatabase('applications');
   await prepare(database);
@@ -75,7 +79,7 @@ export async function startTestApplications(
       await bus.close();
     };
     const values = readSettings(env, localSettings(applications));
-    const service = await startService(applications, values, { process, bus }).catch(
+    const service = await startService(applications, values, { process, bus, isAlone }).catch(
       async (error) => {
         await stop();
         throw error;
@@ -92,6 +96,7 @@ export async function startTestApplications(
     const client = mountForTest('applications', service.routes, peers, process);
     return {
       events,
+      metrics: process.metrics,
       settled: service.settled,
       applications: client(ApplicationsService, 'gateway'),
       forDecisions: client(ApplicationsService, 'decisions'),

@@ -16,9 +16,11 @@ import {
   startPeriodicTask,
 } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { exportContext, sealWithKeys } from '../export/sealed-payload.ts';
 import { findDataKeys } from '../store/applicant-data-keys.ts';
 import {
+  countSealedInRows,
   lockSealedInRows,
   type SealedInRow,
   setApplicantErased,
@@ -91,12 +93,26 @@ export async function convertSealedRows(
 /** Rows that a replica has sealed without data keys at the moment in which their use began are found after this time. */
 const EVERY_MS = 60_000;
 
+/** The gauge counts at most this many rows of each table: more of them tell nothing else. */
+const MAX_COUNTED_ROWS = 1_000;
+
 /** Converts beside the service until closed, once data keys are used. */
 export function startConversion({
   keyUse,
   log,
+  metrics,
   ...deps
-}: ConvertDeps & { keyUse: KeyUse; log: Log }): PeriodicTask {
+}: ConvertDeps & { keyUse: KeyUse; log: Log; metrics: Metrics }): PeriodicTask {
+  metrics.gauge(
+    'applications_rows_without_data_keys',
+    'Applicants and exports that no data keys seal, at most 1,000 of each.',
+    ['table'],
+    async (gauge) => {
+      for (const table of ['applicants', 'exports'] as const) {
+        gauge.set({ table }, await countSealedInRows(deps.pool, table, MAX_COUNTED_ROWS));
+      }
+    },
+  );
   return startPeriodicTask(EVERY_MS, async (stop) => {
     try {
       if (!(await keyUse.hasBegun())) return;
