@@ -237,20 +237,25 @@ test('an erasure is taken once, and is due again after a backoff that doubles up
   const backoff = { baseMs: 60_000, capMs: 200_000 };
   const due = `UPDATE applicant_erasures SET due_at = now() - interval '1 day' WHERE applicant_id = $1
     RETURNING 1`;
-  const wait = `SELECT extract(epoch FROM due_at - now())::float8 AS s FROM applicant_erasures
+  const wait = `SELECT extract(epoch FROM due_at - $2::timestamptz)::float8 AS s FROM applicant_erasures
     WHERE applicant_id = $1`;
+  const databaseTime = async () =>
+    (await pool().query('SELECT clock_timestamp()::text AS t')).rows[0].t;
   for (const [attempts, leastS, mostS] of [
-    [1, 40, 60],
-    [2, 85, 120],
-    [3, 145, 200],
-    [4, 145, 200],
+    [1, 45, 60],
+    [2, 90, 120],
+    [3, 150, 200],
+    [4, 150, 200],
   ] as const) {
     await pool().query(due, [applicant.applicantId]);
+    const before = await databaseTime();
     const taken = await Promise.all([1, 2, 3].map(() => takeDueErasure(pool(), backoff)));
     expect(taken.filter((it) => it !== undefined)).toMatchObject([{ attempts }]);
-    const { rows } = await pool().query(wait, [applicant.applicantId]);
-    expect(rows[0].s).toBeGreaterThan(leastS);
-    expect(rows[0].s).toBeLessThanOrEqual(mostS);
+    const after = await databaseTime();
+    const waitSince = async (time: string) =>
+      (await pool().query(wait, [applicant.applicantId, time])).rows[0].s;
+    expect(await waitSince(before)).toBeGreaterThanOrEqual(leastS);
+    expect(await waitSince(after)).toBeLessThanOrEqual(mostS);
   }
   await pool().query(due, [applicant.applicantId]);
   await service.restart();
