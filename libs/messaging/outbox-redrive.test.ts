@@ -1,5 +1,6 @@
 import type { EventBus } from '@creditlane/events/bus';
 import type { EventMessage } from '@creditlane/events/message';
+import { AWAITED_LOCKS_SQL } from '@creditlane/postgres/test-awaited-locks';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -54,9 +55,7 @@ const keysPublished = () => eventsPublished().map(([, key]) => key);
 
 /** How many transactions wait for a lock on the outbox. */
 async function countLockWaiters(): Promise<number> {
-  const { rowCount } = await db.pool.query(
-    "SELECT FROM pg_locks WHERE NOT granted AND relation = 'outbox'::regclass",
-  );
+  const { rowCount } = await db.pool.query(AWAITED_LOCKS_SQL, ['outbox']);
   return rowCount ?? 0;
 }
 

@@ -65,7 +65,7 @@ const allShardsHeld = () =>
       "SELECT FROM outbox_lease WHERE expires_at > now() + interval '1 second'",
     );
     expect(rows).toHaveLength(4);
-  });
+  }, 15_000);
 
 /** The last query of a connection that listens: LISTEN itself, or a notification that it has sent since. */
 const LISTENS = '^(LISTEN outbox$|NOTIFY outbox$|SELECT pg_notify)';
@@ -77,7 +77,7 @@ const listening = (relays: number) =>
       `SELECT FROM pg_stat_activity WHERE datname = current_database() AND query ~ '${LISTENS}'`,
     );
     expect(rows).toHaveLength(relays + 1);
-  });
+  }, 15_000);
 
 /** A round trip: notifications that were sent before it have been received after it. */
 const receiveAll = () => listener.query('SELECT');
@@ -111,7 +111,7 @@ test('a relay that holds all shards sends no notification', async () => {
   // Before it knows its leases, a relay notifies the others.
   await vi.waitFor(async () => {
     expect(await db.metrics.text()).toContain('outbox_shards_held{source="decisions"} 4');
-  });
+  }, 15_000);
   for (let n = 1; n <= 50; n += 1) {
     await append(`key-${n}`);
     alone.wake();
@@ -134,7 +134,7 @@ test('many writes at once become few notifications', async () => {
   const follower = relay();
   await listening(2);
   for (let n = 1; n <= 1_000; n += 1) follower.wake();
-  await vi.waitUntil(() => received > 0);
+  await vi.waitUntil(() => received > 0, 15_000);
   await receiveAll();
   expect(received).toBeLessThanOrEqual(2);
 });

