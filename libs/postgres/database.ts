@@ -79,8 +79,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     return role;
   });
 
-  // Without a handler, an idle connection that is lost would end the process. The pool replaces it.
-  const onConnectionLost = (err: unknown) => log.warn({ err }, 'idle database connection lost');
+  let isClosing = false;
+  // Without a handler, an idle connection that is lost would end the process. The pool replaces it. While the pools
+  // close, PostgreSQL may stop before it has read that a connection ends.
+  const onConnectionLost = (err: unknown) => {
+    if (!isClosing) log.warn({ err }, 'idle database connection lost');
+  };
   const connections = {
     ...connectionOptions(statementTimeoutMs, options),
     Client: clientOf(url),
@@ -125,6 +129,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     reserved,
     ready: heartbeat.ready,
     async close() {
+      isClosing = true;
       await heartbeat.close();
       await reserved.end();
       await dataSource.destroy();

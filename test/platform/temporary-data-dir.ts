@@ -10,6 +10,7 @@ export async function createDataDir(purpose: string): Promise<string> {
   return dataDir;
 }
 
+/** Removes the directory. A server that was killed may have a process left that still creates a file, so it is tried again. */
 export async function removeDataDir(dataDir: string): Promise<void> {
-  await rm(dataDir, { recursive: true, force: true });
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
