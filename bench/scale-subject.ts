@@ -54,7 +54,7 @@ export class Scale {
     const password = randomBytes(24).toString('base64url');
     const postgres = await startEmbeddedPostgres({ dataDir, password, settings });
     this.closers.add('PostgreSQL', postgres.close);
-    return postgres.adminUrl;
+    return postgres.socketUrl;
   }
 }
 

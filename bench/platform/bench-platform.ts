@@ -59,9 +59,9 @@ export async function startBenchPlatform(
   const password = randomBytes(24).toString('base64url');
   const postgres = await startEmbeddedPostgres({ dataDir, password });
   closers.add('PostgreSQL', postgres.close);
-  const { adminUrl, pid: postgresPid } = postgres;
+  const { adminUrl, socketUrl, pid: postgresPid } = postgres;
   const secrets = makeSecrets();
-  const databaseUrls = await prepareDatabases(adminUrl, secrets);
+  const databaseUrls = await prepareDatabases(socketUrl, secrets);
 
   const workers = startPlatformWorker(options);
   closers.add('platform', workers.worker.close);

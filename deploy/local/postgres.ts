@@ -13,9 +13,9 @@ export async function openPostgres(
 ): Promise<DatabaseUrls> {
   const dataDir = join(dir, 'postgres');
   const password = secrets.postgresPassword;
-  const { adminUrl, close } = await step('Starting PostgreSQL', () =>
+  const { socketUrl, close } = await step('Starting PostgreSQL', () =>
     startEmbeddedPostgres({ dataDir, password, log }),
   );
   closers.add('PostgreSQL', close);
-  return prepareDatabases(adminUrl, secrets, '', services);
+  return prepareDatabases(socketUrl, secrets, '', services);
 }

@@ -11,7 +11,7 @@ import {
   stat,
   writeFile,
 } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -22,13 +22,15 @@ import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { identifyProcess, isRunning, type ProcessIdentity } from '@creditlane/supervision/pid-file';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { makeSocketDir, socketDirOf } from './cluster.ts';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
   stopEmbeddedPostgres,
 } from './embedded-postgres.ts';
 import { errorFromOutput } from './error.ts';
+import { postgresOsUser } from './os-user.ts';
 
 const run = promisify(execFile);
 const password = 'a secret, of course';
@@ -37,13 +39,16 @@ let dataDir: string;
 let running: EmbeddedPostgres[];
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'creditlane-embedded-'));
+  // A socket in a longer directory would have too long a path.
+  const tempDir = socketDirOf(join(tmpdir(), 'creditlane-embedded-XXXXXX')) ? tmpdir() : '/tmp';
+  dataDir = await mkdtemp(join(tempDir, 'creditlane-embedded-'));
   await chmod(dataDir, 0o755);
   running = [];
 });
 afterEach(async () => {
   await Promise.all(running.map(({ close }) => close()));
-  await rm(dataDir, { recursive: true, force: true });
+  // A process of a server that was killed may still create a file.
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
 async function start(options: { port?: number; password?: string } = {}) {
@@ -71,6 +76,39 @@ describe('a data directory', () => {
     expect(await query(again.adminUrl, 'SELECT * FROM kept')).toEqual([{ answer: 42 }]);
   });
 
+  test('has a Unix socket, in a directory without the lock that a killed server left', async () => {
+    const socketDir = join(dataDir, 'socket');
+    await mkdir(socketDir);
+    await writeFile(join(socketDir, '.s.PGSQL.1.lock'), `${process.pid}\n`);
+    const { adminUrl, socketUrl } = await start();
+    const { port } = new URL(adminUrl);
+    const names = [`.s.PGSQL.${port}`, `.s.PGSQL.${port}.lock`];
+    expect((await readdir(socketDir)).sort()).toEqual(names);
+    const isSocket = 'SELECT inet_server_addr() IS NULL AS "isSocket"';
+    expect(await query(socketUrl, isSocket)).toEqual([{ isSocket: true }]);
+    expect(await query(adminUrl, isSocket)).toEqual([{ isSocket: false }]);
+    expect((await stat(socketDir)).mode & 0o777).toBe(0o700);
+  });
+
+  test('whose path is too long for a Unix socket, or looks like several paths, has none', () => {
+    expect(socketDirOf('/data')).toBe('/data/socket');
+    expect(socketDirOf(`/${'d'.repeat(90)}`)).toBeUndefined();
+    expect(socketDirOf('/data, of mine')).toBeUndefined();
+    expect(socketDirOf('/my "data"')).toBeUndefined();
+  });
+
+  test('on a file system that has no sockets has none', async () => {
+    const user = await postgresOsUser();
+    expect(await makeSocketDir(dataDir, user)).toBe(join(dataDir, 'socket'));
+    expect(await readdir(join(dataDir, 'socket'))).toEqual([]);
+    const listen = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server) {
+      process.nextTick(() => this.emit('error', new Error('EOPNOTSUPP')));
+      return this;
+    });
+    onTestFinished(() => listen.mockRestore());
+    expect(await makeSocketDir(dataDir, user)).toBeUndefined();
+  });
+
   test('whose initialisation was interrupted is initialised again', async () => {
     await mkdir(join(dataDir, 'cluster.new'));
     await writeFile(join(dataDir, 'cluster.new', 'PG_VERSION'), '18\n');
@@ -81,7 +119,7 @@ describe('a data directory', () => {
   test('holds no password and no file that other users can read', async () => {
     await start();
     const names = await readdir(dataDir);
-    expect(names.sort()).toEqual(['cluster', 'owner.pid', 'server.log']);
+    expect(names.sort()).toEqual(['cluster', 'owner.pid', 'server.log', 'socket']);
     // Where root starts the server, the group of the server's user may enter.
     expect((await stat(dataDir)).mode & 0o067).toBe(0);
     expect((await stat(join(dataDir, 'cluster'))).mode & 0o077).toBe(0);

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
-import { ADMIN, initialiseOnce, makeDataDir, stopOrphan } from './cluster.ts';
+import { ADMIN, initialiseOnce, makeDataDir, makeSocketDir, stopOrphan } from './cluster.ts';
 import { EmbeddedPostgresError } from './error.ts';
 import { assertReachable, postgresOsUser } from './os-user.ts';
 import { superviseServer } from './server.ts';
@@ -23,6 +23,11 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** Connects as the superuser to the database "postgres". */
   adminUrl: string;
+  /**
+   * The same by a Unix socket, which only the users of the data directory reach and which costs less than TCP: see
+   * `makeSocketDir`. It is `adminUrl` where there can be no socket.
+   */
+  socketUrl: string;
   /** The process id of the server; after a restart, of the new server once it takes connections. */
   pid(): number;
   close(): Promise<void>;
@@ -50,6 +55,7 @@ export async function startEmbeddedPostgres(
   const cluster = await initialiseOnce(dataDir, programs.initdb, user, password);
   await stopEmbeddedPostgres(dataDir, log);
   await writeFile(join(dataDir, OWNER_FILE), `${process.pid}\n`);
+  const socketDir = await makeSocketDir(dataDir, user);
 
   const start = async (port: number) => {
     const adminUrl = `postgres://${ADMIN}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
@@ -62,7 +68,7 @@ export async function startEmbeddedPostgres(
       user,
       port,
       adminUrl,
-      settings,
+      settings: { ...(socketDir && { unix_socket_directories: socketDir }), ...settings },
       log,
     });
     try {
@@ -71,7 +77,9 @@ export async function startEmbeddedPostgres(
       await server.stop();
       throw error;
     }
-    return { adminUrl, pid: () => server.readyPid, close: () => server.stop() };
+    // `host` in the query is the directory of the socket, and takes precedence over the address.
+    const socketUrl = socketDir ? `${adminUrl}?host=${encodeURIComponent(socketDir)}` : adminUrl;
+    return { adminUrl, socketUrl, pid: () => server.readyPid, close: () => server.stop() };
   };
   return options.port ? await start(options.port) : await startOnFreePort(start);
 }

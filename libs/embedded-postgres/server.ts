@@ -22,7 +22,8 @@ const SETTINGS = {
   full_page_writes: 'on',
   synchronous_commit: 'on',
   shared_buffers: '64MB',
-  max_connections: '100',
+  // Two replicas of every service open at most 144, and the commands of operators some more.
+  max_connections: '200',
   work_mem: '4MB',
   maintenance_work_mem: '32MB',
   max_wal_size: '512MB',

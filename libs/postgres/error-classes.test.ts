@@ -11,6 +11,12 @@ test('errors of a server that is unreachable, stopping or out of resources mean 
   }
 });
 
+test('a missing Unix socket means unavailable, another missing file does not', async () => {
+  const client = new pg.Client({ host: '/nowhere', port: 1 });
+  expect(isDatabaseUnavailable(await client.connect().catch((error) => error))).toBe(true);
+  expect(isDatabaseUnavailable(refused('ENOENT'))).toBe(false);
+});
+
 test('a password that PostgreSQL refuses means unavailable: the file with the new one follows', () => {
   expect(isDatabaseUnavailable(refused('28P01'))).toBe(true);
 });

@@ -11,12 +11,13 @@ const UNAVAILABLE_CLASSES = new Set([
 const SQLSTATE_LENGTH = 5;
 
 const INVALID_PASSWORD = '28P01';
+const SERIALIZATION_FAILURE = '40001';
 const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
 
 /** Errors of statements that compete for rows or time; the same statement may succeed later. */
 const CONTENTION_CODES = new Set([
-  '40001', // serialization failure
+  SERIALIZATION_FAILURE,
   '40P01', // deadlock detected
   LOCK_NOT_AVAILABLE, // lock timeout
   QUERY_CANCELED, // statement timeout
@@ -47,6 +48,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if ('driverError' in error) return isDatabaseUnavailable(error.driverError); // TypeORM's QueryFailedError
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (UNAVAILABLE_CODES.has(code)) return true;
+  // A server that is stopped has no Unix socket.
+  if (code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect') return true;
   if (code.length === SQLSTATE_LENGTH && UNAVAILABLE_CLASSES.has(code.slice(0, 2))) return true;
   return POSTGRES_CONNECTION_MESSAGES.has(error.message);
 }
@@ -62,6 +65,11 @@ export class LockTimeoutError extends Error {
   readonly loggable = true;
   readonly code = LOCK_NOT_AVAILABLE;
   override readonly message = 'other writes of the same row took too long';
+}
+
+/** Whether concurrent work has changed a row in a way that the statement could not follow, such as to another partition. */
+export function isSerializationFailure(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === SERIALIZATION_FAILURE;
 }
 
 /** Whether the work waited for a lock for longer than its lock timeout. */
