@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { EntitySchema } from 'typeorm';
@@ -128,6 +128,111 @@ test('a new connection that is lost before its caller listens does not end the p
     }
   });
   await lost.finally(() => first.release());
+});
+
+const LOSE_CONNECTION = 'SELECT pg_terminate_backend(pg_backend_pid())';
+
+/** A server that accepts connections and answers nothing. */
+async function startSilentServer() {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const accepted = once(server, 'connection');
+  const sockets: Socket[] = [];
+  server.on('connection', (socket) => sockets.push(socket));
+  return {
+    url: `postgres://a:b@127.0.0.1:${port}/c`,
+    accepted,
+    sockets,
+    async close() {
+      await accepted;
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+test('a call that waits for a new connection gets the one that comes free meanwhile', async () => {
+  const silent = await startSilentServer();
+  let url = home.url;
+  const { pool } = await open({ url: () => url, poolSize: 2 });
+  const one = defineStatement<{ n: number }>('one', 'SELECT 1 AS n');
+  const second = await inTransaction(pool, async (tx) => {
+    url = silent.url;
+    const waiting = one.run(pool);
+    await silent.accepted;
+    await one.run(tx);
+    return { waiting };
+  });
+  expect(await second.waiting).toEqual([{ n: 1 }]);
+  expect(pool.totalCount).toBe(2);
+  // The connection that nobody waits for any more is given up.
+  await silent.close();
+  await expect.poll(() => pool.totalCount).toBe(1);
+});
+
+test('when the connection that comes free is lost, no call waits for it without an end', async () => {
+  const silent = await startSilentServer();
+  let url = home.url;
+  const { pool } = await open({ url: () => url, poolSize: 3 });
+  const { losing, waiting } = await inTransaction(pool, async () => {
+    url = silent.url;
+    const losing = inTransaction(pool, (tx) => tx.query(LOSE_CONNECTION));
+    const waiting = defineStatement('one', 'SELECT 1').run(pool);
+    await expect.poll(() => silent.sockets).toHaveLength(2);
+    return { losing, waiting };
+  });
+  await expect(losing).rejects.toSatisfy(isDatabaseUnavailable);
+  const refused = expect(waiting).rejects.toSatisfy(isDatabaseUnavailable);
+  await silent.close();
+  await refused;
+});
+
+test('a freed connection goes to the call that opens a new one before it goes to younger calls', async () => {
+  const silent = await startSilentServer();
+  let url = home.url;
+  const { pool } = await open({ url: () => url, poolSize: 2 });
+  const served: string[] = [];
+  const call = async (name: string) => {
+    await inTransaction(pool, async () => served.push(name));
+  };
+  const calls = await inTransaction(pool, async () => {
+    url = silent.url;
+    const opening = call('opening');
+    await silent.accepted;
+    return [opening, call('second'), call('third')];
+  });
+  await Promise.all(calls);
+  expect(served).toEqual(['opening', 'second', 'third']);
+  await silent.close();
+});
+
+test('when the freed connection is lost and the new one fails, one more is opened for the younger call', async () => {
+  const silent = await startSilentServer();
+  let url = home.url;
+  const { pool } = await open({ url: () => url, poolSize: 2 });
+  const one = defineStatement<{ n: number }>('one', 'SELECT 1 AS n');
+  const { losing, waiting } = await inTransaction(pool, async () => {
+    url = silent.url;
+    const losing = inTransaction(pool, (tx) => tx.query(LOSE_CONNECTION));
+    await silent.accepted;
+    return { losing, waiting: one.run(pool) };
+  });
+  await expect(losing).rejects.toSatisfy(isDatabaseUnavailable);
+  url = home.url;
+  await silent.close();
+  expect(await waiting).toEqual([{ n: 1 }]);
+});
+
+test('a call whose new connection fails is refused at once while all others are in use', async () => {
+  let url = home.url;
+  const { pool } = await open({ url: () => url, poolSize: 2 });
+  await inTransaction(pool, async () => {
+    url = 'postgres://a:b@127.0.0.1:1/c';
+    const refused = defineStatement('nothing', 'SELECT').run(pool);
+    await expect(refused).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
 });
 
 test('while every connection of the pool is in use, the reserved connections answer', async () => {

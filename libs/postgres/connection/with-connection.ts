@@ -2,6 +2,21 @@
 import type pg from 'pg';
 import { isDatabaseUnavailable } from '../error-classes.ts';
 
+interface WaitingCall {
+  sinceMs: number;
+  resolve: (client: pg.PoolClient) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Queue {
+  /** The calls that have no connection yet, oldest first. */
+  calls: Set<WaitingCall>;
+  /** How many connections the pool was asked for and has not given; never fewer than the calls. */
+  asked: number;
+}
+
+const queues = new WeakMap<pg.Pool, Queue>();
+
 /**
  * Runs `work` on a connection and returns the connection to the pool afterwards. The connection is
  * closed instead when the database became unavailable or `work` called `discard`. A refused statement,
@@ -12,7 +27,7 @@ export async function withConnection<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient, discard: () => void) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect();
+  const client = await takeConnection(pool);
   let isBroken = false;
   const discard = () => {
     isBroken = true;
@@ -27,5 +42,76 @@ export async function withConnection<T>(
   } finally {
     client.off('error', discard);
     client.release(isBroken);
+    // The pool keeps each new connection for the call that opened it, however late the connection is.
+    if (pool.idleCount > 0 && queueOf(pool).calls.size > 0) {
+      pool.connect().then(
+        (freed) => serveOldest(pool, freed),
+        () => undefined,
+      );
+    }
   }
+}
+
+/**
+ * Gives a connection, to the oldest call first, whichever is there first: one that comes free, or a new one. On a machine whose
+ * processors are all busy, a new connection may take longer than its time limit. Rejects when the new one fails first.
+ */
+function takeConnection(pool: pg.Pool): Promise<pg.PoolClient> {
+  const { promise, resolve, reject } = Promise.withResolvers<pg.PoolClient>();
+  const call = { sinceMs: performance.now(), resolve, reject };
+  queueOf(pool).calls.add(call);
+  askFor(pool, call);
+  return promise;
+}
+
+/** Asks the pool for a connection, which the call that is the oldest by then gets. */
+function askFor(pool: pg.Pool, call: WaitingCall): void {
+  const queue = queueOf(pool);
+  queue.asked += 1;
+  pool.connect().then(
+    (client) => {
+      queue.asked -= 1;
+      serveOldest(pool, client);
+    },
+    (error) => {
+      queue.asked -= 1;
+      if (queue.calls.delete(call)) call.reject(error);
+      else replaceFailed(pool, error);
+    },
+  );
+}
+
+/**
+ * When the connection of a call that was served meanwhile fails, one call may be left that has none under way: it is the
+ * oldest's turn to ask. A call that has waited for the pool's time limit is refused instead, so that none waits longer than twice.
+ */
+function replaceFailed(pool: pg.Pool, error: unknown): void {
+  const { calls, asked } = queueOf(pool);
+  const [oldest] = calls;
+  if (oldest === undefined || asked >= calls.size) return;
+  const limitMs = pool.options.connectionTimeoutMillis ?? 0;
+  if (performance.now() - oldest.sinceMs < limitMs) {
+    askFor(pool, oldest);
+  } else {
+    calls.delete(oldest);
+    oldest.reject(error);
+  }
+}
+
+/** Gives a connection to the call that waits for the longest time, or back to the pool. */
+function serveOldest(pool: pg.Pool, client: pg.PoolClient): void {
+  const { calls } = queueOf(pool);
+  const [oldest] = calls;
+  if (oldest === undefined) {
+    client.release();
+    return;
+  }
+  calls.delete(oldest);
+  oldest.resolve(client);
+}
+
+function queueOf(pool: pg.Pool): Queue {
+  const queue = queues.get(pool) ?? { calls: new Set(), asked: 0 };
+  queues.set(pool, queue);
+  return queue;
 }
