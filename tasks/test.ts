@@ -3,6 +3,7 @@
 import type { TestModule, Vitest } from 'vitest/node';
 import { parseCLI, startVitest } from 'vitest/node';
 import { runChecks, type Tally } from './checks.ts';
+import { keepTemporaryFilesInMemory } from './temporary-files.ts';
 
 /** Counts the tests. Errors that kept tests from running count as failed tests. */
 function tallyOf(vitest: Vitest): Tally & { skipped: string[] } {
@@ -30,6 +31,8 @@ function errorsOutsideTests(module: TestModule): number {
 const args = process.argv.slice(2).filter((arg) => arg !== '--');
 const checks = args.length === 0 ? await runChecks() : { passed: 0, failed: 0 };
 
+// What other tasks run through this one writes for a long time, such as the long fault runs: that is for a disk.
+if (import.meta.main) keepTemporaryFilesInMemory();
 const { filter, options } = parseCLI(['vitest', 'run', ...args]);
 const vitest = await startVitest(filter, { ...options, run: true, watch: false });
 await vitest.close();
