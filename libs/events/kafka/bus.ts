@@ -12,7 +12,7 @@ import type { KafkaConfig } from '../kafka-config.ts';
 import { measureLag } from '../lag-gauge.ts';
 import { createClient, METADATA_MAX_AGE_MS } from './client.ts';
 import { KafkaConsumer } from './consumer.ts';
-import { GroupLag } from './group-lag.ts';
+import { GroupLag } from './group/group-lag.ts';
 import { KafkaPublisher } from './publisher.ts';
 
 export interface KafkaBusOptions {

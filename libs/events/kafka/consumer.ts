@@ -13,7 +13,7 @@ import {
   isRetriable,
   KafkaError,
 } from './client.ts';
-import { GroupMember } from './group-member.ts';
+import { GroupMember } from './group/group-member.ts';
 
 /** How long a rebalance waits for a member that is handling a batch. */
 const REBALANCE_TIMEOUT_MS = 20_000;
@@ -118,7 +118,7 @@ export class KafkaConsumer {
       this.#options;
     const heartbeatMs = Math.floor(sessionTimeoutMs / 4);
     const { signal: stop } = this.#stop;
-    const member = new GroupMember({ queue: this.#queue, prefix, heartbeatMs, stop });
+    const member = new GroupMember({ queue: this.#queue, prefix, heartbeatMs, stop, log });
     const consumer = client.consumer({
       groupId: prefix + group,
       sessionTimeout: sessionTimeoutMs,
@@ -134,6 +134,7 @@ export class KafkaConsumer {
     let joined = false;
     const crash = Promise.withResolvers<unknown>();
     consumer.on('consumer.crash', ({ payload }) => crash.resolve(payload.error));
+    consumer.on('consumer.rebalancing', () => member.rebalancing());
     consumer.on('consumer.group_join', () => {
       member.joined();
       joined = true;
@@ -158,6 +159,7 @@ export class KafkaConsumer {
       return { error, joined };
     } finally {
       this.#isMember = false;
+      await member.close();
       await consumer.disconnect().catch((err: unknown) => {
         log.warn(
           { err, group },
