@@ -3,7 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { ConfigError, type Env, type EnvReader, readEnv, refuse, renewedFile } from './env.ts';
+import {
+  ConfigError,
+  type Env,
+  type EnvReader,
+  parseBase64,
+  readEnv,
+  refuse,
+  refusedRenewals,
+  renewedFile,
+} from './env.ts';
 
 function problemsOf(env: Env, build: (read: EnvReader) => unknown): readonly string[] {
   try {
@@ -47,7 +56,7 @@ test('each method returns its kind of value', () => {
     enabled: read.boolean('ENABLED'),
     databaseUrl: read.url('DATABASE_URL'),
     brokers: read.list('BROKERS'),
-    key: read.secret('KEY'),
+    key: read.parsed('KEY', parseBase64),
     mode: read.oneOf('MODE', ['fast', 'slow']),
   }));
   expect(config).toEqual({
@@ -82,7 +91,7 @@ test('all problems are reported at once, one per line', () => {
       waitMs: read.durationMs('WAIT', { min: 1_000 }),
       enabled: read.boolean('ENABLED'),
       url: read.url('URL'),
-      key: read.secret('KEY'),
+      key: read.parsed('KEY', parseBase64),
       mode: read.oneOf('MODE', ['fast', 'slow']),
     }));
   expect(read).toThrow(
@@ -106,7 +115,7 @@ test('no problem quotes a value', () => {
     read.durationMs('B'),
     read.boolean('C'),
     read.url('D'),
-    read.secret('E'),
+    read.parsed('E', parseBase64),
     read.parsed('F', JSON.parse),
   ]);
   expect(problems).toHaveLength(6);
@@ -115,7 +124,7 @@ test('no problem quotes a value', () => {
 
 test('NAME_FILE: the value is read from the file', () => {
   const env = { KEY_FILE: fileWith('AAEC\n') };
-  expect(readEnv(env, (read) => read.secret('KEY'))).toEqual(Buffer.from([0, 1, 2]));
+  expect(readEnv(env, (read) => read.parsed('KEY', parseBase64))).toEqual(Buffer.from([0, 1, 2]));
 });
 
 test('a file that cannot be read, and a file beside a value, are problems', () => {
@@ -165,6 +174,52 @@ test('a renewed value follows its file, and stays while the file holds nothing o
   }
   rmSync(path);
   expect(value()).toBe('THREE');
+});
+
+test('a renewed value that its caller knows to be outdated is read at once', () => {
+  const path = fileWith('1');
+  const value = readEnv({ N_FILE: path }, (it) => it.renewed('N', Number));
+  writeFileSync(path, '2');
+  expect([value(), value((known) => known < 1), value((known) => known < 2), value()]).toEqual([
+    1, 1, 2, 2,
+  ]);
+});
+
+test('a value that is always called outdated is read ten times at once, and then every 100 ms', () => {
+  const path = fileWith('0');
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const value = readEnv({ N_FILE: path }, (it) => it.renewed('N', Number));
+  const readEarly = (text: string) => {
+    writeFileSync(path, text);
+    return value(() => true);
+  };
+  const texts = Array.from({ length: 12 }, (_, n) => `${n + 1}`);
+  expect(texts.map(readEarly)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10]);
+  vi.advanceTimersByTime(100);
+  expect(['13', '14'].map(readEarly)).toEqual([13, 13]);
+  vi.advanceTimersByTime(1_000);
+  expect(texts.map(readEarly)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10]);
+});
+
+test('each new text that is refused, and a file that is gone, are published once', () => {
+  const path = fileWith('one');
+  const parse = (text: string) => (text.startsWith('wrong') ? refuse('right') : text);
+  const value = renewedFile(path, parse, { text: 'one', value: 'one' }, 0);
+  const published: unknown[] = [];
+  const onRefused = (refused: unknown) => void published.push(refused);
+  refusedRenewals.subscribe(onRefused);
+  onTestFinished(() => void refusedRenewals.unsubscribe(onRefused));
+  for (const text of ['wrong', 'wrong', 'wrong, too', '', 'two', 'wrong']) {
+    writeFileSync(path, text);
+    value();
+  }
+  rmSync(path);
+  expect([value(), value()]).toEqual(['two', 'two']);
+  const messages = ['must be right', 'must be right', /empty/, 'must be right', /ENOENT/];
+  expect(published).toMatchObject(
+    messages.map((it) => ({ path, err: { message: expect.stringMatching(it) } })),
+  );
 });
 
 test('a file that is replaced between its first reading and the next one gives the new value', () => {

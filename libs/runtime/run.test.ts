@@ -87,6 +87,24 @@ test('a configuration that is not valid: one fatal log entry and exit code 1', a
   expect(lines).toMatchObject([{ level: 'fatal', msg: 'cannot start: PORT: missing' }]);
 });
 
+test('the new text of a file that is refused is logged with the path, and without the text', async () => {
+  const body = `
+    const { refuse, renewedFile } = await import('./env.ts');
+    const parse = () => refuse('a key');
+    renewedFile('package.json', parse, { text: 'before', value: 1 }, 0)();
+    process.exit(0);
+  `;
+  const { lines } = await end(startProcess(body));
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      level: 'warn',
+      path: 'package.json',
+      err: expect.objectContaining({ message: 'must be a key' }),
+    }),
+  );
+  expect(JSON.stringify(lines)).not.toContain('@creditlane/runtime');
+});
+
 test('after a signal everything closes, and the exit code is 0', async () => {
   const body = `
     life.health.add('sample', () => true);

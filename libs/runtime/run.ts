@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Closers } from './closers.ts';
 import { withTimeLimit } from './concurrency/time-limit.ts';
-import { ConfigError, type Env } from './env.ts';
+import { ConfigError, type Env, type RefusedRenewal, refusedRenewals } from './env.ts';
 import { Health } from './health.ts';
 import { readSettings, setting } from './setting.ts';
 import { loggableMessage } from './telemetry/error-fields.ts';
@@ -62,6 +62,13 @@ export async function run<C>(
     closers: new Closers(),
     health: new Health(),
   };
+  refusedRenewals.subscribe((refused) => {
+    const { path, err } = refused as RefusedRenewal;
+    life.log.warn(
+      { path, err },
+      'the new text of a setting’s file is refused; the last value stays',
+    );
+  });
   await live(life, processConfig.drainMs, async () => {
     // Opened first, so that tracing closes last and exports the spans of all other parts.
     await startTracing(processConfig.tracing, name, life);

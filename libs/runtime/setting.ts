@@ -1,5 +1,5 @@
 /** The settings of a process, declared once: environment variable, type, default, limits, documentation. */
-import { type Env, type EnvReader, parseDurationMs, readEnv } from './env.ts';
+import { type Env, type EnvReader, parseDurationMs, type Renewed, readEnv } from './env.ts';
 
 /** One environment variable, as the documentation lists it. */
 export interface Variable {
@@ -14,6 +14,8 @@ export interface Variable {
   readonly about: string;
   /** Whether the value must be kept from everyone but the service. */
   readonly secret: boolean;
+  /** Whether a running process uses what the variable's file holds, and not only what it held at the start. */
+  readonly renewed: boolean;
   /** Makes the value in a new installation; only for secrets that the platform makes itself. */
   readonly generate?: (() => string) | undefined;
 }
@@ -133,9 +135,9 @@ export const setting = {
     name: string,
     parse: (text: string) => T,
     options: About & { type: string; default?: string },
-  ): Setting<() => T> {
+  ): Setting<Renewed<T>> {
     const { type, default: text } = options;
-    return one(name, type, options, (env) =>
+    return one(name, type, { ...options, renewed: true }, (env) =>
       env.renewed(name, parse, text === undefined ? undefined : parse(text)),
     );
   },
@@ -149,13 +151,14 @@ export const setting = {
 function one<T>(
   name: string,
   type: string,
-  options: About & Bounds<unknown>,
+  options: About & Bounds<unknown> & { renewed?: boolean },
   read: (env: EnvReader) => T,
 ): Setting<T> {
-  const { about, secret = false, generate } = options;
+  const { about, secret = false, renewed = false, generate } = options;
   const fallback = options.default === undefined ? undefined : String(options.default);
   const limits = limitsOf(options);
-  return { variables: [{ name, type, default: fallback, limits, about, secret, generate }], read };
+  const variable = { name, type, default: fallback, limits, about, secret, renewed, generate };
+  return { variables: [variable], read };
 }
 
 function limitsOf({ min, max }: Bounds<unknown>): string | undefined {
