@@ -64,7 +64,8 @@ class PlatformUnderTest {
 
   async config(username?: string, password = ''): Promise<KafkaConfig> {
     const [port] = await this.ports();
-    const sasl = { mechanism: 'plain', username: username ?? '', password } as const;
+    const login = () => ({ username: username ?? '', password });
+    const sasl = { mechanism: 'plain', login } as const;
     return { brokers: [`127.0.0.1:${port}`], prefix: '', ...(username && { sasl }) };
   }
 

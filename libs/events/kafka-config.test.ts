@@ -24,17 +24,15 @@ test('TLS, credentials, a prefix and a replication are taken where they are give
     KAFKA_PREFIX: 'staging.',
     KAFKA_REPLICATION: '1',
   };
-  expect(read(env)).toEqual({
-    brokers: ['a:9093'],
-    tls: { ca: 'authority', cert: 'certificate', key: 'key' },
-    sasl: { mechanism: 'scram-sha-512', username: 'decisions', password: 'secret' },
-    prefix: 'staging.',
-    replication: 1,
-  });
+  const { tls, sasl, ...others } = read(env);
+  expect(others).toEqual({ brokers: ['a:9093'], prefix: 'staging.', replication: 1 });
+  expect(tls?.()).toEqual({ ca: 'authority', cert: 'certificate', key: 'key' });
+  expect(sasl?.mechanism).toBe('scram-sha-512');
+  expect(sasl?.login()).toEqual({ username: 'decisions', password: 'secret' });
 });
 
 test('TLS alone trusts the authorities of the system', () => {
-  expect(read({ KAFKA_BROKERS: 'a:9093', KAFKA_SSL: 'true' })).toMatchObject({ tls: {} });
+  expect(read({ KAFKA_BROKERS: 'a:9093', KAFKA_SSL: 'true' }).tls?.()).toEqual({});
 });
 
 test('every half of a pair that is missing is named', () => {

@@ -5,18 +5,30 @@ import { type Setting, setting, variablesOf } from '@creditlane/runtime/setting'
 export interface KafkaConfig {
   /** Some of the cluster's addresses, `host:port`; the brokers name the others. */
   brokers: string[];
-  /** Set to use TLS. The texts are PEM; without `ca` the system's authorities are trusted. */
-  tls?: { ca?: string; cert?: string; key?: string };
-  sasl?: { mechanism: SaslMechanism; username: string; password: string };
+  /**
+   * Set to use TLS. The certificates and the key are PEM, read for each new connection; without `ca` the system's
+   * authorities are trusted.
+   */
+  tls?: () => { ca?: string; cert?: string; key?: string };
+  /** The login is read for each new connection. */
+  sasl?: { mechanism: SaslMechanism; login: () => KafkaLogin };
   /** Put before the names of topics and groups, where several installations share a cluster. */
   prefix: string;
   /** How many brokers store each message; the number that TOPICS declares when left out. */
   replication?: number;
 }
 
+export interface KafkaLogin {
+  username: string;
+  password: string;
+}
+
 type SaslMechanism = (typeof MECHANISMS)[number];
 
 const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+
+const text = (name: string, options: { about: string; default?: string; secret?: boolean }) =>
+  setting.renewed(name, (value) => value, { type: 'text', ...options });
 
 const settings = {
   brokers: setting.list('KAFKA_BROKERS', {
@@ -26,11 +38,11 @@ const settings = {
     default: false,
     about: 'Whether to connect to brokers by TLS.',
   }),
-  ca: setting.string('KAFKA_SSL_CA', {
+  ca: text('KAFKA_SSL_CA', {
     default: '',
     about: "The PEM of the brokers' authority; without it, the system's authorities are trusted.",
   }),
-  cert: setting.string('KAFKA_SSL_CERT', {
+  cert: text('KAFKA_SSL_CERT', {
     default: '',
     about: 'The PEM of the certificate that the process presents to brokers.',
   }),
@@ -52,12 +64,12 @@ const settings = {
 
 /** Required only with KAFKA_SSL_CERT or with a SASL mechanism. */
 const credentials = {
-  key: setting.string('KAFKA_SSL_KEY', {
+  key: text('KAFKA_SSL_KEY', {
     secret: true,
     about: 'The PEM of the key of KAFKA_SSL_CERT; needed with it.',
   }),
-  username: setting.string('KAFKA_SASL_USERNAME', { about: 'Needed with a SASL mechanism.' }),
-  password: setting.string('KAFKA_SASL_PASSWORD', {
+  username: text('KAFKA_SASL_USERNAME', { about: 'Needed with a SASL mechanism.' }),
+  password: text('KAFKA_SASL_PASSWORD', {
     secret: true,
     about: 'Needed with a SASL mechanism.',
   }),
@@ -83,22 +95,25 @@ export function readKafkaConfig(env: EnvReader): KafkaConfig {
     prefix: settings.prefix.read(env),
     ...(tls && { tls }),
     ...(mechanism !== 'none' && {
-      sasl: {
-        mechanism,
-        username: credentials.username.read(env),
-        password: credentials.password.read(env),
-      },
+      sasl: { mechanism, login: readLogin(env) },
     }),
     ...(replication > 0 && { replication }),
   };
 }
 
+function readLogin(env: EnvReader): () => KafkaLogin {
+  const username = credentials.username.read(env);
+  const password = credentials.password.read(env);
+  return () => ({ username: username(), password: password() });
+}
+
 function readTls(env: EnvReader): KafkaConfig['tls'] {
   const ca = settings.ca.read(env);
   const cert = settings.cert.read(env);
-  return {
-    ...(ca && { ca }),
-    // A certificate without its key is a fault of the configuration.
-    ...(cert && { cert, key: credentials.key.read(env) }),
-  };
+  // A certificate without its key is a fault of the configuration.
+  const key = cert() && credentials.key.read(env);
+  return () => ({
+    ...(ca() && { ca: ca() }),
+    ...(key && { cert: cert(), key: key() }),
+  });
 }

@@ -23,7 +23,7 @@ describeWithKafka(cluster, 'a cluster of three brokers with passwords', (kafka) 
     brokers: kafka.brokers.split(','),
     prefix: 'own.',
     replication: 3,
-    sasl: { mechanism: 'plain', username, password },
+    sasl: { mechanism: 'plain', login: () => ({ username, password }) },
   });
 
   const topics = { [TOPIC]: { partitions: 3, retentionMs: 60_000, replication: 3 } };

@@ -1,4 +1,5 @@
 /** The Kafka client: addresses, credentials, retries, and the kinds of errors. */
+import type { ConnectionOptions } from 'node:tls';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { type ISocketFactory, Kafka, logLevel, type SASLOptions } from 'kafkajs';
 import type { KafkaConfig } from '../kafka-config.ts';
@@ -27,10 +28,8 @@ export function createClient(config: KafkaConfig, log: Log, socketFactory?: ISoc
     ...(socketFactory && { socketFactory }),
     clientId: 'creditlane',
     brokers: config.brokers,
-    ...(config.tls && { ssl: config.tls }),
-    // A copy, because kafkajs writes into it. Each mechanism of KafkaConfig takes a user name and a
-    // password, which the type SASLOptions, a union over all mechanisms, does not express.
-    ...(config.sasl && { sasl: { ...config.sasl } as SASLOptions }),
+    ...(config.tls && { ssl: tlsOptions(config.tls) }),
+    ...(config.sasl && { sasl: saslOptions(config.sasl) }),
     connectionTimeout: 3_000,
     requestTimeout: 15_000,
     retry: CLIENT_RETRY,
@@ -41,6 +40,31 @@ export function createClient(config: KafkaConfig, log: Log, socketFactory?: ISoc
       ({ namespace, log: entry }) =>
         log.debug({ namespace, broker: entry.broker, groupId: entry.groupId }, entry.message),
   });
+}
+
+/** kafkajs reads the options anew for each connection: the getters give those of its moment. */
+function tlsOptions(tls: NonNullable<KafkaConfig['tls']>): ConnectionOptions {
+  const options = {};
+  for (const name of ['ca', 'cert', 'key'] as const) {
+    Object.defineProperty(options, name, { enumerable: true, get: () => tls()[name] });
+  }
+  return options;
+}
+
+/**
+ * As `tlsOptions`. Each mechanism of KafkaConfig takes a user name and a password, which the type SASLOptions, a union over
+ * all mechanisms, does not express.
+ */
+function saslOptions({ mechanism, login }: NonNullable<KafkaConfig['sasl']>): SASLOptions {
+  return {
+    mechanism,
+    get username() {
+      return login().username;
+    },
+    get password() {
+      return login().password;
+    },
+  } as SASLOptions;
 }
 
 const ACCESS_ERRORS = /AUTHENTICATION_FAILED|AUTHORIZATION_FAILED/;

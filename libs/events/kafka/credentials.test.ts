@@ -93,6 +93,18 @@ async function expectRefused(config: KafkaConfig, why: RegExp) {
   return { bus, handled };
 }
 
+/** Waits until a bus that was refused publishes and consumes. */
+async function expectAccepted({ bus, handled }: Awaited<ReturnType<typeof openBus>>) {
+  const publishes = () =>
+    bus.publish([MESSAGE]).then(
+      () => true,
+      () => false,
+    );
+  await vi.waitUntil(publishes, WITHIN);
+  await vi.waitUntil(() => handled.length > 0, WITHIN);
+  expect(bus.ready()).toBe(true);
+}
+
 describeWithKafka(cluster, 'a cluster with TLS', () => {
   const { ca, ...shown } = authority.issue();
   const tls = { ca: readFileSync(ca, 'utf8') };
@@ -102,12 +114,13 @@ describeWithKafka(cluster, 'a cluster with TLS', () => {
   };
   /** Each bus has a consumer group of its own. */
   const at = (port: number, prefix = ''): KafkaConfig => {
-    return { brokers: [`127.0.0.1:${port}`], prefix, tls };
+    return { brokers: [`127.0.0.1:${port}`], prefix, tls: () => tls };
   };
 
   describe.each(MECHANISMS)('with passwords by %s', (mechanism) => {
     const config = at(secure, `${mechanism}.`);
-    const sasl = { mechanism, username: 'decisions', password: 'secret' };
+    const login = { username: 'decisions', password: 'secret' };
+    const sasl = { mechanism, login: () => login };
 
     test('accepts a client that trusts its authority and has the password', async () => {
       await expectLetIn({ ...config, sasl });
@@ -116,10 +129,16 @@ describeWithKafka(cluster, 'a cluster with TLS', () => {
     test.each([
       { what: 'another password', wrong: { password: 'wrong' } },
       { what: 'another name', wrong: { username: 'nobody' } },
-    ])('refuses $what, and is waited for', async ({ wrong }) => {
+    ])('refuses $what, and is waited for until the login is the right one', async ({ wrong }) => {
       const name = mechanism.toUpperCase().replace('SHA-', 'SHA-?').replace('SCRAM-', 'SCRAM[ -]');
       const why = new RegExp(`events could not be published: .*${name} authentication failed`);
-      await expectRefused({ ...config, sasl: { ...sasl, ...wrong } }, why);
+      let given = { ...login, ...wrong };
+      const refused = await expectRefused(
+        { ...config, sasl: { mechanism, login: () => given } },
+        why,
+      );
+      given = login;
+      await expectAccepted(refused);
     });
   });
 
@@ -128,33 +147,24 @@ describeWithKafka(cluster, 'a cluster with TLS', () => {
     LONG,
     async () => {
       const mechanism = 'scram-sha-512' as const;
-      const sasl = { mechanism, username: 'late', password: 'comer' };
+      const sasl = { mechanism, login: () => ({ username: 'late', password: 'comer' }) };
       const prefix = `${mechanism}.`;
       const config = { ...at(secure, prefix), sasl };
-      const { bus, handled } = await expectRefused(config, /authentication failed/);
+      const refused = await expectRefused(config, /authentication failed/);
       const known = 'SCRAM-SHA-512=[password=comer]';
       const where = ['--bootstrap-server', `127.0.0.1:${plain}`, '--entity-type', 'users'];
       await promisify(execFile)('java', [
         ...['-cp', await kafkaClasspath(), 'kafka.admin.ConfigCommand', ...where],
         ...['--entity-name', 'late', '--alter', '--add-config', known],
       ]);
-      await vi.waitUntil(
-        () =>
-          bus.publish([MESSAGE]).then(
-            () => true,
-            () => false,
-          ),
-        WITHIN,
-      );
-      await vi.waitUntil(() => handled.length > 0, WITHIN);
-      expect(bus.ready()).toBe(true);
+      await expectAccepted(refused);
     },
   );
 
   describe('with certificates', () => {
     test('accepts a client with a certificate of its authority', async () => {
       const config = at(mutual, 'mutual.');
-      await expectLetIn({ ...config, tls: { ...tls, ...certificate } });
+      await expectLetIn({ ...config, tls: () => ({ ...tls, ...certificate }) });
     });
 
     test('refuses a client without a certificate, which tries again', async () => {
@@ -165,6 +175,6 @@ describeWithKafka(cluster, 'a cluster with TLS', () => {
 
   test('is refused by a client that does not trust its authority', async () => {
     const why = /events could not be published: .*certificate/;
-    await expectRefused({ ...at(secure), tls: {} }, why);
+    await expectRefused({ ...at(secure), tls: () => ({}) }, why);
   });
 });
