@@ -34,7 +34,7 @@ export async function createTestDatabase(name: string): Promise<TestDatabase> {
   const id = `${name.replaceAll(/[^a-z0-9]+/g, '_')}_${randomBytes(4).toString('hex')}`;
   const requestRole = requestRoleOf(id);
   const password = randomBytes(12).toString('hex');
-  await asAdmin(adminUrl, [
+  await asAdmin([
     `CREATE ROLE ${id} LOGIN PASSWORD '${password}'`,
     `CREATE DATABASE ${id} OWNER ${id}`,
     ...createRequestRoleSql(id, id),
@@ -60,7 +60,7 @@ export async function createTestDatabase(name: string): Promise<TestDatabase> {
     connect,
     async drop() {
       await Promise.all(pools.map((pool) => pool.end()));
-      await asAdmin(adminUrl, [
+      await asAdmin([
         `DROP DATABASE ${id} WITH (FORCE)`,
         `DROP ROLE ${requestRole}`,
         `DROP ROLE ${id}`,
@@ -69,8 +69,9 @@ export async function createTestDatabase(name: string): Promise<TestDatabase> {
   };
 }
 
-async function asAdmin(adminUrl: string, statements: string[]): Promise<void> {
-  const admin = new pg.Client({ connectionString: adminUrl });
+/** Runs statements as a superuser of the test run's server. */
+export async function asAdmin(statements: readonly string[]): Promise<void> {
+  const admin = new pg.Client({ connectionString: inject('postgresUrl') });
   await admin.connect();
   try {
     for (const text of statements) await admin.query(text);

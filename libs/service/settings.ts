@@ -2,6 +2,7 @@
 import { KAFKA } from '@creditlane/events/kafka-config';
 import { clientSettings } from '@creditlane/rpc/client-settings';
 import { OPS, SERVER_SETTINGS } from '@creditlane/rpc/serve';
+import { refuse } from '@creditlane/runtime/env';
 import { PROCESS } from '@creditlane/runtime/run';
 import { type Setting, setting, type Variable, variablesOf } from '@creditlane/runtime/setting';
 import type { DatabaseDeclaration, ServiceDeclaration } from './define-service.ts';
@@ -45,11 +46,16 @@ export function processVariables(service: ServiceDeclaration): Variable[] {
 
 const NOTHING: Setting<undefined> = { variables: [], read: () => undefined };
 
-const DATABASE_URL = setting.url('DATABASE_URL', {
-  secret: true,
-  about:
-    "The service's own database, with the user of its owner, and the password unless DATABASE_PASSWORD has it.",
-});
+const DATABASE_URL = setting.renewed(
+  'DATABASE_URL',
+  (text) => (URL.canParse(text) ? text : refuse('an absolute URL')),
+  {
+    type: 'URL',
+    secret: true,
+    about:
+      "The service's own database, with the user of its owner, and the password unless DATABASE_PASSWORD has it. New connections use what DATABASE_URL_FILE holds then.",
+  },
+);
 
 const DATABASE_PASSWORD = setting.renewed('DATABASE_PASSWORD', (text) => text, {
   type: 'text',
@@ -63,12 +69,12 @@ const DATABASE_PASSWORD = setting.renewed('DATABASE_PASSWORD', (text) => text, {
 const databaseUrl: Setting<() => string> = {
   variables: [...DATABASE_URL.variables, ...DATABASE_PASSWORD.variables],
   read(env) {
-    const text = DATABASE_URL.read(env);
+    const currentUrl = DATABASE_URL.read(env);
     const currentPassword = DATABASE_PASSWORD.read(env);
     return () => {
       const password = currentPassword();
-      if (password === '') return text;
-      const url = new URL(text);
+      if (password === '') return currentUrl();
+      const url = new URL(currentUrl());
       url.password = encodeURIComponent(password);
       return url.href;
     };

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { requestRoleOf } from '@creditlane/postgres/row-security/request-role';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
-import { createTestDatabase } from '@creditlane/postgres/test-database';
+import { asAdmin, createTestDatabase } from '@creditlane/postgres/test-database';
 import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -20,6 +21,23 @@ const THINGS = {
   },
   settings: {},
 } as const;
+
+/** A file for the test, which a process has noticed to have another text when `give` returns. */
+function secretFile(text: string) {
+  const path = join(mkdtempSync(join(tmpdir(), 'creditlane-')), 'secret');
+  onTestFinished(() => rmSync(dirname(path), { recursive: true }));
+  let elapsedMs = 0;
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + elapsedMs);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const give = (next: string) => {
+    writeFileSync(path, next);
+    // The file is read at most every five seconds.
+    elapsedMs += 5_000;
+  };
+  give(text);
+  return { path, give };
+}
 
 test('with MIGRATE_AT_START=false, a service waits until its database is migrated', async () => {
   const { url, sql, drop } = await createTestDatabase('migrated_apart');
@@ -61,6 +79,39 @@ test('DATABASE_PASSWORD is the password of a DATABASE_URL that has none', () => 
   expect(() => read({ DATABASE_PASSWORD: 'p' })).toThrow('DATABASE_URL: missing');
 });
 
+test('new connections use the login that DATABASE_URL_FILE holds then: a second role, which acts as the owner', async () => {
+  const { url, drop } = await createTestDatabase('second_login');
+  const owner = new URL(url).username;
+  const second = new URL(url);
+  second.username = `${owner}_b`;
+  await asAdmin([
+    `CREATE ROLE ${owner}_b LOGIN PASSWORD '${second.password}' IN ROLE ${owner}`,
+    `ALTER ROLE ${owner}_b SET role = '${owner}'`,
+  ]);
+  const life = createTestProcess('things');
+  onTestFinished(async () => {
+    await life.closers.close();
+    await asAdmin([`DROP ROLE ${owner}_b`]);
+    await drop();
+  });
+  const { path, give } = secretFile(url);
+  const { database } = readSettings({ DATABASE_URL_FILE: path }, localSettings(THINGS));
+  if (database === undefined) throw new Error('the service has a database');
+  const { pool } = await openServiceDatabase(THINGS, database, life);
+  const first = await pool.connect();
+  give(second.href);
+  await asAdmin([`ALTER ROLE ${owner} PASSWORD 'another'`]);
+  const next = await pool.connect();
+  const whoami = 'SELECT session_user::text AS login, current_user::text AS acting';
+  expect((await first.query(whoami)).rows).toEqual([{ login: owner, acting: owner }]);
+  expect((await next.query(whoami)).rows).toEqual([{ login: `${owner}_b`, acting: owner }]);
+  await next.query('BEGIN');
+  await next.query(`SET LOCAL ROLE ${requestRoleOf(owner)}`);
+  await next.query('ROLLBACK');
+  await next.query('ALTER TABLE things ADD COLUMN name text');
+  for (const connection of [first, next]) connection.release();
+});
+
 test('new connections use the password that DATABASE_PASSWORD_FILE holds then, and open ones stay', async () => {
   const { url, drop } = await createTestDatabase('renewed_password');
   const life = createTestProcess('things');
@@ -71,19 +122,8 @@ test('new connections use the password that DATABASE_PASSWORD_FILE holds then, a
   const { password: right } = new URL(url);
   const withoutPassword = new URL(url);
   withoutPassword.password = '';
-  const file = join(mkdtempSync(join(tmpdir(), 'creditlane-')), 'password');
-  onTestFinished(() => rmSync(dirname(file), { recursive: true }));
-  const give = (password: string) => {
-    writeFileSync(file, password);
-    // The file is read at most every five seconds.
-    elapsedMs += 5_000;
-  };
-  let elapsedMs = 0;
-  const now = performance.now.bind(performance);
-  vi.spyOn(performance, 'now').mockImplementation(() => now() + elapsedMs);
-  onTestFinished(() => void vi.restoreAllMocks());
-  give(decodeURIComponent(right));
-  const env = { DATABASE_URL: withoutPassword.href, DATABASE_PASSWORD_FILE: file };
+  const { path, give } = secretFile(decodeURIComponent(right));
+  const env = { DATABASE_URL: withoutPassword.href, DATABASE_PASSWORD_FILE: path };
   const { database } = readSettings(env, localSettings(THINGS));
   if (database === undefined) throw new Error('the service has a database');
   const { pool } = await openServiceDatabase(THINGS, database, life);
