@@ -1,13 +1,16 @@
 /** Digests of stored requests from which a request that holds personal data cannot be guessed. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { CallIdempotency } from '@creditlane/rpc/call';
-import { setting } from '@creditlane/runtime/setting';
+import type { Renewed } from '@creditlane/runtime/env';
+import { type Keys, setting } from '@creditlane/runtime/setting';
+import { withTodaysDate } from '@creditlane/runtime/telemetry/key-dates';
 
 /** The setting of a service whose requests hold personal data. The platform makes one key for all services. */
-export const DIGEST_KEY = setting.bytes('REQUEST_DIGEST_KEY', {
+export const DIGEST_KEY = setting.keys('REQUEST_DIGEST_KEY', {
   secret: true,
-  generate: () => randomBytes(32).toString('base64'),
-  about: 'Keys the digests of stored requests; after a change, a repetition is a new request.',
+  generate: () => withTodaysDate(randomBytes(32).toString('base64')),
+  about:
+    'The key of the digests of stored requests, and behind it those of requests of the last day.',
 });
 
 /**
@@ -17,10 +20,15 @@ export const DIGEST_KEY = setting.bytes('REQUEST_DIGEST_KEY', {
  */
 export function withKeyedDigest(
   idempotency: CallIdempotency | undefined,
-  digestKey: Uint8Array,
+  digestKeys: Renewed<Keys>,
 ): CallIdempotency | undefined {
   if (!idempotency) return undefined;
   const { requestDigest } = idempotency;
-  const keyedDigest = createHmac('sha256', digestKey).update(requestDigest).digest();
-  return { ...idempotency, requestDigest: keyedDigest };
+  const keyedBy = (key: Uint8Array) => createHmac('sha256', key).update(requestDigest).digest();
+  return {
+    ...idempotency,
+    requestDigest: keyedBy(digestKeys()[0]),
+    // Another process may have stored the answer with a key that the file got a moment ago.
+    otherDigests: () => digestKeys(() => true).map(keyedBy),
+  };
 }

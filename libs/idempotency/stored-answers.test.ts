@@ -3,8 +3,10 @@ import type { Queryable } from '@creditlane/postgres/statement';
 import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { CallIdempotency } from '@creditlane/rpc/call';
+import type { Keys } from '@creditlane/runtime/setting';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { markInProgress } from './duplicate-requests.ts';
+import { withKeyedDigest } from './keyed-digest.ts';
 import {
   answerOnce,
   createIdempotencySql,
@@ -137,6 +139,40 @@ describe('a request with an idempotency key', () => {
     await expect(findStoredAnswer(pool, other)).rejects.toMatchObject(refusal);
     await expect(answerOnce(pool, other, write('second'))).rejects.toMatchObject(refusal);
     expect(await effects()).toEqual(['first']);
+  });
+
+  test('whose digest has a key that is replaced in two steps gets its answer in each of them', async () => {
+    const [old, next] = [Buffer.from('old'), Buffer.from('next')];
+    // Two replicas get the file at different times.
+    const rings: [Keys, Keys][] = [
+      [[old], [old]],
+      [[old, next], [old]],
+      [
+        [old, next],
+        [old, next],
+      ],
+      [
+        [next, old],
+        [old, next],
+      ],
+      [
+        [next, old],
+        [next, old],
+      ],
+    ];
+    const given = idempotency;
+    for (const [index, keys] of rings.entries()) {
+      const [stores, reads] = keys.map((it) => {
+        return withKeyedDigest({ ...given, key: `k${index}` }, () => it) as CallIdempotency;
+      }) as [CallIdempotency, CallIdempotency];
+      idempotency = stores;
+      await answerOnce(pool, stores, write(`answer ${index}`));
+      const repeated = await answerOnce(pool, reads, write('repeated'));
+      expect(repeated).toEqual({ replayed: true, answer: Buffer.from(`answer ${index}`) });
+    }
+    const other = { ...given, key: 'k0', requestDigest: Buffer.from('another') };
+    const refused = withKeyedDigest(other, () => [next, old]) as CallIdempotency;
+    await expect(findStoredAnswer(pool, refused)).rejects.toMatchObject({ kind: 'invalid' });
   });
 
   test('with the key of another caller or operation has no stored answer', async () => {

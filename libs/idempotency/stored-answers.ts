@@ -129,20 +129,26 @@ export async function findStoredAnswer(
   db: Queryable,
   idempotency: CallIdempotency,
 ): Promise<Buffer | undefined> {
-  const { callerId, operation, key, requestDigest } = idempotency;
+  const { callerId, operation, key } = idempotency;
   const [row] = await selectAnswer.run(db, [callerId, operation, key]);
   if (!row) return undefined;
   if (!row.live) {
     await deleteExpired.run(db, [callerId, operation, key]);
     return undefined;
   }
-  if (!requestDigest.equals(row.request_digest)) {
+  if (!isSameRequest(idempotency, row.request_digest)) {
     throw invalid(
       'idempotency_key_reused',
       'This Idempotency-Key was used before with a different request.',
     );
   }
   return row.response;
+}
+
+function isSameRequest({ requestDigest, otherDigests }: CallIdempotency, stored: Buffer): boolean {
+  return (
+    requestDigest.equals(stored) || (otherDigests?.().some((it) => it.equals(stored)) ?? false)
+  );
 }
 
 /**

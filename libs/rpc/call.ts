@@ -9,6 +9,8 @@ export type CallIdempotency = {
   key: string;
   /** SHA-256 of the request. A different digest shows that the key was used for another request. */
   requestDigest: Buffer;
+  /** The digests that the stored answer of the same request may have instead, where the digest depends on a key. */
+  otherDigests?: () => Buffer[];
 };
 
 /**

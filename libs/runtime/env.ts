@@ -115,14 +115,6 @@ export class EnvReader {
     return this.parsed(name, (text) => oneOf(text, values), fallback);
   }
 
-  /** The bytes of a base64 value. */
-  secret(name: string): Buffer {
-    return this.parsed(name, (text) => {
-      const isBase64 = text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
-      return isBase64 ? Buffer.from(text, 'base64') : refuse('base64');
-    });
-  }
-
   /**
    * The result of `parse`. An error that `parse` throws becomes the problem of the variable; its message is
    * reported only when the error is `loggable`, because other messages may quote the value.

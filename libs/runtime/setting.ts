@@ -1,5 +1,14 @@
 /** The settings of a process, declared once: environment variable, type, default, limits, documentation. */
-import { type Env, type EnvReader, parseDurationMs, type Renewed, readEnv } from './env.ts';
+import {
+  type Env,
+  type EnvReader,
+  parseBase64,
+  parseDurationMs,
+  type Renewed,
+  readEnv,
+} from './env.ts';
+import { observeKeyDates, splitKeyDate } from './telemetry/key-dates.ts';
+import type { Metrics } from './telemetry/metrics.ts';
 
 /** One environment variable, as the documentation lists it. */
 export interface Variable {
@@ -25,6 +34,8 @@ export interface Setting<T> {
   readonly variables: readonly Variable[];
   /** Reads the value. Reports problems to the reader, as the methods of `EnvReader` do. */
   read(env: EnvReader): T;
+  /** Exports what operators watch of the value, such as the age of a key. */
+  observe?(value: T, metrics: Metrics): void;
 }
 
 /** Settings by their names in the code. */
@@ -37,6 +48,29 @@ export type SettingValues<S extends Settings> = {
 
 /** A time span as an operator writes it. */
 export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+
+/** `madeAt` is the day on which the key was made, where its text has it. */
+export type Key = Buffer & { readonly madeAt?: Date | undefined };
+
+/** The first key signs, and each of them verifies: keys that other processes sign with, before or after this one. */
+export type Keys = readonly [Key, ...Key[]];
+
+function parseKeys(text: string): Keys {
+  const [first = '', ...others] = text.split(',').map((key) => key.trim());
+  return [parseKey(first), ...others.map(parseKey)];
+}
+
+function parseKey(text: string): Key {
+  const { key, madeAt } = splitKeyDate(text);
+  return Object.assign(parseBase64(key), { madeAt });
+}
+
+/** By their positions in the text, from 1 on. */
+function datesOf(keys: Keys): ReadonlyMap<string, Date> {
+  return new Map(
+    keys.flatMap(({ madeAt }, index) => (madeAt ? [[String(index + 1), madeAt] as const] : [])),
+  );
+}
 
 /** The options that every declaration takes. */
 interface About {
@@ -63,6 +97,15 @@ export function readSettings<S extends Settings>(env: Env, settings: S): Setting
 export function variablesOf(settings: Settings): Variable[] {
   const all = Object.values(settings).flatMap(({ variables }) => variables);
   return [...new Map(all.map((variable) => [variable.name, variable])).values()];
+}
+
+/** Exports what operators watch of the values of settings. */
+export function observeSettings(
+  settings: Settings,
+  values: Readonly<Record<string, unknown>>,
+  metrics: Metrics,
+): void {
+  for (const [name, { observe }] of Object.entries(settings)) observe?.(values[name], metrics);
 }
 
 /** Declares settings. Each takes the variable's name first; one without a default must be set. */
@@ -113,11 +156,6 @@ export const setting = {
     return one(name, type, options, (env) => env.oneOf(name, values, options.default));
   },
 
-  /** The bytes of a base64 value. */
-  bytes(name: string, options: About): Setting<Buffer> {
-    return one(name, 'base64', options, (env) => env.secret(name));
-  },
-
   /** The result of `parse`, also for the default, which is a text. For errors of `parse` see `EnvReader.parsed`. */
   parsed<T>(
     name: string,
@@ -142,9 +180,22 @@ export const setting = {
     );
   },
 
+  /** Keys in base64, which follow the variable's file. */
+  keys(name: string, options: About): Setting<Renewed<Keys>> {
+    const type = '`base64` or `base64:yyyy-MM-dd`, separated by commas';
+    return {
+      ...setting.renewed(name, parseKeys, { ...options, type }),
+      observe: (keys, metrics) => observeKeyDates(metrics, name, () => datesOf(keys())),
+    };
+  },
+
   /** Several settings as one object. */
   all<S extends Settings>(settings: S): Setting<SettingValues<S>> {
-    return { variables: variablesOf(settings), read: (env) => valuesOf(settings, env) };
+    return {
+      variables: variablesOf(settings),
+      read: (env) => valuesOf(settings, env),
+      observe: (values, metrics) => observeSettings(settings, values, metrics),
+    };
   },
 };
 

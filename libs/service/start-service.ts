@@ -4,6 +4,7 @@ import { type Database, openDatabase } from '@creditlane/postgres/database';
 import type { Endpoint } from '@creditlane/rpc/endpoint';
 import type { TokenSigner } from '@creditlane/rpc/identity';
 import type { Process } from '@creditlane/runtime/run';
+import { observeSettings } from '@creditlane/runtime/setting';
 import type { AnyService, ServiceDeclaration } from './define-service.ts';
 import type { DatabaseSettings } from './settings.ts';
 
@@ -38,6 +39,7 @@ export async function startService<S extends AnyService>(
     if (endpoint === undefined) throw new Error(`${name} calls ${peer}, which has no endpoint`);
     return [peer, endpoint] as const;
   });
+  observeSettings(service.settings, { ...settings }, process.metrics);
   const context = {
     settings,
     process,

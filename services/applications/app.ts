@@ -47,7 +47,7 @@ export async function startApplications({
   isAlone = false,
 }: ApplicationsContext & { clock?: Clock }): Promise<Applications> {
   const { log, metrics, closers } = process;
-  const { keyRing, digestKey } = settings;
+  const { keyRing, digestKeys } = settings;
 
   const { pool, requests, rowTurns } = database;
   const rotation = await startRotation(keyRing, sealedTables(pool), log);
@@ -63,7 +63,7 @@ export async function startApplications({
   closers.add('applications relay', () => relay.close());
 
   const wakeRelay = () => relay.wake();
-  const deps = { requests, owner: pool, rowTurns, keyRing, digestKey, clock, newId, keyUse };
+  const deps = { requests, owner: pool, rowTurns, keyRing, digestKeys, clock, newId, keyUse };
   const routes = [
     applicationsRoutes({ ...deps, wakeRelay, log }),
     consentsRoutes(deps),

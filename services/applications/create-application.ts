@@ -1,4 +1,5 @@
 /** Creates an application: checks the request, writes the application once, and answers a repetition. */
+
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
 import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
@@ -9,6 +10,8 @@ import type { CreateApplicationRequest } from '@creditlane/proto/applications/v1
 import type { Call } from '@creditlane/rpc/call';
 import { conflict, type Fault } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
+import type { Renewed } from '@creditlane/runtime/env';
+import type { Keys } from '@creditlane/runtime/setting';
 import type { KeyUse } from './applicant/key-use.ts';
 import { newApplication } from './application.ts';
 import { retailerNotFound, retailerOf } from './scope.ts';
@@ -21,7 +24,7 @@ export interface CreateApplicationDeps {
   /** Seals the applicants. */
   keyRing: KeyRing;
   /** The HMAC key for the digests of requests that have an idempotency key. */
-  digestKey: Uint8Array;
+  digestKeys: Renewed<Keys>;
   clock: Clock;
   newId: () => string;
   keyUse: KeyUse;
@@ -49,7 +52,7 @@ export async function createApplication(
   // Before the transaction, which must not wait for a second connection of the pool.
   const usesKeys = await deps.keyUse.hasBegun();
   const sealing = { keyRing, newId: deps.newId, usesKeys };
-  const idempotency = withKeyedDigest(call.idempotency, deps.digestKey);
+  const idempotency = withKeyedDigest(call.idempotency, deps.digestKeys);
   const outcome = await answerOnce(db, idempotency, () =>
     inTransaction(db, async (tx) => {
       const answer = encodeStoredAnswer(application);

@@ -2,4 +2,4 @@
 import { KEY_RING } from '@creditlane/crypto/key-ring-setting';
 import { DIGEST_KEY } from '@creditlane/idempotency/keyed-digest';
 
-export const SETTINGS = { keyRing: KEY_RING, digestKey: DIGEST_KEY };
+export const SETTINGS = { keyRing: KEY_RING, digestKeys: DIGEST_KEY };

@@ -16,6 +16,8 @@ import {
 import type { Client } from '@creditlane/rpc/client';
 import { rowOf, type SubmissionCall } from '@creditlane/rpc/submission-call';
 import type { Clock } from '@creditlane/runtime/clock';
+import type { Renewed } from '@creditlane/runtime/env';
+import type { Keys } from '@creditlane/runtime/setting';
 import {
   applicationNotFound,
   checkContent,
@@ -32,7 +34,7 @@ export interface AddCommentDeps {
   /** Seals the comments. */
   keyRing: KeyRing;
   /** The HMAC key for the digests of requests that have an idempotency key. */
-  digestKey: Uint8Array;
+  digestKeys: Renewed<Keys>;
   clock: Clock;
   newId: () => string;
 }
@@ -83,12 +85,12 @@ type CheckedComment = Pick<NewComment, 'side' | 'retailerId' | 'authorUserId' | 
  * the commit, milliseconds later, keeps the comment.
  */
 async function addOnce(
-  { requests, keyRing, digestKey, clock, newId }: AddCommentDeps,
+  { requests, keyRing, digestKeys, clock, newId }: AddCommentDeps,
   { submission, call }: SubmissionCall,
   check: () => Promise<CheckedComment>,
 ): Promise<CommentAsCreditorResponse> {
   const db = requests.of(call);
-  const idempotency = withKeyedDigest(call.idempotency, digestKey);
+  const idempotency = withKeyedDigest(call.idempotency, digestKeys);
   const outcome = await answerOnce(db, idempotency, async () => {
     // Before the transaction: no connection waits for another service.
     const checked = await check();

@@ -34,7 +34,7 @@ export async function startConversations({
   clock = systemClock,
 }: ConversationsContext & { clock?: Clock }): Promise<Conversations> {
   const { log, metrics, closers, health } = process;
-  const { keyRing, digestKey } = settings;
+  const { keyRing, digestKeys } = settings;
   const { pool, requests } = database;
 
   const rotation = await startRotation(keyRing, sealedTables(pool), log);
@@ -51,6 +51,6 @@ export async function startConversations({
     health: health.optional,
     metrics,
   });
-  const deps = { requests, applications, keyRing, digestKey, clock, newId };
+  const deps = { requests, applications, keyRing, digestKeys, clock, newId };
   return { routes: [conversationsRoutes(deps)] };
 }

@@ -60,7 +60,7 @@ export async function startCreditFile(
   }: CreditFileDeps = {},
 ): Promise<CreditFiles> {
   const { log, metrics, closers, health } = process;
-  const { keyRing, documentLinkKey, leaseMs, maxPulls, maxPullsPerRetailer } = settings;
+  const { keyRing, documentLinkKeys, leaseMs, maxPulls, maxPullsPerRetailer } = settings;
   const { pool, requests, rowTurns } = database;
 
   const rotation = await startRotation(keyRing, sealedTables(pool), log);
@@ -111,7 +111,7 @@ export async function startCreditFile(
 
   const { hostRules, requireConfigured } = bureaus;
   const records = { requests, pool, rowTurns, consents, applications };
-  const shared = { ...records, keyRing, documentLinkKey, clock, newId };
+  const shared = { ...records, keyRing, documentLinkKeys, clock, newId };
   const deps = {
     ...shared,
     requireConfigured,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { KEY_RING } from '@creditlane/crypto/key-ring-setting';
 import { refuse } from '@creditlane/runtime/env';
 import { type Setting, setting } from '@creditlane/runtime/setting';
+import { withTodaysDate } from '@creditlane/runtime/telemetry/key-dates';
 import { BUREAU_SETTINGS } from './bureaus/bureau-settings.ts';
 
 const PULL_MIN_AGE_DAYS = setting.integer('PULL_MIN_AGE_DAYS', {
@@ -53,11 +54,11 @@ const leaseMs: Setting<number> = {
 export const SETTINGS = {
   keyRing: KEY_RING,
   bureaus: setting.all(BUREAU_SETTINGS),
-  documentLinkKey: setting.bytes('DOCUMENT_LINK_KEY', {
+  documentLinkKeys: setting.keys('DOCUMENT_LINK_KEY', {
     secret: true,
-    generate: () => randomBytes(32).toString('base64'),
+    generate: () => withTodaysDate(randomBytes(32).toString('base64')),
     about:
-      'Signs the links to the PDF of a credit file; after a change, earlier links are refused.',
+      'The key that signs the links to the PDF of a credit file, and behind it those of links of the last 15 minutes.',
   }),
   pullMinAgeDays: PULL_MIN_AGE_DAYS,
   fileRetentionDays,

@@ -15,7 +15,7 @@ import { findKeyOwner } from './store/keys.ts';
 
 export interface AccessDeps {
   database: Database;
-  platformKeys: PlatformKeys;
+  platformKeys: () => PlatformKeys;
 }
 
 /** The routes of AccessService to mount. */
@@ -26,7 +26,7 @@ export function accessRoutes({ database, platformKeys }: AccessDeps): ServiceRou
     translateDatabaseErrors({
       async authenticate({ keyDigest }) {
         const owner =
-          platformKeys.get(Buffer.from(keyDigest).toString('hex')) ??
+          platformKeys().get(Buffer.from(keyDigest).toString('hex')) ??
           (await findKeyOwner(pool, keyDigest));
         if (!owner) throw unauthenticated('key_unknown', 'The key is not known.');
         const caller = owner.kind === 'platform' ? Caller.PLATFORM : Caller.INTEGRATION;

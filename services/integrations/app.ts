@@ -57,7 +57,7 @@ export async function startIntegrations({
   clock = systemClock,
 }: IntegrationsContext & { clock?: Clock }): Promise<Integrations> {
   const { log, metrics, closers, health } = process;
-  const { platformKeys, keyRing, digestKey, destinations } = settings;
+  const { platformKeys, keyRing, digestKeys, destinations } = settings;
 
   const { pool, requests } = database;
   const answers = new SealedAnswers(pool, keyRing);
@@ -85,7 +85,7 @@ export async function startIntegrations({
   });
 
   const wakeRelay = () => relay.wake();
-  const keys = { keyRing, digestKey, platformKeys };
+  const keys = { keyRing, digestKeys, platformKeys };
   const deps = { requests, answers, ...keys, destinations, directory, clock, newId, wakeRelay };
   const routes = [
     integrationsRoutes(deps),

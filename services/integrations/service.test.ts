@@ -16,14 +16,18 @@ const env = {
 
 test('platform keys are read from their digests in either case', () => {
   const { platformKeys } = read(env);
-  expect([...platformKeys.keys()]).toEqual([digest.toLowerCase(), '0'.repeat(64)]);
-  const ids = [...platformKeys.values()].map(({ callerId }) => callerId);
+  expect([...platformKeys().keys()]).toEqual([digest.toLowerCase(), '0'.repeat(64)]);
+  const ids = [...platformKeys().values()].map(({ callerId }) => callerId);
   expect(ids[0]).toBe('abababab-abab-8aba-8bab-abababababab');
 });
 
 test('a platform key has the permissions named after its digest, and all where none is named', () => {
   const permissionsOf = (entry: string) =>
-    [...read({ ...env, PLATFORM_KEY_DIGESTS: entry }).platformKeys.values()][0]?.permissions;
+    [
+      ...read({ ...env, PLATFORM_KEY_DIGESTS: entry })
+        .platformKeys()
+        .values(),
+    ][0]?.permissions;
   expect(permissionsOf(digest)).toEqual(['MANAGE_DIRECTORY', 'MANAGE_INTEGRATIONS']);
   expect(permissionsOf(`${digest}:MANAGE_DIRECTORY`)).toEqual(['MANAGE_DIRECTORY']);
   for (const named of ['', 'ENQUEUE_RETAILER_CHAT', 'MANAGE_DIRECTORY:MANAGE_DIRECTORY']) {

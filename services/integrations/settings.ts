@@ -7,8 +7,8 @@ import { parsePlatformKeys } from './key.ts';
 
 export const SETTINGS = {
   keyRing: KEY_RING,
-  digestKey: DIGEST_KEY,
-  platformKeys: setting.parsed('PLATFORM_KEY_DIGESTS', parsePlatformKeys, {
+  digestKeys: DIGEST_KEY,
+  platformKeys: setting.renewed('PLATFORM_KEY_DIGESTS', parsePlatformKeys, {
     type: 'SHA-256 in hex and optionally `:permission:permission`, separated by commas',
     secret: true,
     about: `The digests of the platform administration's API keys. A key has the permissions named after its digest, or all.`,

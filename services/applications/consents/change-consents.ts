@@ -1,4 +1,5 @@
 /** Records and revokes consents, each once for each idempotency key. */
+
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
 import { storeAnswer } from '@creditlane/idempotency/stored-answers';
@@ -13,6 +14,8 @@ import {
 import type { Call } from '@creditlane/rpc/call';
 import { notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
+import type { Renewed } from '@creditlane/runtime/env';
+import type { Keys } from '@creditlane/runtime/setting';
 import { mayActFor } from '../directory/user.ts';
 import { retailerOf } from '../scope.ts';
 import {
@@ -28,7 +31,7 @@ import { applicantNotFound, type ConsentFacts, ineligibleUser, newConsent } from
 export interface ChangeConsentsDeps {
   requests: RequestPool;
   /** The HMAC key for the digests of requests that have an idempotency key. */
-  digestKey: Uint8Array;
+  digestKeys: Renewed<Keys>;
   clock: Clock;
   newId: () => string;
 }
@@ -82,7 +85,7 @@ export function revokeConsent(
 }
 
 async function changeOnce(
-  { requests, digestKey }: ChangeConsentsDeps,
+  { requests, digestKeys }: ChangeConsentsDeps,
   { applicationId, applicantId }: { applicationId: string; applicantId: string },
   userId: string,
   call: Call,
@@ -90,7 +93,7 @@ async function changeOnce(
 ): Promise<StoredConsent> {
   const key = { applicationId, applicantId, retailerId: retailerOf(call.identity) };
   const db = requests.of(call);
-  const idempotency = withKeyedDigest(call.idempotency, digestKey);
+  const idempotency = withKeyedDigest(call.idempotency, digestKeys);
   const lock = async (tx: Queryable) => {
     const facts = await lockApplicant(tx, key, userId);
     if (!facts) throw applicantNotFound();

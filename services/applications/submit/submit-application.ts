@@ -1,4 +1,5 @@
 /** Submits an application to creditors: checks the request, writes the submissions once, and answers a repetition. */
+
 import { create } from '@bufbuild/protobuf';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
@@ -13,6 +14,8 @@ import {
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
 import type { Call } from '@creditlane/rpc/call';
 import type { Clock } from '@creditlane/runtime/clock';
+import type { Renewed } from '@creditlane/runtime/env';
+import type { Keys } from '@creditlane/runtime/setting';
 import { defaultExpiry } from '../consents/consent.ts';
 import { applicationSubmitted } from '../events.ts';
 import { retailerOf } from '../scope.ts';
@@ -26,7 +29,7 @@ export interface SubmitApplicationDeps {
   /** Opens the sealed applicants of the answer. */
   keyRing: KeyRing;
   /** The HMAC key for the digests of requests that have an idempotency key. */
-  digestKey: Uint8Array;
+  digestKeys: Renewed<Keys>;
   clock: Clock;
   /** Makes the relay publish the events without waiting for its next poll. */
   wakeRelay(): void;
@@ -50,7 +53,7 @@ export async function submitApplication(
   const submittedAt = deps.clock();
   const db = deps.requests.of(call);
 
-  const idempotency = withKeyedDigest(call.idempotency, deps.digestKey);
+  const idempotency = withKeyedDigest(call.idempotency, deps.digestKeys);
   const target = { applicationId, retailerId };
   const outcome = await changeOnce(db, idempotency, target, async (tx, locked) => {
     const facts = await readSubmissionFacts(tx, applicationId, userId, creditorIds);

@@ -6,10 +6,12 @@ import type { ConsentsService } from '@creditlane/proto/applications/v1/consents
 import type { Client } from '@creditlane/rpc/client';
 import { notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
+import type { Renewed } from '@creditlane/runtime/env';
+import type { Keys } from '@creditlane/runtime/setting';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import { actorOf } from '../audit/audit-record.ts';
 import { openCreditFile } from '../custody/applicant-keys.ts';
-import { documentPath } from '../document-link.ts';
+import { documentPath } from '../document/document-link.ts';
 import { requireApplicant } from '../inquiry-subject.ts';
 import { isFinished, type PullRow } from '../pulls/pull.ts';
 import type { ApplicantCall } from '../scope.ts';
@@ -24,7 +26,7 @@ export interface ReadCreditFileDeps {
   /** Opens the sealed files, and seals the head of the audit log. */
   keyRing: KeyRing;
   /** Signs the links to PDFs. */
-  documentLinkKey: Uint8Array;
+  documentLinkKeys: Renewed<Keys>;
   endedPulls: EndedPulls;
   clock: Clock;
 }
@@ -74,7 +76,7 @@ export async function readCreditFile(
   return {
     pull,
     fileJson: mayReadSin ? text : JSON.stringify(maskedFile(JSON.parse(text))),
-    documentPath: documentPath(deps.documentLinkKey, stored.id, deps.clock()),
+    documentPath: documentPath(deps.documentLinkKeys(), stored.id, deps.clock()),
   };
 }
 

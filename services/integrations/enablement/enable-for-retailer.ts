@@ -1,4 +1,6 @@
 /** A retailer's own enabling of an integration: it grants the retailer, and an event reports it. */
+
+import { readKeyId } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
@@ -15,6 +17,8 @@ import type { Client } from '@creditlane/rpc/client';
 import { notFound } from '@creditlane/rpc/fault';
 import { serviceIdentity } from '@creditlane/rpc/identity';
 import type { Clock } from '@creditlane/runtime/clock';
+import type { Renewed } from '@creditlane/runtime/env';
+import type { Keys } from '@creditlane/runtime/setting';
 import { integrationEnabled } from '../events.ts';
 import { requireIntegration } from '../integration.ts';
 import {
@@ -39,7 +43,7 @@ export interface EnableForRetailerDeps {
   /** Seals and opens configurations. */
   keyRing: KeyRing;
   /** The HMAC key for the digests of requests, which may hold secrets. */
-  digestKey: Uint8Array;
+  digestKeys: Renewed<Keys>;
   clock: Clock;
   newId: () => string;
   /** Makes the relay publish the event without waiting for its next poll. */
@@ -60,7 +64,7 @@ export async function enableForRetailer(
   { integrationId, retailerId, configJson }: EnableForRetailerRequest,
   call: Call,
 ): Promise<object> {
-  const { requests, answers, keyRing, digestKey, clock, newId } = deps;
+  const { requests, answers, keyRing, digestKeys, clock, newId } = deps;
   checkConfiguration(configJson);
   const db = requests.of(call, { integrations: [integrationId] });
   await requireIntegration(db, integrationId);
@@ -68,12 +72,13 @@ export async function enableForRetailer(
   const retailerName = await findRetailerName(deps, retailerId, call);
 
   const owner = { id: newId(), integrationId };
+  const sealedConfig = sealConfiguration(keyRing, configJson, owner);
   const enablement = {
     ...owner,
     retailerId,
     retailerName,
-    sealedConfig: sealConfiguration(keyRing, configJson, owner),
-    sealedWith: configJson === '' ? null : keyRing.currentId,
+    sealedConfig,
+    sealedWith: sealedConfig && readKeyId(sealedConfig),
     enabledAt: clock(),
   };
   const write = async (tx: Queryable): Promise<void> => {
@@ -86,7 +91,7 @@ export async function enableForRetailer(
     await insertRetailerEnablement(tx, enablement);
     await appendToOutbox(tx, [integrationEnabled(enablement, call.traceparent)]);
   };
-  const keyed = { ...call, idempotency: withKeyedDigest(call.idempotency, digestKey) };
+  const keyed = { ...call, idempotency: withKeyedDigest(call.idempotency, digestKeys) };
   const row = db.onRow(integrationId);
   await answers.answerOnce(row, keyed, EnableForRetailerResponseSchema, {}, write);
   deps.wakeRelay();

@@ -1,11 +1,12 @@
 /** Signed links to the PDF of a credit file: whoever holds a link may read the one file until it expires. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { forbidden } from '@creditlane/rpc/fault';
+import type { Keys } from '@creditlane/runtime/setting';
 
 const LIFETIME_S = 15 * 60;
 
 /** The path and query of a new link, relative to /v1. */
-export function documentPath(key: Uint8Array, fileId: string, now: Date): string {
+export function documentPath([key]: Keys, fileId: string, now: Date): string {
   const expires = Math.floor(now.getTime() / 1_000) + LIFETIME_S;
   const signature = sign(key, fileId, expires).toString('base64url');
   return `/credit-files/${fileId}/document?expires=${expires}&signature=${signature}`;
@@ -16,18 +17,22 @@ export function documentPath(key: Uint8Array, fileId: string, now: Date): string
  * link is invalid whether or not it names a file and a time in the past.
  */
 export function checkLink(
-  key: Uint8Array,
+  keys: Keys,
   { fileId, expires, signature }: { fileId: string; expires: number; signature: string },
   now: Date,
 ): void {
-  const expected = sign(key, fileId, expires);
   const given = Buffer.from(signature, 'base64url');
-  // base64url has several texts for the same bytes; the link has the one that was made.
-  const isSame =
-    given.length === expected.length &&
-    timingSafeEqual(given, expected) &&
-    expected.toString('base64url') === signature;
-  if (!isSame) throw forbidden('link_invalid', 'The link to the document is not valid.');
+  const isSignedWith = (key: Uint8Array) => {
+    const expected = sign(key, fileId, expires);
+    // base64url has several texts for the same bytes; the link has the one that was made.
+    return (
+      given.length === expected.length &&
+      timingSafeEqual(given, expected) &&
+      expected.toString('base64url') === signature
+    );
+  };
+  if (!keys.some(isSignedWith))
+    throw forbidden('link_invalid', 'The link to the document is not valid.');
   if (now.getTime() >= expires * 1_000) {
     throw forbidden(
       'link_expired',
