@@ -1,5 +1,6 @@
 import { TOPICS } from '@creditlane/events/topics';
 import type { AnyService } from '@creditlane/service/define-service';
+import { processVariables } from '@creditlane/service/settings';
 import { expect, test } from 'vitest';
 import { consumersOf, SERVICES, sortByEventFlow } from './services.ts';
 
@@ -20,6 +21,12 @@ test('every service stands after those that it calls, and has names of its own',
   const databases = services.flatMap(({ database }) => (database ? [database.name] : []));
   expect(new Set(names).size).toBe(names.length);
   expect(new Set(databases).size).toBe(databases.length);
+});
+
+test('every secret is declared as one that follows its file while the service runs', () => {
+  const secrets = services.flatMap(processVariables).filter(({ secret }) => secret);
+  expect(secrets.map(({ name }) => name)).toContain('KEY_RING');
+  expect(secrets.filter(({ renewed }) => !renewed)).toEqual([]);
 });
 
 test('a service comes after those whose events it consumes, in any order of the list', () => {

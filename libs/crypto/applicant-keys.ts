@@ -11,7 +11,7 @@ import {
 } from '@creditlane/postgres/row-security/policies';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { DataKey } from './data-key.ts';
-import type { SealContext } from './envelope.ts';
+import { readKeyId, type SealContext } from './envelope.ts';
 import type { KeyRing } from './key-ring.ts';
 import { SealedColumn } from './sealed-column.ts';
 
@@ -96,7 +96,10 @@ export interface ApplicantKey {
   dataKey: DataKey;
 }
 
-/** @throws SealError unless the stored key is that of its row and tenant, and the ring has its key */
+/**
+ * @throws SealError unless the stored key is that of its row and tenant
+ * @throws UnknownKeyError while the key ring lacks its key
+ */
 export function openKey(keyRing: KeyRing, { id, retailer_id, sealed }: StoredKey): DataKey {
   return DataKey.open(keyRing, sealed, keyContext(id, retailer_id));
 }
@@ -118,7 +121,7 @@ export async function makeKey(
   for (let attempt = 0; attempt < MAKE_ATTEMPTS; attempt += 1) {
     const id = newId();
     const sealed = DataKey.generateStored(keyRing, keyContext(id, retailer_id));
-    const key = { ...applicant, id, sealed, sealedWith: keyRing.currentId, createdAt: at };
+    const key = { ...applicant, id, sealed, sealedWith: readKeyId(sealed), createdAt: at };
     if (await insertKey(tx, key))
       return { id, dataKey: openKey(keyRing, { id, retailer_id, sealed }) };
     const liveId = await findLiveKeyId(tx, applicant);

@@ -8,9 +8,10 @@ import {
   SealError,
   type SealFailure,
   seal,
+  UnknownKeyError,
   unseal,
 } from './envelope.ts';
-import { KeyRing } from './key-ring.ts';
+import { KeyRing, parseKeyRing } from './key-ring.ts';
 
 const K1 = `k1:${randomBytes(32).toString('base64')}`;
 const K2 = `k2:${randomBytes(32).toString('base64')}`;
@@ -25,11 +26,12 @@ const plaintexts = () => fc.uint8Array({ maxLength: 300 });
 const contexts = () =>
   fc.record({ table: fc.string(), column: fc.string(), row: fc.string(), tenant: fc.string() });
 
-function failureOf(use: () => unknown): SealFailure | undefined {
+function failureOf(use: () => unknown): SealFailure | 'unknown_key' | undefined {
   try {
     use();
   } catch (error) {
     if (error instanceof SealError) return error.failure;
+    if (error instanceof UnknownKeyError) return 'unknown_key';
     throw error;
   }
   return undefined;
@@ -64,6 +66,16 @@ test('in a place whose parts concatenate to the same text: not_authentic', () =>
   const sealed = seal(OLD_RING, PLAINTEXT, { ...CONTEXT, row: 'a', tenant: 'bc' });
   const recut = { ...CONTEXT, row: 'ab', tenant: 'c' };
   expect(failureOf(() => unseal(OLD_RING, sealed, recut))).toBe('not_authentic');
+});
+
+test('whose key the ring loses while the field is unsealed: unknown_key, for the ring may get the key again', () => {
+  const sealed = seal(OLD_RING, PLAINTEXT, CONTEXT);
+  for (const readsWithKey of [0, 1]) {
+    let reads = 0;
+    const ring = new KeyRing(() => parseKeyRing(reads++ < readsWithKey ? K1 : K2));
+    const failure = failureOf(() => unseal(ring, sealed, CONTEXT));
+    expect(failure).toBe(readsWithKey === 0 ? 'unknown_key' : undefined);
+  }
 });
 
 test('with any single bit flipped, unseal throws', () => {

@@ -14,6 +14,7 @@
  * its key id, each after its length in 4 bytes.
  */
 import { createSecretKey, randomBytes } from 'node:crypto';
+import { Fault } from '@creditlane/rpc/fault';
 import { decrypt, encrypt, OVERHEAD_BYTES } from './aes-gcm.ts';
 import { associatedData } from './associated-data.ts';
 import { type KeyRing, MAX_KEY_ID_CHARACTERS, type WrappedKey } from './key-ring.ts';
@@ -31,15 +32,15 @@ export interface SealContext {
 }
 
 /** Why a sealed field cannot be unsealed. */
-export type SealFailure = 'malformed' | 'unknown_key' | 'not_authentic';
+export type SealFailure = 'malformed' | 'no_data_key' | 'not_authentic';
 
 const FAILURE_TEXT: Record<SealFailure, string> = {
   malformed: 'the format is unknown',
-  unknown_key: 'the key ring does not contain the key',
+  no_data_key: 'its data key is missing',
   not_authentic: 'it was changed, or sealed for another place or with another key',
 };
 
-/** A sealed field cannot be unsealed. The message contains nothing of its contents. */
+/** A sealed field cannot be unsealed, now or later. The message contains nothing of its contents. */
 export class SealError extends Error {
   override readonly name = 'SealError';
   readonly loggable = true;
@@ -49,6 +50,26 @@ export class SealError extends Error {
     super(`cannot unseal the field: ${FAILURE_TEXT[failure]}`);
     this.failure = failure;
   }
+}
+
+/**
+ * The key ring lacks the key that wraps a record, or all records of a table. It may get the key: another process may have
+ * the new file of the ring some minutes earlier. Until then a call is refused as one that may be repeated.
+ */
+export class UnknownKeyError extends Fault {
+  readonly loggable = true;
+
+  constructor() {
+    super('unavailable', 'unavailable', 'the key ring does not contain the key of a record', {
+      retryAfterS: 5,
+    });
+    this.name = 'UnknownKeyError';
+  }
+}
+
+/** Whether the error says that a record cannot be opened: at this moment, or at all. */
+export function isUnsealFailure(error: unknown): error is SealError | UnknownKeyError {
+  return error instanceof SealError || error instanceof UnknownKeyError;
 }
 
 /** Encrypts `plaintext` for this place, with a new data key. */
@@ -64,8 +85,8 @@ export function seal(ring: KeyRing, plaintext: Uint8Array, context: SealContext)
 
 /**
  * Decrypts a sealed field.
- * @throws {SealError} unless the field is unchanged, was sealed for this place, and the key ring contains
- *   its key.
+ * @throws {SealError} unless the field is unchanged and was sealed for this place
+ * @throws {UnknownKeyError} while the key ring lacks its key
  */
 export function unseal(ring: KeyRing, sealed: Uint8Array, context: SealContext): Buffer {
   const { wrappedKey, field } = read(sealed);
@@ -131,13 +152,13 @@ export function readSealedKeyId(head: Uint8Array): string {
 }
 
 function wrap(ring: KeyRing, dataKey: Uint8Array, context: SealContext): WrappedKey {
-  return ring.wrap(dataKey, keyAad(context, ring.currentId));
+  return ring.wrap(dataKey, (keyId) => keyAad(context, keyId));
 }
 
 function unwrap(ring: KeyRing, wrappedKey: WrappedKey, context: SealContext): Buffer {
-  if (!ring.has(wrappedKey.keyId)) throw new SealError('unknown_key');
   const dataKey = ring.unwrap(wrappedKey, keyAad(context, wrappedKey.keyId));
-  if (dataKey === undefined) throw new SealError('not_authentic');
+  if (dataKey === 'unknown_key') throw new UnknownKeyError();
+  if (dataKey === 'not_authentic') throw new SealError(dataKey);
   return dataKey;
 }
 

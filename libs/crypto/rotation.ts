@@ -1,12 +1,11 @@
 /** The rotation of key-encryption keys: wraps the sealed fields of tables with the current key of the ring. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@creditlane/runtime/telemetry/log';
-import { rewrap, type SealContext, SealError } from './envelope.ts';
-import type { KeyRing } from './key-ring.ts';
+import { isUnsealFailure, rewrap, type SealContext, UnknownKeyError } from './envelope.ts';
+import type { FixedKeyRing, KeyRing } from './key-ring.ts';
 
 /** Records per query: a bound on memory and on the time of the event loop, and enough for the round trip. */
 const BATCH_ROWS = 200;
-const RETRY_MS = 5_000;
 /** After a pass that has left records: longer than another process takes to wrap a batch. */
 const RECHECK_MS = 500;
 
@@ -45,12 +44,12 @@ export interface Rotation {
 
 /**
  * Refuses a ring that lacks the key of a record, because the key was removed too early.
- * @throws SealError
+ * @throws UnknownKeyError
  */
 export async function requireKeys(ring: KeyRing, tables: readonly SealedTable[]): Promise<void> {
   for (const table of tables) {
     const keyIds = await table.findKeyIds();
-    if (!keyIds.every((keyId) => ring.has(keyId))) throw new SealError('unknown_key');
+    if (!keyIds.every((keyId) => ring.has(keyId))) throw new UnknownKeyError();
   }
 }
 
@@ -59,7 +58,7 @@ export async function requireKeys(ring: KeyRing, tables: readonly SealedTable[])
  * long as the batch took. Several processes may run at the same time: a record that another one is wrapping is left in
  * one pass and gone in the next. So a record counts as left after two passes. A damaged record is left as it is.
  *
- * @throws SealError when the ring lacks the key of a record; the error of the database; an AbortError of `stop`
+ * @throws UnknownKeyError when the ring lacks the key of a record; the error of the database; an AbortError of `stop`
  */
 export async function rewrapTable<R extends SealedRecord>(
   ring: KeyRing,
@@ -68,7 +67,8 @@ export async function rewrapTable<R extends SealedRecord>(
 ): Promise<Rotation> {
   let total = 0;
   for (let leftBefore = Number.POSITIVE_INFINITY; ; ) {
-    const { rewrapped, left } = await rewrapOnce(ring, table, stop);
+    // One pass wraps with one key, of which the table gets the id.
+    const { rewrapped, left } = await rewrapOnce(ring.snapshot(), table, stop);
     total += rewrapped;
     if (rewrapped === 0 && (left === 0 || left >= leftBefore)) return { rewrapped: total, left };
     leftBefore = left;
@@ -78,14 +78,14 @@ export async function rewrapTable<R extends SealedRecord>(
 
 /** One pass over the records of all keys but the current one. */
 async function rewrapOnce<R extends SealedRecord>(
-  ring: KeyRing,
+  ring: FixedKeyRing,
   table: SealedTable<R>,
   stop: AbortSignal | undefined,
 ): Promise<Rotation> {
   const pass = { rewrapped: 0, left: 0 };
   for (const keyId of await table.findKeyIds()) {
     if (keyId === ring.currentId) continue;
-    if (!ring.has(keyId)) throw new SealError('unknown_key');
+    if (!ring.has(keyId)) throw new UnknownKeyError();
     const { rewrapped, left } = await rewrapKey(ring, table, keyId, stop);
     pass.rewrapped += rewrapped;
     pass.left += left;
@@ -95,7 +95,7 @@ async function rewrapOnce<R extends SealedRecord>(
 
 /** One pass over the records that a key wraps. */
 async function rewrapKey<R extends SealedRecord>(
-  ring: KeyRing,
+  ring: FixedKeyRing,
   table: SealedTable<R>,
   keyId: string,
   stop: AbortSignal | undefined,
@@ -117,7 +117,7 @@ function rewrapRecord<R extends SealedRecord>(ring: KeyRing, record: R): Rewrapp
   try {
     return [{ record, sealed: rewrap(ring, record.sealed, record.context) }];
   } catch (error) {
-    if (error instanceof SealError) return [];
+    if (isUnsealFailure(error)) return [];
     throw error;
   }
 }
@@ -143,20 +143,32 @@ export interface RunningRotation {
   close(): Promise<void>;
 }
 
+interface RotationTimes {
+  /** How often the ring is asked for its current key, and how soon a table that failed is tried again. */
+  checkMs: number;
+  /** How long after a rotation another one wraps what was written meanwhile by processes with the earlier file. */
+  repeatMs: number;
+}
+
+/** Two kubelets may write a new Secret minutes apart. */
+const ROTATION_TIMES: RotationTimes = { checkMs: 5_000, repeatMs: 5 * 60_000 };
+
 /**
  * Checks that the ring has all keys that it needs, and then wraps the records of the tables with its current key,
- * beside the service: a rotation of millions of records takes longer than a start may.
+ * beside the service: a rotation of millions of records takes longer than a start may. Whenever the ring has another
+ * current key, it wraps them again.
  *
- * @throws SealError when the ring lacks the key of a record
+ * @throws UnknownKeyError when the ring lacks the key of a record
  */
 export async function startRotation(
   ring: KeyRing,
   tables: readonly SealedTable[],
   log: Log,
+  times = ROTATION_TIMES,
 ): Promise<RunningRotation> {
   await requireKeys(ring, tables);
   const stop = new AbortController();
-  const running = rotate(ring, tables, log, stop.signal);
+  const running = followRing(ring, tables, log, times, stop.signal);
   return {
     async close() {
       stop.abort();
@@ -165,13 +177,41 @@ export async function startRotation(
   };
 }
 
-/** One table after the other, so that it takes one connection; a table that fails is tried again after the others. */
+/**
+ * A process that runs wraps nothing while its current key stays the same: with the ring of the step before, it would wrap
+ * what others have wrapped with the new key with the old one again. A process that starts with that ring does so
+ * once, and wraps these records again when it gets the new key.
+ */
+async function followRing(
+  ring: KeyRing,
+  tables: readonly SealedTable[],
+  log: Log,
+  { checkMs, repeatMs }: RotationTimes,
+  stop: AbortSignal,
+): Promise<void> {
+  let wrappedWith: string | undefined;
+  let repeatAtMs = Number.POSITIVE_INFINITY;
+  let failed: readonly SealedTable[] = [];
+  while (!stop.aborted) {
+    const { currentId } = ring.snapshot();
+    const isNew = currentId !== wrappedWith;
+    const isWhole = isNew || performance.now() >= repeatAtMs;
+    failed = await rotate(ring, isWhole ? tables : failed, log, stop);
+    if (isWhole) {
+      repeatAtMs = isNew ? performance.now() + repeatMs : Number.POSITIVE_INFINITY;
+      wrappedWith = currentId;
+    }
+    await delay(checkMs, undefined, { signal: stop }).catch(() => undefined);
+  }
+}
+
+/** One table after the other, so that it takes one connection. Resolves to the tables that failed. */
 async function rotate(
   ring: KeyRing,
   tables: readonly SealedTable[],
   log: Log,
   stop: AbortSignal,
-): Promise<void> {
+): Promise<SealedTable[]> {
   const failed: SealedTable[] = [];
   for (const table of tables) {
     try {
@@ -180,12 +220,10 @@ async function rotate(
       if (left > 0) log.error(fields, 'records could not be wrapped with the current key');
       else if (rewrapped > 0) log.info(fields, 'records wrapped with the current key');
     } catch (err) {
-      if (stop.aborted) return;
+      if (stop.aborted) return failed;
       log.warn({ err, table: table.name }, 'the rotation of the key ring is tried again');
       failed.push(table);
     }
   }
-  if (failed.length === 0) return;
-  await delay(RETRY_MS, undefined, { signal: stop }).catch(() => undefined);
-  await rotate(ring, failed, log, stop);
+  return failed;
 }

@@ -36,7 +36,7 @@ type ApplicationsContext = ServiceContext<typeof SETTINGS> & WithDatabase & With
 /**
  * Starts to wrap the applicants' data keys with the key ring's current key, starts publishing events, and returns
  * the routes to mount.
- * @throws SealError when the ring lacks the key of a sealed record
+ * @throws UnknownKeyError when the ring lacks the key of a sealed record
  */
 export async function startApplications({
   settings,

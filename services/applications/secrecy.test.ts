@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { findLiveKeyId, makeKey } from '@creditlane/crypto/applicant-keys';
-import { readKeyId, SealError } from '@creditlane/crypto/envelope';
+import { readKeyId, SealError, UnknownKeyError } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { readStoredAnswers } from '@creditlane/idempotency/test-stored-answers';
 import { ApplicantSchema } from '@creditlane/proto/applications/v1/application';
@@ -382,7 +382,7 @@ test('a start with a new current key wraps every data key with that key, and no 
 test('a start without the key of a stored applicant fails', async () => {
   await createTestApplication(fixture, tenant.retailerId);
   const keys = `k9:${randomBytes(32).toString('base64')}`;
-  await expect(fixture.restart(keys)).rejects.toThrow(SealError);
+  await expect(fixture.restart(keys)).rejects.toThrow(UnknownKeyError);
 });
 
 function bigint(_: string, value: unknown): unknown {

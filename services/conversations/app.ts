@@ -23,7 +23,7 @@ type ConversationsContext = ServiceContext<typeof SETTINGS> &
 
 /**
  * Starts to wrap every comment with the key ring's current key, and returns the routes to mount.
- * @throws SealError when the ring lacks the key of a comment
+ * @throws UnknownKeyError when the ring lacks the key of a comment
  */
 export async function startConversations({
   settings,

@@ -26,7 +26,10 @@ export function sealComment(
   return seal(ring, toBinary(CommentSchema, message), commentContext(commentId, retailerId));
 }
 
-/** @throws SealError unless `sealed` is the content of this comment of this retailer */
+/**
+ * @throws SealError unless `sealed` is the content of this comment of this retailer
+ * @throws UnknownKeyError while the key ring lacks its key
+ */
 export function openComment(
   ring: KeyRing,
   sealed: Uint8Array,

@@ -1,5 +1,6 @@
 /** The conversations service on a database of its own, beside a fake applications service. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
 import { type Comment, DeliveryState, Side } from '@creditlane/proto/conversations/v1/comment';
 import { ConversationsService } from '@creditlane/proto/conversations/v1/conversations_service';
@@ -33,7 +34,7 @@ export async function startTestConversations(settings: Record<string, string> = 
   const log: string[] = [];
   const { fake, peers } = startFakeApplications();
   const digestKey = randomBytes(32).toString('base64');
-  const start = async (keys: string, applications?: Endpoint) => {
+  const start = async (keys: string, applications?: Endpoint, keyRing?: KeyRing) => {
     const write = (line: string) => void log.push(line);
     const process = createTestProcess('conversations', { write });
     const env = {
@@ -46,10 +47,13 @@ export async function startTestConversations(settings: Record<string, string> = 
     const values = readSettings(env, localSettings(conversations));
     const stop = () => process.closers.close();
     const deps = { process, ...peers(process, applications) };
-    const { routes } = await startService(conversations, values, deps).catch(async (error) => {
-      await stop();
-      throw error;
-    });
+    const own = keyRing === undefined ? values.own : { ...values.own, keyRing };
+    const { routes } = await startService(conversations, { ...values, own }, deps).catch(
+      async (error) => {
+        await stop();
+        throw error;
+      },
+    );
     const client = mountForTest('conversations', routes, ['gateway', 'decisions'], process);
     return {
       client: client(ConversationsService, 'gateway'),
@@ -72,6 +76,8 @@ export async function startTestConversations(settings: Record<string, string> = 
     },
     /** Starts another replica, which cannot reach the applications service. The caller stops it. */
     startWithoutApplications: () => start(KEYS, { kind: 'grpc', address: '127.0.0.1:1' }),
+    /** Starts another replica, with another key ring. The caller stops it. */
+    startWithKeyRing: (keyRing: KeyRing) => start(KEYS, undefined, keyRing),
     /** Stops the service and starts it again on the same database, with another key ring. */
     async restart(keys: string) {
       await running.stop();

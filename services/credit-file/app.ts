@@ -47,7 +47,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * Starts to wrap every sealed record with the key ring's current key, and runs the pulls that are due.
- * @throws SealError when the ring lacks the key of a record
+ * @throws UnknownKeyError when the ring lacks the key of a record
  */
 export async function startCreditFile(
   { settings, process, database, endpoints, signer }: CreditFileContext,

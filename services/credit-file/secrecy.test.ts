@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readKeyId, SealError } from '@creditlane/crypto/envelope';
+import { readKeyId, SealError, UnknownKeyError } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { dumpTables } from '@creditlane/postgres/test-table-dump';
 import { Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
@@ -60,5 +60,5 @@ test('a start with a new current key wraps every record with that key; one witho
   expect((await read(service, applicant)).file).toMatchObject({ id: 'U-4711' });
 
   const keys = `k9:${randomBytes(32).toString('base64')}`;
-  await expect(service.restart(keys)).rejects.toThrow(SealError);
+  await expect(service.restart(keys)).rejects.toThrow(UnknownKeyError);
 });

@@ -45,7 +45,7 @@ type IntegrationsContext = ServiceContext<typeof SETTINGS> &
 /**
  * Starts to wrap every secret, configuration and stored answer with the key ring's current key, starts publishing
  * events, and returns the routes to mount.
- * @throws SealError when the ring lacks the key of one of them
+ * @throws UnknownKeyError when the ring lacks the key of one of them
  */
 export async function startIntegrations({
   settings,

@@ -4,7 +4,7 @@
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { destroyKey, makeKey } from '@creditlane/crypto/applicant-keys';
-import { SealError, unseal } from '@creditlane/crypto/envelope';
+import { isUnsealFailure, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import type { Queryable } from '@creditlane/postgres/statement';
@@ -76,7 +76,7 @@ export async function convertSealedRows(
           slice[await TABLES[table](tx, deps, row)] += 1;
         } catch (error) {
           // It is thrown before the row's first statement.
-          if (!(error instanceof SealError)) throw error;
+          if (!isUnsealFailure(error)) throw error;
           slice.damaged += 1;
         }
       }

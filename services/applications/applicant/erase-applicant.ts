@@ -47,7 +47,7 @@ export async function eraseApplicant(
     const left = sealInRow(keyRing, create(ApplicantSchema, { applicantId }), retailerId);
     await deletePayloadsOf(tx, applicationId);
     const applicant = { applicantId, retailerId };
-    return eraseApplicantRow(tx, applicant, left, keyRing.currentId, clock());
+    return eraseApplicantRow(tx, applicant, left, clock());
   };
   const erasedAt = await rowTurns.run(applicationId, () => inTransaction(owner, erase));
   return { erased: true, erasedAt: timestampFromDate(erasedAt) };

@@ -44,7 +44,7 @@ export function openApplicant(
   if (erasedAt !== null) return create(ApplicantSchema, { applicantId: id });
   const context = applicantContext(id, retailerId);
   if (keyId === null) return fromBinary(ApplicantSchema, unseal(ring, sealed, context));
-  if (sealedKey === null) throw new SealError('unknown_key');
+  if (sealedKey === null) throw new SealError('no_data_key');
   const dataKey = openKey(ring, { id: keyId, retailer_id: retailerId, sealed: sealedKey });
   return fromBinary(ApplicantSchema, dataKey.unseal(sealed, context));
 }

@@ -1,6 +1,8 @@
 /** Exports an application: seals what it holds now, with the event that makes the webhook. */
+
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { readKeyId } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { storeAnswer } from '@creditlane/idempotency/stored-answers';
 import { appendToOutbox } from '@creditlane/messaging/outbox';
@@ -75,11 +77,12 @@ export async function exportApplication(
     if (archived) throw conflict('application_archived', 'The application is archived.');
     const dataKeys = await findDataKeys(tx, keyRing, applicationId, retailerId);
     if (dataKeys === 'destroyed') throw applicantErased();
+    const sealed = sealPayload(keyRing, dataKeys, payload, exportId, retailerId);
     await insertExport(tx, {
       ...exported,
       exportedBy: call.identity.subject,
-      sealed: sealPayload(keyRing, dataKeys, payload, exportId, retailerId),
-      sealedWith: dataKeys === undefined ? keyRing.currentId : null,
+      sealed,
+      sealedWith: dataKeys === undefined ? readKeyId(sealed) : null,
     });
     await appendToOutbox(tx, [applicationExported(exported, retailerId, call.traceparent)]);
     return answer;

@@ -41,7 +41,7 @@ export async function findDataKeys(
   const dataKeys: DataKey[] = [];
   for (const { keyId, sealedKey } of rows) {
     if (keyId === null) return undefined;
-    if (sealedKey === null) throw new SealError('unknown_key');
+    if (sealedKey === null) throw new SealError('no_data_key');
     dataKeys.push(openKey(keyRing, { id: keyId, retailer_id: retailerId, sealed: sealedKey }));
   }
   return dataKeys;

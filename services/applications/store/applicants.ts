@@ -1,5 +1,7 @@
 /** Writes sealed applicants, and erases them. */
+
 import { destroyKey, makeKey } from '@creditlane/crypto/applicant-keys';
+import { readKeyId } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Applicant, Application } from '@creditlane/proto/applications/v1/application';
@@ -37,7 +39,7 @@ export async function insertApplicant(
   }
   const { keyRing } = sealing;
   const sealed = sealInRow(keyRing, applicant, retailerId);
-  await insertRow.run(tx, [...ids, null, sealed, keyRing.currentId]);
+  await insertRow.run(tx, [...ids, null, sealed, readKeyId(sealed)]);
 }
 
 const selectApplication = defineStatement<{ id: string }>(
@@ -79,10 +81,9 @@ export async function eraseApplicantRow(
   tx: Queryable,
   { applicantId, retailerId }: { applicantId: string; retailerId: string },
   left: Buffer,
-  sealedWith: string,
   at: Date,
 ): Promise<Date> {
-  const [row] = await eraseRow.run(tx, [applicantId, left, sealedWith, at]);
+  const [row] = await eraseRow.run(tx, [applicantId, left, readKeyId(left), at]);
   // After the row, whose lock a conversion may hold that makes the key.
   await destroyKey(tx, { applicantId, retailerId }, at);
   return row?.erased_at ?? at;

@@ -1,4 +1,5 @@
 /** Writes comments, and finds the comments to wrap again after a change of the key ring. */
+import { readKeyId } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
@@ -51,6 +52,7 @@ export async function insertComment(
   { id, submission, retailerId, content, ...comment }: NewComment,
 ): Promise<void> {
   const key = [submission.applicationId, submission.creditorId];
+  const sealed = sealComment(keyRing, content, id, retailerId);
   await runPipeline(tx, [
     advanceConversation.query([...key, retailerId]),
     insertRow.query([
@@ -59,8 +61,8 @@ export async function insertComment(
       comment.side,
       comment.integrationId,
       comment.authorUserId,
-      sealComment(keyRing, content, id, retailerId),
-      keyRing.currentId,
+      sealed,
+      readKeyId(sealed),
       comment.createdAt,
     ]),
   ]);

@@ -191,7 +191,7 @@ test.each([
   {
     what: 'a head of another chain',
     sql: [
-      `UPDATE audit_heads SET sealed = (SELECT sealed FROM audit_heads WHERE NOT THIS LIMIT 1) WHERE THIS`,
+      `UPDATE audit_heads SET sealed = (SELECT sealed FROM audit_heads WHERE NOT THIS AND sealed_with = 'k1' LIMIT 1) WHERE THIS`,
     ],
     seq: 5,
   },
@@ -301,7 +301,7 @@ test('an append to a chain whose head was changed is refused with its act', asyn
   await append(aRead(randomUUID()));
   await appendReads(1);
   await tamper(
-    'UPDATE audit_heads SET sealed = (SELECT sealed FROM audit_heads WHERE NOT THIS LIMIT 1) WHERE THIS',
+    `UPDATE audit_heads SET sealed = (SELECT sealed FROM audit_heads WHERE NOT THIS AND sealed_with = 'k1' LIMIT 1) WHERE THIS`,
   );
   await expect(append(aRead(retailerId))).rejects.toThrow(SealError);
 });
@@ -326,7 +326,8 @@ test('a version whose statements are prepared reads the log after a newer versio
 class Undone extends Error {}
 
 test('a chain whose head does not name its last record is found without reading the others', async () => {
-  const watch = () => findBrokenHeads({ pool: database.pool, keyRing: RING, log: silentLog });
+  const deps = { pool: database.pool, keyRing: RING, log: silentLog };
+  const watch = async () => (await findBrokenHeads(deps)).broken;
   await appendReads(2);
   const first = await sealedHead();
   await append(aRead(retailerId));
@@ -343,7 +344,25 @@ test('a chain whose head does not name its last record is found without reading 
   expect(await watch()).toContain(retailerId);
 });
 
+test('a chain whose head has a key that the ring lacks is not reported as broken, and the age of the look grows', async () => {
+  await appendReads(1);
+  const next = KeyRing.parse(NEXT_KEYS);
+  const deps = { pool: database.pool, keyRing: next, log: silentLog };
+  const { broken, unopened } = await findBrokenHeads(deps);
+  expect(unopened).toContain(retailerId);
+  expect(broken).not.toContain(retailerId);
+  const metrics = new Metrics();
+  const times = [0];
+  const watch = watchChains({ ...deps, metrics, nowMs: () => times.shift() ?? 900_000 });
+  await watch.close();
+  expect(await metrics.text()).toContain('creditlane_credit_file_audit_watch_age_seconds 900\n');
+  const problem = 'the head cannot be opened: the key ring does not contain the key of a record';
+  const verified = await verifyChain(database.pool, next, retailerId);
+  expect(verified).toMatchObject({ kind: 'broken', problem });
+});
+
 test('the age of the last look grows while the chains cannot be read', async () => {
+  const keyRing = KeyRing.parse(`${KEYS},${NEXT_KEYS}`);
   const away = { connect: () => Promise.reject(new Error('the database is away')) } as never;
   for (const [pool, ageSeconds] of [
     [away, 900],
@@ -352,7 +371,7 @@ test('the age of the last look grows while the chains cannot be read', async () 
     const metrics = new Metrics();
     const times = [0];
     const nowMs = () => times.shift() ?? 900_000;
-    const watch = watchChains({ pool, keyRing: RING, log: silentLog, metrics, nowMs });
+    const watch = watchChains({ pool, keyRing, log: silentLog, metrics, nowMs });
     await watch.close();
     const age = `creditlane_credit_file_audit_watch_age_seconds ${ageSeconds}\n`;
     expect(await metrics.text()).toContain(age);

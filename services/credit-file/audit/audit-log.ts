@@ -18,6 +18,7 @@ import { EMPTY_CHAIN, openHead, sealHead } from './chain-head.ts';
  * last work: later work would hold up the retailer's other requests, and locks taken after the head's can deadlock.
  *
  * @throws SealError when the chain's head was changed: the act must not go on without a record
+ * @throws UnknownKeyError while the key ring lacks the head's key
  */
 export async function appendAuditRecord(
   tx: Queryable,
@@ -26,13 +27,13 @@ export async function appendAuditRecord(
 ): Promise<void> {
   const { retailerId } = record;
   const makeEmptyHead = () => sealHead(keyRing, EMPTY_CHAIN, retailerId);
-  const sealed = await lockHead(tx, retailerId, keyRing.currentId, makeEmptyHead);
+  const sealed = await lockHead(tx, retailerId, makeEmptyHead);
   const { seq: lastSeq, hash: lastHash } = openHead(keyRing, sealed, retailerId);
   const seq = lastSeq + 1;
   const hash = hashOf(lastHash, seq, record);
   const head = sealHead(keyRing, { seq, hash }, retailerId);
   await runPipeline(tx, [
     insertRecordQuery({ ...record, seq, hash }),
-    replaceHeadQuery(retailerId, head, keyRing.currentId),
+    replaceHeadQuery(retailerId, head),
   ]);
 }

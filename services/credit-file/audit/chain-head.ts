@@ -25,7 +25,10 @@ export function sealHead(ring: KeyRing, { seq, hash }: ChainHead, retailerId: st
   return seal(ring, Buffer.concat([sequence, hash]), headContext(retailerId));
 }
 
-/** @throws SealError unless `sealed` is a head of this retailer's chain that a key of the ring has sealed */
+/**
+ * @throws SealError unless `sealed` is a head of this retailer's chain
+ * @throws UnknownKeyError while the key ring lacks its key
+ */
 export function openHead(ring: KeyRing, sealed: Uint8Array, retailerId: string): ChainHead {
   const bytes = unseal(ring, sealed, headContext(retailerId));
   return { seq: Number(bytes.readBigUInt64BE()), hash: bytes.subarray(8) };

@@ -1,5 +1,5 @@
 /** Verifies the chains of the audit log, from their first records to their heads. */
-import { SealError } from '@creditlane/crypto/envelope';
+import { SealError, UnknownKeyError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -82,6 +82,9 @@ export function verifyChain(
       if (records.length < recordsPerQuery) break;
     }
     const problem = problemOfHead(keyRing, await findHead(tx, retailerId), retailerId, last);
+    if (problem instanceof UnknownKeyError) {
+      return broken(last.seq + 1, `the head cannot be opened: ${problem.message}`);
+    }
     if (problem !== undefined) return broken(last.seq + 1, problem);
     const pull = await findUnrecordedPull(tx, retailerId);
     if (pull !== undefined) {
@@ -94,13 +97,16 @@ export function verifyChain(
   });
 }
 
-/** What the head says of the chain whose last record is `last`; undefined when it names that record. */
+/**
+ * What the head says of the chain whose last record is `last`; undefined when it names that record, and an
+ * `UnknownKeyError` while the ring lacks the head's key, which says nothing of the chain.
+ */
 export function problemOfHead(
   keyRing: KeyRing,
   sealed: Buffer | undefined,
   retailerId: string,
   last: ChainHead = EMPTY_CHAIN,
-): string | undefined {
+): string | UnknownKeyError | undefined {
   if (sealed === undefined) return last.seq > 0 ? 'the head is missing' : undefined;
   try {
     const head = openHead(keyRing, sealed, retailerId);
@@ -108,6 +114,7 @@ export function problemOfHead(
     const matches = head.seq === last.seq && head.hash.equals(last.hash);
     return matches ? undefined : `the head names another record ${head.seq}`;
   } catch (error) {
+    if (error instanceof UnknownKeyError) return error;
     if (error instanceof SealError) return `the head is not authentic: ${error.message}`;
     throw error;
   }

@@ -1,4 +1,5 @@
 /** Looks at the end of every chain of the audit log all the time: a broken one raises an alert. */
+import { UnknownKeyError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import {
@@ -14,6 +15,7 @@ import { problemOfHead } from './verify-chain.ts';
 /** A chain costs a few reads of indexes, and 20 µs of CPU for its head. */
 const CHAINS_PER_QUERY = 500;
 const EVERY_MS = 60_000;
+const UNOPENED = 'heads of the audit log cannot be opened: the key ring lacks their keys';
 
 export interface WatchDeps {
   pool: Database['pool'];
@@ -21,12 +23,19 @@ export interface WatchDeps {
   log: Log;
 }
 
+/** The retailers whose chains are broken, and those whose heads cannot be opened. */
+interface WatchedHeads {
+  broken: string[];
+  /** The ring lacks the key of the head: this process may get the file of the ring minutes after another one. */
+  unopened: string[];
+}
+
 /**
- * The retailers whose chain does not end as its head says: a head that was changed, set back or deleted, a last record
+ * Finds the retailers whose chain does not end as its head says: a head that was changed, set back or deleted, a last record
  * that was changed, and records that were cut off. `verifyChain` alone finds a change of an earlier record.
  */
-export async function findBrokenHeads({ pool, keyRing, log }: WatchDeps): Promise<string[]> {
-  const broken: string[] = [];
+export async function findBrokenHeads({ pool, keyRing, log }: WatchDeps): Promise<WatchedHeads> {
+  const found: WatchedHeads = { broken: [], unopened: [] };
   for (let after = ''; ; ) {
     const chains = await findChainEnds(pool, after, CHAINS_PER_QUERY);
     for (const { retailerId, sealed, record, previousHash } of chains) {
@@ -36,11 +45,15 @@ export async function findBrokenHeads({ pool, keyRing, log }: WatchDeps): Promis
         ? problemOfHead(keyRing, sealed, retailerId, record)
         : `record ${record.seq} does not match its hash`;
       if (problem === undefined) continue;
+      if (problem instanceof UnknownKeyError) {
+        found.unopened.push(retailerId);
+        continue;
+      }
       log.error({ retailerId, problem }, 'a chain of the audit log is broken');
-      broken.push(retailerId);
+      found.broken.push(retailerId);
     }
     const last = chains.at(-1);
-    if (last === undefined || chains.length < CHAINS_PER_QUERY) return broken;
+    if (last === undefined || chains.length < CHAINS_PER_QUERY) return found;
     after = last.retailerId;
   }
 }
@@ -71,8 +84,11 @@ export function watchChains({
   );
   return startPeriodicTask(EVERY_MS, async () => {
     try {
-      count = (await findBrokenHeads(deps)).length;
-      lookedMs = nowMs();
+      const { broken, unopened } = await findBrokenHeads(deps);
+      count = broken.length;
+      const [retailerId] = unopened;
+      if (retailerId === undefined) lookedMs = nowMs();
+      else deps.log.warn({ retailerId, chains: unopened.length }, UNOPENED);
     } catch (err) {
       deps.log.warn({ err }, 'the heads of the audit log cannot be read');
     }

@@ -32,7 +32,10 @@ export function sealCredentials(
   return seal(ring, plaintext, credentialsContext(retailerId, credentials.source));
 }
 
-/** @throws SealError unless `sealed` are the credentials of this retailer with this bureau */
+/**
+ * @throws SealError unless `sealed` are the credentials of this retailer with this bureau
+ * @throws UnknownKeyError while the key ring lacks their key
+ */
 export function openCredentials(
   ring: KeyRing,
   { retailerId, source, sealed }: { retailerId: string; source: Source; sealed: Uint8Array },

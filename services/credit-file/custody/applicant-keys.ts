@@ -58,7 +58,8 @@ export async function sealCreditFile(
 
 /**
  * The JSON text of a credit file; undefined once the key of its pull is destroyed.
- * @throws SealError unless `sealed` is this file of this retailer, or when the key ring lacks the key's key
+ * @throws SealError unless `sealed` is this file of this retailer
+ * @throws UnknownKeyError while the key ring lacks the key's key
  */
 export async function openCreditFile(
   db: Queryable,

@@ -142,6 +142,29 @@ test.each([
   expect(inquiries()).toEqual([]);
 });
 
+test('while the key ring lacks the key of the credentials nothing is sent, and no attempt is counted', async () => {
+  const { service, applicant } = fixture;
+  const { retailerId } = applicant;
+  const { rows } = await service.sql.query(
+    'SELECT sealed FROM bureau_credentials WHERE retailer_id = $1',
+    [retailerId],
+  );
+  const otherRing = KeyRing.parse(`k9:${Buffer.alloc(32).toString('base64')}`);
+  const unknown = seal(otherRing, Buffer.of(0), credentialsContext(retailerId, 'EQUIFAX'));
+  const replace = 'UPDATE bureau_credentials SET sealed = $2 WHERE retailer_id = $1';
+  await service.sql.query(replace, [retailerId, unknown]);
+  const { id } = await request(service, applicant);
+  const isGivenBack = async () => {
+    const { state, fence } = await stateOf(id);
+    return state === 'REQUESTED' && fence > 0;
+  };
+  await expect.poll(isGivenBack).toBe(true);
+  expect(await stateOf(id)).toMatchObject({ attempts: 0, sent_at: null });
+  expect(inquiries()).toEqual([]);
+  await service.sql.query(replace, [retailerId, rows[0].sealed]);
+  await expect.poll(async () => (await stateOf(id)).state).toBe('COMPLETE');
+});
+
 test.each([
   { outcome: neverSent('token_refused'), failure: 'CREDENTIALS', wasSent: false },
   { outcome: neverSent('address_denied'), failure: 'CREDENTIALS', wasSent: false },

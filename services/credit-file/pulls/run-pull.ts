@@ -1,7 +1,7 @@
 /** Runs one pull that this process owns: asks for the subject and the consent, sends the inquiry, and ends the pull. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { findKey } from '@creditlane/crypto/applicant-keys';
-import { SealError } from '@creditlane/crypto/envelope';
+import { SealError, UnknownKeyError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import { isTransientError } from '@creditlane/postgres/error-classes';
@@ -61,6 +61,14 @@ export interface RunPullDeps extends LeaseTimes {
 const MAX_ATTEMPTS = 6;
 const BETWEEN_ATTEMPTS = { baseMs: 1_000, capMs: 8_000 };
 
+/**
+ * How long a pull waits while the key ring lacks a key: before its inquiry is sent, that of the credentials or of the audit
+ * log's head; afterwards, to record the answer, for which the lease is renewed, that of the head or of the applicant. Two
+ * nodes of Kubernetes may write a new file of the ring two minutes apart.
+ */
+const KEY_WITHIN_MS = 5 * 60_000;
+const BETWEEN_LOOKS_FOR_KEY = { baseMs: 4_000, capMs: 4_000 };
+
 /** Why a pull's inquiry was not sent although the audit log may say that it is about to be. */
 type NotSentReason = NeverSentReason | 'sending_not_recorded' | 'lease_ended';
 
@@ -88,7 +96,7 @@ export async function runPull(
     credentials = await findOwnCredentials(deps, pull);
   } catch (err) {
     log.warn({ err, pullId: pull.id }, 'the credentials of a retailer cannot be read');
-    return retry(deps, pull, stop);
+    return retry(deps, pull, stop, { err });
   }
   if (credentials === undefined) return end(deps, pull, failed('CREDENTIALS'));
   let subject: InquirySubject | undefined;
@@ -120,7 +128,7 @@ export async function runPull(
   } catch (err) {
     // The commit may have succeeded: without this, the outcome of an inquiry that was never sent would be unknown.
     log.warn({ err, pullId: pull.id }, 'the sending of an inquiry cannot be recorded');
-    return retry(deps, pull, stop, 'sending_not_recorded');
+    return retry(deps, pull, stop, { err, notSent: 'sending_not_recorded' });
   }
   if (!isRecorded) {
     log.info({ pullId: pull.id }, 'the lease of a pull has ended, so its inquiry is not sent');
@@ -129,14 +137,16 @@ export async function runPull(
   }
   // A process that was suspended meanwhile may have lost the pull: whoever asks again then would make a second
   // inquiry beside this one.
-  if (performance.now() - markedMs > deps.leaseMs) return retry(deps, pull, stop, 'lease_ended');
+  if (performance.now() - markedMs > deps.leaseMs) {
+    return retry(deps, pull, stop, { notSent: 'lease_ended' });
+  }
   const inquiry = inquiryOf(pull.id, subject.applicant);
   const outcome = await inSpan(pull, () => deps.sendInquiry(inquiry, credentials));
   if (outcome.kind !== 'never_sent') return end(deps, pull, endingOf(deps, pull, outcome));
   const { reason } = outcome;
   log.info({ pullId: pull.id, source: pull.source, reason }, 'an inquiry was never sent');
   const failure = LASTING_FAILURES[reason];
-  if (failure === undefined) return retry(deps, pull, stop, reason);
+  if (failure === undefined) return retry(deps, pull, stop, { notSent: reason });
   return end(deps, pull, { ...failed(failure), notSent: reason });
 }
 
@@ -168,7 +178,10 @@ function recordSending(deps: RunPullDeps, pull: OwnedPull, consent: Consent): Pr
   });
 }
 
-/** The retailer's credentials; undefined without any that can be opened, which no repetition changes. */
+/**
+ * The retailer's credentials; undefined without any that can be opened, which no repetition changes.
+ * @throws UnknownKeyError while the key ring lacks their key
+ */
 async function findOwnCredentials(
   { pool, keyRing, log }: RunPullDeps,
   { retailerId, source }: OwnedPull,
@@ -234,20 +247,24 @@ function endingOf(
   return failed(FAILURE_OF_REFUSAL[answer.reason], true);
 }
 
-/** Gives the pull back for another attempt, or ends it after the last one. */
+/** Gives the pull back for another attempt, or ends it after the last one. Waiting for a key is no attempt. */
 async function retry(
   deps: RunPullDeps,
   pull: OwnedPull,
   stop: AbortSignal,
-  notSent?: NotSentReason,
+  { err, notSent }: { err?: unknown; notSent?: NotSentReason } = {},
 ): Promise<PullRow | undefined> {
+  const ageMs = deps.clock().getTime() - pull.requestedAt.getTime();
+  const waitsForKey = err instanceof UnknownKeyError && ageMs < KEY_WITHIN_MS;
+  const countsAsAttempt = !stop.aborted && !waitsForKey;
   const attempt = pull.attempts + 1;
-  if (attempt >= MAX_ATTEMPTS && !stop.aborted) {
+  if (attempt >= MAX_ATTEMPTS && countsAsAttempt) {
     return end(deps, pull, { ...failed('UNAVAILABLE'), notSent });
   }
-  const delayMs = stop.aborted ? 0 : backoffMs(attempt, BETWEEN_ATTEMPTS, deps.random);
-  const postponed = { delayMs, countsAsAttempt: !stop.aborted };
-  await untilDatabaseAnswers(() =>
+  const between = waitsForKey ? BETWEEN_LOOKS_FOR_KEY : BETWEEN_ATTEMPTS;
+  const delayMs = stop.aborted ? 0 : backoffMs(attempt, between, deps.random);
+  const postponed = { delayMs, countsAsAttempt };
+  await untilRecorded(() =>
     inTransaction(deps.pool, async (tx) => {
       const consent = notSent && (await lockMarkedPull(tx, pull));
       if ((await postponePull(tx, pull, postponed)) && consent) {
@@ -273,13 +290,15 @@ async function recordNotSent(
 const RECORD_WITHIN_MS = 60_000;
 const BETWEEN_RECORDINGS = { baseMs: 100, capMs: 2_000 };
 
-async function untilDatabaseAnswers<T>(change: () => Promise<T>): Promise<T> {
-  const untilMs = performance.now() + RECORD_WITHIN_MS;
+async function untilRecorded<T>(change: () => Promise<T>): Promise<T> {
+  const startedMs = performance.now();
   for (let failures = 1; ; failures += 1) {
     try {
       return await change();
     } catch (err) {
-      if (!isTransientError(err) || performance.now() > untilMs) throw err;
+      const withinMs = err instanceof UnknownKeyError ? KEY_WITHIN_MS : RECORD_WITHIN_MS;
+      const mayPass = err instanceof UnknownKeyError || isTransientError(err);
+      if (!mayPass || performance.now() - startedMs > withinMs) throw err;
       await delay(backoffMs(failures, BETWEEN_RECORDINGS));
     }
   }
@@ -287,9 +306,7 @@ async function untilDatabaseAnswers<T>(change: () => Promise<T>): Promise<T> {
 
 /** Ends the pull under its fence, in one transaction with its file. */
 function end(deps: RunPullDeps, pull: OwnedPull, ending: Ending): Promise<PullRow | undefined> {
-  return untilDatabaseAnswers(() =>
-    inTransaction(deps.pool, (tx) => writeEnd(deps, tx, pull, ending)),
-  );
+  return untilRecorded(() => inTransaction(deps.pool, (tx) => writeEnd(deps, tx, pull, ending)));
 }
 
 async function writeEnd(

@@ -1,4 +1,5 @@
 /** Writes and reads the audit log and the heads of its chains. */
+import { readKeyId } from '@creditlane/crypto/envelope';
 import { SealedColumn } from '@creditlane/crypto/sealed-column';
 import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Query, type Queryable } from '@creditlane/postgres/statement';
@@ -26,12 +27,12 @@ const insertHead = defineStatement(
 export async function lockHead(
   tx: Queryable,
   retailerId: string,
-  keyId: string,
   makeEmptyHead: () => Buffer,
 ): Promise<Buffer> {
   const [head] = await selectHeadForUpdate.run(tx, [retailerId]);
   if (head !== undefined) return head.sealed;
-  await insertHead.run(tx, [retailerId, makeEmptyHead(), keyId]);
+  const emptyHead = makeEmptyHead();
+  await insertHead.run(tx, [retailerId, emptyHead, readKeyId(emptyHead)]);
   const [made] = await selectHeadForUpdate.run(tx, [retailerId]);
   if (made === undefined) throw new Error('a head of the audit log was inserted and is not found');
   return made.sealed;
@@ -43,12 +44,8 @@ const updateHead = defineStatement(
 );
 
 /** Replaces a head that the transaction has locked. */
-export function replaceHeadQuery(
-  retailerId: string,
-  sealed: Buffer,
-  keyId: string,
-): Query<unknown> {
-  return updateHead.query([retailerId, sealed, keyId]);
+export function replaceHeadQuery(retailerId: string, sealed: Buffer): Query<unknown> {
+  return updateHead.query([retailerId, sealed, readKeyId(sealed)]);
 }
 
 const insertRow = defineStatement(

@@ -1,6 +1,12 @@
 /** The rules for a webhook destination: its URL and its signing secret. */
 import { randomBytes } from 'node:crypto';
-import { type SealContext, SealError, unseal } from '@creditlane/crypto/envelope';
+import {
+  isUnsealFailure,
+  type SealContext,
+  type SealError,
+  type UnknownKeyError,
+  unseal,
+} from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { describeRefusal } from '@creditlane/egress-rules/describe-refusal';
 import {
@@ -39,11 +45,11 @@ export function openSecret(
   keyRing: KeyRing,
   sealed: Uint8Array,
   context: SealContext,
-): Buffer | SealError {
+): Buffer | SealError | UnknownKeyError {
   try {
     return unseal(keyRing, sealed, context);
   } catch (error) {
-    if (error instanceof SealError) return error;
+    if (isUnsealFailure(error)) return error;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /** Rotates the signing secret of an integration's webhook destination. */
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { seal } from '@creditlane/crypto/envelope';
+import { readKeyId, seal, UnknownKeyError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
@@ -62,21 +62,20 @@ export async function rotateSecret(
     const { destinationId } = current;
     const currentContext = secretContext('destinations', destinationId, integrationId);
     const replaced = openSecret(keyRing, current.sealedSecret, currentContext);
+    // Its key may come with the next file of the ring.
+    if (replaced instanceof UnknownKeyError) throw replaced;
     // A secret that cannot be opened signs nothing any more: the new one replaces it without an overlap.
     if (replaced instanceof Buffer) {
       const id = newId();
       const context = secretContext('previous_secrets', id, integrationId);
       const sealedSecret = seal(keyRing, replaced, context);
-      const sealedWith = keyRing.currentId;
+      const sealedWith = readKeyId(sealedSecret);
       const row = { id, destinationId, integrationId, sealedSecret, sealedWith };
       await insertPreviousSecret(tx, { ...row, replacedAt: now, signsUntil });
     }
     left = await limitPreviousSecrets(tx, destinationId, signsUntil, now);
-    await replaceSecret(tx, {
-      destinationId,
-      sealedSecret: seal(keyRing, secret.bytes, currentContext),
-      sealedWith: keyRing.currentId,
-    });
+    const sealedSecret = seal(keyRing, secret.bytes, currentContext);
+    await replaceSecret(tx, { destinationId, sealedSecret, sealedWith: readKeyId(sealedSecret) });
     const overlapEndsMs = Math.max(now.getTime(), ...left.map((end) => end.getTime()));
     return {
       secret: secret.text,

@@ -1,5 +1,5 @@
 /** Sets the webhook destination of an integration. */
-import { seal } from '@creditlane/crypto/envelope';
+import { readKeyId, seal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { EgressPolicy } from '@creditlane/egress-rules/destination-url';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
@@ -44,12 +44,17 @@ export async function setDestination(
 
   const secret = makeSigningSecret();
   const id = newId();
+  const sealedSecret = seal(
+    keyRing,
+    secret.bytes,
+    secretContext('destinations', id, integrationId),
+  );
   const row = {
     id,
     integrationId,
     url,
-    sealedSecret: seal(keyRing, secret.bytes, secretContext('destinations', id, integrationId)),
-    sealedWith: keyRing.currentId,
+    sealedSecret,
+    sealedWith: readKeyId(sealedSecret),
     createdAt: clock(),
   };
   return answers.answerWithResult(
