@@ -25,14 +25,14 @@ export class TestCertificateAuthority {
     openssl('req', '-x509', ...NEW_KEY, ...ca, '-days', '2', '-subj', '/CN=test authority');
   }
 
-  /** A new certificate for 127.0.0.1 and localhost, with its key and this authority. */
-  issue(): IssuedFiles {
+  /** A new certificate with its key and this authority; the names are written as openssl reads them. */
+  issue(alternativeNames = 'IP:127.0.0.1,DNS:localhost'): IssuedFiles {
     this.#issued += 1;
     const [key, request, cert, names] = ['key', 'csr', 'crt', 'ext'].map((end) =>
       this.#path(`${this.#issued}.${end}`),
     ) as [string, string, string, string];
     const ca = this.#path('ca.crt');
-    writeFileSync(names, 'subjectAltName=IP:127.0.0.1,DNS:localhost\n');
+    writeFileSync(names, `subjectAltName=${alternativeNames}\n`);
     openssl('req', '-new', ...NEW_KEY, '-keyout', key, '-out', request, '-subj', '/CN=a service');
     const signer = ['-CA', ca, '-CAkey', this.#path('ca.key'), '-set_serial', `${this.#issued}`];
     const ends = ['-days', '1', '-extfile', names];

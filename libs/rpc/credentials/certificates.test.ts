@@ -119,7 +119,11 @@ test('files that do not belong together: the last usable set stays, and the log 
   await expect.poll(() => certificates.current.key, SOON).toEqual(readFileSync(next.key));
   expect(lines.filter((line) => line.includes('the old ones stay in use'))).toHaveLength(1);
   expect(lines.join('')).not.toContain('PRIVATE');
-  expect(await process.metrics.text()).toMatch(/tls_certificate_expires_timestamp_seconds \d{10}/);
+  const metrics = await process.metrics.text();
+  for (const certificate of ['service', 'authority'])
+    expect(metrics).toMatch(
+      new RegExp(`_expires_timestamp_seconds\\{certificate="${certificate}"\\} \\d{10}`),
+    );
 });
 
 describe('the configuration', () => {

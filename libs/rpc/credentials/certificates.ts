@@ -8,6 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import type { Process } from '@creditlane/runtime/run';
 import { type Setting, setting } from '@creditlane/runtime/setting';
+import { observeCertificateExpiry } from '@creditlane/runtime/telemetry/certificate-expiry';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { experimental } from '@grpc/grpc-js';
 
@@ -83,15 +84,11 @@ export class Certificates implements experimental.CertificateProvider {
     return () => this.#remove(listener);
   }
 
-  /** Logs each change and each failed change, and exports the time of expiry as a metric. */
+  /** Logs each change and each failed change, and exports the times of expiry as a metric. */
   observe({ log, metrics }: Pick<Process, 'log' | 'metrics'>): void {
     this.#log = log;
-    metrics.gauge(
-      'tls_certificate_expires_timestamp_seconds',
-      'When the certificate of this process expires, in seconds since the epoch.',
-      [],
-      (gauge) => gauge.set(new X509Certificate(this.#current.cert).validToDate.getTime() / 1000),
-    );
+    observeCertificateExpiry(metrics, 'service', () => this.#current.cert);
+    observeCertificateExpiry(metrics, 'authority', () => this.#current.ca);
   }
 
   // The interface of grpc-js. It requires that a new listener is called with the current set, and not

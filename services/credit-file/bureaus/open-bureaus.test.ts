@@ -1,3 +1,5 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { create } from '@bufbuild/protobuf';
 import {
   type BureauSimulator,
@@ -11,8 +13,12 @@ import {
 } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
 import { readSettings } from '@creditlane/runtime/setting';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import {
+  replaceFile,
+  TestCertificateAuthority,
+} from '@creditlane/runtime/test-certificate-authority';
 import { silentLog } from '@creditlane/runtime/test-log';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { BureauCredentials } from '../bureau-credentials/sealed-credentials.ts';
 import { BUREAU_SETTINGS } from './bureau-settings.ts';
 import { type Bureaus, openBureaus } from './open-bureaus.ts';
@@ -47,7 +53,7 @@ afterAll(async () => {
   await simulator?.close();
 });
 
-function open(env: Record<string, string>): Bureaus {
+function open(env: Record<string, string>, metrics = new Metrics()): Bureaus {
   const local = {
     BUREAU_ALLOW_HTTP: 'true',
     BUREAU_ALLOW_LOOPBACK: 'true',
@@ -55,7 +61,7 @@ function open(env: Record<string, string>): Bureaus {
     EQUIFAX_TOKEN_SCOPE: 'reports',
   };
   const settings = readSettings({ ...local, ...env }, BUREAU_SETTINGS);
-  return openBureaus(settings, { log: silentLog, metrics: new Metrics() });
+  return openBureaus(settings, { log: silentLog, metrics });
 }
 
 function equifax(
@@ -188,4 +194,25 @@ it.each([
   ['BUREAU_CODE_TABLES', 'equifax: { hitType: { 1: NOBODY } }', /equifax\.hitType/],
 ])('a wrong %s → the service does not start, and says what is wrong', (name, text, problem) => {
   expect(() => open({ BUREAUS: 'EQUIFAX', [name]: text })).toThrow(problem);
+});
+
+it('the end of the certificate for TransUnion is a metric, by the file that new connections read', async () => {
+  const { cert, key, ca } = new TestCertificateAuthority().issue();
+  const metrics = new Metrics();
+  const opened = open(
+    {
+      TRANSUNION_REQUEST_TEMPLATE: REQUEST_TEMPLATE,
+      TRANSUNION_TLS_CERT_FILE: cert,
+      TRANSUNION_TLS_KEY_FILE: key,
+    },
+    metrics,
+  );
+  onTestFinished(() => opened.close());
+  const expiryOf = (file: string) =>
+    new X509Certificate(readFileSync(file)).validToDate.getTime() / 1_000;
+  const metric = (file: string) =>
+    `creditlane_tls_certificate_expires_timestamp_seconds{certificate="transunion"} ${expiryOf(file)}`;
+  expect(await metrics.text()).toContain(metric(cert));
+  replaceFile(cert, ca);
+  expect(await metrics.text()).toContain(metric(ca));
 });

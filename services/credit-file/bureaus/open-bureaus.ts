@@ -1,6 +1,8 @@
 /** Opens the bureaus that the settings enable: for each its format and its client. */
+import { readFile } from 'node:fs/promises';
 import { invalid } from '@creditlane/rpc/fault';
 import type { Process } from '@creditlane/runtime/run';
+import { observeCertificateExpiry } from '@creditlane/runtime/telemetry/certificate-expiry';
 import type { BureauCredentials } from '../bureau-credentials/sealed-credentials.ts';
 import type { Inquiry, Source } from './bureau.ts';
 import type { BureauSettings } from './bureau-settings.ts';
@@ -48,6 +50,10 @@ export function openBureaus(
         }),
       })
     : undefined;
+  if (transUnion !== undefined && clientCertificate !== undefined) {
+    // The file that new connections read.
+    observeCertificateExpiry(metrics, 'transunion', () => readFile(clientCertificate.cert));
+  }
   log.info({ enabled }, 'the bureaus that are asked');
   return {
     hostRules,
