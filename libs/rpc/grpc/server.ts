@@ -75,6 +75,8 @@ export async function startGrpcServer({
   const admissions: Admissions = new WeakMap();
   let connections: Connections | undefined;
   const server = new Server({
+    // Statistics of each call, stream and message that nothing reads.
+    'grpc.enable_channelz': 0,
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_connection_age_ms': maxConnectionAgeMs,
     // A call under way on a connection that reached its maximum age may use all of its time.

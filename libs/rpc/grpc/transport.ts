@@ -26,6 +26,8 @@ import { connectErrorOf } from './status.ts';
  * and options only. Calls fail at once while the peer is unreachable, and `retrying` sends them again.
  */
 const CHANNEL_OPTIONS: ChannelOptions = {
+  // Statistics of each call, stream and message that nothing reads.
+  'grpc.enable_channelz': 0,
   'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   // DNS is queried for addresses only, not for TXT records with a service config.
   'grpc.service_config_disable_resolution': 1,
