@@ -26,11 +26,15 @@ function linkIn(path: string): Link {
   return { fileId, expiresAt, signature: searchParams.get('signature') ?? '' };
 }
 
+const identity = serviceIdentity('gateway');
+
 async function open(change: Partial<Link> = {}) {
-  const identity = serviceIdentity('gateway');
   const { pdf } = await fixture.service.client.readDocument({ ...link, ...change }, { identity });
   return Buffer.from(pdf);
 }
+
+const check = (change: Partial<Link> = {}) =>
+  fixture.service.client.checkDocumentLink({ ...link, ...change }, { identity });
 
 test('the holder of a link gets the PDF, and the audit log a record', async () => {
   const { text } = await readPdf(await open());
@@ -49,10 +53,13 @@ test('the holder of a link gets the PDF, and the audit log a record', async () =
 test('a link ends after fifteen minutes, and each read of the file gives a new one', async () => {
   const { service, applicant } = fixture;
   service.now.offsetMs = 14 * 60_000;
+  await check();
   await open();
   const { documentPath } = await read(service, applicant);
   service.now.offsetMs = 15 * 60_000 + 1_000;
-  await expect(open()).rejects.toMatchObject({ kind: 'forbidden', code: 'link_expired' });
+  const expired = { kind: 'forbidden', code: 'link_expired' };
+  await expect(open()).rejects.toMatchObject(expired);
+  await expect(check()).rejects.toMatchObject(expired);
   await open(linkIn(documentPath));
 });
 
@@ -65,7 +72,9 @@ test.each([
   { what: 'a signature with other signs', change: () => ({ signature: `${link.signature}=` }) },
   { what: 'a signature of something else', change: () => ({ signature: 'A'.repeat(43) }) },
 ])('a link with $what is not valid', async ({ change }) => {
-  await expect(open(change())).rejects.toMatchObject({ kind: 'forbidden', code: 'link_invalid' });
+  const invalid = { kind: 'forbidden', code: 'link_invalid' };
+  await expect(open(change())).rejects.toMatchObject(invalid);
+  await expect(check(change())).rejects.toMatchObject(invalid);
 });
 
 test('a link of a file that is gone finds none, and no caller but the gateway may open one', async () => {

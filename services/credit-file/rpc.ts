@@ -9,6 +9,7 @@ import {
   type FinishErasureDeps,
   finishErasure,
 } from './custody/erase-applicant.ts';
+import { checkLink } from './document/document-link.ts';
 import { pullMessage, sourceOf } from './pulls/pull.ts';
 import { type RequestCreditFileDeps, requestCreditFile } from './pulls/request-credit-file.ts';
 import { type ReadDocumentDeps, readDocument } from './read-document.ts';
@@ -43,9 +44,13 @@ export function creditFileRoutes(
         return { pulls: page.items, nextCursor: page.nextCursor };
       },
 
-      async readDocument({ fileId, expiresAt, signature }, call) {
-        const link = { fileId, expires: Number(expiresAt), signature };
-        return { pdf: await readDocument(deps, link, call) };
+      async checkDocumentLink(request) {
+        checkLink(deps.documentLinkKeys(), linkOf(request), deps.clock());
+        return {};
+      },
+
+      async readDocument(request, call) {
+        return { pdf: await readDocument(deps, linkOf(request), call) };
       },
 
       async eraseApplicant({ retailerId, applicantId }, call) {
@@ -64,3 +69,9 @@ export function creditFileRoutes(
     }),
   );
 }
+
+const linkOf = (request: { fileId: string; expiresAt: bigint; signature: string }) => ({
+  fileId: request.fileId,
+  expires: Number(request.expiresAt),
+  signature: request.signature,
+});

@@ -24,6 +24,7 @@ import { type Operation, operationsOf } from './document/operation.ts';
 import { webhookExamples } from './document/webhook-examples.ts';
 import { type Listener, startListener } from './http/listener.ts';
 import { createKoaApp } from './koa-app.ts';
+import { DocumentOpenings } from './limits/document-openings.ts';
 import { RateLimiter } from './limits/rate-limiter.ts';
 import { WaitingReads } from './limits/waiting-reads.ts';
 import { answerBytesHeld } from './middleware/answer.ts';
@@ -68,13 +69,14 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
   const clients = connectServices(context, timeoutMs);
   // Half of the requests under way, so that the others never find all places taken by waiting reads.
   const waitingReads = new WaitingReads(Math.floor(settings.maxUnderWay / 2));
+  const documentOpenings = new DocumentOpenings();
   const handlers: Handlers = {
     ...decisionOperations(clients.decisions),
     ...conversationOperations(clients.conversations),
     ...applicationOperations(clients.applications),
     ...consentOperations(clients.consents),
     ...exportOperations(clients),
-    ...creditFileOperations(clients.creditFiles, { ...settings, waitingReads }),
+    ...creditFileOperations(clients.creditFiles, { ...settings, waitingReads, documentOpenings }),
     ...bureauCredentialOperations(clients.bureauCredentials),
     ...integrationOperations(clients.integrations),
     ...enablementOperations(clients.enablement),

@@ -19,7 +19,7 @@ import { documentation } from './middleware/documentation.ts';
 import { answerErrors, refuseUnrouted } from './middleware/errors.ts';
 import { refuseAmbiguous } from './middleware/framing.ts';
 import { type LargeReads, readInTurn } from './middleware/large-reads.ts';
-import { admitLinkHolder, limitOpenings } from './middleware/link-holder.ts';
+import { admitLinkHolder } from './middleware/link-holder.ts';
 import { announceDeprecation, runOperation, startOperation } from './middleware/operation.ts';
 import { readParameters } from './middleware/parameters.ts';
 import { limitRate } from './middleware/rate-limit.ts';
@@ -84,6 +84,8 @@ function middlewareOf(
   // A read with a deadline of its own waits for something, and other reads of the caller must not wait with it:
   // only its answer is made in turn.
   const waits = operation.timeoutMs !== undefined;
+  // The handler of a link gives it a turn once its signature is checked.
+  const takesTurn = isLargeRead && takesKey && !waits;
   return [
     startOperation(operation, timeoutMs),
     ...(deprecation === undefined ? [] : [announceDeprecation(deprecation)]),
@@ -92,10 +94,10 @@ function middlewareOf(
       : [admitLinkHolder]),
     readParameters(validator),
     readBody(operation, validator, deps.bodyBytesHeld),
-    takesKey ? confirmCaller(callers, access) : limitOpenings(),
+    ...(takesKey ? [confirmCaller(callers, access)] : []),
     // After the body is read, so that a client that sends slowly does not use up the limit.
     limitConcurrency(requestsUnderWay),
-    ...(isLargeRead && !waits ? [readInTurn(largeReads)] : []),
+    ...(takesTurn ? [readInTurn(largeReads)] : []),
     authorise(access),
     holdAnswer(deps.answerBytesHeld),
     runOperation(operation, handler, isLargeRead && waits ? largeReads : undefined),

@@ -84,17 +84,24 @@ export function fakeCreditFileService(services: TestServices): ServiceRoutes[] {
         services.creditFiles.delete(request.applicantId);
         return {};
       },
+      checkDocumentLink: async (request, call) => {
+        services.record('checkDocumentLink', request, call);
+        requireSignature(request);
+        return {};
+      },
       readDocument: async (request, call) => {
         services.record('readDocument', request, call);
-        if (request.signature !== LINK_SIGNATURE) {
-          throw forbidden('link_invalid', 'This link is not valid.');
-        }
+        requireSignature(request);
         await services.gates.readDocument.pop()?.(call);
         return { pdf: PDF };
       },
     }),
     fakeBureauCredentials(services),
   ];
+}
+
+function requireSignature({ signature }: { signature: string }): void {
+  if (signature !== LINK_SIGNATURE) throw forbidden('link_invalid', 'This link is not valid.');
 }
 
 function fakeBureauCredentials(services: TestServices) {

@@ -49,8 +49,8 @@ describe('of the large reads of a caller', () => {
 });
 
 describe('of all openings of links to PDFs', () => {
-  const open = (id: string = newId()) => {
-    const search = `?expires=1772464745&signature=${LINK_SIGNATURE}`;
+  const open = (id: string = newId(), signature = LINK_SIGNATURE) => {
+    const search = `?expires=1772464745&signature=${signature}`;
     return gateway.send('GET', `/v1/credit-files/${id}/document${search}`, { key: '' });
   };
 
@@ -70,6 +70,19 @@ describe('of all openings of links to PDFs', () => {
     expect(opened()).toBe(READS_AT_ONCE);
     release();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(10).fill(200));
+  });
+
+  test('a forged one is refused without a turn, and takes none', async () => {
+    const release = holdBackOpenings(READS_AT_ONCE);
+    const ids = Array.from({ length: READS_AT_ONCE }, () => newId());
+    const answers = ids.map((id) => open(id));
+    await expect.poll(opened).toBe(READS_AT_ONCE);
+    for (const id of [...ids, newId()]) {
+      const { status, json } = await open(id, 'forged');
+      expect([status, json.code]).toEqual([403, 'link_invalid']);
+    }
+    release();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
   test('two are of the same link, so that the other links can be opened', async () => {

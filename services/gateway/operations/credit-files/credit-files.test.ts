@@ -306,6 +306,19 @@ describe('the link to the PDF', () => {
     expect((await open(`?expires=1&signature=a&signature=b`)).status).toBe(400);
   });
 
+  test('opens it where the service checks it with the reading alone, and is 403 there when altered', async () => {
+    const options = { calls: 'grpc', without: ['checkDocumentLink'] } as const;
+    const earlier = await startTestGateway({}, options);
+    const status = async (signature: string) => {
+      const search = `?expires=1772464745&signature=${signature}`;
+      return (await earlier.send('GET', document + search, { key: '' })).status;
+    };
+    const statuses = [await status(LINK_SIGNATURE), await status('another')];
+    await earlier.close();
+    expect(statuses).toEqual([200, 403]);
+    expect(earlier.services.called('checkDocumentLink')).toEqual([]);
+  });
+
   test('does not take a wrong key amiss', async () => {
     const search = `?expires=1772464745&signature=${LINK_SIGNATURE}`;
     expect((await open(search, { authorization: 'Bearer wrong' })).status).toBe(200);

@@ -13,6 +13,7 @@ import {
 import type { CallContext, Client } from '@creditlane/rpc/client';
 import { type Fault, forbidden, invalid, notFound, toFault } from '@creditlane/rpc/fault';
 import { preferredWaitS, readPreferences } from '../../http/prefer.ts';
+import type { DocumentOpenings } from '../../limits/document-openings.ts';
 import type { WaitingReads } from '../../limits/waiting-reads.ts';
 import type { OperationContext } from '../../request-state.ts';
 import {
@@ -42,11 +43,12 @@ interface CreditFileOptions {
   /** How long a read may take beside its wait. */
   deadlineMs: number;
   waitingReads: WaitingReads;
+  documentOpenings: DocumentOpenings;
 }
 
 export function creditFileOperations(
   creditFiles: Client<typeof CreditFileService>,
-  { publicUrl, deadlineMs, waitingReads }: CreditFileOptions,
+  { publicUrl, deadlineMs, waitingReads, documentOpenings }: CreditFileOptions,
 ) {
   return defineHandlers({
     async requestCreditFile({ path, header, body: { source, requestId = '' }, context }, ctx) {
@@ -97,7 +99,11 @@ export function creditFileOperations(
     async readCreditFileDocument({ path, query: { expires, signature }, context }, ctx) {
       requireLink(expires, signature);
       const request = { ...path, expiresAt: BigInt(expires), signature };
-      const { pdf } = await creditFiles.readDocument(request, context);
+      // Before the turn: anybody may send links that nobody has signed.
+      await unlessUnknown(creditFiles.checkDocumentLink(request, context));
+      const { pdf } = await documentOpenings.run(path.fileId.toLowerCase(), () =>
+        creditFiles.readDocument(request, context),
+      );
       ctx.set('Cache-Control', 'private, no-store');
       ctx.set('Content-Disposition', 'inline; filename="credit-file.pdf"');
       return Buffer.from(pdf.buffer, pdf.byteOffset, pdf.byteLength);
@@ -109,6 +115,15 @@ export function creditFileOperations(
 function requireLink(expires: string, signature: string): void {
   const isPossible = /^\d{1,12}$/.test(expires) && /^.{1,200}$/.test(signature);
   if (!isPossible) throw forbidden('link_invalid', 'The link to the document is not valid.');
+}
+
+/** Ignores that a service of an earlier version, which checks the link when it reads the document, lacks the method. */
+async function unlessUnknown(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (toFault(error).kind !== 'unimplemented') throw error;
+  }
 }
 
 /** The end of a call of at most `timeoutMs`, within the request's own deadline. */

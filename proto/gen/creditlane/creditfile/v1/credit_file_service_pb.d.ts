@@ -357,6 +357,46 @@ export declare type ConsentEvidence = Message<"creditlane.creditfile.v1.ConsentE
 export declare const ConsentEvidenceSchema: GenMessage<ConsentEvidence>;
 
 /**
+ * @generated from message creditlane.creditfile.v1.CheckDocumentLinkRequest
+ */
+export declare type CheckDocumentLinkRequest = Message<"creditlane.creditfile.v1.CheckDocumentLinkRequest"> & {
+  /**
+   * @generated from field: string file_id = 1;
+   */
+  fileId: string;
+
+  /**
+   * Seconds since 1970.
+   *
+   * @generated from field: int64 expires_at = 2;
+   */
+  expiresAt: bigint;
+
+  /**
+   * @generated from field: string signature = 3;
+   */
+  signature: string;
+};
+
+/**
+ * Describes the message creditlane.creditfile.v1.CheckDocumentLinkRequest.
+ * Use `create(CheckDocumentLinkRequestSchema)` to create a new message.
+ */
+export declare const CheckDocumentLinkRequestSchema: GenMessage<CheckDocumentLinkRequest>;
+
+/**
+ * @generated from message creditlane.creditfile.v1.CheckDocumentLinkResponse
+ */
+export declare type CheckDocumentLinkResponse = Message<"creditlane.creditfile.v1.CheckDocumentLinkResponse"> & {
+};
+
+/**
+ * Describes the message creditlane.creditfile.v1.CheckDocumentLinkResponse.
+ * Use `create(CheckDocumentLinkResponseSchema)` to create a new message.
+ */
+export declare const CheckDocumentLinkResponseSchema: GenMessage<CheckDocumentLinkResponse>;
+
+/**
  * @generated from message creditlane.creditfile.v1.ReadDocumentRequest
  */
 export declare type ReadDocumentRequest = Message<"creditlane.creditfile.v1.ReadDocumentRequest"> & {
@@ -598,6 +638,17 @@ export declare const CreditFileService: GenService<{
     methodKind: "unary";
     input: typeof ListPullsRequestSchema;
     output: typeof ListPullsResponseSchema;
+  },
+  /**
+   * Says whether a link to a document is signed and has not expired, without looking for the file. The error is
+   * PERMISSION_DENIED with code "link_expired" or "link_invalid".
+   *
+   * @generated from rpc creditlane.creditfile.v1.CreditFileService.CheckDocumentLink
+   */
+  checkDocumentLink: {
+    methodKind: "unary";
+    input: typeof CheckDocumentLinkRequestSchema;
+    output: typeof CheckDocumentLinkResponseSchema;
   },
   /**
    * Returns the PDF of a file, for the holder of a signed link. The error is PERMISSION_DENIED with code
