@@ -20,6 +20,14 @@ describe('every answer', () => {
     }
   });
 
+  test('with a fault of the platform is counted from 0 on, so that the first of an operation is an increase', async () => {
+    const metrics = await gateway.process.metrics.text();
+    for (const status of ['500', '503']) {
+      const series = `{operation="submitApplication",status="${status}"} 0`;
+      expect(metrics).toContain(`creditlane_http_requests_total${series}\n`);
+    }
+  });
+
   test('is counted and logged by operation, never by id', async () => {
     gateway.lines.length = 0;
     await gateway.send('GET', gateway.decisionPath);
@@ -36,7 +44,7 @@ describe('every answer', () => {
       /creditlane_http_requests_total\{operation="recordDecision",status="200"\} \d/,
     );
     expect(metrics).toContain(
-      'creditlane_http_request_duration_seconds_bucket{le="0.001",operation="getDecision"}',
+      'creditlane_http_request_duration_seconds_bucket{le="0.001",operation="getDecision",method="get"}',
     );
     expect(metrics).not.toContain(gateway.ids.application);
   });

@@ -55,7 +55,7 @@ export function createKoaApp(deps: KoaAppDeps): Koa<RequestState> {
   const handlers = bindHandlers(operations, deps.handlers);
 
   const app = new Koa<RequestState>();
-  app.use(traceRequest(log, metrics, refusals));
+  app.use(traceRequest(log, metrics, refusals, operations));
   app.use(compressAnswers());
   app.use(answerErrors);
   app.use(refuseAmbiguous);

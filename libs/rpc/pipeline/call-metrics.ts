@@ -2,6 +2,8 @@
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 
 const LABELS = ['service', 'method', 'code'];
+/** The outcomes that an alert counts. */
+const FAULTS = ['internal', 'unavailable', 'deadline'];
 
 type Outcome = { count(): void; observe(seconds: number): void };
 
@@ -17,6 +19,7 @@ export class CallMetrics {
       'Time from the arrival of a call to its answer.',
       LABELS,
     );
+    for (const code of FAULTS) requests.inc({ service, method, code }, 0);
     this.#createOutcome = (code) => {
       const labels = { service, method, code };
       const counter = requests.labels(labels);

@@ -16,8 +16,9 @@ interface Described<L extends string> {
  * The metrics of a process, in a registry of their own.
  *
  * Names are passed without the `creditlane_` prefix. A second request for a name returns the same
- * instrument, so that several services in one process share it. Label values must come from closed lists
- * and templates, never from ids, because every value is a time series for the life of the process.
+ * instrument, so that several services in one process share it. A counter of which an alert reads the increase sets its
+ * series to 0 beforehand, because Prometheus sees no increase in the first value of a series. Label values must come from closed lists
+ * and templates, never from ids of records, because every value is a time series for the life of the process.
  */
 export class Metrics {
   readonly #registry = new Registry();
@@ -62,7 +63,10 @@ export class Metrics {
     collect?: (gauge: Gauge<L>) => Promise<void> | void,
   ): Gauge<L> {
     const gauge = this.#once('gauge', name, help, labels, (described) => new Gauge(described));
-    if (collect) this.#collects.push({ name, collect: () => collect(gauge) });
+    if (collect) {
+      this.#collects.push({ name, collect: () => collect(gauge) });
+      this.#collectFailures.inc({ metric: PREFIX + name }, 0);
+    }
     return gauge;
   }
 

@@ -189,6 +189,7 @@ function counted(exporter: SpanExporter, metrics: Metrics): SpanExporter {
     'Spans, by whether they were exported (sent) or not (lost).',
     ['outcome'],
   );
+  for (const outcome of ['sent', 'lost']) spans.inc({ outcome }, 0);
   return {
     export(batch, done) {
       exporter.export(batch, (result) => {

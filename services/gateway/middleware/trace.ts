@@ -18,9 +18,17 @@ const SECURITY_HEADERS = Object.entries({
   'X-Content-Type-Options': 'nosniff',
 });
 
+/** The statuses with which an operation's faults are answered. */
+const FAULTS = ['500', '503'];
+
 /** The first middleware. `answerErrors` catches every error of the later ones, so each request is recorded. */
-export function traceRequest(log: Log, metrics: Metrics, refusals: Refusals): RequestMiddleware {
-  const record = requestRecorder(log, metrics, refusals);
+export function traceRequest(
+  log: Log,
+  metrics: Metrics,
+  refusals: Refusals,
+  operations: readonly Operation[],
+): RequestMiddleware {
+  const record = requestRecorder(log, metrics, refusals, operations);
   return async function traceRequest(ctx, next) {
     const { req, res } = ctx;
     ctx.state = {
@@ -45,6 +53,7 @@ function requestRecorder(
   log: Log,
   metrics: Metrics,
   refusals: Refusals,
+  operations: readonly Operation[],
 ): (ctx: RequestContext) => void {
   const requests = metrics.counter(
     'http_requests_total',
@@ -53,9 +62,15 @@ function requestRecorder(
   );
   const durations = metrics.histogram(
     'http_request_duration_seconds',
-    'From the head of a request to its answer.',
-    ['operation'],
+    'From the head of a request to its answer, by operation and its method.',
+    ['operation', 'method'],
   );
+  // Prometheus sees no increase in the first value of a series: the first fault of an operation would not count, nor
+  // would its first slow answer.
+  for (const { id, method } of operations) {
+    for (const status of FAULTS) requests.inc({ operation: id, status }, 0);
+    durations.zero({ operation: id, method });
+  }
   // The children of the metrics by their labels, so that each is looked up once.
   const counts = new Map<string, { inc(): void }>();
   const timers = new Map<string, { observe(seconds: number): void }>();
@@ -65,7 +80,9 @@ function requestRecorder(
     const durationMs = performance.now() - state.startedMs;
     const id = operation?.id ?? 'none';
     found(counts, `${id} ${status}`, () => requests.labels(id, String(status))).inc();
-    found(timers, id, () => durations.labels(id)).observe(durationMs / 1000);
+    found(timers, id, () => durations.labels(id, operation?.method ?? 'none')).observe(
+      durationMs / 1000,
+    );
     span?.setAttributes({ 'http.response.status_code': status });
     span?.end(status >= 500 ? errorCode : undefined);
 
