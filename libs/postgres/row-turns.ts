@@ -17,13 +17,13 @@ interface Row {
 /**
  * Writes of rows take at most half of a pool's connections, and those of one row at most three. So a row that
  * another session holds leaves connections for other rows and for reads, however many writes wait for it.
- * Writes of different rows take turns: the row that had one last is the last to have the next.
+ * Rows take turns: the row whose write has started last is the last to start another one.
  */
 export class RowTurns {
   readonly #maxUnderWay: number;
   readonly #maxPerRow: number;
   readonly #waitMs: number;
-  /** The rows that writes use or wait for; the one that had a turn last is the last. */
+  /** The rows that writes use or wait for; the row whose write has started last is the last. */
   readonly #rows = new Map<string, Row>();
   #underWay = 0;
   #waiting = 0;

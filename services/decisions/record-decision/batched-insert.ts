@@ -27,8 +27,7 @@ const MAX_ROUND_ROWS = 64;
  * One statement for many decisions costs a fraction of one statement for each, but writes only the
  * decisions that need not wait for a lock. The others of the round are inserted one by one, in the turns of
  * their submissions. When the database refuses a round, all its decisions are inserted one by one, so that
- * only the bad one fails.
- * The statement of a round may write the rows of all its calls.
+ * only the bad one fails. The scope of a round's statement covers the rows of all its calls.
  */
 export function createBatchedInsert(requests: RequestPool, log: Log): InsertDecision {
   const insertRound = async (round: readonly ScopedDecision[]) => {

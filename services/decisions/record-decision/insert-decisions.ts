@@ -23,9 +23,9 @@ import { type NewDecision, parametersOf } from './insert-decision.ts';
  * position: PostgreSQL makes a table of every list that it unnests, which for 41 columns costs several
  * times what the rest of the statement costs. From about 128 rows on, unnesting is cheaper.
  *
- * OFFSET 0 keeps the subscripts out of the joins. An expression that may fail, as a subscript may, is compared
- * only with the rows that row security has let through, and not with an index: the condition on stored
- * answers read their whole table for every decision.
+ * OFFSET 0 keeps the subscripts out of the joins. PostgreSQL compares an expression that may fail, as a subscript
+ * may, only with rows that row security has let through, and so without an index: with subscripts in the
+ * condition on stored answers, each decision read the whole table of them.
  */
 export const insertDecisionsStatement = defineStatement<{ call_id: string; last_seq: number }>(
   'decisions_insert',

@@ -32,16 +32,16 @@ export type TakeRequests = (limit: RateLimit, demand: Demand) => Promise<TakenRe
 const MAX_BLOCK = 1 / 20;
 /** The size of a key's first block, unless it is too large a part of the limit. */
 const FIRST_BLOCK = 20;
-/** The next block is taken when a fifth is left: of a block of 50 ms, 10 ms are left for a call of 1 ms. */
+/** The next block is taken when a fifth of one is left: a block that lasts 50 ms leaves 10 ms for a call of 1 ms. */
 const ASK_AT = 1 / 5;
 /**
  * A block that is used up sooner is followed by one of twice the size. One that lasts longer is renewed, by
  * half the size, before the service lets it end.
  */
 const BLOCK_LASTS_MS = { min: 20_000, max: 40_000 };
-/** A used up quota is asked for again when a block is regained, and at most so much later. */
+/** A quota that is used up is asked for again once a block of it is regained, and after this time at the latest. */
 const MAX_PAUSE_MS = 1_000;
-/** How often an integrations service that cannot be asked is asked again. */
+/** The pause before an integrations service that has not answered is asked again. */
 const AWAY_PAUSE_MS = 1_000;
 /** The part of the limit that a replica admits on its own while the integrations service is away. */
 const ALONE = 1 / 10;
@@ -74,7 +74,7 @@ export class RequestBlock {
   }
 
   /**
-   * Admits one request, or refuses it. Without a promise unless the quota must be asked for first, which
+   * Admits one request, or refuses it. Returns a promise only when the quota must be asked for first, which
    * the block avoids by asking ahead.
    */
   take(limit: RateLimit, ask: TakeRequests): boolean | Promise<boolean> {

@@ -6,7 +6,7 @@ import type { OperationMiddleware } from '../request-state.ts';
 
 /** Two hundred and fifty answers with the largest page (256 KiB), or a thousand with a usual page. */
 const MAX_BYTES_HELD = 64 * 1024 * 1024;
-/** What is smaller is not counted, so that it costs nothing: 4,096 connections hold 256 MB at most. */
+/** Smaller answers are not counted, so that they cost nothing: 4,096 connections hold 256 MB of them at most. */
 export const MIN_BYTES_COUNTED = 64 * 1024;
 
 /**
@@ -14,8 +14,8 @@ export const MIN_BYTES_COUNTED = 64 * 1024;
  * `overloaded` Fault when the answers of all callers take too much memory, and a `resource_exhausted` Fault
  * when those of the caller do.
  *
- * Only answers to GET are refused: other requests have already had their effect. Their answers repeat at
- * most what their bodies said, and the bodies count as held as long.
+ * Only answers to GET are refused: other requests have already had their effect. The answer of such a request
+ * repeats at most what its body said, and the body counts as held until the answer is sent.
  */
 export function holdAnswer(bytesHeld: SharedLimit): OperationMiddleware {
   return async function holdAnswer(ctx, next) {

@@ -4,8 +4,8 @@ import type { Caller, Callers } from '../access/callers.ts';
 import type { OperationContext, OperationMiddleware } from '../request-state.ts';
 
 /**
- * How long a found caller counts as the present one. An answer may be cached for 4.5 s, and a revoked key is
- * promised to stop within 5 s.
+ * How long a request may go on with the caller that it has found. The lookup may be cached for 4.5 s, and a revoked key
+ * is promised to stop within 5 s.
  */
 const PRESENT_MS = 250;
 
