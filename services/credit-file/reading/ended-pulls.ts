@@ -1,9 +1,6 @@
 /** Waits for pulls to end, whichever process ends them, without holding a connection. */
 import type { Database } from '@creditlane/postgres/database';
-import {
-  type PeriodicTask,
-  startPeriodicTask,
-} from '@creditlane/runtime/concurrency/periodic-task';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findEndedPulls } from '../store/pull-states.ts';
 
@@ -24,14 +21,15 @@ export class EndedPulls {
   readonly #log: Log;
   readonly #isDraining: () => boolean;
   readonly #waits = new Set<Wait>();
-  readonly #polling: PeriodicTask;
+  readonly #stop = new AbortController();
+  /** While a pull is awaited. */
+  #polling: Promise<void> | undefined;
 
   /** @param isDraining whether the process is about to stop: no wait may hold up its end */
   constructor(pool: Database['pool'], log: Log, isDraining: () => boolean) {
     this.#pool = pool;
     this.#log = log;
     this.#isDraining = isDraining;
-    this.#polling = startPeriodicTask(POLL_MS, () => this.#poll());
   }
 
   /** Ends the waits for a pull of this process. */
@@ -53,6 +51,7 @@ export class EndedPulls {
     const { promise, resolve } = Promise.withResolvers<void>();
     const wait: Wait = { pullId, callerId, end: resolve };
     this.#waits.add(wait);
+    this.#polling ??= this.#pollWhileAwaited();
     const timer = setTimeout(resolve, timeoutMs);
     const onAbort = () => resolve();
     signal.addEventListener('abort', onAbort, { once: true });
@@ -64,12 +63,22 @@ export class EndedPulls {
 
   /** Ends every wait. */
   async close(): Promise<void> {
+    this.#stop.abort();
     this.#endAll();
-    await this.#polling.close();
+    await this.#polling;
   }
 
   #endAll(): void {
     for (const wait of [...this.#waits]) wait.end();
+  }
+
+  async #pollWhileAwaited(): Promise<void> {
+    const pause = new WakeSignal();
+    while (this.#waits.size > 0 && !this.#stop.signal.aborted) {
+      await pause.wait(POLL_MS, this.#stop.signal);
+      await this.#poll();
+    }
+    this.#polling = undefined;
   }
 
   async #poll(): Promise<void> {
