@@ -66,7 +66,7 @@ describe('the metrics of a running platform', () => {
     }
     expect(metrics.sum('webhook_in_hand')).toBe(0);
     expect(metrics.sum('webhook_oldest_undelivered_seconds')).toBe(0);
-    expect(metrics.sum('webhook_dead_letters')).toBe(0);
+    expect(metrics.sum('dead_letters')).toBe(0);
     expect(metrics.sum('webhook_breakers', { state: 'open' })).toBe(0);
     expect(metrics.sum('metric_collect_failures_total')).toBe(0);
   });

@@ -5,7 +5,6 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { DeliveryQueue } from './queue/delivery-queue.ts';
 import {
   countBacklog,
-  countDeadLetters,
   countDisabledDestinations,
   countUnfinishedReplays,
   findOldestUndelivered,
@@ -66,7 +65,6 @@ export class DispatcherMetrics {
         gauge.set(row?.count ?? 0);
       });
     };
-    count('webhook_dead_letters', 'Events that could not be handled.', countDeadLetters);
     count(
       'webhook_disabled_destinations',
       'Destinations that nothing is sent to until they are enabled again.',

@@ -10,6 +10,7 @@
 import type { EventMessage } from '@creditlane/events/message';
 import { defineStatement } from '@creditlane/postgres/statement';
 import { errorFields } from '@creditlane/runtime/telemetry/error-fields';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type pg from 'pg';
 
 /** The SQL statements of a migration that creates the table of dead letters. */
@@ -49,6 +50,22 @@ export async function storeDeadLetter(
   const { topic, key, headers, value } = message;
   const reason = reasonOf(error).slice(0, MAX_REASON_LENGTH);
   await insertDeadLetter.run(pool, [consumer, topic, key, JSON.stringify(headers), value, reason]);
+}
+
+// A message without an id cannot be redriven, and stays for good.
+const countLeft = defineStatement<{ count: number }>(
+  'dead_letters_left',
+  `SELECT count(*) FROM dead_letters
+   WHERE consumer = $1 AND handled_at IS NULL AND headers ->> 'ce_id' IS NOT NULL`,
+);
+
+/** Exports how many dead letters of the consumer wait to be redriven. */
+export function observeDeadLetters(metrics: Metrics, pool: pg.Pool, consumer: string): void {
+  const help = 'Events that a consumer could not handle, and that can be redriven.';
+  metrics.gauge('dead_letters', help, ['consumer'], async (gauge) => {
+    const [row] = await countLeft.run(pool, [consumer]);
+    gauge.set({ consumer }, row?.count ?? 0);
+  });
 }
 
 /** Contains what a log may contain: the message of another error can quote personal data. */

@@ -7,6 +7,7 @@ import {
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type pg from 'pg';
+import { observeDeadLetters } from './dead-letters.ts';
 import { finishRedrive, type TakenRedrive, takeRedrives } from './redrives.ts';
 
 /** How late a request is noticed, at most. */
@@ -26,8 +27,9 @@ export interface RedriveWorkerOptions {
 }
 
 /**
- * Handles the requested dead letters until closed, one after the other. A redrive that cannot be handled at the
- * moment, such as while a peer is away, is tried again after a minute, and with it those of its key that follow it.
+ * Handles the requested dead letters until closed, one after the other. Exports how many are left. A redrive that cannot be
+ * handled at the moment, such as while a peer is away, is tried again after a minute, and with it those of its key that
+ * follow it.
  */
 export function startRedriveWorker(options: RedriveWorkerOptions): PeriodicTask {
   const { pool, consumer, handle, log, metrics, pollMs = POLL_MS } = options;
@@ -36,6 +38,7 @@ export function startRedriveWorker(options: RedriveWorkerOptions): PeriodicTask 
     'Dead letters that operators had handled again, by outcome: handled, or failed.',
     ['consumer', 'outcome'],
   );
+  observeDeadLetters(metrics, pool, consumer);
   const handleAgain = async (redrive: TakenRedrive) => {
     await handle([redrive.message]);
     const outcome = await finishRedrive(pool, redrive);

@@ -111,6 +111,22 @@ test('a dead letter that is redriven takes effect once, and the record says who 
   expect(await runCommand('redrive-dead-letters', asked)).toMatchObject({ isDone: false });
 });
 
+test('a dead letter counts until it is handled, and one without an id, which never is, does not', async () => {
+  const left = async () => /^creditlane_dead_letters.*$/m.exec(await db.metrics.text())?.[0];
+  startWorker();
+  expect(await left()).toBe('creditlane_dead_letters{consumer="test"} 0');
+  const sent = message('');
+  await storeDeadLetter('a reason', { ...sent, headers: {} });
+  await storeDeadLetter('a reason', sent);
+  await db.pool.query(
+    `INSERT INTO dead_letters (consumer, topic, key, headers, value, reason)
+     SELECT 'another', topic, key, headers, value, reason FROM dead_letters`,
+  );
+  expect(await left()).toBe('creditlane_dead_letters{consumer="test"} 1');
+  await db.pool.query('UPDATE dead_letters SET handled_at = now()');
+  expect(await left()).toBe('creditlane_dead_letters{consumer="test"} 0');
+});
+
 test('a redrive that fails is recorded with the reason, and may be requested again', async () => {
   const id = await storeDeadLetter('first reason');
   problem = 'second reason';

@@ -27,11 +27,6 @@ export const findOldestUndelivered = defineStatement<{ age_s: number | null }>(
    ))::float8 AS age_s`,
 );
 
-export const countDeadLetters = defineStatement<{ count: number }>(
-  'measure_dead_letters',
-  'SELECT count(*) FROM dead_letters WHERE handled_at IS NULL',
-);
-
 export const countDisabledDestinations = defineStatement<{ count: number }>(
   'measure_disabled_destinations',
   'SELECT count(*) FROM destination_states WHERE disabled_at IS NOT NULL',
