@@ -14,12 +14,15 @@ import { firstIdOfTime, NIL_UUID } from '@creditlane/runtime/ids';
 /** Longer than any topic keeps its messages: a message delivered again must be found in the inbox. */
 const KEPT_DAYS = 30;
 
+/** SQL condition on a row that is kept. */
+const IS_KEPT = `received_at > now() - interval '${KEPT_DAYS} days'`;
+
 /** An event may wait for days before it is handled: a partition is kept while it has a row that was received since. */
 export const INBOX_PARTITIONS: DayPartitions = {
   table: 'inbox',
   key: 'uuid',
   keepDays: KEPT_DAYS,
-  keptWhile: `received_at > now() - interval '${KEPT_DAYS} days'`,
+  keptBy: ({ name }) => `SELECT FROM ${name} WHERE ${IS_KEPT}`,
 };
 
 const OTHER_PARTITIONS = ['inbox_low', 'inbox_high', 'inbox_default'];
@@ -50,7 +53,7 @@ const createSql: readonly string[] = [
   // The inbox_purge of the last release deletes by `ctid`, which is unique only in one partition: it would also delete
   // rows with the same ctid in other partitions, and their events would be handled twice.
   `CREATE FUNCTION inbox_keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
-  `CREATE TRIGGER keep BEFORE DELETE ON ${NEW} FOR EACH ROW WHEN (OLD.${INBOX_PARTITIONS.keptWhile})
+  `CREATE TRIGGER keep BEFORE DELETE ON ${NEW} FOR EACH ROW WHEN (OLD.${IS_KEPT})
    EXECUTE FUNCTION inbox_keep()`,
   // A new installation has no rows of earlier days.
   makeDaysSql(
@@ -86,7 +89,7 @@ const copySliceSql = `WITH slice AS (
     SELECT consumer, event_id, received_at, expected_effects FROM inbox
     WHERE (consumer, event_id) > ($1, $2::uuid) ORDER BY consumer, event_id LIMIT ${SLICE_ROWS}
   ), copied AS (
-    INSERT INTO ${NEW} SELECT * FROM slice WHERE ${INBOX_PARTITIONS.keptWhile} ON CONFLICT DO NOTHING
+    INSERT INTO ${NEW} SELECT * FROM slice WHERE ${IS_KEPT} ON CONFLICT DO NOTHING
   )
   SELECT consumer, event_id FROM slice
   ORDER BY consumer, event_id OFFSET ${SLICE_ROWS - 1}`;

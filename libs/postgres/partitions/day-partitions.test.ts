@@ -2,8 +2,15 @@ import { firstIdOfTime } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isLockTimeout } from '../error-classes.ts';
+import { AWAITED_LOCKS_SQL } from '../test-awaited-locks.ts';
 import { type OpenTestDatabase, openTestDatabase } from '../test-open-database.ts';
-import { countDaysAhead, DAYS_AHEAD, type DayPartitions, keepDays } from './day-partitions.ts';
+import {
+  countDaysAhead,
+  DAYS_AHEAD,
+  type DayPartitions,
+  dropUnlessKept,
+  keepDays,
+} from './day-partitions.ts';
 import { startPartitions } from './start-partitions.ts';
 
 const DAY_MS = 86_400_000;
@@ -12,7 +19,7 @@ const EVENTS: DayPartitions = {
   table: 'events',
   key: 'uuid',
   keepDays: 7,
-  keptWhile: 'is_needed',
+  keptBy: ({ name }) => `SELECT FROM ${name} WHERE is_needed`,
 };
 
 let db: OpenTestDatabase;
@@ -59,6 +66,12 @@ const attachNotesOf = (days: number) =>
   ]);
 const attachEventsOf = (days: number) =>
   attachDay('events', days, [firstIdOfTime(midnight(days)), firstIdOfTime(midnight(days + 1))]);
+
+/** Resolves when a statement waits for a lock on the table. */
+async function dropWaitsFor(table: string): Promise<void> {
+  const count = async () => (await db.pool.query(AWAITED_LOCKS_SQL, [table])).rowCount;
+  await expect.poll(count, { interval: 5, timeout: 15_000 }).toBe(1);
+}
 
 test('days are made from today on, with the indexes, checks and row security of the table', async () => {
   expect(await countDaysAhead(db.pool, NOTES)).toBe(0);
@@ -125,6 +138,21 @@ test('a day with a row that is needed is kept until the row is not needed', asyn
   expect(await partitionsOf('events')).not.toContain(name);
 });
 
+test('a day is kept when a row that is needed is committed while the drop waits', async () => {
+  const name = await attachEventsOf(-8);
+  await keepDays(db.pool, { ...EVENTS, keepDays: 8 });
+  const writer = await db.pool.connect();
+  await writer.query('BEGIN');
+  await writer.query('INSERT INTO events VALUES ($1, true)', [firstIdOfTime(midnight(-8))]);
+  // The drop either waits for the commit, or gives up before it.
+  const dropped = keepDays(db.pool, EVENTS).catch((error) => error);
+  await Promise.race([dropped, dropWaitsFor('events')]);
+  await writer.query('COMMIT');
+  writer.release();
+  expect([undefined, true]).toContain((await dropped) && isLockTimeout(await dropped));
+  expect(await partitionsOf('events')).toContain(name);
+});
+
 test('while a transaction has read the table, nothing waits for the drop, which is done later', async () => {
   const name = await attachNotesOf(-8);
   await keepDays(db.pool, { ...NOTES, keepDays: 8 });
@@ -138,6 +166,24 @@ test('while a transaction has read the table, nothing waits for the drop, which 
   reader.release();
   await keepDays(db.pool, NOTES);
   expect(await partitionsOf('notes')).not.toContain(name);
+});
+
+test('a statement that has locked the table uses the partition while a drop waits for the statement', async () => {
+  const name = await attachNotesOf(-8);
+  const [statement, dropper] = await Promise.all([db.pool.connect(), db.pool.connect()]);
+  await statement.query('BEGIN; LOCK TABLE ONLY notes IN ROW EXCLUSIVE MODE');
+  await dropper.query('BEGIN');
+  const isKept = async () => false;
+  const drop = dropUnlessKept(dropper, { parent: 'notes', name, isKept });
+  const dropping = drop.catch((error) => error);
+  await dropWaitsFor('notes');
+  await statement.query('INSERT INTO notes VALUES ($1)', [noon(-8)]);
+  await statement.query('COMMIT');
+  // PostgreSQL releases a transaction's locks one by one, so the drop may find that of the partition still held.
+  const dropped = await dropping;
+  if (dropped !== true) expect(dropped).toSatisfy(isLockTimeout);
+  await dropper.query('ROLLBACK');
+  for (const client of [statement, dropper]) client.release();
 });
 
 test('several processes at once make and drop each day once', async () => {

@@ -16,14 +16,22 @@ export interface DayPartitions {
   readonly key: 'timestamptz' | 'uuid';
   /** How many days a partition is kept after the end of its day. */
   readonly keepDays: number;
-  /** SQL condition on a row that keeps the partition of its day for longer. */
-  readonly keptWhile?: string;
+  /** SQL that returns rows while a day is kept for longer. It is asked each minute, and again under a lock. */
+  readonly keptBy?: (day: DayPartition) => string;
+}
+
+/** A partition, and the bounds of its day. */
+interface DayPartition {
+  readonly name: string;
+  readonly fromMs: number;
+  readonly beforeMs: number;
 }
 
 /** How many days ahead have partitions. */
 export const DAYS_AHEAD = 3;
 /** How long a change of the partitions waits for a lock: statements on the table wait behind it. */
 const LOCK_WAIT_MS = 100;
+const DAY_MS = 86_400_000;
 
 const BOUND_SQL = {
   timestamptz: (day: string) => `${day}::text || ' 00:00:00+00'`,
@@ -92,7 +100,7 @@ const takeDuty = defineStatement<{ taken: boolean }>(
  * Runs `change` in a transaction and resolves to its result; to false, without running it, while another process changes
  * partitions of this table.
  */
-async function changePartitions(
+export async function changePartitions(
   pool: pg.Pool,
   table: string,
   change: (tx: pg.PoolClient) => Promise<boolean>,
@@ -120,16 +128,35 @@ export async function keepDays(pool: pg.Pool, partitions: DayPartitions): Promis
 
 /** Drops the first partition that is past retention and has no row that keeps it; resolves to whether there was one. */
 async function dropOneDay(tx: pg.PoolClient, partitions: DayPartitions): Promise<boolean> {
-  const { table, keepDays, keptWhile = 'false' } = partitions;
+  const { table, keepDays, keptBy = () => 'SELECT WHERE false' } = partitions;
   for (const { name, ahead } of await selectDays(partitions).run(tx)) {
     if (ahead >= -keepDays) return false;
-    const { rows } = await tx.query(`SELECT FROM ${name} WHERE ${keptWhile} LIMIT 1`);
-    if (rows.length > 0) continue;
-    await tx.query(`ALTER TABLE ${table} DETACH PARTITION ${name}`);
-    await tx.query(`DROP TABLE ${name}`);
-    return true;
+    const fromMs = Date.parse(name.slice(-8).replace(/(....)(..)(..)/, '$1-$2-$3'));
+    const keptBySql = keptBy({ name, fromMs, beforeMs: fromMs + DAY_MS });
+    const isKept = async () => (await tx.query(`${keptBySql} LIMIT 1`)).rows.length > 0;
+    if (await isKept()) continue;
+    return dropUnlessKept(tx, { parent: table, name, isKept });
   }
   return false;
+}
+
+/**
+ * Drops a partition, unless it is kept for a row that a transaction has committed since the caller's look without a lock;
+ * resolves to whether it was dropped. Reads and writes of the parent wait, so `isKept` reads a few rows by indexes.
+ *
+ * The parent is locked first, as by each statement on it. With the partition locked first, a statement that had locked the parent
+ * would wait for the partition, and the detaching for the parent, until the lock timeout.
+ */
+export async function dropUnlessKept(
+  tx: pg.PoolClient,
+  { parent, name, isKept }: { parent: string; name: string; isKept(): Promise<boolean> },
+): Promise<boolean> {
+  await tx.query(`LOCK TABLE ONLY ${parent} IN ACCESS EXCLUSIVE MODE`);
+  await tx.query(`LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE NOWAIT`);
+  if (await isKept()) return false;
+  await tx.query(`ALTER TABLE ${parent} DETACH PARTITION ${name}`);
+  await tx.query(`DROP TABLE ${name}`);
+  return true;
 }
 
 /** How many days from tomorrow on have partitions, without a gap. */

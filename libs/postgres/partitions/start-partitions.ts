@@ -7,6 +7,7 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type pg from 'pg';
 import { countDaysAhead, type DayPartitions, keepDays } from './day-partitions.ts';
+import { dropEarlierTable, type EarlierTable } from './earlier-tables.ts';
 
 const EVERY_MS = 60_000;
 
@@ -17,21 +18,23 @@ export interface PartitionsOptions {
   /** The name of the service, a label of the metric. */
   readonly service: string;
   readonly tables: readonly DayPartitions[];
+  readonly earlier?: readonly EarlierTable[];
 }
 
 /** Makes and drops partitions every minute until closed. Of several processes, one at a time changes a table. */
 export function startPartitions(options: PartitionsOptions): PeriodicTask {
-  const { pool, log, tables } = options;
+  const { pool, log, tables, earlier = [] } = options;
   measureDaysAhead(options);
+  const attempt = (table: string, work: Promise<void>) =>
+    work.catch((err) =>
+      log.warn(
+        { err, table },
+        'partitions were not made or dropped; the next attempt is in a minute',
+      ),
+    );
   return startPeriodicTask(EVERY_MS, async () => {
-    for (const partitions of tables) {
-      await keepDays(pool, partitions).catch((err) =>
-        log.warn(
-          { err, table: partitions.table },
-          'partitions of days were not made or dropped; the next attempt is in a minute',
-        ),
-      );
-    }
+    for (const partitions of tables) await attempt(partitions.table, keepDays(pool, partitions));
+    for (const table of earlier) await attempt(table.name, dropEarlierTable(pool, table));
   });
 }
 
