@@ -9,6 +9,7 @@ import {
 } from '@creditlane/events/bus';
 import type { EventMessage } from '@creditlane/events/message';
 import type { Database } from '@creditlane/postgres/database';
+import { isSerializationFailure } from '@creditlane/postgres/error-classes';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, runQuery } from '@creditlane/postgres/statement';
 import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
@@ -197,7 +198,8 @@ export class RelayRounds {
     const { database, log } = this.#options;
     try {
       const query = markQuery([...published.keys()], leases);
-      this.#noteMarks(await runQuery(database.reserved, query), published);
+      const marked = await repeatMark(() => runQuery(database.reserved, query));
+      this.#noteMarks(marked, published);
     } catch (err) {
       log.warn({ err }, 'published events were not marked; they are published again');
     }
@@ -227,7 +229,8 @@ export class RelayRounds {
     const publishAndMark = async () => {
       const [unwritable] = await this.#publish(events.map(({ message }) => message));
       if (unwritable) throw unwritable.cause;
-      return this.#apart(() => runQuery(pool, markQuery([...outgoing.keys()], leases)));
+      const query = markQuery([...outgoing.keys()], leases);
+      return this.#apart(() => repeatMark(() => runQuery(pool, query)));
     };
     const spans = events.map(({ span }) => span);
     const marked = await endSpansAfter(spans, publishAndMark());
@@ -281,10 +284,9 @@ export class RelayRounds {
     }
     const { leases: publishedUnder } = this.#unmarked;
     const published = this.#unmarked.clear();
-    const markAndRead = runPipeline(pool, [
-      markQuery([...published.keys()], publishedUnder),
-      selectUnpublished.query([shards, apart, []]),
-    ]);
+    const mark = markQuery([...published.keys()], publishedUnder);
+    const read = selectUnpublished.query([shards, apart, []]);
+    const markAndRead = repeatMark(() => runPipeline(pool, [mark, read]));
     const [marked, rows] = await this.#asMark(markAndRead);
     this.#noteMarks(marked, published);
     return { leases, rows };
@@ -324,6 +326,19 @@ export class RelayRounds {
 function markQuery(ids: readonly number[], leases: readonly Lease[]) {
   const shards = leases.map(({ shard }) => shard);
   return markPublished.query([ids, shards, leases.map(({ fence }) => fence)]);
+}
+
+/**
+ * Runs a mark, and once more when a row that it marks was moved out of the queue meanwhile, by the mark of the relay that had
+ * the shard before: PostgreSQL then refuses the whole statement, and its next snapshot has no such row in the queue.
+ */
+async function repeatMark<T>(mark: () => Promise<T>): Promise<T> {
+  try {
+    return await mark();
+  } catch (error) {
+    if (!isSerializationFailure(error)) throw error;
+    return mark();
+  }
 }
 
 function measurePublished(metrics: Metrics, source: string) {

@@ -3,6 +3,7 @@
  * for a batch to fill. relay-round.ts follows one event from its row to the bus.
  */
 import { isDatabaseUnavailable } from '@creditlane/postgres/error-classes';
+import { startPartitions } from '@creditlane/postgres/partitions/start-partitions';
 import { startRetention } from '@creditlane/postgres/retention';
 import { defineStatement } from '@creditlane/postgres/statement';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
@@ -10,9 +11,9 @@ import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type pg from 'pg';
 import { hasUnpublishedEvents } from './outbox.ts';
+import { earlierOutbox, OUTBOX_PARTITIONS, purgeOutbox } from './outbox-by-day.ts';
 import { RelayNotifications } from './relay-notifications.ts';
 import { type RelayOptions, RelayRounds } from './relay-round.ts';
-import { purgeOutbox } from './retention.ts';
 import { ShardLeases } from './shard-leases.ts';
 
 /**
@@ -43,6 +44,10 @@ export function startRelay(options: RelayOptions): Relay {
   const notifications = new RelayNotifications(reserved, log, () => wake.signal());
   const shardLeases = new ShardLeases(reserved, log, notifications, () => wake.signal());
   const retention = startRetention({ pool, log, purges: [purgeOutbox] });
+  const partitions = startPartitions({
+    ...{ pool, log, metrics, service: source, tables: [OUTBOX_PARTITIONS] },
+    earlier: [earlierOutbox()],
+  });
   measureBacklog(pool, source, metrics);
   measureLeases(shardLeases, source, metrics);
   const roundEnded = new WakeSignal();
@@ -93,7 +98,7 @@ export function startRelay(options: RelayOptions): Relay {
       await running;
       await rounds.close();
       await rounds.mark();
-      await Promise.all([shardLeases.close(), retention.close()]);
+      await Promise.all([shardLeases.close(), retention.close(), partitions.close()]);
       await notifications.close();
     },
   };

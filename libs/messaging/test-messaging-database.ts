@@ -6,6 +6,7 @@ import { createDeadLettersSql } from './dead-letters/dead-letters.ts';
 import { createRedrivesSql } from './dead-letters/redrives.ts';
 import { inboxByDayMigrations } from './inbox-by-day.ts';
 import { createOutboxSql } from './outbox.ts';
+import { outboxByDayMigrations } from './outbox-by-day.ts';
 import { addExpectedEffectsSql, createReconciliationSql } from './reconciliation/differences.ts';
 import { createInboxSql } from './transactional-inbox.ts';
 
@@ -23,7 +24,7 @@ const TABLES = [
 const EARLIER = sqlMigration('TestTables1763000000000', [], []);
 
 /** The migrations that followed, for every table of this package. */
-const MIGRATIONS = inboxByDayMigrations(EARLIER);
+const MIGRATIONS = [...inboxByDayMigrations(EARLIER), ...outboxByDayMigrations(EARLIER)];
 
 /** A new database with every table of this package, opened as a service opens its own. */
 export function openMessagingTestDatabase(name: string): Promise<OpenTestDatabase> {

@@ -61,6 +61,11 @@ export interface Database {
 const CONNECT_TIMEOUT_MS = 5_000;
 /** One each for the heartbeat, the relay's leases and the relay's rounds. */
 const RESERVED_CONNECTIONS = 3;
+/**
+ * The relay reads a queue whose rows come and go: while it looks empty to the planner, a plan that reads it from end to end,
+ * or sorts it, seems as good, and is kept for the next backlog. Measured 20,000 events later: 44 ms for a read that takes 3.
+ */
+const READ_BY_INDEX = '-c enable_seqscan=off -c enable_bitmapscan=off -c enable_sort=off';
 const RETRY_MS = 250;
 const IDLE_TIMEOUT_MS = 3_000;
 /** The first attempt and every 120th attempt are logged, so entries are at least 30 seconds apart. */
@@ -106,6 +111,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const pool = poolOf(dataSource);
   const reserved = new pg.Pool({
     ...connections,
+    options: `${connections.options} ${READ_BY_INDEX}`,
     connectionString: url(),
     max: RESERVED_CONNECTIONS,
     // Its end tells the heartbeat that the database went away, and the relay's polls need no new connection.

@@ -12,6 +12,7 @@ import { erasedApplicants1764950000000 } from './migrations/0008-erased-applican
 import { exportsOfApplication1764960000000 } from './migrations/0009-exports-of-application.ts';
 import { applicantKeys1765000000000 } from './migrations/0010-applicant-keys.ts';
 import { answersByAge } from './migrations/0011-answers-by-age.ts';
+import { outboxByDay } from './migrations/0012-outbox-by-day.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -36,6 +37,7 @@ export const applications = defineService(
         exportsOfApplication1764960000000,
         applicantKeys1765000000000,
         ...answersByAge,
+        ...outboxByDay,
       ],
       lockTimeout: true,
     },

@@ -9,6 +9,7 @@ import { deadLetterRedrives1764700000000 } from './migrations/0005-dead-letter-r
 import { reconciliation1764700000001 } from './migrations/0006-reconciliation.ts';
 import { inboxByDay } from './migrations/0007-inbox-by-day.ts';
 import { answersByAge } from './migrations/0008-answers-by-age.ts';
+import { outboxByDay } from './migrations/0009-outbox-by-day.ts';
 import { decisions as decisionsTable, submissions } from './tables.ts';
 
 export const decisions = defineService(
@@ -28,6 +29,7 @@ export const decisions = defineService(
         reconciliation1764700000001,
         ...inboxByDay,
         ...answersByAge,
+        ...outboxByDay,
       ],
       lockTimeout: true,
     },

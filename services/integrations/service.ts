@@ -11,6 +11,7 @@ import { rowSecurity1764600000000 } from './migrations/0007-row-security.ts';
 import { previousSecretsSealedWith1765000000000 } from './migrations/0008-previous-secrets-sealed-with.ts';
 import { answersSealedWith1765000000001 } from './migrations/0009-answers-sealed-with.ts';
 import { answersByAge } from './migrations/0010-answers-by-age.ts';
+import { outboxByDay } from './migrations/0011-outbox-by-day.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -34,6 +35,7 @@ export const integrations = defineService(
         previousSecretsSealedWith1765000000000,
         answersSealedWith1765000000001,
         ...answersByAge,
+        ...outboxByDay,
       ],
       lockTimeout: true,
     },
