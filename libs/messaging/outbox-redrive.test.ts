@@ -3,10 +3,11 @@ import type { EventMessage } from '@creditlane/events/message';
 import { AWAITED_LOCKS_SQL } from '@creditlane/postgres/test-awaited-locks';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { silentLog } from '@creditlane/runtime/test-log';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { appendToOutbox } from './outbox.ts';
 import { redriveOutbox } from './outbox-redrive.ts';
 import { type Relay, startRelay } from './relay.ts';
+import { outboxCommands } from './scaling/outbox-commands.ts';
 import { openMessagingTestDatabase } from './test-messaging-database.ts';
 
 const LONG_AGO = new Date(0);
@@ -128,4 +129,40 @@ test('a batch under way during the redrive is published again', async () => {
   answer.resolve();
   await relay.settled();
   expect(published.length).toBeGreaterThan(1);
+});
+
+describe('--redrive-outbox', () => {
+  const run = async (options: Record<string, string>) => {
+    const printed: object[] = [];
+    const context = { settings: {}, database: db, print: (it: object) => void printed.push(it) };
+    const isDone = await outboxCommands([])['redrive-outbox']?.run(context, options);
+    return { isDone, printed };
+  };
+
+  test('publishes again, says how many events, and ends when topics may be created', async () => {
+    await append('one', 'two');
+    await relay.settled();
+    published = [];
+    expect(await run({ since: '2026-03-01T09:30:00+01:00', 'wait-seconds': '1' })).toEqual({
+      isDone: true,
+      printed: [
+        { publishedAgain: 2, since: new Date('2026-03-01T08:30:00Z'), waitMs: 1_000 },
+        { topics: 'can be created' },
+      ],
+    });
+    await relay.settled();
+    expect(keysPublished()).toEqual(['one', 'two']);
+  });
+
+  test.each([{}, { since: '2026-03-01' }, { since: '2026-03-01T09:30:00' }, { since: 'today' }])(
+    'refuses %j, which is no time with its zone, and publishes nothing again',
+    async (options) => {
+      await append('one');
+      await relay.settled();
+      published = [];
+      await expect(run(options)).rejects.toThrow('--since must be a time with its zone');
+      await relay.settled();
+      expect(published).toEqual([]);
+    },
+  );
 });

@@ -1,5 +1,6 @@
 /** Publishes events again that were published before: for a broker that has lost its data. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { PUBLISH_TIMEOUT_MS } from '@creditlane/events/bus';
 import { isLockTimeout } from '@creditlane/postgres/error-classes';
 import { defineStatement } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -13,6 +14,22 @@ const LOCK_WAIT_MS = 100;
 /** How much longer each pause between two tries is than the one before, and the longest pause. */
 const PAUSE_MS = 200;
 const MAX_PAUSE_MS = 2_000;
+
+/**
+ * A relay may be about to read a batch that it publishes after the redrive. It waits for the database for at most 10 s
+ * (see database.ts), and for the bus for at most PUBLISH_TIMEOUT_MS.
+ */
+export const REDRIVE_WAIT_MS = 10_000 + PUBLISH_TIMEOUT_MS;
+
+/** The time zone is required: a time that is an hour too late would leave an hour of events lost. */
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+export const TIME_RULE = 'must be a time with its zone, as in 2026-03-01T09:30:00Z';
+
+/** The time since which events are published again; undefined when the text breaks TIME_RULE. */
+export function parseRedriveTime(text: string): Date | undefined {
+  const time = new Date(text);
+  return ISO_TIME.test(text) && !Number.isNaN(time.getTime()) ? time : undefined;
+}
 
 // A relay that is publishing at this moment has the old fence, so it marks none of these events.
 const raiseFences = defineStatement(

@@ -4,7 +4,7 @@ import type { Database } from '@creditlane/postgres/database';
 import { run } from '@creditlane/runtime/run';
 import { readSettings, type Settings, type SettingValues } from '@creditlane/runtime/setting';
 import type { ServiceDeclaration } from './define-service.ts';
-import { localSettings } from './settings.ts';
+import { type DatabaseSettings, localSettings } from './settings.ts';
 import { openServiceDatabase } from './start-service.ts';
 
 /** What a command gets. */
@@ -21,6 +21,8 @@ export type CommandOptions = Readonly<Record<string, string | boolean | undefine
 export interface ServiceCommand<S extends Settings> {
   /** The options that it takes, by their names without the dashes. */
   options: Readonly<Record<string, { type: 'string' | 'boolean' }>>;
+  /** How long one of its statements may run, and wait for a lock; that of the service's own when left out. */
+  statementTimeoutMs?: number;
   /** False makes the exit code 1. */
   run(context: CommandContext<S>, options: CommandOptions): Promise<boolean>;
 }
@@ -33,6 +35,17 @@ export class CommandOptionError extends Error {
 
 /** A command of every service with a database: opening it has run the migrations. */
 const MIGRATE: ServiceCommand<Settings> = { options: {}, run: async () => true };
+
+/** A command with a time of its own waits for a lock as long as its statement may run. */
+function settingsFor(
+  command: Pick<ServiceCommand<never>, 'statementTimeoutMs'>,
+  { lockTimeoutMs, ...declared }: DatabaseSettings,
+): DatabaseSettings {
+  const settings = { ...declared, mayMigrate: declared.mayMigrate || command === MIGRATE };
+  const { statementTimeoutMs } = command;
+  if (statementTimeoutMs !== undefined) return { ...settings, statementTimeoutMs };
+  return { ...settings, ...(lockTimeoutMs !== undefined && { lockTimeoutMs }) };
+}
 
 /**
  * Runs the command of the service that the first argument of the process names, as in `--verify-audit` or `--migrate`;
@@ -59,8 +72,7 @@ export async function runServiceCommand<D extends ServiceDeclaration>(
       const { values } = parseArgs({ args, options: command.options });
       if (declared === undefined) throw new Error(`${service.name} has no database`);
       try {
-        const mayMigrate = declared.mayMigrate || command === MIGRATE;
-        const database = await openServiceDatabase(service, { ...declared, mayMigrate }, life);
+        const database = await openServiceDatabase(service, settingsFor(command, declared), life);
         const print = (result: object) => void process.stdout.write(`${JSON.stringify(result)}\n`);
         const isDone = await command.run({ settings, database, print }, { ...values });
         if (!isDone) process.exitCode = 1;

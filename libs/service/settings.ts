@@ -17,6 +17,7 @@ export interface DatabaseSettings {
   /** False waits until another process has run the migrations. */
   mayMigrate: boolean;
   lockTimeoutMs?: number;
+  statementTimeoutMs?: number;
 }
 
 /** The settings that a service has in one process and in its own process: its database's and its own. */

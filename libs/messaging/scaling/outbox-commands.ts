@@ -1,13 +1,15 @@
-/** The commands of operators for the outbox of a service: deploy/scaling-events.md. */
-import { PUBLISH_TIMEOUT_MS } from '@creditlane/events/bus';
+/** The commands of operators for the outbox of a service: docs/operations/scaling-events.md and kafka-lost.md. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Migration } from '@creditlane/postgres/migrate';
 import { CommandOptionError, type ServiceCommand } from '@creditlane/service/service-command';
+import { parseRedriveTime, REDRIVE_WAIT_MS, redriveOutbox, TIME_RULE } from '../outbox-redrive.ts';
 import { MAX_SHARDS, raiseShards } from './outbox-shards.ts';
 import { holdPublishing } from './publishing-hold.ts';
 
-/** A relay may be about to read a batch: it waits for the database for at most 10 s, and for the bus as long as a publish may take. */
-const SETTLE_MS = 10_000 + PUBLISH_TIMEOUT_MS;
 const MAX_HOLD_SECONDS = 3_600;
+const MAX_WAIT_SECONDS = 600;
+/** All events of 7 days change in one statement. */
+const REDRIVE_WITHIN_MS = 3_600_000;
 
 /**
  * The commands of a service. Once shards were raised, versions without the migrations `floor`, which are no older than
@@ -30,8 +32,26 @@ export const outboxCommands = (
     async run({ database, print }, { seconds }) {
       const holdMs = readNumber('--seconds', seconds, MAX_HOLD_SECONDS) * 1_000;
       const onHeld = () => print({ publishing: 'held' });
-      await holdPublishing(database.pool, { settleMs: SETTLE_MS, holdMs, onHeld });
+      await holdPublishing(database.pool, { settleMs: REDRIVE_WAIT_MS, holdMs, onHeld });
       print({ publishing: 'released' });
+      return true;
+    },
+  },
+  'redrive-outbox': {
+    options: { since: { type: 'string' }, 'wait-seconds': { type: 'string' } },
+    statementTimeoutMs: REDRIVE_WITHIN_MS,
+    async run({ database, print }, { since: text, 'wait-seconds': seconds }) {
+      const since = parseRedriveTime(String(text ?? ''));
+      if (since === undefined) throw new CommandOptionError(`--since ${TIME_RULE}`);
+      const waitMs =
+        seconds === undefined
+          ? REDRIVE_WAIT_MS
+          : readNumber('--wait-seconds', seconds, MAX_WAIT_SECONDS) * 1_000;
+      const events = await redriveOutbox(database.pool, since);
+      print({ publishedAgain: events, since, waitMs });
+      // A relay that has read its batch before may still publish it, before the events above.
+      await delay(waitMs);
+      print({ topics: 'can be created' });
       return true;
     },
   },
