@@ -28,13 +28,12 @@ import { startSending } from './sending/start-sending.ts';
 import type { SETTINGS } from './settings.ts';
 import { purgeBreakers } from './store/breakers.ts';
 import { findUnsettled } from './store/deliveries.ts';
+import { earlierTables } from './store/earlier-tables.ts';
 import {
   moveEnded,
   PARTITIONS,
-  purgeAttempts,
-  purgeDeliveries,
-  purgeMessages,
   purgeReplayJobs,
+  purgesOfRowsWithoutDay,
 } from './store/retention.ts';
 
 /** The running service, which the process's closers stop. */
@@ -83,9 +82,7 @@ export async function startWebhookDispatcher(
     purgeDifferences,
     ...purgesOfInbox,
     moveEnded,
-    purgeDeliveries,
-    purgeAttempts,
-    purgeMessages,
+    ...purgesOfRowsWithoutDay,
     purgeReplayJobs,
     purgeBreakers,
     purgeIdempotency,
@@ -94,6 +91,7 @@ export async function startWebhookDispatcher(
   closers.add(`${SERVICE} retention`, () => retention.close());
   const partitions = startPartitions({
     ...{ pool, log, metrics, service: SERVICE, tables: [INBOX_PARTITIONS, ...PARTITIONS] },
+    earlier: earlierTables(log),
   });
   closers.add(`${SERVICE} partitions`, () => partitions.close());
 

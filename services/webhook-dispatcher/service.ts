@@ -19,6 +19,8 @@ import {
 } from './migrations/0013-delivery-storage.ts';
 import { deliveryQueue1765300000002 } from './migrations/0014-delivery-queue.ts';
 import { answersByAge } from './migrations/0015-answers-by-age.ts';
+import { historyStorage } from './migrations/0016-history-storage.ts';
+import { historyByDay } from './migrations/0017-history-by-day.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -47,6 +49,8 @@ export const webhookDispatcher = defineService(
         validDeliveryStorage1765300000001,
         deliveryQueue1765300000002,
         ...answersByAge,
+        ...historyStorage,
+        ...historyByDay,
       ],
       poolSize: { default: 8, min: 3 },
       sequentialScans: false,

@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { keepDays } from '@creditlane/postgres/partitions/day-partitions';
+import { dropEarlierTable } from '@creditlane/postgres/partitions/earlier-tables';
 import { runPurge } from '@creditlane/postgres/retention';
 import { firstIdOfTime } from '@creditlane/runtime/ids';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { silentLog } from '@creditlane/runtime/test-log';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
-import {
-  moveEnded,
-  PARTITIONS,
-  purgeAttempts,
-  purgeDeliveries,
-  purgeMessages,
-  purgeReplayJobs,
-} from './retention.ts';
+import { earlierTables } from './earlier-tables.ts';
+import { moveEnded, PARTITIONS, purgeReplayJobs, purgesOfRowsWithoutDay } from './retention.ts';
 
 let fixture: TestFixture;
 beforeEach(async () => {
@@ -21,26 +17,32 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
+const DAY_MS = 86_400_000;
+/** The noon of today (UTC), from which the ages of the tests count: one of a few minutes more is of the same day. */
+const NOON_MS = (Math.floor(Date.now() / DAY_MS) + 0.5) * DAY_MS;
+const timeOf = (ageDays: number) => new Date(NOON_MS - ageDays * DAY_MS);
+const idOfAge = (days: number) => firstIdOfTime(timeOf(days).getTime());
+const dateOf = (ageDays: number) => timeOf(ageDays).toISOString().slice(0, 10);
+
 /** Adds an event with a delivery of that age and an attempt; `settledDays` ago the delivery became dead. */
 async function addDelivery(
   ageDays: number,
   settledDays: number | null,
   id: string = randomUUID(),
+  eventId: string = id,
 ): Promise<string> {
-  const eventId = randomUUID();
-  const ages = `now() - $3 * interval '1 day'`;
   await fixture.sql.query(
     `WITH message AS (
-       INSERT INTO messages VALUES ($2, 'applicationBooked', $2, '{}', ${ages})
+       INSERT INTO messages VALUES ($2, 'applicationBooked', $2, '{}', $3::timestamptz)
      ), attempt AS (
-       INSERT INTO attempts VALUES ($1, 1, ${ages}, 5)
+       INSERT INTO attempts VALUES ($1, 1, $3::timestamptz, 5)
      )
      INSERT INTO deliveries (id, event_id, destination_id, application_id, state, leased, fence,
        created_at, settled_at, storage)
-     VALUES ($1, $2, $1, $2, CASE WHEN $4::float8 IS NULL THEN 'due' ELSE 'dead' END, false, 1,
-       ${ages}, now() - $4::float8 * interval '1 day',
-       CASE WHEN $4::float8 IS NULL THEN 'queue' ELSE 'ended' END)`,
-    [id, eventId, ageDays, settledDays],
+     VALUES ($1, $2, $1, $2, CASE WHEN $4::timestamptz IS NULL THEN 'due' ELSE 'dead' END, false, 1,
+       $3::timestamptz, $4::timestamptz,
+       CASE WHEN $4::timestamptz IS NULL THEN 'queue' ELSE 'ended' END)`,
+    [id, eventId, timeOf(ageDays), settledDays === null ? null : timeOf(settledDays)],
   );
   return id;
 }
@@ -54,7 +56,7 @@ async function idsOfKept(): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-it('a delivery is deleted thirty days after its final state, with its attempts and its message', async () => {
+it('a delivery without a day is deleted thirty days after its final state, with its attempts and its message', async () => {
   const kept = [
     await addDelivery(45, 29),
     await addDelivery(40, null),
@@ -62,8 +64,7 @@ it('a delivery is deleted thirty days after its final state, with its attempts a
   ].sort();
   await addDelivery(31, 31);
   await addDelivery(60, 40);
-  expect(await runPurge(fixture.sql, purgeDeliveries)).toBe(2);
-  expect(await runPurge(fixture.sql, purgeMessages)).toBe(2);
+  for (const purge of purgesOfRowsWithoutDay) expect(await runPurge(fixture.sql, purge)).toBe(2);
   expect(await idsOfKept()).toEqual(kept);
   const { rows: left } = await fixture.sql.query(
     'SELECT (SELECT count(*)::int FROM attempts) + (SELECT count(*)::int FROM messages) AS count',
@@ -71,45 +72,103 @@ it('a delivery is deleted thirty days after its final state, with its attempts a
   expect(left).toEqual([{ count: 6 }]);
 });
 
-it('a delivery in the table of an earlier version is deleted from it thirty days after its final state', async () => {
-  await fixture.sql.query(
-    "CREATE TABLE deliveries_earlier PARTITION OF deliveries FOR VALUES IN ('earlier')",
-  );
-  const [kept, old] = [await addDelivery(45, 29), await addDelivery(45, 31)];
-  await fixture.sql.query(`UPDATE deliveries SET storage = 'earlier' WHERE storage = 'ended'`);
-  expect(await runPurge(fixture.sql, purgeDeliveries)).toBe(1);
-  const { rows } = await fixture.sql.query(
-    'SELECT delivery_id AS id FROM attempts UNION ALL SELECT id FROM deliveries',
-  );
-  expect(rows).toEqual([{ id: kept }, { id: kept }]);
-  expect(rows).not.toContainEqual({ id: old });
-});
-
-it('the deliveries that ended on a day are dropped with its partition, and their attempts and messages are deleted', async () => {
-  const [partitions] = PARTITIONS;
-  if (partitions === undefined) throw new Error('the ended deliveries have partitions');
-  const DAY_MS = 86_400_000;
-  const idOfAge = (days: number) => firstIdOfTime(Date.now() - days * DAY_MS);
-  for (const days of [36, 32, 29]) {
-    const dayOf = (ageDays: number) =>
-      new Date(Date.now() - ageDays * DAY_MS).toISOString().slice(0, 10);
+it('the tables of an earlier version are dropped after 31 days, when nothing of theirs is pending or kept', async () => {
+  const tables = ['deliveries', 'attempts', 'messages'];
+  const endedDaysAgo = (days: number) =>
+    tables.map(
+      (table) =>
+        `COMMENT ON TABLE ${table}_earlier IS '${new Date(Date.now() - days * DAY_MS).toISOString()}'`,
+    );
+  for (const table of tables) {
     await fixture.sql.query(
-      `CREATE TABLE deliveries_ended_${dayOf(days).replaceAll('-', '')} PARTITION OF deliveries_ended
-       FOR VALUES FROM ('${dayOf(days)} 00:00Z') TO ('${dayOf(days - 1)} 00:00Z')`,
+      `CREATE TABLE ${table}_earlier PARTITION OF ${table} FOR VALUES IN ('earlier')`,
     );
   }
+  const id = await addDelivery(40, null, idOfAge(40));
+  for (const table of tables) await fixture.sql.query(`UPDATE ${table} SET storage = 'earlier'`);
+  const left = async () => {
+    for (const it of earlierTables(silentLog)) await dropEarlierTable(fixture.sql, it);
+    const { rows } = await fixture.sql.query(
+      `SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name || '_earlier') IS NOT NULL`,
+      [tables],
+    );
+    return rows.map(({ name }) => name);
+  };
+  await fixture.sql.query(endedDaysAgo(32).join('; '));
+  expect(await left()).toEqual(tables);
+  await fixture.sql.query(
+    `UPDATE deliveries SET state = 'dead', settled_at = now(), storage = 'ended'`,
+  );
+  await fixture.sql.query(endedDaysAgo(30).join('; '));
+  expect(await left()).toEqual(tables);
+  await fixture.sql.query(endedDaysAgo(32).join('; '));
+  // A restore can leave comments out, and someone may have written another one.
+  await fixture.sql.query(`COMMENT ON TABLE attempts_earlier IS NULL;
+    COMMENT ON TABLE messages_earlier IS 'of the earlier version'`);
+  expect(await left()).toEqual(['attempts', 'messages']);
+  expect(await idsOfKept()).toEqual([id]);
+  await fixture.sql.query('DELETE FROM deliveries');
+  expect(await left()).toEqual(['attempts', 'messages']);
+  await fixture.sql.query(endedDaysAgo(32).slice(1).join('; '));
+  expect(await left()).toEqual([]);
+});
+
+it('an earlier table that another replica has dropped is left alone, without a warning', async () => {
+  const warn = vi.fn();
+  for (const table of earlierTables({ ...silentLog, warn })) {
+    expect(await table.isKept(fixture.sql)).toBe(true);
+  }
+  expect(warn).not.toHaveBeenCalled();
+});
+
+it('a day of deliveries is dropped thirty days after their end, one of attempts and messages after the last delivery', async () => {
+  for (const days of [36, 33, 32, 29]) {
+    const bounds = [days, days - 1];
+    const times = bounds.map((it) => `'${dateOf(it)} 00:00Z'`);
+    const ids = bounds.map((it) => `'${firstIdOfTime(Date.parse(dateOf(it)))}'`);
+    for (const { table, key } of PARTITIONS) {
+      await fixture.sql.query(
+        `CREATE TABLE ${table}_${dateOf(days).replaceAll('-', '')} PARTITION OF ${table}
+         FOR VALUES FROM (${(key === 'uuid' ? ids : times).join(') TO (')})`,
+      );
+    }
+  }
   const kept = [
-    await addDelivery(35, 29, idOfAge(35)),
-    await addDelivery(34, null, idOfAge(34)),
+    await addDelivery(36, 29, idOfAge(36)),
+    await addDelivery(32, null, idOfAge(32)),
     await addDelivery(29, 29, idOfAge(29)),
   ];
-  await addDelivery(36, 36, idOfAge(36));
+  await addDelivery(36, 36, idOfAge(36.001));
   await addDelivery(33, 32, idOfAge(33));
-  await keepDays(fixture.sql, partitions);
-  expect(await runPurge(fixture.sql, purgeDeliveries)).toBe(0);
-  expect(await runPurge(fixture.sql, purgeAttempts)).toBe(2);
-  expect(await runPurge(fixture.sql, purgeMessages)).toBe(2);
+  for (const partitions of PARTITIONS) await keepDays(fixture.sql, partitions);
   expect(await idsOfKept()).toEqual(kept);
+  const { rows } = await fixture.sql.query(
+    `SELECT (SELECT count(*)::int FROM deliveries) AS deliveries, (SELECT count(*)::int FROM attempts) AS attempts,
+       (SELECT count(*)::int FROM messages) AS messages`,
+  );
+  // The attempts and the message of the dropped delivery of the first day go with those of the kept one.
+  expect(rows).toEqual([{ deliveries: 3, attempts: 4, messages: 4 }]);
+  const service = fixture.connect({ options: '-c enable_seqscan=off' });
+  for (const { keptBy } of PARTITIONS.slice(1)) {
+    const sql = keptBy?.({ name: '', fromMs: 0, beforeMs: Date.now() });
+    const { rows: plan } = await service.query(`EXPLAIN ${sql} LIMIT 1`);
+    expect(JSON.stringify(plan)).not.toContain('Seq Scan');
+  }
+});
+
+it('the purge of the last release deletes no attempt at a delivery that is kept', async () => {
+  const kept = await addDelivery(0, 0, idOfAge(0));
+  await addDelivery(32, 32, idOfAge(32));
+  await fixture.sql.query('DELETE FROM deliveries WHERE id <> $1', [kept]);
+  // Both rows are the first of their partitions.
+  await fixture.sql.query(
+    `DELETE FROM attempts WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM attempts AS a
+       WHERE NOT EXISTS (SELECT FROM deliveries AS d WHERE d.id = a.delivery_id)
+       ORDER BY delivery_id LIMIT 1000))`,
+  );
+  const { rows } = await fixture.sql.query('SELECT delivery_id AS id FROM attempts');
+  expect(rows).toEqual([{ id: kept }]);
 });
 
 it('a delivery that a replica of an earlier version has ended is stored as ended after five minutes', async () => {

@@ -1,32 +1,13 @@
-/** The SQL of retention: deliveries and replays are kept for 30 days after their end. */
+/**
+ * The SQL of retention: deliveries and replays are kept for 30 days after their end, attempts and messages while a delivery
+ * of their day is.
+ */
 import type { DayPartitions } from '@creditlane/postgres/partitions/day-partitions';
-import { definePurge, type Purge } from '@creditlane/postgres/retention';
+import { definePurge, deleteOlderThanSql, type Purge } from '@creditlane/postgres/retention';
 import { defineStatement } from '@creditlane/postgres/statement';
+import { firstIdOfTime } from '@creditlane/runtime/ids';
 
-/** The partitions by day are dropped as a whole; this is for the table of earlier versions and for days without a partition. */
-export const purgeDeliveries: Purge = defineStatement(
-  'deliveries_purge',
-  `WITH without_day AS (
-     SELECT id FROM deliveries_ended_default WHERE settled_at < now() - interval '30 days'
-     -- A delivery whose replay has locked it leaves this table by the replay.
-     LIMIT 1000 FOR UPDATE SKIP LOCKED
-   ), earlier AS (
-     SELECT id FROM deliveries
-     -- The condition on created_at, which is never after settled_at, makes use of deliveries_earlier_age.
-     WHERE storage = 'earlier' AND created_at < now() - interval '30 days'
-       AND settled_at < now() - interval '30 days' AND state IN ('delivered', 'dead')
-     LIMIT 1000 FOR UPDATE SKIP LOCKED
-   ), old AS (
-     SELECT id FROM without_day UNION ALL SELECT id FROM earlier
-   ), deleted_attempt AS (
-     DELETE FROM attempts USING old WHERE attempts.delivery_id = old.id
-   ), deleted_without_day AS (
-     DELETE FROM deliveries_ended_default AS d USING without_day WHERE d.id = without_day.id RETURNING 1
-   ), deleted_earlier AS (
-     DELETE FROM deliveries AS d USING earlier WHERE d.storage = 'earlier' AND d.id = earlier.id RETURNING 1
-   )
-   SELECT (SELECT count(*) FROM deleted_without_day) + (SELECT count(*) FROM deleted_earlier) AS deleted`,
-);
+const KEPT_DAYS = 30;
 
 // For some minutes a row stays where it is: the result of a request that was under way when the delivery became dead is
 // written there by the replica of the earlier version, and would find nothing where it waits for a row that is deleted.
@@ -52,37 +33,50 @@ export const moveEnded: Purge = defineStatement(
    SELECT count(*) AS deleted FROM ended`,
 );
 
-/** The partitions are of the days on which deliveries ended. */
+/** Returns the SQL of the deliveries whose `column` begins with a time of the day. */
+const deliveriesOfDay =
+  (column: 'id' | 'event_id'): NonNullable<DayPartitions['keptBy']> =>
+  ({ fromMs, beforeMs }) =>
+    `SELECT FROM deliveries
+     WHERE ${column} >= '${firstIdOfTime(fromMs)}' AND ${column} < '${firstIdOfTime(beforeMs)}'`;
+
+/**
+ * Deliveries are in the partition of the day on which they ended. Attempts and messages are in those of the days in which their
+ * deliveries and events were made, and are kept while a delivery of that day is: mostly four days longer, until the
+ * deliveries that died after all their retries are gone, and longer after a replay.
+ */
 export const PARTITIONS: readonly DayPartitions[] = [
-  { table: 'deliveries_ended', key: 'timestamptz', keepDays: 30 },
+  { table: 'deliveries_ended', key: 'timestamptz', keepDays: KEPT_DAYS },
+  { table: 'attempts_by_day', key: 'uuid', keepDays: KEPT_DAYS, keptBy: deliveriesOfDay('id') },
+  {
+    table: 'messages_by_day',
+    key: 'uuid',
+    keepDays: KEPT_DAYS,
+    keptBy: deliveriesOfDay('event_id'),
+  },
 ];
 
-// The deliveries of a day are dropped when the last of them ended 30 days ago, and the first 31. The attempts and messages
-// of younger ones are left out: each purge would look for their deliveries in all partitions, and find them.
-
-/** Deletes the attempts at deliveries that were dropped with their days; the index on delivery_id gives the order. */
-export const purgeAttempts: Purge = definePurge(
-  'attempts_purge',
-  `DELETE FROM attempts WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM attempts AS a
-     WHERE delivery_id < rpad(lpad(
-         to_hex((extract(epoch FROM now() - interval '31 days') * 1000)::bigint), 12, '0'), 32, '0')::uuid
-       AND NOT EXISTS (SELECT FROM deliveries AS d WHERE d.id = a.delivery_id)
-     ORDER BY delivery_id LIMIT 1000))`,
-);
-
-/** A message is deleted after the last of its deliveries. */
-export const purgeMessages: Purge = defineStatement(
-  'messages_purge',
-  `WITH old AS (
-     SELECT event_id FROM messages AS m
-     WHERE recorded_at < now() - interval '31 days'
-       AND NOT EXISTS (SELECT FROM deliveries AS d WHERE d.event_id = m.event_id) LIMIT 1000
-   ), deleted_message AS (
-     DELETE FROM messages USING old WHERE messages.event_id = old.event_id RETURNING 1
-   )
-   SELECT count(*) AS deleted FROM deleted_message`,
-);
+/** What is in the default partitions: of ids that begin with no time, or with one that has no partition. */
+export const purgesOfRowsWithoutDay: readonly Purge[] = [
+  definePurge(
+    'deliveries_purge',
+    deleteOlderThanSql('deliveries_ended_default', 'settled_at', `${KEPT_DAYS} days`),
+  ),
+  definePurge(
+    'attempts_purge',
+    `DELETE FROM attempts_by_day_default AS a WHERE (delivery_id, number) IN (
+       SELECT delivery_id, number FROM attempts_by_day_default AS old
+       WHERE started_at < now() - interval '${KEPT_DAYS} days'
+         AND NOT EXISTS (SELECT FROM deliveries AS d WHERE d.id = old.delivery_id) LIMIT 1000)`,
+  ),
+  definePurge(
+    'messages_purge',
+    `DELETE FROM messages_by_day_default AS m WHERE event_id IN (
+       SELECT event_id FROM messages_by_day_default AS old
+       WHERE recorded_at < now() - interval '${KEPT_DAYS} days'
+         AND NOT EXISTS (SELECT FROM deliveries AS d WHERE d.event_id = old.event_id) LIMIT 1000)`,
+  ),
+];
 
 export const purgeReplayJobs: Purge = definePurge(
   'replay_jobs_purge',
