@@ -58,6 +58,11 @@ export function firstIdOfTime(timeMs: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
 }
 
+/** The time of a UUID version 7 in milliseconds since the epoch; undefined for other ids, which have none. */
+export function timeOfId(id: string): number | undefined {
+  return id[14] === '7' ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
+}
+
 /**
  * A UUID version 8 (RFC 9562, section 5.8) made from a name by SHA-256, in lower case: the same parts always
  * give the same id.

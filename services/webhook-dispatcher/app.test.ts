@@ -1,9 +1,11 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { newId } from '@creditlane/runtime/ids';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findTooFewDeliveries } from './store/expected-deliveries.ts';
 import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
+import { watchPastDays } from './test-past-days.ts';
 import { answer, hang, type Responder } from './test-receiver.ts';
 
 let fixture: TestFixture;
@@ -81,6 +83,32 @@ describe('the webhook of a decision', () => {
       'DELETE FROM deliveries WHERE id = (SELECT id FROM deliveries LIMIT 1)',
     );
     expect(await findTooFewDeliveries(fixture.sql, ids)).toEqual(ids.slice(0, 1));
+  });
+
+  it('that fails at first is delivered without a look into the partitions of past days', async () => {
+    const receiver = await fixture.addReceiver();
+    let answered = 0;
+    receiver.respondWith((_, response) => {
+      answered += 1;
+      response.writeHead(answered % 3 === 0 ? 503 : 204).end();
+    });
+    await (await fixture.start()).close();
+    const scansOfPastDays = await watchPastDays(fixture);
+    const { bus, settled, close } = await fixture.start();
+    // A connection plans a statement five times for its values, and then once for any.
+    const rounds = 12;
+    for (let round = 1; round <= rounds; round += 1) {
+      const applicationId = randomUUID();
+      // The second event waits for the first one.
+      const events = [1, 2].map((sequence) =>
+        fixture.event({ applicationId, sequence, eventId: newId() }),
+      );
+      await bus.publish(events);
+      await until(() => expect(answered - Math.floor(answered / 3)).toBe(2 * round));
+    }
+    await settled();
+    await close();
+    expect(await scansOfPastDays()).toEqual({});
   });
 
   it('does not exist for a decision value without an event type, and webhook-sequence has no gap', async () => {

@@ -5,6 +5,7 @@ import { inTransaction } from '@creditlane/postgres/transaction';
 import { findBreaches, listUnsecuredTables } from '@creditlane/service/test-row-security';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { storeTestSuccess } from './store/destinations.ts';
+import { endTimesOfIds } from './store/end-times.ts';
 import {
   findAttemptsQuery,
   findOwnDeliveries,
@@ -106,7 +107,12 @@ test('a statement that names a destination outside the scope finds and changes n
     const revision = 1;
     const replayable = await inTransaction(db, async (tx) => {
       await storeTestSuccess(tx, { destinationId, revision });
-      return lockReplayable(tx, deliveryId, { destinationId, revision });
+      return lockReplayable(
+        tx,
+        deliveryId,
+        { destinationId, revision },
+        endTimesOfIds([deliveryId]),
+      );
     });
     const { rows: states } = await fixture.sql.query(
       'SELECT last_success_at FROM destination_states WHERE destination_id = $1',

@@ -99,6 +99,7 @@ async function redrive(context: Context, options: CommandOptions): Promise<boole
   return redriveAll(context, { destinationId: uuidOf(options, 'destination'), event }, requestedBy);
 }
 
+const DELETED = 'the delivery was deleted meanwhile';
 const DISABLED =
   'the destination was disabled; if its owner has set it anew since, only --destination sends again';
 
@@ -111,14 +112,16 @@ async function redriveOne({ database, print }: Context, id: string, requestedBy:
   }
   const { destinationId } = found;
   const problem = await inTransaction(database.pool, async (tx) => {
-    const waits = await lockEarlierPending(tx, id, destinationId);
+    const place = await lockEarlierPending(tx, id, destinationId);
+    if (place === undefined) return DELETED;
+    const { waits, endTimes } = place;
     // Revision 0: only the integrations service knows whether a disabled destination was set anew since.
-    const locked = await lockReplayable(tx, id, { destinationId, revision: 0 });
-    if (locked === undefined) return 'the delivery was deleted meanwhile';
+    const locked = await lockReplayable(tx, id, { destinationId, revision: 0 }, endTimes);
+    if (locked === undefined) return DELETED;
     const refusal = refusalOf(locked);
     if (refusal?.code === 'destination_disabled') return DISABLED;
     if (refusal !== undefined) return refusal.message;
-    await beginReplays(tx, [{ id, waits }]);
+    await beginReplays(tx, [{ id, waits }], endTimes);
     await insertDeliveryRedrive(tx, requestedBy, { deliveryId: id });
     return undefined;
   });

@@ -1,11 +1,13 @@
 /** DeliveriesService: what an integration sees of the deliveries to its destination, and does with them. */
 import { type Timestamp, timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
+import { runQuery } from '@creditlane/postgres/statement';
 import { DeliveriesService } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { stateNameOf } from '../delivery-states.ts';
 import type { Destinations } from '../destinations/destinations.ts';
+import { ANY_END } from '../store/end-times.ts';
 import { runNamedPipeline } from '../store/named-pipeline.ts';
 import { findAttemptsQuery, findOwnDeliveryQuery } from '../store/own-deliveries.ts';
 import { listOwnDeliveries } from './list-own-deliveries.ts';
@@ -52,13 +54,14 @@ export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
       async getOwnDelivery({ deliveryId }, call) {
         const destination = await findOwnDestination(destinations, call);
         if (destination === undefined) throw deliveryNotFound();
-        const { row, attempts } = await runNamedPipeline(
-          deliveriesOf(requests, call, destination),
-          {
-            row: findOwnDeliveryQuery(deliveryId, destination.destinationId),
-            attempts: findAttemptsQuery(deliveryId, MAX_ATTEMPTS),
-          },
-        );
+        const { destinationId } = destination;
+        const db = deliveriesOf(requests, call, destination);
+        const { found, attempts } = await runNamedPipeline(db, {
+          found: findOwnDeliveryQuery(deliveryId, destinationId),
+          attempts: findAttemptsQuery(deliveryId, MAX_ATTEMPTS),
+        });
+        const row =
+          found ?? (await runQuery(db, findOwnDeliveryQuery(deliveryId, destinationId, ANY_END)));
         if (row === undefined) throw deliveryNotFound();
         return {
           delivery: toOwnDelivery(row, eventTypes),

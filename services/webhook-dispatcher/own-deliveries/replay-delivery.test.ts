@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { firstIdOfTime, newId } from '@creditlane/runtime/ids';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestFixture, sequences, type TestFixture, upTo } from '../test-fixture.ts';
+import { watchPastDays } from '../test-past-days.ts';
 import { answer } from '../test-receiver.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
 
@@ -102,6 +104,57 @@ describe('a replay', () => {
     );
     expect(found.attempts.map(({ status }) => status)).toEqual([500, 500, 503, 503]);
     expect(found.delivery).toMatchObject({ attemptCount: 4, reason: 'attempts_exhausted' });
+  });
+
+  it('looks once into the partitions of the days since the delivery was made, and into no earlier one', async () => {
+    const receiver = await fixture.addReceiver();
+    const first = await fixture.start();
+    await first.bus.publish([fixture.event()]);
+    await first.settled();
+    await first.close();
+    const nowMs = Date.now();
+    const daysAgo = (days: number) => new Date(nowMs - days * 86_400_000);
+    const nameOf = (days: number) => daysAgo(days).toISOString().slice(0, 10).replaceAll('-', '');
+    const deliveryId = firstIdOfTime(daysAgo(5).getTime());
+    const scansOfPastDays = await watchPastDays(fixture, (client) =>
+      client.query('UPDATE deliveries SET id = $1, settled_at = $2', [deliveryId, daysAgo(3)]),
+    );
+    const dispatcher = await fixture.start();
+    await deliveriesClient(dispatcher).replayDelivery({ deliveryId }, ownerOf(receiver));
+    await dispatcher.settled();
+    await dispatcher.close();
+    expect(receiver.received).toHaveLength(2);
+    const searches: Record<string, number> = {};
+    for (const [name, scans] of Object.entries(await scansOfPastDays())) {
+      // The policy of the messages asks for deliveries of an event.
+      const [, day] = /^deliveries_ended_([0-9]{8})_(?!event_id)/.exec(name) ?? [];
+      if (day !== undefined) searches[day] = (searches[day] ?? 0) + scans;
+    }
+    // A delivery is found by its id; where it was found it is locked, and moved into the queue.
+    const { [nameOf(3)]: ofItsEnd, ...others } = searches;
+    expect(ofItsEnd).toBeLessThanOrEqual(5);
+    // The day before its making is searched, too, because clocks differ.
+    expect(others).toEqual(Object.fromEntries([2, 4, 5, 6].map((days) => [nameOf(days), 1])));
+  });
+
+  it('of a delivery that ended days before the time in its id is found, and sent', async () => {
+    const receiver = await fixture.addReceiver();
+    const dispatcher = await fixture.start();
+    const { bus, settled } = dispatcher;
+    await bus.publish([fixture.event()]);
+    await settled();
+    // As a process made it whose clock was ahead.
+    const deliveryId = newId();
+    await fixture.sql.query(
+      `UPDATE deliveries SET id = $1, settled_at = now() - interval '3 days'`,
+      [deliveryId],
+    );
+    const deliveries = deliveriesClient(dispatcher);
+    const found = await deliveries.getOwnDelivery({ deliveryId }, ownerOf(receiver));
+    expect(found.delivery?.state).toBe(DeliveryState.DELIVERED);
+    await deliveries.replayDelivery({ deliveryId }, ownerOf(receiver));
+    await settled();
+    expect(receiver.received).toHaveLength(2);
   });
 
   it('repeated with its idempotency key is sent once, and gets the first answer', async () => {

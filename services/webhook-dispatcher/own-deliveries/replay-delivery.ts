@@ -52,15 +52,18 @@ export async function replayDelivery(
 
   const outcome = await answerOnce(db, idempotency, () =>
     inTransaction(db, async (tx) => {
-      const waits = await lockEarlierPending(tx, deliveryId, destinationId);
-      const found = await lockReplayable(tx, deliveryId, destination);
+      const place = await lockEarlierPending(tx, deliveryId, destinationId);
+      if (place === undefined) throw deliveryNotFound();
+      const { waits, endTimes } = place;
+      const found = await lockReplayable(tx, deliveryId, destination, endTimes);
       if (found === undefined) throw deliveryNotFound();
       const refusal = refusalOf(found);
       if (refusal !== undefined) throw refusal;
-      await beginReplays(tx, [{ id: deliveryId, waits }]);
+      await beginReplays(tx, [{ id: deliveryId, waits }], endTimes);
       // What is pending to a destination whose earlier revision is disabled would be ended.
       await runQuery(tx, enableDestinationsQuery(new Map([[destinationId, destination.revision]])));
-      const replayed = await runQuery(tx, findOwnDeliveryQuery(deliveryId, destinationId));
+      const inQueue = findOwnDeliveryQuery(deliveryId, destinationId, endTimes);
+      const replayed = await runQuery(tx, inQueue);
       if (replayed === undefined) throw deliveryNotFound();
       const delivery = toOwnDelivery(replayed, eventTypes);
       const answer = create(ReplayDeliveryResponseSchema, { delivery });

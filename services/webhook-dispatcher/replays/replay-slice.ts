@@ -7,6 +7,7 @@ import type { Database } from '@creditlane/postgres/database';
 import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { enableDestinationsQuery, isDestinationDisabled } from '../store/destinations.ts';
+import { endTimesOf } from '../store/end-times.ts';
 import { endReplayJob, lockReplayJob, type ReplayJobRow } from '../store/replay-jobs.ts';
 import {
   advanceReplayJob,
@@ -91,13 +92,12 @@ export function replaySlice(
 
     const maxSearched = event === null ? capacity : MAX_SEARCHED;
     const searched = await searchReplaySlice(tx, id, maxSearched);
-    const { ids, last, isEnd } = chooseReplays(searched, capacity, maxSearched);
-    const { replays, skipped } = planReplays(
-      await lockLanes(tx, destinationId, ids),
-      ids,
-      deliveryState,
-    );
-    await beginReplays(tx, replays);
+    const { chosen, last, isEnd } = chooseReplays(searched, capacity, maxSearched);
+    const ids = chosen.map((delivery) => delivery.id);
+    const endTimes = endTimesOf(chosen.map(({ settledAt }) => settledAt));
+    const locked = await lockLanes(tx, destinationId, ids, endTimes);
+    const { replays, skipped } = planReplays(locked, ids, deliveryState);
+    await beginReplays(tx, replays, endTimes);
     // What is pending to a destination whose earlier revision is disabled would be ended.
     await runQuery(tx, enableDestinationsQuery(new Map([[destinationId, revision]])));
     const { length: replayed } = replays;
@@ -117,7 +117,7 @@ function chooseReplays(
   const matching = searched.filter(({ matches }) => matches).slice(0, capacity);
   const isFull = matching.length === capacity;
   return {
-    ids: matching.map(({ id }) => id),
+    chosen: matching,
     last: isFull ? matching.at(-1) : searched.at(-1),
     isEnd: !isFull && searched.length < maxSearched,
   };

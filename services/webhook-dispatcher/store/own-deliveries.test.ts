@@ -54,6 +54,7 @@ const DELIVERY = createHash('md5')
   .update('d2')
   .digest('hex')
   .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+const ANY_TIME = { from: new Date(0), to: 'infinity' } as const;
 const LANE = { orderingKey: APPLICATION, destinationId: OWN };
 const INTAKE = {
   seriesPosition: undefined,
@@ -127,7 +128,7 @@ it.each<[string, (db: Queryable) => Promise<unknown>]>([
   ['the intake', (db) => runQuery(db, findStoredStateQuery([INTAKE]))],
   ['a promotion', (db) => runQuery(db, promoteNextQuery([LANE], 1_000))],
   ['a replay', (db) => lockEarlierPending(db, DELIVERY, OWN)],
-  ['a slice of a replay', (db) => lockLanes(db, OWN, [DELIVERY])],
+  ['a slice of a replay', (db) => lockLanes(db, OWN, [DELIVERY], ANY_TIME)],
 ])('%s finds the pending delivery of a lane through the index of lanes alone', async (_, run) => {
   for (const planFor of ['own', 'any'] as const) {
     const plan = await planOf(run, planFor);
@@ -187,7 +188,7 @@ describe('a slice of a replay of many deliveries', () => {
     );
     const ids = rows.map(({ id }) => id);
     for (const planFor of ['own', 'any'] as const) {
-      const plan = await planOf((db) => lockLanes(db, OWN, ids), planFor);
+      const plan = await planOf((db) => lockLanes(db, OWN, ids, ANY_TIME), planFor);
       expect(plan).not.toMatch(/Seq Scan on deliveries/);
     }
   });

@@ -7,6 +7,7 @@ import {
   type Statement,
 } from '@creditlane/postgres/statement';
 import type { DeliveryStateName } from '../tables.ts';
+import { type EndTimes, endedWithinSql, endTimesOfIds } from './end-times.ts';
 
 export interface OwnDeliveryRow {
   id: string;
@@ -150,15 +151,16 @@ const selectDelivery = defineStatement<OwnDeliveryRow>(
   `SELECT ${COLUMNS}
    FROM deliveries AS d JOIN messages AS m ON m.event_id = d.event_id
    LEFT JOIN destination_states AS s ON s.destination_id = d.destination_id
-   WHERE d.id = $1 AND d.destination_id = $2`,
+   WHERE d.id = $1 AND d.destination_id = $2 AND ${endedWithinSql('d', '$3', '$4')}`,
 );
 
 /** The delivery with this id, if it is to this destination. */
 export function findOwnDeliveryQuery(
   id: string,
   destinationId: string,
+  { from, to }: EndTimes = endTimesOfIds([id]),
 ): Query<OwnDeliveryRow | undefined> {
-  return mapQueryResult(selectDelivery.query([id, destinationId]), ([row]) => row);
+  return mapQueryResult(selectDelivery.query([id, destinationId, from, to]), ([row]) => row);
 }
 
 export interface OwnAttemptRow {

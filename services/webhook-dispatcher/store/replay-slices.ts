@@ -4,6 +4,7 @@
  */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { DeliveryStateName } from '../tables.ts';
+import { type EndTimes, endedWithinSql } from './end-times.ts';
 import { FIRST_ID, type ReplayJobState } from './replay-jobs.ts';
 
 /** A place in the order in which a job reads deliveries, as PostgreSQL writes its parts. */
@@ -17,7 +18,7 @@ export interface ReplayPosition {
 // although its own replays may be dead again. In each partition an index begins with destination_id, state, created_at and
 // id and gives the order, and PostgreSQL looks the message of each delivery up, because the subquery is scalar; it could hash an EXISTS,
 // which reads the whole table of messages.
-const SEARCHED = `SELECT d.id, d.created_at, d.settled_at <= job.requested_at
+const SEARCHED = `SELECT d.id, d.created_at, d.settled_at, d.settled_at <= job.requested_at
        AND CASE WHEN job.event IS NULL THEN true
          ELSE (SELECT m.event FROM messages AS m WHERE m.event_id = d.event_id) = job.event
        END AS matches
@@ -66,6 +67,7 @@ export async function countReplaySlice(
 
 /** A delivery that was read for a job. */
 export interface SearchedDelivery extends ReplayPosition {
+  readonly settledAt: Date | null;
   readonly matches: boolean;
 }
 
@@ -76,7 +78,8 @@ const search = defineStatement<SearchedDelivery>(
    ), searched AS MATERIALIZED (
      ${SEARCHED}
    )
-   SELECT id, created_at::text AS "createdAt", matches FROM searched ORDER BY created_at, id`,
+   SELECT id, created_at::text AS "createdAt", settled_at AS "settledAt", matches
+   FROM searched ORDER BY created_at, id`,
 );
 
 /** The next `limit` deliveries after the cursor of a job, whether they match it or not, oldest first. */
@@ -172,7 +175,8 @@ export interface LockedDelivery {
 const lockLanesOf = defineStatement<LockedDelivery>(
   'replay_lock_lanes',
   `WITH wanted AS MATERIALIZED (
-     SELECT id, application_id, position FROM deliveries WHERE id = ANY ($2::uuid[])
+     SELECT id, application_id, position FROM deliveries AS d
+     WHERE id = ANY ($2::uuid[]) AND ${endedWithinSql('d', '$3', '$4')}
    ), lane AS (
      SELECT application_id, max(position) AS last FROM wanted GROUP BY application_id
    ), to_lock AS MATERIALIZED (
@@ -188,7 +192,7 @@ const lockLanesOf = defineStatement<LockedDelivery>(
    )
    SELECT d.id, d.application_id AS "orderingKey", d.state, d.holding, d.replays,
      d.sequence IS NULL AS unsendable
-   FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id
+   FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id AND ${endedWithinSql('d', '$3', '$4')}
    ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d`,
 );
 
@@ -196,12 +200,14 @@ const lockLanesOf = defineStatement<LockedDelivery>(
  * Locks deliveries to a destination, and every pending one that is earlier in their lanes and keeps its lane
  * waiting: without the lock, its result could be recorded before a replayed delivery waits behind it, and the
  * promotion of the next delivery would miss the replayed one. In the order of the results transaction, so
- * that the two cannot deadlock. A delivery may have another state than before the lock.
+ * that the two cannot deadlock. A delivery may have another state than before the lock; one that was replayed alone
+ * and has ended again at another time is not found.
  */
 export function lockLanes(
   tx: Queryable,
   destinationId: string,
   ids: readonly string[],
+  { from, to }: EndTimes,
 ): Promise<LockedDelivery[]> {
-  return lockLanesOf.run(tx, [destinationId, ids]);
+  return lockLanesOf.run(tx, [destinationId, ids, from, to]);
 }

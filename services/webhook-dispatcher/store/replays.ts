@@ -1,6 +1,7 @@
 /** The SQL of replays. `application_id` holds the ordering key. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { DeliveryStateName } from '../tables.ts';
+import { ANY_END, type EndTimes, endedWithinSql, endTimesOf, endTimesOfIds } from './end-times.ts';
 
 /** Limits the attempts that are kept for a delivery: with the most RETRY_DELAYS, about 5,000. */
 export const MAX_REPLAYS = 100;
@@ -14,28 +15,42 @@ export interface ReplayableRow {
   destinationDisabled: boolean;
 }
 
-const lockEarlier = defineStatement<{ id: string }>(
+const lockEarlier = defineStatement<{ settledAt: Date | null; earlierId: string | null }>(
   'replay_lock_earlier',
-  `SELECT d.id FROM deliveries AS replayed JOIN deliveries AS d
-     ON d.application_id = replayed.application_id AND d.destination_id = replayed.destination_id
-       AND d.position < replayed.position
-   WHERE replayed.id = $1 AND replayed.destination_id = $2 AND d.storage <> 'ended'
-     AND (d.state IN ('waiting', 'due')) IS TRUE AND d.holding
-   ORDER BY d.position LIMIT 1 FOR UPDATE OF d`,
+  `SELECT replayed.settled_at AS "settledAt", earlier.id AS "earlierId"
+   FROM deliveries AS replayed LEFT JOIN LATERAL (
+     SELECT d.id FROM deliveries AS d
+     WHERE d.application_id = replayed.application_id AND d.destination_id = replayed.destination_id
+       AND d.position < replayed.position AND d.storage <> 'ended'
+       AND (d.state IN ('waiting', 'due')) IS TRUE AND d.holding
+     ORDER BY d.position LIMIT 1 FOR UPDATE OF d
+   ) AS earlier ON true
+   WHERE replayed.id = $1 AND replayed.destination_id = $2 AND ${endedWithinSql('replayed', '$3', '$4')}`,
 );
+
+/** Where a delivery to replay was found, and whether it waits for an earlier one of its lane. */
+export interface ReplayPlace {
+  readonly endTimes: EndTimes;
+  readonly waits: boolean;
+}
 
 /**
  * Locks the delivery that keeps its lane waiting, if it is earlier than the one to replay, and tells whether
  * there is one. Without the lock, its result could be recorded before the replayed delivery waits behind it,
  * and the promotion of the next delivery would miss the replayed one. Must run before `lockReplayable`:
- * deliveries of a lane are locked in their order.
+ * deliveries of a lane are locked in their order. Undefined when the destination has no delivery with the id.
  */
 export async function lockEarlierPending(
   tx: Queryable,
   id: string,
   destinationId: string,
-): Promise<boolean> {
-  return (await lockEarlier.run(tx, [id, destinationId])).length > 0;
+): Promise<ReplayPlace | undefined> {
+  const find = async ({ from, to }: EndTimes) => {
+    const [found] = await lockEarlier.run(tx, [id, destinationId, from, to]);
+    return found;
+  };
+  const row = (await find(endTimesOfIds([id]))) ?? (await find(ANY_END));
+  return row && { endTimes: endTimesOf([row.settledAt]), waits: row.earlierId !== null };
 }
 
 const selectReplayable = defineStatement<ReplayableRow>(
@@ -44,7 +59,8 @@ const selectReplayable = defineStatement<ReplayableRow>(
      EXISTS (SELECT FROM destination_states AS s
        WHERE s.destination_id = d.destination_id AND s.disabled_at IS NOT NULL
          AND s.revision >= $3) AS "destinationDisabled"
-   FROM deliveries AS d WHERE d.id = $1 AND d.destination_id = $2 FOR UPDATE OF d`,
+   FROM deliveries AS d
+   WHERE d.id = $1 AND d.destination_id = $2 AND ${endedWithinSql('d', '$4', '$5')} FOR UPDATE OF d`,
 );
 
 /** Locks the delivery to replay; undefined when the destination, at this revision, has none with the id. */
@@ -52,8 +68,9 @@ export async function lockReplayable(
   tx: Queryable,
   id: string,
   destination: { destinationId: string; revision: number },
+  { from, to }: EndTimes,
 ): Promise<ReplayableRow | undefined> {
-  const values = [id, destination.destinationId, destination.revision];
+  const values = [id, destination.destinationId, destination.revision, from, to];
   const [row] = await selectReplayable.run(tx, values);
   if (row !== undefined) return row;
   // Another replay that was waited for has put the delivery into the queue, where only a later statement sees it.
@@ -65,7 +82,8 @@ const beginSeries = defineStatement(
   'replay_begin',
   `WITH ended AS (
      DELETE FROM deliveries AS d USING unnest($1::uuid[], $2::boolean[]) AS r (id, waits)
-     WHERE d.id = r.id AND d.id = ANY ($1::uuid[]) RETURNING d.*, r.waits
+     WHERE d.id = r.id AND d.id = ANY ($1::uuid[]) AND ${endedWithinSql('d', '$3', '$4')}
+     RETURNING d.*, r.waits
    )
    INSERT INTO deliveries (id, position, event_id, destination_id, application_id, sequence,
      created_at, state, leased, fence, attempts, earlier_attempts, replays, replayed_at,
@@ -82,7 +100,12 @@ export interface Replay {
   readonly waits: boolean;
 }
 
-/** Begins a new series of attempts for each delivery: at once, or when its lane is free. */
-export async function beginReplays(tx: Queryable, replays: readonly Replay[]): Promise<void> {
-  await beginSeries.run(tx, [replays.map(({ id }) => id), replays.map(({ waits }) => waits)]);
+/** Begins a new series of attempts for each delivery, which is locked: at once, or when its lane is free. */
+export async function beginReplays(
+  tx: Queryable,
+  replays: readonly Replay[],
+  { from, to }: EndTimes,
+): Promise<void> {
+  const [ids, waits] = [replays.map(({ id }) => id), replays.map((replay) => replay.waits)];
+  await beginSeries.run(tx, [ids, waits, from, to]);
 }
