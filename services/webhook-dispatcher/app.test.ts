@@ -1,9 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { newId } from '@creditlane/runtime/ids';
+import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findTooFewDeliveries } from './store/expected-deliveries.ts';
+import { findTooFewDeliveries } from './store/intake/expected-deliveries.ts';
 import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
 import { watchPastDays } from './test-past-days.ts';
 import { answer, hang, type Responder } from './test-receiver.ts';
@@ -108,6 +109,25 @@ describe('the webhook of a decision', () => {
     }
     await settled();
     await close();
+    expect(await scansOfPastDays()).toEqual({});
+  });
+
+  it('is compared with its recipients without a look into the partitions of earlier days', async () => {
+    await (await fixture.start()).close();
+    const eventId = newId();
+    const scansOfPastDays = await watchPastDays(fixture, (client) =>
+      client.query(
+        `INSERT INTO inbox (consumer, event_id, expected_effects) VALUES ('webhook-dispatcher', $1, 1)`,
+        [eventId],
+      ),
+    );
+    const reconciler = new pg.Client({
+      connectionString: fixture.database.url,
+      application_name: 'reconciler',
+    });
+    await reconciler.connect();
+    expect(await findTooFewDeliveries(reconciler, [eventId])).toEqual([eventId]);
+    await reconciler.end();
     expect(await scansOfPastDays()).toEqual({});
   });
 

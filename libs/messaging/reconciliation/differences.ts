@@ -134,10 +134,13 @@ export async function updateKinds(db: Queryable, found: readonly Difference[]): 
 
 const selectUnhandled = defineStatement<{ id: string }>(
   'reconciliation_unhandled',
-  // The table dead_letters has an id, too, which a bare name would mean inside the subquery.
-  `SELECT written.id FROM unnest($2::uuid[]) AS written (id)
-   WHERE NOT EXISTS (SELECT FROM inbox WHERE consumer = $1 AND event_id = written.id)
-     AND NOT EXISTS (SELECT FROM dead_letters
+  // The inbox is read once for all events. The table dead_letters has an id, too, which a bare name would mean inside the
+  // subquery.
+  `SELECT written.id FROM (
+     SELECT unnest($2::uuid[]) AS id
+     EXCEPT SELECT event_id FROM inbox WHERE consumer = $1 AND event_id = ANY ($2::uuid[])
+   ) AS written
+   WHERE NOT EXISTS (SELECT FROM dead_letters
        WHERE consumer = $1 AND headers ->> 'ce_id' = written.id::text)`,
 );
 

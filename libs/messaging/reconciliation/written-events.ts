@@ -14,8 +14,11 @@ import type pg from 'pg';
 
 /** The rows of a part. */
 const MAX_ROWS = 5_000;
-/** An event that waits for so long, while later ones of its shard are published, counts as written all the same. */
-const OVERTAKEN_S = 600;
+/**
+ * An event that waits for so long, while later ones of its shard are published, counts as written all the same: its
+ * partition cannot be written, or its row was forgotten. With two rounds of the reconciler it is reported within a minute.
+ */
+const OVERTAKEN_S = 40;
 /** By then the record of a call has its event in the outbox, also where the caller's clock is a little ahead. */
 const RECORDED_AGE_MS = 8_000;
 

@@ -50,6 +50,12 @@ test('a decision has its event among the recorded ones once the event is publish
   expect(await recorded()).toContain(rows[0].id);
 });
 
+test('the comparison of many decisions reads the unpublished events once', async () => {
+  const { text } = selectRecordedEvents;
+  const { rows } = await fixture.service.sql.query(`EXPLAIN (GENERIC_PLAN) ${text}`);
+  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('hashed SubPlan');
+});
+
 describe('each value that a creditor may give', () => {
   test.each([
     'BOOKED',

@@ -14,13 +14,13 @@ import type { Recipient, WebhookEventType, WebhookSource } from '../events/webho
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { enableDestinationsQuery } from '../store/destinations.ts';
-import { expectNoDeliveriesQuery } from '../store/expected-deliveries.ts';
+import { expectNoDeliveriesQuery } from '../store/intake/expected-deliveries.ts';
 import {
   findStoredStateQuery,
   insertPlanQuery,
   lockOrderingKeysQuery,
   type SeriesAndLanes,
-} from '../store/intake.ts';
+} from '../store/intake/intake.ts';
 import { type IdentifiedBatch, type IdentifiedEvent, identifyEvents } from './identify.ts';
 import {
   type Content,

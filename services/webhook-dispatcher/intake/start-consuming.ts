@@ -7,7 +7,7 @@ import { sourceAt, startReconciler } from '@creditlane/messaging/reconciliation/
 import type { ClientOptions } from '@creditlane/rpc/client';
 import type { WithBus, WithCalls } from '@creditlane/service/define-service';
 import { SERVICE } from '../destinations/destinations.ts';
-import { findTooFewDeliveries } from '../store/expected-deliveries.ts';
+import { findTooFewDeliveries } from '../store/intake/expected-deliveries.ts';
 import { createIntake, type IntakeDeps } from './intake.ts';
 
 /** The services whose events are consumed. */

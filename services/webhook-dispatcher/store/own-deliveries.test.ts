@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DELIVERY_STATE_NAMES } from '../delivery-states.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { promoteNextQuery } from './deliveries.ts';
-import { findStoredStateQuery } from './intake.ts';
+import { findStoredStateQuery } from './intake/intake.ts';
 import { findOwnDeliveries, type ListQuery } from './own-deliveries.ts';
 import { findNextReplays } from './replay-jobs.ts';
 import { countReplaySlice, lockLanes, searchReplaySlice } from './replay-slices.ts';

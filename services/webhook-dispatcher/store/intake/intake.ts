@@ -4,7 +4,7 @@
  */
 import { type Column, defineArrayStatement } from '@creditlane/postgres/array-rows';
 import { defineStatement, mapQueryResult, type Query } from '@creditlane/postgres/statement';
-import type { Recipient, SeriesPosition } from '../events/webhook-event-type.ts';
+import type { Recipient, SeriesPosition } from '../../events/webhook-event-type.ts';
 import {
   counterKey,
   type IntakePlan,
@@ -12,7 +12,7 @@ import {
   type PlannedDelivery,
   type StoredState,
   seriesKey,
-} from '../intake/plan.ts';
+} from '../../intake/plan.ts';
 
 /** The series and the lanes of one event, by which its stored state is read. */
 export interface SeriesAndLanes {

@@ -1,12 +1,20 @@
 /** The SQL that compares the deliveries of events with their recipients, as the inbox has their number. */
 import { defineStatement, type Query, type Queryable } from '@creditlane/postgres/statement';
-import { SERVICE } from '../destinations/destinations.ts';
+import { SERVICE } from '../../destinations/destinations.ts';
+import { endedWithinSql, endTimesOfIds } from '../end-times.ts';
 
+// Both tables are read once for all events, by their indexes: a subquery for each event would look into every day since
+// then for it. A join would compare each event with each, because the planner expects few of them.
 const selectTooFew = defineStatement<{ event_id: string }>(
   'expected_deliveries_missing',
-  `SELECT event_id FROM inbox AS i
-   WHERE consumer = $1 AND event_id = ANY ($2::uuid[])
-     AND expected_effects > (SELECT count(*) FROM deliveries AS d WHERE d.event_id = i.event_id)`,
+  `SELECT event_id FROM (
+     SELECT event_id, expected_effects AS missing FROM inbox
+     WHERE consumer = $1 AND event_id = ANY ($2::uuid[]) AND expected_effects > 0
+     UNION ALL
+     SELECT d.event_id, -1 FROM deliveries AS d
+     WHERE d.event_id = ANY ($2::uuid[]) AND ${endedWithinSql('d', '$3', '$4')}
+   ) AS compared
+   GROUP BY event_id HAVING sum(missing) > 0`,
 );
 
 /** Of these events, those with fewer deliveries than recipients. */
@@ -14,7 +22,8 @@ export async function findTooFewDeliveries(
   db: Queryable,
   eventIds: readonly string[],
 ): Promise<string[]> {
-  const rows = await selectTooFew.run(db, [SERVICE, eventIds]);
+  const { from, to } = endTimesOfIds(eventIds);
+  const rows = await selectTooFew.run(db, [SERVICE, eventIds, from, to]);
   return rows.map(({ event_id }) => event_id);
 }
 

@@ -1,0 +1,54 @@
+import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
+import { firstIdOfTime, newId } from '@creditlane/runtime/ids';
+import type pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { webhookDispatcher } from '../../service.ts';
+import { findTooFewDeliveries } from './expected-deliveries.ts';
+
+const EVENTS = 1_000;
+let db: OpenTestDatabase;
+beforeAll(async () => {
+  db = await openTestDatabase('expected', [], webhookDispatcher.database?.migrations ?? []);
+});
+afterAll(() => db.close());
+
+it('the deliveries of many events are compared by reading each index once', async () => {
+  const ids = Array.from({ length: EVENTS }, () => newId());
+  await db.pool.query(
+    `INSERT INTO inbox (consumer, event_id, expected_effects)
+     SELECT 'webhook-dispatcher', id, 1 FROM unnest($1::uuid[]) AS event (id)`,
+    [ids],
+  );
+  await db.pool.query(
+    `INSERT INTO deliveries (id, event_id, destination_id, application_id, state, leased, fence, storage, settled_at)
+     SELECT gen_random_uuid(), id, gen_random_uuid(), gen_random_uuid(), 'delivered', false, 1, 'ended', now()
+     FROM unnest($1::uuid[]) AS event (id)`,
+    [ids.slice(1)],
+  );
+  await db.pool.query('VACUUM (ANALYZE) inbox, deliveries');
+  // One that the inbox does not have, and one of an event without recipients.
+  const others = [newId(), firstIdOfTime(0)];
+  expect(await findTooFewDeliveries(db.pool, [...ids, ...others])).toEqual([ids[0]]);
+  // A subquery for each event read 12,000 blocks.
+  expect(await blocksRead(ids)).toBeLessThan(EVENTS);
+});
+
+/** The blocks that the statement reads with the plan that it keeps for any number of events. */
+async function blocksRead(ids: readonly string[]): Promise<number> {
+  const client = await db.pool.connect();
+  try {
+    await client.query('SET plan_cache_mode = force_generic_plan');
+    let blocks = 0;
+    const explain = async ({ text, values, types }: pg.QueryConfig & pg.CustomTypesConfig) => {
+      const explained = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`;
+      const { rows } = await client.query({ text: explained, values, types } as pg.QueryConfig);
+      const [{ Plan: plan }] = rows[0]['QUERY PLAN'];
+      blocks = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+      return { rows: [] };
+    };
+    await findTooFewDeliveries({ query: explain } as unknown as pg.Client, ids);
+    return blocks;
+  } finally {
+    client.release(true);
+  }
+}
