@@ -16,6 +16,12 @@ export class Backlog {
   /** When deliveries of this process become due, by performance.now(), in steps of DUE_STEP_MS. */
   readonly #dueMs = new Set<number>();
   #cursor = NIL_UUID;
+  readonly #onAdded: (destinationIds: ReadonlySet<string>) => void;
+
+  /** Calls `onAdded` when destinations with due deliveries are added. */
+  constructor(onAdded: (destinationIds: ReadonlySet<string>) => void) {
+    this.#onAdded = onAdded;
+  }
 
   /** The next claim is of the destinations after this id. */
   get cursor(): string {
@@ -60,8 +66,10 @@ export class Backlog {
 
   /** Adds destinations with due deliveries that no process has leased. */
   add(destinationIds: Iterable<string>): void {
-    for (const id of destinationIds) this.#destinationIds.add(id);
+    const added = new Set(destinationIds);
+    for (const id of added) this.#destinationIds.add(id);
     this.claimable.signal();
+    this.#onAdded(added);
   }
 
   /** Wakes the claimer when capacity has become free that a backlog may use. */

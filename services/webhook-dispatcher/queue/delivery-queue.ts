@@ -39,10 +39,15 @@ export interface RequestResult {
   readonly revision: number;
 }
 
+/** Gets the destinations whose places are needed; undefined when that of any destination is. */
+type PlaceNeededListener = (destinationIds: ReadonlySet<string> | undefined) => void;
+
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
 export class DeliveryQueue {
-  readonly backlog = new Backlog();
+  readonly backlog = new Backlog((ids) => {
+    this.#onPlaceNeeded(this.#placesLeft === 0 ? undefined : ids);
+  });
   readonly breakers = new OpenBreakers();
   readonly #options: DeliveryQueueOptions;
   readonly #entries = new Map<string, QueueEntry>();
@@ -59,6 +64,7 @@ export class DeliveryQueue {
   readonly #removed = new WakeSignal();
   readonly #slots: SendSlots;
   #onReady: () => void = () => {};
+  #onPlaceNeeded: PlaceNeededListener = () => {};
   #closed = false;
 
   constructor(options: DeliveryQueueOptions) {
@@ -75,6 +81,11 @@ export class DeliveryQueue {
   /** Calls `listener` whenever a delivery may have become ready; the listener takes it by `takeReady`. */
   onReady(listener: () => void): void {
     this.#onReady = listener;
+  }
+
+  /** Calls `listener` whenever a delivery may wait because deliveries hold places whose results are not recorded yet. */
+  onPlaceNeeded(listener: PlaceNeededListener): void {
+    this.#onPlaceNeeded = listener;
   }
 
   /**
@@ -101,7 +112,8 @@ export class DeliveryQueue {
           continue;
         }
         const destination = this.#destinationOf(destinationId);
-        const entry = { delivery, leasedUntilMs, destination, sentAtMs: 0, isSlow: false };
+        const request = { sentAtMs: 0, isSlow: false, isProven: false };
+        const entry = { delivery, leasedUntilMs, destination, ...request };
         this.#entries.set(id, entry);
         destination.waiting.push(entry);
         this.#turns.add(destination);
@@ -122,7 +134,10 @@ export class DeliveryQueue {
       this.#turns.delete(destination);
       if (!this.#slots.mayStart(destination)) continue;
       const entry = this.#shiftReady(destination, nowMs);
-      if (entry === undefined) continue;
+      if (entry === undefined) {
+        if (destination.waitsForResults) this.#onPlaceNeeded(new Set([destination.id]));
+        continue;
+      }
       this.#turns.add(destination);
       this.#slots.start(entry, nowMs);
       return entry;
@@ -153,6 +168,11 @@ export class DeliveryQueue {
     this.#updateSuspects([destination], nowMs);
     this.#turns.add(destination);
     this.#onReady();
+  }
+
+  /** Whether the place of a delivery is needed soon: others wait for its destination, or the destination has few places. */
+  isPlaceNeeded({ destination: { id, limit, waiting } }: QueueEntry): boolean {
+    return waiting.length > 0 || !limit.isProven || this.backlog.mayInclude(id);
   }
 
   /** Removes a delivery whose result is recorded. */
@@ -190,8 +210,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * How many more deliveries a claim may lease now. Destinations without a delivery here are not named unless they
-   * have a backlog: they may have a few, as new ones.
+   * How many more deliveries a claim may lease now. Named are the destinations with a delivery here or a backlog; any other
+   * one may have as many as a new destination.
    */
   claimCapacity(): ClaimCapacity {
     const byDestination = new Map<string, number>();
@@ -214,7 +234,7 @@ export class DeliveryQueue {
     return this.#closed ? 0 : this.#slots.suspectsLeft;
   }
 
-  /** Takes over which circuit breakers are open for all replicas. */
+  /** Replaces what is known of the open circuit breakers by what the database holds for all replicas. */
   shareBreakers(stored: readonly OpenBreaker[]): void {
     const closed = this.breakers.replace(stored);
     this.#updateSuspects([...this.#destinations.values()], performance.now());
@@ -226,7 +246,7 @@ export class DeliveryQueue {
     return [...this.#entries.values()].filter(({ leasedUntilMs }) => leasedUntilMs < timeMs);
   }
 
-  /** Destinations by the state of their circuit breaker: the open ones of all replicas, the closed ones of this. */
+  /** The numbers of destinations whose circuit breakers are open for all replicas, and closed in this process. */
   breakerStates(): Record<BreakerState, number> {
     const { size, probed } = this.breakers;
     const closed = [...this.#limits.keys()].filter((id) => !this.breakers.has(id)).length;
@@ -265,12 +285,12 @@ export class DeliveryQueue {
     const destination = this.#destinations.get(id);
     if (destination === undefined) return capacityOf(this.#limitOf(id), 0);
     if (!destination.isSuspect) return destination.capacity;
-    // No more than can be sent at once.
+    // A suspect destination gets no more than can be sent at once.
     const { limit, size } = destination;
     return this.#slots.suspectsLeft === 0 ? 0 : Math.max(0, limit.requests - size);
   }
 
-  /** Of a destination that is not kept, the limit of a new one. */
+  /** The limit of the destination, or that of a new one when none is kept. */
   #limitOf(id: string): AdaptiveLimit {
     return this.#limits.get(id) ?? new AdaptiveLimit(this.#options.maxInFlightPerDestination);
   }
@@ -287,8 +307,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * Finds out which destinations may hang. What waits for one that has just become suspect is given back, except for
-   * a probe: it may be long until it could be sent, and would use up the places of others.
+   * Finds out which destinations may hang. The deliveries that wait for a destination that has just become suspect are
+   * given back: they could not be sent for long, and would use up the places of others. Its probe stays.
    */
   #updateSuspects(destinations: readonly DestinationQueue[], nowMs: number): void {
     const released: LeasedDelivery[] = [];

@@ -12,6 +12,8 @@ export interface QueueEntry {
   sentAtMs: number;
   /** Whether its request has been under way for long. */
   isSlow: boolean;
+  /** Whether its destination was known to answer when its request began. */
+  isProven: boolean;
 }
 
 /** How many deliveries are queued per request that may be under way, so that no request waits for a claim. */
@@ -25,7 +27,7 @@ export class DestinationQueue {
   readonly sending = new Set<QueueEntry>();
   /** Results being written. */
   recording = 0;
-  /** Whether it has a share of the slots together with all others that may hang: see send-slots.ts. */
+  /** Whether the destination may hang: all such destinations share a part of the slots (send-slots.ts). */
   isSuspect = false;
 
   constructor(id: string, limit: AdaptiveLimit) {
@@ -47,6 +49,11 @@ export class DestinationQueue {
     const { requests } = this.limit;
     const sending = this.sending.size;
     return this.waiting.length > 0 && sending < requests && sending + this.recording < 2 * requests;
+  }
+
+  /** Whether the next delivery could be sent now if the results that are being written were recorded. */
+  get waitsForResults(): boolean {
+    return this.waiting.length > 0 && !this.isReady && this.sending.size < this.limit.requests;
   }
 
   /** How many more deliveries the queue may get. */

@@ -78,7 +78,7 @@ it('more leases that expired long ago than end at once all end without a pause b
   await fixture.sql.query(
     "UPDATE deliveries SET next_attempt_at = now() - interval '1 minute' WHERE leased",
   );
-  const backlog = new Backlog();
+  const backlog = new Backlog(() => undefined);
   const queue = { backlog, expiringBefore: () => [] } as Partial<DeliveryQueue> as DeliveryQueue;
   // A look each second: it ends before the next one begins.
   const renewal = new LeaseRenewal({ pool: fixture.sql, log: silentLog, queue, leaseMs: 5_000 });

@@ -21,7 +21,8 @@ function startAll(slots: SendSlots, destination: DestinationQueue, nowMs = 0): Q
   const entries: QueueEntry[] = [];
   while (entries.length < 100 && slots.mayStart(destination)) {
     const delivery = {} as LeasedDelivery;
-    const entry = { delivery, leasedUntilMs: 0, destination, sentAtMs: 0, isSlow: false };
+    const request = { sentAtMs: 0, isSlow: false, isProven: false };
+    const entry = { delivery, leasedUntilMs: 0, destination, ...request };
     slots.start(entry, nowMs);
     entries.push(entry);
   }
@@ -33,14 +34,30 @@ describe('the send slots', () => {
     ['answering', 8],
     ['untried', 6],
     ['suspect', 4],
-  ])('are at once, for destinations that are %s, %i of eight', (kind, count) => {
+  ])('give destinations that are %s at most %i of eight', (kind, count) => {
     const slots = new SendSlots(8);
     expect(startAll(slots, destinationThatIs(kind))).toHaveLength(count);
     expect(startAll(slots, destinationThatIs('answering'))).toHaveLength(8 - count);
     expect(slots.isFull).toBe(true);
   });
 
-  it('whose requests have become slow are given to others, untried ones too, twice', () => {
+  it('of destinations known to answer go to untried ones, too, as they become free', () => {
+    const slots = new SendSlots(8);
+    const entries = startAll(slots, destinationThatIs('answering'));
+    for (const entry of entries.slice(0, 7)) slots.finish(entry, 10);
+    expect(startAll(slots, destinationThatIs('untried'))).toHaveLength(6);
+    expect(startAll(slots, destinationThatIs('answering'))).toHaveLength(1);
+    expect(slots.isFull).toBe(true);
+  });
+
+  it('give the only free one to an untried destination while all others answer', () => {
+    const slots = new SendSlots(8);
+    const [entry] = startAll(slots, destinationThatIs('answering'));
+    if (entry) slots.finish(entry, 10);
+    expect(startAll(slots, destinationThatIs('untried'))).toHaveLength(1);
+  });
+
+  it('of slow requests go to others, untried ones too, two for each slot', () => {
     const slots = new SendSlots(8);
     const started = [1, 2, 3, 4].map((round) => {
       const hanging = destinationThatIs('untried');

@@ -7,11 +7,11 @@ import type { DestinationQueue, QueueEntry } from './destination-queue.ts';
 
 /** Receivers that work answer within some 100 ms. */
 const SLOW_MS = 1_000;
-/** How many slow requests give up their slots, in slots: each has a connection of its own. */
+/** How many slow requests may give up their slots, for each slot: each of them keeps a connection. */
 const SLOW_SHARE = 2;
-/** Of all slots, how many suspect destinations may have together. */
+/** The part of all slots that suspect destinations may have together. */
 const SUSPECT_SHARE = 1 / 2;
-/** Of all slots, how many are in use at most when a destination gets one that is not known to answer. */
+/** The part of all slots that destinations not known to answer may have together. */
 const UNTRIED_SHARE = 3 / 4;
 
 export class SendSlots {
@@ -21,6 +21,8 @@ export class SendSlots {
   #slow = 0;
   /** Of these, those to suspect destinations. */
   #suspect = 0;
+  /** Of these, those to destinations that were known to answer when they began, without the slow ones. */
+  #proven = 0;
 
   /** `max` requests may be under way, and twice as many slow ones beside them. */
   constructor(max: number) {
@@ -50,15 +52,17 @@ export class SendSlots {
   mayStart({ isSuspect, limit }: DestinationQueue): boolean {
     if (this.isFull) return false;
     if (isSuspect) return this.suspectsLeft > 0;
-    return limit.isProven || this.#inUse < this.#max * UNTRIED_SHARE;
+    return limit.isProven || this.#inUse - this.#proven < this.#max * UNTRIED_SHARE;
   }
 
   start(entry: QueueEntry, nowMs: number): void {
     const { destination } = entry;
     entry.sentAtMs = nowMs;
+    entry.isProven = destination.limit.isProven && !destination.isSuspect;
     destination.sending.add(entry);
     this.#sending += 1;
     if (destination.isSuspect) this.#suspect += 1;
+    if (entry.isProven) this.#proven += 1;
   }
 
   /** Returns whether the request was slow. */
@@ -68,6 +72,7 @@ export class SendSlots {
     this.#sending -= 1;
     if (destination.isSuspect) this.#suspect -= 1;
     if (entry.isSlow) this.#slow -= 1;
+    else if (entry.isProven) this.#proven -= 1;
     return nowMs - entry.sentAtMs >= SLOW_MS;
   }
 
@@ -75,8 +80,10 @@ export class SendSlots {
   findSlow({ sending }: DestinationQueue, nowMs: number): boolean {
     for (const entry of sending) {
       if (nowMs - entry.sentAtMs < SLOW_MS) break;
-      if (!entry.isSlow) this.#slow += 1;
+      if (entry.isSlow) continue;
       entry.isSlow = true;
+      this.#slow += 1;
+      if (entry.isProven) this.#proven -= 1;
     }
     const [oldest] = sending;
     return oldest?.isSlow ?? false;

@@ -5,6 +5,7 @@ import { createLog } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { LeasedDelivery } from '../queue/delivery.ts';
+import { promoteNextQuery } from '../store/deliveries.ts';
 import { endSliceQuery } from '../store/pending-ends.ts';
 import { createTestFixture, type TestFixture, upTo } from '../test-fixture.ts';
 import type { AttemptResult } from './attempt.ts';
@@ -14,8 +15,11 @@ let fixture: TestFixture;
 let recorder: ResultRecorder;
 /** The ids of the promoted deliveries. */
 let promoted: string[];
+/** The ordering keys of the lanes in which deliveries ended, and of those in which one was promoted. */
+let lanes: { ended: string[]; promoted: string[] };
 beforeEach(async () => {
   promoted = [];
+  lanes = { ended: [], promoted: [] };
   fixture = await createTestFixture();
   const { close } = await fixture.start();
   await close();
@@ -38,6 +42,12 @@ function recorderOn(pool: pg.Pool): ResultRecorder {
       drop: () => undefined,
       backlog: { expectDue: () => undefined },
       breakers: { has: () => false },
+    },
+    held: {
+      updateWaiting(ended, next) {
+        lanes.ended.push(...ended.map(({ orderingKey }) => orderingKey));
+        lanes.promoted.push(...next.map(({ orderingKey }) => orderingKey));
+      },
     },
     onDisabled: () => undefined,
   });
@@ -181,8 +191,10 @@ it('when a delivery reaches a final state, the next delivery of its lane is leas
   const third = await leased(first, { state: 'waiting' });
   await recorder.record({ result: result(first, 503) });
   expect(promoted).toEqual([]);
+  expect(lanes).toEqual({ ended: [], promoted: [] });
   await recorder.record({ result: { ...result(first, 200), delivery: { ...first, fence: 2 } } });
   expect(promoted).toEqual([second.id]);
+  expect(lanes).toEqual({ ended: [first.orderingKey], promoted: [first.orderingKey] });
   expect(await rowsOf(second)).toMatchObject([{ state: 'due' }]);
   expect(await rowsOf(third)).toMatchObject([{ state: 'waiting' }]);
 });
@@ -283,6 +295,22 @@ it('when a replay and a later delivery of its lane end in two replicas at once, 
   other.release();
   await recorded;
   expect(promoted).toEqual([next.id]);
+  expect(await rowsOf(next)).toMatchObject([{ state: 'due' }]);
+});
+
+it('a delivery that another transaction is promoting at the same time is leased by that one alone', async () => {
+  const first = await leased();
+  const next = await leased(first, { state: 'waiting' });
+  await fixture.sql.query('UPDATE deliveries SET holding = false WHERE id = $1', [first.id]);
+  const promote = (db: pg.Pool | pg.PoolClient) => runQuery(db, promoteNextQuery([first], 10_000));
+  const other = await fixture.sql.connect();
+  await other.query('BEGIN');
+  expect(await promote(other)).toMatchObject([{ id: next.id, fence: 2 }]);
+  const promoting = promote(fixture.sql);
+  await expect.poll(countWaiting).toBe(1);
+  await other.query('COMMIT');
+  other.release();
+  expect(await promoting).toEqual([]);
   expect(await rowsOf(next)).toMatchObject([{ state: 'due' }]);
 });
 

@@ -9,6 +9,7 @@ import { HealthTracker } from '../destinations/destination-health.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { AttemptResult } from './attempt.ts';
+import type { HeldResults } from './held-results.ts';
 import {
   type ResultLimits,
   recordBatch,
@@ -24,6 +25,8 @@ export interface ResultRecorderOptions extends ResultLimits {
     readonly backlog: Pick<DeliveryQueue['backlog'], 'expectDue'>;
     readonly breakers: Pick<DeliveryQueue['breakers'], 'has'>;
   };
+  /** Is told in which lanes a delivery was promoted. */
+  readonly held: Pick<HeldResults, 'updateWaiting'>;
   /** Called when results have found destinations disabled, whose pending deliveries are then to be ended. */
   onDisabled(): void;
 }
@@ -130,7 +133,7 @@ export class ResultRecorder {
 
   /** Returns the results that are late, which are to be written on their own. */
   async #write(entries: readonly Part[]): Promise<readonly AttemptResult[]> {
-    const { pool, log, queue } = this.#options;
+    const { pool, log, queue, held } = this.#options;
     const foundLate = entries.flatMap((entry) => ('late' in entry ? [entry.late] : []));
     if (foundLate.length > 0) {
       await recordLate(pool, foundLate);
@@ -151,6 +154,11 @@ export class ResultRecorder {
       this.#options.onDisabled();
     }
     if (promoted.length > 0) queue.add(promoted, leasedAtMs);
+    const ended = results.filter(({ delayMs }) => delayMs === undefined);
+    held.updateWaiting(
+      ended.map(({ delivery }) => delivery),
+      promoted,
+    );
     this.#expectDue(results, untried.length > 0);
     return late;
   }

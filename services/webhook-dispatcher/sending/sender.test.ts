@@ -1,7 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { LeasedDelivery } from '../queue/delivery.ts';
+import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { Attempt } from './attempt.ts';
+import { HeldResults } from './held-results.ts';
 import type { Entry } from './result-recorder.ts';
 import { startSender } from './sender.ts';
 
@@ -43,17 +45,24 @@ function start(state: 'delivered' | 'due' = 'delivered') {
     maxInFlightPerDestination: 10,
     onRefused: () => undefined,
   });
-  startSender({ queue, attempt, recorder: { record } });
+  const hold = vi.fn(async (_lane: Lane, _isUrgent: boolean) => undefined);
+  startSender({
+    queue,
+    attempt,
+    held: { hold, releasePlaces: () => undefined },
+    recorder: { record },
+  });
   return {
     attempt,
+    hold,
     record,
     answer: () => attempted.resolve(),
     add: (one: LeasedDelivery, leasedAtMs = performance.now()) => queue.add([one], leasedAtMs),
-    recording: () => vi.waitFor(() => expect(record).toHaveBeenCalledOnce()),
+    recording: () => vi.waitFor(() => expect(record).toHaveBeenCalledOnce(), 15_000),
     async end() {
       attempted.resolve();
       recorded.resolve();
-      await vi.waitFor(() => expect(queue.size).toBe(0));
+      await vi.waitFor(() => expect(queue.size).toBe(0), 15_000);
     },
     close: () => void queue.close(),
   };
@@ -111,4 +120,94 @@ it('a delivery may be sent while its lease lasts, and not any more after its end
   sender.add(leasedAgain);
   expect(maySend?.()).toBe(true);
   await sender.end();
+});
+
+it('the result of a success is urgent while others wait for its destination', async () => {
+  sender = start();
+  for (let n = 0; n < 8; n += 1) sender.add({ ...delivery, id: `delivery ${n}` });
+  await sender.end();
+  const urgent = sender.hold.mock.calls.map(([, isUrgent]) => isUrgent);
+  expect([urgent.length, urgent.at(0), urgent.at(-1)]).toEqual([8, true, false]);
+});
+
+it('a failure is recorded at once', async () => {
+  sender = start('due');
+  sender.add(delivery);
+  await sender.end();
+  expect(sender.hold).not.toHaveBeenCalled();
+});
+
+/** A sender whose attempts succeed, and whose results are held until a place is needed. */
+function startHolding() {
+  const held = new HeldResults(60_000);
+  const queue = new DeliveryQueue({
+    leaseMs: 60_000,
+    maxInFlight: 10,
+    maxInFlightPerDestination: 3,
+    onRefused: () => undefined,
+  });
+  const hanging = Promise.withResolvers<void>();
+  const attempt = vi.fn<Attempt>(async (of) => {
+    if (of.destinationId === 'hanging') await hanging.promise;
+    return {
+      delivery: of,
+      revision: 1,
+      startedAt: new Date(0),
+      durationMs: 1,
+      outcome: { kind: 'answered', status: 200 },
+      state: 'delivered',
+    };
+  });
+  startSender({ queue, attempt, held, recorder: { record: async () => undefined } });
+  return {
+    queue,
+    /** Sends deliveries, one after the other, until there are so many. */
+    async sendUntil(count: number): Promise<void> {
+      for (let n = attempt.mock.calls.length + 1; n <= count; n += 1) {
+        const orderingKey = `application ${n}`;
+        queue.add([{ ...delivery, id: orderingKey, orderingKey }], performance.now());
+        await expect.poll(() => attempt.mock.calls.length).toBe(n);
+      }
+    },
+    /** Fills the places that are left with deliveries to a destination that does not answer. */
+    fill() {
+      for (let n = queue.size; n < 40; n += 1) {
+        const of = { ...delivery, id: `hanging ${n}`, destinationId: 'hanging' };
+        queue.add([of], performance.now());
+      }
+    },
+    close() {
+      queue.close();
+      held.close();
+      hanging.resolve();
+    },
+  };
+}
+
+it('a delivery that comes while held results have all places of its destination is sent at once', async () => {
+  const holding = startHolding();
+  await holding.sendUntil(6);
+  expect(holding.queue.size).toBe(6);
+  await holding.sendUntil(7);
+  holding.close();
+});
+
+it('a delivery that the queue has no place for has the held results recorded', async () => {
+  const holding = startHolding();
+  await holding.sendUntil(6);
+  holding.queue.backlog.add(['another', 'destination']);
+  await expect.poll(() => holding.queue.size).toBe(0);
+  holding.close();
+});
+
+it('a delivery to another destination ends the hold of results only when the queue has no place left', async () => {
+  const holding = startHolding();
+  await holding.sendUntil(6);
+  holding.queue.backlog.add(['another']);
+  await setImmediate();
+  expect(holding.queue.size).toBe(6);
+  holding.fill();
+  holding.queue.backlog.add(['another']);
+  await expect.poll(() => holding.queue.size).toBe(34);
+  holding.close();
 });

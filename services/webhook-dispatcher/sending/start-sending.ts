@@ -17,6 +17,7 @@ import { startSharingBreakers } from '../queue/shared-breakers.ts';
 import type { WebhookDispatcherSettings } from '../settings.ts';
 import { findUnsettled } from '../store/deliveries.ts';
 import { createAttempt } from './attempt.ts';
+import { HeldResults } from './held-results.ts';
 import { ResultRecorder } from './result-recorder.ts';
 import { startSender } from './sender.ts';
 
@@ -31,6 +32,8 @@ export interface SendingDeps {
 
 export interface Sending {
   readonly queue: DeliveryQueue;
+  /** Is told which deliveries wait. */
+  readonly held: Pick<HeldResults, 'addWaiting'>;
   /** For requests that are no deliveries. */
   readonly egress: Pick<Egress, 'post'>;
   /** Resolves when no delivery is due or under way, in this process or another. */
@@ -42,6 +45,8 @@ export interface Sending {
 /** How long requests under way may last after `close`, and how long recording the last results may take. */
 const CLOSE_GRACE_MS = 3_000;
 const SETTLED_POLL_MS = 50;
+/** How long a result waits for others, at most. */
+const RESULT_HOLD_MS = 40;
 
 export function startSending(settings: WebhookDispatcherSettings, deps: SendingDeps): Sending {
   const { pool, log, destinations, metrics, eventTypes } = deps;
@@ -68,16 +73,18 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
     random: Math.random,
   });
   const disabledDestinations = new DisabledDestinations({ pool, log, queue, leaseMs });
+  const held = new HeldResults(RESULT_HOLD_MS);
   const recorder = new ResultRecorder({
     pool,
     log,
     queue,
+    held,
     leaseMs,
     holdMs: settings.holdMs,
     disableAfterMs: settings.disableAfterMs,
     onDisabled: () => disabledDestinations.wake(),
   });
-  startSender({ queue, attempt, recorder });
+  startSender({ queue, attempt, held, recorder });
   const leaseRenewal = new LeaseRenewal({ pool, log, queue, leaseMs });
   const claimer = new Claimer({ pool, log, queue, leaseMs });
   const { deadlineMs } = settings;
@@ -86,14 +93,17 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
   return {
     queue,
     egress,
+    held,
     async settled() {
       while (queue.size > 0 || (await findUnsettled(pool)).due) {
+        held.releaseAll();
         await queue.waitForRemoval(SETTLED_POLL_MS);
       }
     },
     async close() {
       await Promise.all([claimer.close(), disabledDestinations.close()]);
       const unsent = queue.close();
+      held.close();
       await leaseRenewal.close();
       await releaseLeases({ pool, log }, unsent);
       await queue.waitUntilEmpty(CLOSE_GRACE_MS);

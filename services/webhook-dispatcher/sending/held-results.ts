@@ -1,0 +1,79 @@
+/**
+ * Holds the results of successful deliveries for a moment, so that one transaction records many: a result alone costs a
+ * round trip and a commit. A result that another delivery waits for is recorded at once, with those held before it.
+ */
+import { LRUCache } from 'lru-cache';
+import { laneKey } from '../intake/plan.ts';
+import type { Lane } from '../queue/delivery.ts';
+
+/** The next process repeats what a process had sent and not recorded when it died: a few beside the requests under way. */
+const MAX_HELD = 32;
+const MAX_LANES = 20_000;
+
+interface Held {
+  readonly lane: string;
+  readonly destinationId: string;
+  readonly release: () => void;
+}
+
+export class HeldResults {
+  readonly #maxHoldMs: number;
+  /** The lanes of the held results, with what ends their hold. */
+  readonly #held: Held[] = [];
+  /** The lanes in which deliveries wait, as far as this process knows. */
+  readonly #waitingLanes = new LRUCache<string, true>({ max: MAX_LANES });
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  /** No result is held for longer than `maxHoldMs`. */
+  constructor(maxHoldMs: number) {
+    this.#maxHoldMs = maxHoldMs;
+  }
+
+  /** Resolves when the result of a delivery in this lane is to be recorded: at once if it is urgent. */
+  hold(lane: Lane, isUrgent: boolean): Promise<void> {
+    const key = keyOf(lane);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#held.push({ lane: key, destinationId: lane.destinationId, release: resolve });
+    const isFull = this.#held.length >= MAX_HELD;
+    if (isUrgent || this.#waitingLanes.has(key) || isFull || this.#closed) this.releaseAll();
+    else this.#timer ??= setTimeout(() => this.releaseAll(), this.#maxHoldMs);
+    return promise;
+  }
+
+  /** Says that deliveries wait in these lanes. */
+  addWaiting(lanes: readonly Lane[]): void {
+    for (const lane of lanes) this.#waitingLanes.set(keyOf(lane), true);
+    if (this.#held.some(({ lane }) => this.#waitingLanes.has(lane))) this.releaseAll();
+  }
+
+  /**
+   * Says in which lanes deliveries have ended, and in which of these the next one was promoted. Behind a promoted delivery
+   * further ones may wait, which another process or a replay may have added; in the other lanes no delivery waits any more.
+   */
+  updateWaiting(ended: readonly Lane[], promoted: readonly Lane[]): void {
+    for (const lane of ended) this.#waitingLanes.delete(keyOf(lane));
+    this.addWaiting(promoted);
+  }
+
+  /** Has all held results recorded when one of them has a place of these destinations, or of any. */
+  releasePlaces(destinationIds: ReadonlySet<string> | undefined): void {
+    const hasPlace = ({ destinationId }: Held) => destinationIds?.has(destinationId) ?? true;
+    if (this.#held.some(hasPlace)) this.releaseAll();
+  }
+
+  /** Has all held results recorded, in one transaction. */
+  releaseAll(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const { release } of this.#held.splice(0)) release();
+  }
+
+  /** Holds no results any more. */
+  close(): void {
+    this.#closed = true;
+    this.releaseAll();
+  }
+}
+
+const keyOf = (lane: Lane) => laneKey(lane.orderingKey, lane.destinationId);
