@@ -29,6 +29,7 @@ import type { SETTINGS } from './settings.ts';
 import { purgeBreakers } from './store/breakers.ts';
 import { findUnsettled } from './store/deliveries.ts';
 import { earlierTables } from './store/earlier-tables.ts';
+import { startQueueStatistics } from './store/queue-statistics.ts';
 import {
   moveEnded,
   PARTITIONS,
@@ -94,7 +95,8 @@ export async function startWebhookDispatcher(
     earlier: earlierTables(log),
   });
   closers.add(`${SERVICE} partitions`, () => partitions.close());
-
+  const statistics = startQueueStatistics(pool, log);
+  closers.add(`${SERVICE} queue statistics`, () => statistics.close());
   const dispatcherMetrics = new DispatcherMetrics(metrics);
   const sending = startSending(settings, {
     pool,

@@ -1,8 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { runQuery } from '@creditlane/postgres/statement';
+import { type Query, runQuery } from '@creditlane/postgres/statement';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { endExpiredHoldsQuery } from '../store/deliveries.ts';
+import type { AttemptResult } from '../sending/attempt.ts';
+import {
+  claimDueQuery,
+  endExpiredHoldsQuery,
+  endExpiredLeasesQuery,
+  promoteNextQuery,
+  releaseLeasesQuery,
+  renewLeasesQuery,
+} from '../store/deliveries.ts';
+import { keepQueueStatistics } from '../store/queue-statistics.ts';
+import { recordResultsQuery } from '../store/results.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { Claimer } from './claimer.ts';
 import type { LeasedDelivery } from './delivery.ts';
@@ -105,6 +116,34 @@ it('an idle claimer waits two seconds, or until a delivery of this process is du
   }
 });
 
+it('a claimer begins a transaction only when a hold has expired', async () => {
+  const queue = emptyQueue();
+  const pool = fixture.connect();
+  const texts: string[] = [];
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+    const note = (...args: unknown[]) => {
+      texts.push((args[0] as { text?: string }).text ?? '');
+      return query(...args);
+    };
+    Object.assign(client, { query: note });
+  });
+  const wait = vi.spyOn(queue.backlog.claimable, 'wait');
+  const asksForHolds = () => texts.filter((text) => text.includes('hold_until')).length;
+  const claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
+  try {
+    await expect.poll(() => wait.mock.calls.length).toBeGreaterThan(0);
+    await expect.poll(asksForHolds).toBeGreaterThan(0);
+    expect(texts).not.toContain('BEGIN');
+    const lane = randomUUID();
+    await addDelivery(lane, { isExpired: true });
+    queue.backlog.add([lane]);
+    await expect.poll(() => texts, { timeout: 15_000 }).toContain('BEGIN');
+  } finally {
+    await claimer.close();
+  }
+});
+
 it('a claimer whose queue was full looks for due deliveries again after a quarter of a second', async () => {
   const queue = emptyQueue();
   const deliveries = Array.from({ length: 60 }, () => {
@@ -119,6 +158,30 @@ it('a claimer whose queue was full looks for due deliveries again after a quarte
     await expect.poll(() => wait.mock.lastCall?.[0]).toBe(250);
     queue.drop(deliveries.map(({ destinationId }) => destinationId));
     await expect.poll(() => wait.mock.lastCall?.[0]).toBe(2_000);
+  } finally {
+    await claimer.close();
+  }
+});
+
+it('the age of the last claim rises while claims fail, and falls with the first that succeeds', async () => {
+  const queue = emptyQueue();
+  let failedMs = 0;
+  const capacity = vi.spyOn(queue, 'claimCapacity').mockImplementation(() => {
+    failedMs = performance.now();
+    throw new Error('the database is away');
+  });
+  const pool = fixture.connect();
+  const claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
+  const hasClaimedSince = (ms: number) => {
+    const sinceMs = performance.now() - ms;
+    return claimer.claimAgeMs < sinceMs;
+  };
+  try {
+    await expect.poll(() => failedMs).toBeGreaterThan(0);
+    expect(hasClaimedSince(failedMs)).toBe(false);
+    capacity.mockRestore();
+    queue.backlog.claimable.signal();
+    await expect.poll(() => hasClaimedSince(failedMs)).toBe(true);
   } finally {
     await claimer.close();
   }
@@ -150,3 +213,68 @@ it('when the delivery behind an expired hold is locked, due deliveries of other 
   });
   await claimer?.close();
 });
+
+it.each(['an emptied', 'a new'])(
+  'plans that were made for %s queue read few blocks of it when it is long',
+  async (kind) => {
+    const [destinationId, lane] = [randomUUID(), randomUUID()];
+    const held = {
+      ...{ id: randomUUID(), fence: 1, attempts: 0, replays: 0, orderingKey: lane, destinationId },
+      ...{ event: 'applicationBooked', body: '{}', reference: null, sequence: 1 },
+      recordedAt: new Date(),
+    } satisfies LeasedDelivery;
+    const result: AttemptResult = {
+      ...{ delivery: held, revision: 1, startedAt: new Date(), durationMs: 5, state: 'delivered' },
+      outcome: { kind: 'answered', status: 200 },
+    };
+    const claim = { after: NIL_UUID, capacities: new Map(), otherCapacity: 5, limit: 5 };
+    const queries: Record<string, Query<unknown>> = {
+      claim: claimDueQuery({ ...claim, leaseMs: LEASE_MS }),
+      renew: renewLeasesQuery([held], LEASE_MS),
+      release: releaseLeasesQuery([held], 0),
+      record: recordResultsQuery([result], LEASE_MS),
+      promote: promoteNextQuery([held], LEASE_MS),
+      endHolds: endExpiredHoldsQuery(5),
+      endLeases: endExpiredLeasesQuery(LEASE_MS, 5),
+    };
+    const fillQueue = () =>
+      fixture.sql.query(
+        `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased, fence,
+         next_attempt_at)
+       SELECT gen_random_uuid(), gen_random_uuid(), $1, gen_random_uuid(), 1,
+         CASE WHEN n % 4 = 0 THEN 'waiting' ELSE 'due' END, n % 200 = 1, 1,
+         CASE WHEN n % 4 > 0 THEN now() + (n % 4 - 2) * interval '1 hour' END
+       FROM generate_series(1, 20000) AS n`,
+        [destinationId],
+      );
+    // One connection, as the service opens its own: its plans are kept.
+    const service = fixture.connect({ max: 1, options: '-c enable_seqscan=off' });
+    // What has left the queue has left its pages there, which autovacuum then finds empty. It runs in no other moment here.
+    await fixture.sql.query('ALTER TABLE deliveries_queue SET (autovacuum_enabled = off)');
+    if (kind === 'an emptied') await fillQueue();
+    await fixture.sql.query('DELETE FROM deliveries');
+    await fixture.sql.query('VACUUM ANALYZE deliveries_queue');
+    await keepQueueStatistics(service);
+    // PostgreSQL plans a statement anew five times before it may keep a plan.
+    for (let n = 0; n < 6; n += 1) {
+      for (const query of Object.values(queries)) await runQuery(service, query);
+    }
+    // A burst, before the service looks again whether the queue has grown.
+    await fillQueue();
+    const blocksRead = async () => {
+      await service.query('SELECT pg_stat_force_next_flush()');
+      const { rows } = await service.query(
+        `SELECT sum(heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read)::int AS blocks
+       FROM pg_statio_all_tables WHERE relname = 'deliveries_queue'`,
+      );
+      return rows[0].blocks as number;
+    };
+    for (const [name, query] of Object.entries(queries)) {
+      const before = await blocksRead();
+      await runQuery(service, query);
+      const blocks = (await blocksRead()) - before;
+      // The queue has some 600 blocks, and its indexes as many; 100 deliveries are leased.
+      expect(blocks, name).toBeLessThan(250);
+    }
+  },
+);

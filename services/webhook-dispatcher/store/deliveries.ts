@@ -152,6 +152,7 @@ export function endExpiredLeasesQuery(
   }));
 }
 
+// After a wait for the lock of another promotion the delivery is no longer 'waiting': it is leased to whoever ran that one.
 const promoteNext = defineStatement<LeasedDelivery & { leased: boolean }>(
   'deliveries_promote',
   `WITH next AS (
@@ -171,6 +172,7 @@ const promoteNext = defineStatement<LeasedDelivery & { leased: boolean }>(
      next_attempt_at = now() + next.is_enabled::int * $3 * interval '1 ms'
    FROM next, messages AS m
    WHERE d.storage <> 'ended' AND d.id = next.id AND d.id = ANY (ARRAY(SELECT id FROM next)) AND m.event_id = d.event_id
+     AND (d.state = 'waiting') IS TRUE
    RETURNING d.leased, d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
      d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
      m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
@@ -228,6 +230,17 @@ const lockReplayedLanes = defineStatement(
  */
 export function lockReplayedLanesQuery(deliveries: readonly LeasedDelivery[]): Query<unknown> {
   return lockReplayedLanes.query([idsOf(deliveries)]);
+}
+
+const hasExpiredHolds = defineStatement<{ any: boolean }>(
+  'deliveries_held_too_long',
+  `SELECT EXISTS (SELECT FROM deliveries
+     WHERE storage <> 'ended' AND state = 'due' AND holding AND hold_until <= now()) AS any`,
+);
+
+/** Whether a hold is to be ended. */
+export function hasExpiredHoldsQuery(): Query<boolean> {
+  return mapQueryResult(hasExpiredHolds.query(), ([row]) => row?.any === true);
 }
 
 // A lane with a delivery that another transaction has locked is left out, so that it does not keep the holds of all
