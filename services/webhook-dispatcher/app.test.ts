@@ -203,16 +203,19 @@ describe('the webhooks of one application', () => {
     }
   });
 
-  it('wait behind a failing webhook until its hold ends, and are then delivered', async () => {
+  it('wait behind a failing webhook until its hold ends, are then delivered, and count as late by their receiver', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     respondWith(({ headers }, response) => {
       response.writeHead(headers['webhook-sequence'] === '1' ? 500 : 200).end();
     });
-    const { bus } = await fixture.start({ RETRY_DELAYS: '1h', ORDER_HOLD: '700ms' });
+    const { bus, metrics } = await fixture.start({ RETRY_DELAYS: '1h', ORDER_HOLD: '700ms' });
     const startedMs = performance.now();
     await bus.publish(upTo(3).map((sequence) => fixture.event({ sequence })));
     await until(() => expect(sequences(received)).toEqual([1, 2, 3]));
     expect(performance.now() - startedMs).toBeGreaterThan(700);
+    const text = await metrics();
+    expect(text).toContain('creditlane_webhook_latency_seconds_count{receiver="answering"} 1');
+    expect(text).toContain('creditlane_webhook_latency_seconds_count{receiver="failing"} 2');
   });
 
   it('do not delay another application or another destination while one hangs', async () => {

@@ -97,7 +97,7 @@ export async function startWebhookDispatcher(
   closers.add(`${SERVICE} partitions`, () => partitions.close());
   const statistics = startQueueStatistics(pool, log);
   closers.add(`${SERVICE} queue statistics`, () => statistics.close());
-  const dispatcherMetrics = new DispatcherMetrics(metrics);
+  const dispatcherMetrics = new DispatcherMetrics(metrics, settings.holdMs);
   const sending = startSending(settings, {
     pool,
     log,
@@ -107,7 +107,7 @@ export async function startWebhookDispatcher(
   });
   closers.add(`${SERVICE} sending`, () => sending.close());
   const { queue, egress } = sending;
-  dispatcherMetrics.watch(pool, queue);
+  dispatcherMetrics.watch(pool, sending);
   const removals = startEndingRemovedDestinations({ pool, log, destinations, queue, leaseMs });
   closers.add(`${SERVICE} removed destinations`, () => removals.close());
 

@@ -2,28 +2,50 @@
 import type { Database } from '@creditlane/postgres/database';
 import type { Statement } from '@creditlane/postgres/statement';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import { LRUCache } from 'lru-cache';
 import type { DeliveryQueue } from './queue/delivery-queue.ts';
+import type { Step } from './sending/schedule.ts';
 import {
   countBacklog,
   countDisabledDestinations,
   countUnfinishedReplays,
+  findLongestDue,
   findOldestUndelivered,
 } from './store/gauges.ts';
 
+/** Deliveries that a failing one has held are sent when the hold is over, or some moments later. */
+const AFTER_HOLD_MS = 60_000;
+/** A receiver that takes longer gets fewer requests at once, so that its later webhooks wait. */
+const SLOW_MS = 1_000;
+const MAX_FAILING_DESTINATIONS = 10_000;
+const OUTCOMES: readonly Step['kind'][] = ['delivered', 'retry', 'dead', 'disable'];
+const RECEIVERS = ['answering', 'failing'] as const;
+
+interface Watched {
+  readonly queue: DeliveryQueue;
+  /** How long ago due deliveries were last claimed. */
+  claimAgeMs(): number;
+}
+
 export class DispatcherMetrics {
-  readonly attempts;
+  readonly #attempts;
+  /** Destinations at which attempts of this process have lately failed or were slow: these delay their own webhooks. */
+  readonly #failing: LRUCache<string, true>;
   readonly replayedDeliveries;
   readonly endedReplays;
   readonly #latency;
   readonly #metrics: Metrics;
 
-  constructor(metrics: Metrics) {
+  /** @param holdMs how long a failing delivery keeps the later ones of its lane waiting */
+  constructor(metrics: Metrics, holdMs: number) {
     this.#metrics = metrics;
-    this.attempts = metrics.counter(
+    this.#failing = new LRUCache({ max: MAX_FAILING_DESTINATIONS, ttl: holdMs + AFTER_HOLD_MS });
+    this.#attempts = metrics.counter(
       'webhook_attempts_total',
       'Attempts at webhooks, by the state of the delivery after them.',
       ['outcome'],
     );
+    for (const outcome of OUTCOMES) this.#attempts.inc({ outcome }, 0);
     this.replayedDeliveries = metrics.counter(
       'webhook_replayed_deliveries_total',
       'Deliveries that replays of many have put back into the queue.',
@@ -35,18 +57,30 @@ export class DispatcherMetrics {
     );
     this.#latency = metrics.histogram(
       'webhook_latency_seconds',
-      'From recording a decision to the first byte of the first attempt at its webhook.',
-      [],
+      'From recording a decision to the first byte of the first attempt at its webhook, by whether attempts at its destination failed or were slow within the time of ORDER_HOLD.',
+      ['receiver'],
       [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600],
     );
+    for (const receiver of RECEIVERS) this.#latency.zero({ receiver });
   }
 
-  observeFirstByte(recordedAt: Date, sentAt: Date): void {
-    this.#latency.observe(Math.max(0, sentAt.getTime() - recordedAt.getTime()) / 1_000);
+  observeFirstByte(destinationId: string, recordedAt: Date, sentAt: Date): void {
+    const receiver: (typeof RECEIVERS)[number] = this.#failing.has(destinationId)
+      ? 'failing'
+      : 'answering';
+    const latencyMs = Math.max(0, sentAt.getTime() - recordedAt.getTime());
+    this.#latency.observe({ receiver }, latencyMs / 1_000);
+  }
+
+  /** `answeredInMs` is how long the exchange took, undefined when no request was sent. */
+  countAttempt(outcome: Step['kind'], destinationId: string, answeredInMs?: number): void {
+    this.#attempts.inc({ outcome });
+    if (answeredInMs === undefined) return;
+    if (outcome !== 'delivered' || answeredInMs > SLOW_MS) this.#failing.set(destinationId, true);
   }
 
   /** Registers the gauges, which are read whenever the metrics are. */
-  watch(pool: Database['pool'], queue: DeliveryQueue): void {
+  watch(pool: Database['pool'], { queue, claimAgeMs }: Watched): void {
     this.#metrics.gauge('webhook_backlog', 'Deliveries by state.', ['state'], async (gauge) => {
       for (const { state, count } of await countBacklog.run(pool)) gauge.set({ state }, count);
     });
@@ -57,6 +91,15 @@ export class DispatcherMetrics {
       async (gauge) => {
         const [row] = await findOldestUndelivered.run(pool);
         gauge.set(row?.age_s ?? 0);
+      },
+    );
+    this.#metrics.gauge(
+      'webhook_longest_due_seconds',
+      'For how long the delivery that is due longest could have been attempted, or its lease renewed; 0 without one.',
+      [],
+      async (gauge) => {
+        const [row] = await findLongestDue.run(pool);
+        gauge.set(row?.due_s ?? 0);
       },
     );
     const count = (name: string, help: string, statement: Statement<{ count: number }>) => {
@@ -84,6 +127,12 @@ export class DispatcherMetrics {
           gauge.set({ state }, count);
         }
       },
+    );
+    this.#metrics.gauge(
+      'webhook_claim_age_seconds',
+      'Since this process last claimed due deliveries, or had no place left in its queue.',
+      [],
+      (gauge) => gauge.set(claimAgeMs() / 1_000),
     );
     this.#metrics.gauge(
       'webhook_in_hand',

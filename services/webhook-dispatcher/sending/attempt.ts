@@ -81,8 +81,9 @@ export function createAttempt(deps: AttemptDeps): Attempt {
         : nextStep(delivery.attempts + 1, outcome, delaysMs, random);
     const revision = ending.kind === 'exchanged' ? ending.revision : undefined;
     if (step.kind === 'disable' && !(await isStillAt(deps, delivery, revision))) return undefined;
-    metrics.attempts.inc({ outcome: step.kind });
     const durationMs = clock().getTime() - startedAt.getTime();
+    const answeredInMs = ending.kind === 'exchanged' ? durationMs : undefined;
+    metrics.countAttempt(step.kind, delivery.destinationId, answeredInMs);
     return { delivery, revision, startedAt, durationMs, outcome, ...stateAfter(step) };
   };
 }
@@ -127,7 +128,8 @@ async function tryToSend(
       maySend,
       onSent: () => {
         const { attempts, replays, recordedAt } = delivery;
-        if (attempts === 0 && replays === 0) metrics.observeFirstByte(recordedAt, clock());
+        if (attempts === 0 && replays === 0)
+          metrics.observeFirstByte(destinationId, recordedAt, clock());
       },
     });
     return outcome && { kind: 'exchanged', outcome, revision };

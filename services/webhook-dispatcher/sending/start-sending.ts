@@ -36,6 +36,8 @@ export interface Sending {
   readonly held: Pick<HeldResults, 'addWaiting'>;
   /** For requests that are no deliveries. */
   readonly egress: Pick<Egress, 'post'>;
+  /** How long ago due deliveries were last claimed. */
+  claimAgeMs(): number;
   /** Resolves when no delivery is due or under way, in this process or another. */
   settled(): Promise<void>;
   /** Starts no more requests, lets those under way end, and releases the other deliveries. */
@@ -94,6 +96,7 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
     queue,
     egress,
     held,
+    claimAgeMs: () => claimer.claimAgeMs,
     async settled() {
       while (queue.size > 0 || (await findUnsettled(pool)).due) {
         held.releaseAll();

@@ -27,6 +27,19 @@ export const findOldestUndelivered = defineStatement<{ age_s: number | null }>(
    ))::float8 AS age_s`,
 );
 
+// In two parts, as above. A leased delivery is due again at the end of its lease.
+export const findLongestDue = defineStatement<{ due_s: number }>(
+  'measure_longest_due',
+  `SELECT greatest(0, extract(epoch FROM now() - least(
+     (SELECT min(next_attempt_at) FROM deliveries
+       WHERE storage <> 'ended' AND state = 'due' AND leased),
+     (SELECT min(d.next_attempt_at) FROM deliveries AS d
+       WHERE d.storage <> 'ended' AND d.state = 'due' AND NOT d.leased AND NOT EXISTS (
+         SELECT FROM destination_states AS s
+         WHERE s.destination_id = d.destination_id AND s.disabled_at IS NOT NULL))
+   )))::float8 AS due_s`,
+);
+
 export const countDisabledDestinations = defineStatement<{ count: number }>(
   'measure_disabled_destinations',
   'SELECT count(*) FROM destination_states WHERE disabled_at IS NOT NULL',

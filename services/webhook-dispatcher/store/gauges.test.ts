@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { runQuery } from '@creditlane/postgres/statement';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createTestFixture, type TestFixture } from '../test-fixture.ts';
+import { findLongestDue } from './gauges.ts';
+
+let fixture: TestFixture;
+beforeAll(async () => {
+  fixture = await createTestFixture();
+  await (await fixture.start()).close();
+});
+beforeEach(async () => {
+  await fixture.sql.query('TRUNCATE deliveries, destination_states');
+});
+afterAll(() => fixture?.close());
+
+/** Inserts a delivery that has been due for so many seconds; a negative number is one that is due later. */
+const insertDue = (seconds: number, { leased = false, destinationId = randomUUID() } = {}) =>
+  fixture.sql.query(
+    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased, fence,
+       next_attempt_at)
+     VALUES (gen_random_uuid(), gen_random_uuid(), $1, gen_random_uuid(), 1, 'due', $2, 0,
+       now() - $3::int * interval '1 second')`,
+    [destinationId, leased, seconds],
+  );
+
+const longestDueS = async () => {
+  const [row] = await runQuery(fixture.sql, findLongestDue.query([]));
+  return Math.floor(row?.due_s ?? Number.NaN);
+};
+
+it('nothing is due for long without deliveries, and with those of later', async () => {
+  expect(await longestDueS()).toBe(0);
+  await insertDue(-600);
+  await insertDue(-600, { leased: true });
+  expect(await longestDueS()).toBe(0);
+});
+
+it.each([false, true])('of due deliveries, leased: %s, the longest time counts', async (leased) => {
+  await insertDue(4_000, { leased });
+  await insertDue(600);
+  await insertDue(-600, { leased });
+  expect((await longestDueS()) - 4_000).toBeLessThan(60);
+  expect(await longestDueS()).toBeGreaterThanOrEqual(4_000);
+});
+
+it('a delivery that waits for its disabled destination to be enabled does not count', async () => {
+  const destinationId = randomUUID();
+  await insertDue(4_000, { destinationId });
+  await fixture.sql.query(
+    `INSERT INTO destination_states (destination_id, disabled_at, disabled_reason) VALUES ($1, now(), 'gone')`,
+    [destinationId],
+  );
+  expect(await longestDueS()).toBe(0);
+});
