@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { EventMessage } from '@creditlane/events/message';
 import { toMessage } from '@creditlane/events/message';
-import { defineStatement } from '@creditlane/postgres/statement';
+import { defineStatement, mapQueryResult } from '@creditlane/postgres/statement';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openMessagingTestDatabase } from './test-messaging-database.ts';
-import { createInboxHandler, type ReceivedEvent } from './transactional-inbox.ts';
+import { createInboxHandler, insertInboxSql, type ReceivedEvent } from './transactional-inbox.ts';
 
 let db: OpenTestDatabase;
 /** The keys of the events of each commit. */
@@ -43,6 +43,11 @@ beforeEach(async () => {
 });
 
 const insertEffect = defineStatement('effect_insert', 'INSERT INTO effects (key) VALUES ($1)');
+
+const insertUnseen = defineStatement(
+  'unseen_insert',
+  `${insertInboxSql} SELECT 'test', id, NULL FROM unnest($1::uuid[]) AS id`,
+);
 
 let queryCount = 0;
 /** A query under a new statement name. */
@@ -102,6 +107,29 @@ test('a batch that several members of a group handle at once is applied once', a
   const batch = ['a', 'b', 'c'].map((key) => message(key));
   await Promise.all([handle(batch), handle(batch), handle(batch)]);
   expect(await effects()).toEqual(['a', 'b', 'c']);
+});
+
+test('a batch with an event that another process inserts meanwhile is applied in one further transaction', async () => {
+  const planned: string[][] = [];
+  const handleAtOnce = createInboxHandler({
+    consumer: 'test',
+    pool: db.pool,
+    log: silentLog,
+    metrics: db.metrics,
+    planWrites(events) {
+      planned.push(events.map(({ key }) => key));
+      return { writes: events.map(({ key }) => insertEffect.query([key])), result: 'planned' };
+    },
+    // As the statement of a batch that has not seen the other process's insert.
+    writeAtOnce: (events) =>
+      mapQueryResult(insertUnseen.query([events.map(({ id }) => id)]), () => 'at once'),
+  });
+  const known = message('a');
+  await handle([known]);
+  await handleAtOnce([known, message('b'), message('c')]);
+  expect(planned).toEqual([['b', 'c']]);
+  expect(await effects()).toEqual(['a', 'b', 'c']);
+  expect(await deadLetters()).toEqual([]);
 });
 
 test('a consumer receives the decoded event with its id, key and traceparent', async () => {

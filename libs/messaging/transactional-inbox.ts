@@ -4,8 +4,12 @@
  */
 import type { EventMessage } from '@creditlane/events/message';
 import { type DecodedEvent, decodeEvent, UndecodableEventError } from '@creditlane/events/topics';
-import { isStatementTimeout, isTransientError } from '@creditlane/postgres/error-classes';
-import type { QueryResults } from '@creditlane/postgres/pipeline';
+import {
+  isStatementTimeout,
+  isTransientError,
+  isUniqueViolation,
+} from '@creditlane/postgres/error-classes';
+import { type QueryResults, runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, type Query } from '@creditlane/postgres/statement';
 import { type PlannedWrites, runReadWriteTransaction } from '@creditlane/postgres/transaction';
 import { AdaptiveChunks } from '@creditlane/runtime/concurrency/adaptive-chunks';
@@ -19,6 +23,12 @@ import { storeDeadLetter } from './dead-letters/dead-letters.ts';
 
 /** How often an event is tried in a transaction of its own before it becomes a dead letter. */
 const TRIES = 3;
+const OUTCOMES = ['applied', 'repeated', 'dead_lettered'] as const;
+/** How long batches take two round trips after one that could not be applied in one: what prevented it may last. */
+const AT_ONCE_PAUSE_MS = 1_000;
+
+/** The head of the INSERT by which `writeAtOnce` inserts all events of its batch. */
+export const insertInboxSql = 'INSERT INTO inbox (consumer, event_id, expected_effects)';
 
 /** The SQL statements of a migration that creates the inbox, which needs `createDeadLettersSql` too. */
 export const createInboxSql: readonly string[] = [
@@ -53,9 +63,8 @@ export interface InboxOptions<Prefetched, Read, Committed> {
    */
   prefetch?(events: readonly ReceivedEvent[]): Promise<Prefetched>;
   /**
-   * Returns the query that takes the locks under which the batch is read and written. It runs after the insert into
-   * the inbox and before `readQuery`, as a statement of its own: only a later statement sees what the transaction
-   * that held a lock has committed.
+   * Returns the query that takes the locks under which the batch is read and written. It runs before all others, as a
+   * statement of its own: only a later statement sees what the transaction that held a lock has committed.
    */
   lockQuery?(events: readonly ReceivedEvent[], prefetched: Prefetched): Query<unknown> | undefined;
   /**
@@ -79,7 +88,17 @@ export interface InboxOptions<Prefetched, Read, Committed> {
     read: Read,
   ): PlannedWrites<Committed>;
   /**
-   * Called with the `result` of `planWrites` after the commit. A batch with an event that cannot be
+   * Returns a query that inserts the events into the inbox (`insertInboxSql`) and writes their effects, in one round trip
+   * with the locks; or undefined for events whose effects need `readQuery`. The result of the query is undefined when it
+   * has written nothing, as it must when an event is in the inbox already: then the batch is read and planned, as it is when
+   * another process inserts an event meanwhile. What `writeAtOnce` throws is the failure of one of the events.
+   */
+  writeAtOnce?(
+    events: readonly ReceivedEvent[],
+    prefetched: Prefetched,
+  ): Query<Committed | undefined> | undefined;
+  /**
+   * Called with the `result` of `planWrites`, or that of `writeAtOnce`, after the commit. A batch with an event that cannot be
    * handled is committed event by event. Not called when the connection is lost before the answer to
    * the commit. Must not throw.
    */
@@ -95,7 +114,7 @@ interface Received {
 /** Inserts the ids of the events ($2) with their expected effects ($3) for the consumer ($1) and returns those that are new. */
 const insertNewEvents = defineStatement<{ event_id: string }>(
   'inbox_claim',
-  `INSERT INTO inbox (consumer, event_id, expected_effects)
+  `${insertInboxSql}
    SELECT $1, * FROM unnest($2::uuid[], $3::integer[])
    ON CONFLICT DO NOTHING RETURNING event_id`,
 );
@@ -110,16 +129,18 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
   options: InboxOptions<Prefetched, Read, Committed>,
 ): (batch: EventMessage[]) => Promise<void> {
   const { consumer, pool, log, metrics } = options;
-  const handled = countHandled(metrics);
+  const handled = countHandled(metrics, consumer);
+  const applyAtOnce = createApplyAtOnce(options, handled);
 
   const applyNewEvents = async (
     batch: readonly Received[],
     prefetched: Prefetched,
   ): Promise<void> => {
     const events = batch.map(({ event }) => event);
+    if (await applyAtOnce(events, prefetched)) return;
     const reads = readsOf(options, events, prefetched);
     type Outcome = PlannedWrites<{ count: number; committed?: { value: Committed } }>;
-    const planWrites = ([inserted, , read]: QueryResults<typeof reads>): Outcome => {
+    const planWrites = ([, inserted, read]: QueryResults<typeof reads>): Outcome => {
       const newIds = new Set(inserted.map(({ event_id }) => event_id));
       // `delete` is true once for each id, so an event that is twice in the batch counts once.
       const newEvents = events.filter(({ id }) => newIds.delete(id));
@@ -192,7 +213,51 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
   };
 }
 
-/** The queries that run before `planWrites`: the insert into the inbox, then the locks, then the read. */
+/**
+ * Returns the function that applies a batch in one round trip, if it can: it resolves to whether the events were all new
+ * and are applied.
+ */
+function createApplyAtOnce<Prefetched, Read, Committed>(
+  options: InboxOptions<Prefetched, Read, Committed>,
+  handled: ReturnType<typeof countHandled>,
+) {
+  const { pool, consumer } = options;
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
+  return async (events: readonly ReceivedEvent[], prefetched: Prefetched): Promise<boolean> => {
+    if (performance.now() < pausedUntilMs) return false;
+    if (new Set(events.map(({ id }) => id)).size < events.length) return false;
+    const write = options.writeAtOnce?.(events, prefetched);
+    if (write === undefined) return false;
+    const lock = options.lockQuery?.(events, prefetched);
+    const [, committed] = await runPipeline(pool, [lock, write]).catch((error: unknown) => {
+      if (isInboxKeyViolation(error)) return [];
+      throw error;
+    });
+    if (committed === undefined) {
+      pausedUntilMs = performance.now() + AT_ONCE_PAUSE_MS;
+      return false;
+    }
+    options.onCommitted?.(committed);
+    handled.inc({ consumer, outcome: 'applied' }, events.length);
+    return true;
+  };
+}
+
+/**
+ * Whether another process has inserted one of the events in the meantime. `lockQuery` need not lock each event, so the insert
+ * may wait for that of the other process.
+ */
+function isInboxKeyViolation(error: unknown): boolean {
+  if (!(error instanceof Error && 'constraint' in error)) return false;
+  const key = String(error.constraint);
+  return /^inbox(_\w+)?_pkey$/.test(key) && isUniqueViolation(error, key);
+}
+
+/**
+ * The queries that run before `planWrites`: the locks, then the insert into the inbox, then the read. `writeAtOnce` has the
+ * same order, so that two processes of this version with the same events cannot deadlock. Versions without `writeAtOnce`
+ * lock after the insert: beside one of them, during an upgrade, a batch may fail by a deadlock, and then comes again.
+ */
 function readsOf<Prefetched, Read, Committed>(
   options: InboxOptions<Prefetched, Read, Committed>,
   events: readonly ReceivedEvent[],
@@ -201,18 +266,20 @@ function readsOf<Prefetched, Read, Committed>(
   const ids = events.map(({ id }) => id);
   const expected = events.map((event) => options.expectedEffects?.(event, prefetched) ?? null);
   return [
-    insertNewEvents.query([options.consumer, ids, expected]),
     options.lockQuery?.(events, prefetched),
+    insertNewEvents.query([options.consumer, ids, expected]),
     options.readQuery?.(events, prefetched),
   ] as const;
 }
 
-function countHandled(metrics: Metrics) {
-  return metrics.counter(
+function countHandled(metrics: Metrics, consumer: string) {
+  const handled = metrics.counter(
     'inbox_events_total',
     'Events received by a consumer, by outcome: applied, repeated, or dead_lettered.',
     ['consumer', 'outcome'],
   );
+  for (const outcome of OUTCOMES) handled.inc({ consumer, outcome }, 0);
+  return handled;
 }
 
 function receive(message: EventMessage, consumer: string): Received {

@@ -2,7 +2,7 @@
  * Statements about many rows: each column is one array parameter. Such a statement exists in two forms
  * (see `fewRowsFromArrays`), so its text is composed from a part that differs between them.
  */
-import { defineStatement, type Query } from './statement.ts';
+import { defineStatement, type Query, type Statement } from './statement.ts';
 
 /** A column's name and SQL type. */
 export type Column = readonly [name: string, type: string];
@@ -14,7 +14,7 @@ export type Column = readonly [name: string, type: string];
 export type RowsFromArrays = (columns: readonly Column[], first?: number) => string;
 
 /** For more rows than this, unnesting all arrays costs less. */
-const FEW_ROWS = 128;
+export const FEW_ROWS = 128;
 
 /**
  * Unnests the first array and subscripts the others. PostgreSQL makes a table of each array that it
@@ -40,12 +40,20 @@ const manyRowsFromArrays: RowsFromArrays = (columns, first = 1) => {
 /** Returns the query for `rowCount` rows, whose columns are the arrays `values`. */
 export type ArrayStatement<Row> = (rowCount: number, values: readonly unknown[]) => Query<Row[]>;
 
+/** Defines a statement about FEW_ROWS rows at most. */
+export function defineFewRowsStatement<Row>(
+  name: string,
+  text: (rowsFrom: RowsFromArrays) => string,
+): Statement<Row> {
+  return defineStatement<Row>(name, text(fewRowsFromArrays));
+}
+
 /** Defines a statement about any number of rows, which takes the cheaper form for each number. */
 export function defineArrayStatement<Row = Record<string, never>>(
   name: string,
   text: (rowsFrom: RowsFromArrays) => string,
 ): ArrayStatement<Row> {
-  const few = defineStatement<Row>(name, text(fewRowsFromArrays));
+  const few = defineFewRowsStatement<Row>(name, text);
   const many = defineStatement<Row>(`${name}_many`, text(manyRowsFromArrays));
   return (rowCount, values) => (rowCount > FEW_ROWS ? many : few).query(values);
 }

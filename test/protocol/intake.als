@@ -2,8 +2,9 @@
  * From a partition of the event bus to the consumer's tables.
  *
  * The members of a consumer group fetch the events of a partition after the committed offset, handle them in one
- * transaction with the rows of the inbox, and commit the offset afterwards. The partition may be assigned to another
- * member, and a member may stop for ever, between any two steps: events then come again.
+ * transaction with the rows of the inbox, and commit the offset afterwards, while they handle the next ones. The
+ * partition may be assigned to another member, and a member may stop for ever, between any two steps: events then come
+ * again.
  *
  * README.md names the function behind each step.
  */
@@ -23,6 +24,8 @@ sig Member {
   var batch: set Event,
   /** The events that the open transaction has found to be new. */
   var writing: set Event,
+  /** The events that are handled, and whose offset is not committed yet. */
+  var resolved: set Event,
 }
 /** The member's transaction is open, or has committed. */
 var sig Open, Committed in Member {}
@@ -35,7 +38,8 @@ lone sig OffsetsBeforeTheTransaction, InboxOutsideTheTransaction, InboxWithoutUn
 
 pred tablesStay { InInbox' = InInbox and Handled' = Handled and HandledTwice' = HandledTwice }
 pred memberStays[m: Member] {
-  m.batch' = m.batch and m.writing' = m.writing and (m in Open' iff m in Open) and (m in Committed' iff m in Committed)
+  m.batch' = m.batch and m.writing' = m.writing and m.resolved' = m.resolved
+  (m in Open' iff m in Open) and (m in Committed' iff m in Committed)
 }
 pred only[m: Member] { all other: Member - m | memberStays[other] }
 
@@ -45,8 +49,8 @@ pred rebalance[m: Member] {
 }
 
 pred fetch[m: Member, last: Event] {
-  m = Partition.owner and no m.batch and last not in Passed
-  m.batch' = (last + last.prevs) - Passed
+  m = Partition.owner and no m.batch and last not in Passed + m.resolved
+  m.batch' = (last + last.prevs) - Passed - m.resolved and m.resolved' = m.resolved
   no m.writing' and m not in Open' and m not in Committed'
   tablesStay and Passed' = Passed and owner' = owner and only[m]
 }
@@ -57,7 +61,7 @@ pred insertNew[m: Member] {
   some InboxWithoutUniqueRows or no m.batch & Open.writing
   m.writing' = m.batch - InInbox
   InInbox' = InInbox + (some InboxOutsideTheTransaction => m.writing' else none)
-  m in Open' and m not in Committed' and m.batch' = m.batch
+  m in Open' and m not in Committed' and m.batch' = m.batch and m.resolved' = m.resolved
   Handled' = Handled and HandledTwice' = HandledTwice and Passed' = Passed and owner' = owner and only[m]
 }
 
@@ -66,14 +70,22 @@ pred commit[m: Member] {
   m in Open
   InInbox' = InInbox + m.writing and Handled' = Handled + m.writing
   HandledTwice' = HandledTwice + (m.writing & Handled)
-  m not in Open' and m in Committed' and m.batch' = m.batch and no m.writing'
+  m not in Open' and m in Committed' and m.batch' = m.batch and no m.writing' and m.resolved' = m.resolved
   Passed' = Passed and owner' = owner and only[m]
 }
 
-/** The member commits the offset of what it has handled. */
+/** The batch has ended: the member may fetch the next one. */
+pred resolve[m: Member] {
+  m in Committed
+  m.resolved' = m.resolved + m.batch and no m.batch' and no m.writing' and m not in Open' + Committed'
+  tablesStay and Passed' = Passed and owner' = owner and only[m]
+}
+
+/** The member commits the offset of what it has handled, also while it handles the next batch. */
 pred commitOffset[m: Member] {
-  m in Committed and m = Partition.owner
-  Passed' = Passed + m.batch and no m.batch' and no m.writing' and m not in Open' + Committed'
+  some m.resolved and m = Partition.owner
+  Passed' = Passed + m.resolved and no m.resolved'
+  m.batch' = m.batch and m.writing' = m.writing and (m in Open' iff m in Open) and (m in Committed' iff m in Committed)
   tablesStay and owner' = owner and only[m]
 }
 
@@ -86,17 +98,18 @@ pred commitEarly[m: Member] {
 
 /** The member dies, or gives its batch up because it has lost the partition; an open transaction is rolled back. */
 pred crash[m: Member] {
-  no m.batch' and no m.writing' and m not in Open' + Committed'
+  no m.batch' and no m.writing' and no m.resolved' and m not in Open' + Committed'
   tablesStay and Passed' = Passed and owner' = owner and only[m]
 }
 
 pred nothing { tablesStay and Passed' = Passed and owner' = owner and all m: Member | memberStays[m] }
 
 fact Steps {
-  no InInbox + Handled + HandledTwice + Passed and no batch + writing and no Open + Committed and no owner
+  no InInbox + Handled + HandledTwice + Passed and no batch + writing + resolved and no Open + Committed and no owner
   always {
     nothing
-    or (some m: Member | rebalance[m] or insertNew[m] or commit[m] or commitOffset[m] or commitEarly[m] or crash[m])
+    or (some m: Member | rebalance[m] or insertNew[m] or commit[m] or resolve[m] or commitOffset[m])
+    or (some m: Member | commitEarly[m] or crash[m])
     or (some m: Member, e: Event | fetch[m, e])
   }
 }

@@ -4,15 +4,17 @@
  */
 import type { EventMessage } from '@creditlane/events/message';
 import { createInboxHandler, type ReceivedEvent } from '@creditlane/messaging/transactional-inbox';
+import { FEW_ROWS } from '@creditlane/postgres/array-rows';
 import type { Database } from '@creditlane/postgres/database';
+import { mapQueryResult, type Query } from '@creditlane/postgres/statement';
 import type { PlannedWrites } from '@creditlane/postgres/transaction';
 import { newId } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { SERVICE } from '../destinations/destinations.ts';
-import type { Recipient, WebhookEventType, WebhookSource } from '../events/webhook-event-type.ts';
-import type { LeasedDelivery } from '../queue/delivery.ts';
+import type { WebhookEventType, WebhookSource } from '../events/webhook-event-type.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
+import type { HeldResults } from '../sending/held-results.ts';
 import { enableDestinationsQuery } from '../store/destinations.ts';
 import { expectNoDeliveriesQuery } from '../store/intake/expected-deliveries.ts';
 import {
@@ -21,13 +23,17 @@ import {
   lockOrderingKeysQuery,
   type SeriesAndLanes,
 } from '../store/intake/intake.ts';
+import { insertAtOnceQuery } from '../store/intake/intake-at-once.ts';
+import { type CommittedIntake, chooseLeased, committedIntake } from './committed-intake.ts';
 import { type IdentifiedBatch, type IdentifiedEvent, identifyEvents } from './identify.ts';
+import { KnownDisabled } from './known-disabled.ts';
 import {
   type Content,
   type NewEvent,
-  type PlannedDelivery,
+  NOTHING_STORED,
   planDeliveries,
   type StoredState,
+  seriesKey,
 } from './plan.ts';
 
 export interface IntakeDeps {
@@ -36,6 +42,7 @@ export interface IntakeDeps {
   readonly metrics: Metrics;
   readonly sources: readonly WebhookSource[];
   readonly queue: DeliveryQueue;
+  readonly held: Pick<HeldResults, 'addWaiting'>;
   readonly leaseMs: number;
 }
 
@@ -44,8 +51,9 @@ export interface IntakeDeps {
  * service that recipients are looked up in is unavailable.
  */
 export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promise<void> {
-  const { pool, log, metrics, queue } = deps;
+  const { pool, log, metrics, queue, held } = deps;
   const sources = new Map(deps.sources.map((source) => [source.busEventType, source]));
+  const knownDisabled = new KnownDisabled();
   return createInboxHandler({
     consumer: SERVICE,
     pool,
@@ -57,11 +65,19 @@ export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promi
     readQuery: (events, identified) => findStoredStateQuery(seriesAndLanesOf(events, identified)),
     planWrites: (events, identified, stored) => {
       const newEvents = events.map((received) => toNewEvent(received, identified));
+      knownDisabled.update(newEvents, stored);
       return planWrites(deps, newEvents, stored);
     },
-    onCommitted({ leased, leasedAtMs, unleased, recipients }) {
+    writeAtOnce: (events, identified) => {
+      const newEvents = events.map((received) => toNewEvent(received, identified));
+      if (knownDisabled.includesRecipientOf(newEvents)) return undefined;
+      const expectedEffects = events.map((event) => countRecipients(identified.get(event)));
+      return writeAtOnce(deps, newEvents, expectedEffects);
+    },
+    onCommitted({ leased, leasedAtMs, waiting, unleased, recipients }) {
       queue.breakers.requestProbesOfNew(recipients);
       queue.add(leased, leasedAtMs);
+      held.addWaiting(waiting);
       if (unleased.size > 0) queue.backlog.add(unleased);
     },
   });
@@ -123,17 +139,6 @@ function contentOf({ rendering, schema }: WebhookEventType, event: unknown): Con
     : { kind: 'unsendable', body, reason: mismatch };
 }
 
-interface CommittedIntake {
-  /** What this process sends now. */
-  readonly leased: readonly LeasedDelivery[];
-  /** By performance.now(). */
-  readonly leasedAtMs: number;
-  /** Destinations with due deliveries that this process has no capacity for, unless their circuit breakers are open. */
-  readonly unleased: ReadonlySet<string>;
-  /** Of all messages; none while all circuit breakers are closed. */
-  readonly recipients: readonly Recipient[];
-}
-
 /** Plans the deliveries of new events, and leases those that this process has capacity for. */
 function planWrites(
   { queue, leaseMs }: IntakeDeps,
@@ -142,56 +147,53 @@ function planWrites(
 ): PlannedWrites<CommittedIntake> {
   const leasedAtMs = performance.now();
   const plan = planDeliveries(events, stored, newId);
-  const capacity = queue.intakeCapacity();
-  const leased = new Set<PlannedDelivery>();
-  const unleased = new Set<string>();
-  for (const delivery of plan.deliveries) {
-    if (delivery.state !== 'due') continue;
-    // A destination with a backlog has earlier due deliveries in the database, which are claimed first.
-    const { destinationId } = delivery;
-    if (!queue.backlog.mayInclude(destinationId) && capacity.take(destinationId)) {
-      leased.add(delivery);
-    } else if (!queue.breakers.has(destinationId)) {
-      unleased.add(destinationId);
-    }
-  }
+  const leasedIds = chooseLeased(queue, plan.deliveries);
   const { enabledRevisions, staleEventIds } = plan;
   return {
     writes: [
       enabledRevisions.size > 0 ? enableDestinationsQuery(enabledRevisions) : undefined,
-      insertPlanQuery(plan, leased, leaseMs),
+      insertPlanQuery(plan, leasedIds, leaseMs),
       staleEventIds.length > 0 ? expectNoDeliveriesQuery(staleEventIds) : undefined,
     ],
-    result: {
-      leased: [...leased].map(toLeasedDelivery),
-      leasedAtMs,
-      unleased,
-      recipients:
-        queue.breakers.size === 0 ? [] : plan.messages.flatMap(({ webhook }) => webhook.recipients),
-    },
+    result: committedIntake(queue, plan, leasedIds, leasedAtMs),
   };
 }
 
-function toLeasedDelivery(planned: PlannedDelivery): LeasedDelivery {
-  const { id, message, destinationId, sequence } = planned;
-  const { webhook, recordedAt, traceparent } = message;
-  const { event, orderingKey, content } = webhook;
-  if (content.kind === 'unsendable' || sequence === null) {
-    throw new Error('only deliveries that can be sent are leased');
-  }
-  return {
-    id,
-    // As `insertPlanQuery` writes the row of a leased delivery.
-    fence: 1,
-    attempts: 0,
-    replays: 0,
-    orderingKey,
-    destinationId,
-    event,
-    body: content.kind === 'body' ? content.body : null,
-    reference: content.kind === 'reference' ? content.reference : null,
-    sequence,
-    recordedAt,
-    traceparent,
-  };
+/**
+ * Plans the deliveries as if nothing were stored, which the statement corrects. Returns undefined for a batch that it cannot
+ * correct, or that is so large that a further round trip costs little.
+ */
+function writeAtOnce(
+  { queue, leaseMs }: IntakeDeps,
+  events: readonly NewEvent[],
+  expectedEffects: readonly number[],
+): Query<CommittedIntake | undefined> | undefined {
+  const leasedAtMs = performance.now();
+  const plan = planDeliveries(events, NOTHING_STORED, newId);
+  const { staleEventIds, messages, deliveries } = plan;
+  const rows = Math.max(events.length, deliveries.length);
+  if (staleEventIds.length > 0 || rows > FEW_ROWS) return undefined;
+  const leasedIds = chooseLeased(queue, deliveries);
+  const ids = events.map(({ eventId }) => eventId);
+  const firstSequences = firstSequencesOf(events);
+  const query = insertAtOnceQuery(
+    { ids, expectedEffects, firstSequences },
+    plan,
+    leasedIds,
+    leaseMs,
+  );
+  return mapQueryResult(query, (written) => {
+    if (written === undefined) return undefined;
+    return committedIntake(queue, { messages, deliveries: written }, leasedIds, leasedAtMs);
+  });
+}
+
+/** Of events that are in order, the first sequence of each series. */
+export function firstSequencesOf(events: readonly NewEvent[]): ReadonlyMap<string, number> {
+  const positions = events.flatMap(({ seriesPosition }) => seriesPosition ?? []);
+  return new Map(
+    positions
+      .toReversed()
+      .map((it) => [seriesKey(it.orderingKey, it.numberingKey), it.sequence] as const),
+  );
 }

@@ -4,17 +4,12 @@ import {
   counterKey,
   laneKey,
   type NewEvent,
+  NOTHING_STORED,
   planDeliveries,
   type StoredState,
   seriesKey,
 } from './plan.ts';
 
-const emptyState: StoredState = {
-  highWaterMarks: new Map(),
-  lastSequences: new Map(),
-  busyLanes: new Set(),
-  disabledRevisions: new Map(),
-};
 let ids = 0;
 const newId = () => `id-${++ids}`;
 
@@ -52,7 +47,7 @@ function newEvent(sequence: number, options: EventOptions = {}): NewEvent {
 }
 
 const outline = (batch: NewEvent[], stored: Partial<StoredState> = {}) =>
-  planDeliveries(batch, { ...emptyState, ...stored }, newId).deliveries.map(
+  planDeliveries(batch, { ...NOTHING_STORED, ...stored }, newId).deliveries.map(
     ({ message: { eventId }, destinationId, sequence, state, reason }) => [
       eventId,
       destinationId,
@@ -89,7 +84,7 @@ describe('planning the deliveries of a batch', () => {
   });
 
   it('the plan names the events that it drops', () => {
-    const plan = planDeliveries([newEvent(2), newEvent(1)], emptyState, newId);
+    const plan = planDeliveries([newEvent(2), newEvent(1)], NOTHING_STORED, newId);
     expect(plan.staleEventIds).toEqual(['event-1']);
   });
 
@@ -138,14 +133,14 @@ describe('planning the deliveries of a batch', () => {
     expect(outline([newEvent(1, at(3))], { disabledRevisions })).toEqual([
       ['event-1', 'dest', 1, 'dead', 'destination_disabled'],
     ]);
-    const stored = { ...emptyState, disabledRevisions };
+    const stored = { ...NOTHING_STORED, disabledRevisions };
     const plan = planDeliveries([newEvent(1, at(4))], stored, newId);
     expect(plan.deliveries).toMatchObject([{ state: 'due', sequence: 1 }]);
     expect(plan.enabledRevisions).toEqual(new Map([['dest', 4]]));
   });
 
   it('an event without a webhook moves the high-water mark and stores no message', () => {
-    const plan = planDeliveries([newEvent(7, { hasWebhook: false })], emptyState, newId);
+    const plan = planDeliveries([newEvent(7, { hasWebhook: false })], NOTHING_STORED, newId);
     expect(plan.highWaterMarks).toEqual(new Map([[seriesKey('application', 'creditor'), 7]]));
     expect([plan.messages, plan.deliveries]).toEqual([[], []]);
   });

@@ -44,6 +44,13 @@ export interface StoredState {
   readonly disabledRevisions: ReadonlyMap<string, number>;
 }
 
+export const NOTHING_STORED: StoredState = {
+  highWaterMarks: new Map(),
+  lastSequences: new Map(),
+  busyLanes: new Set(),
+  disabledRevisions: new Map(),
+};
+
 export interface PlannedDelivery {
   readonly id: string;
   readonly message: Message;

@@ -9,6 +9,7 @@ import {
   counterKey,
   type IntakePlan,
   laneKey,
+  type Message,
   type PlannedDelivery,
   type StoredState,
   seriesKey,
@@ -62,6 +63,14 @@ interface StateRow {
 // Statistics of an empty queue promise few pending deliveries, and the index deliveries_by_destination then
 // looks cheaper than the lane's, but each lookup reads all that is pending to the destination, and what was
 // pending since the last vacuum: 800 rows for each delivery, where the lane's index reads two.
+export const busyLanesSql = `SELECT lane.application_id, lane.destination_id
+     FROM lane CROSS JOIN LATERAL (
+       SELECT d.id FROM deliveries AS d
+       WHERE d.storage <> 'ended' AND d.application_id = lane.application_id
+         AND d.destination_id = lane.destination_id AND (d.state IN ('waiting', 'due')) IS TRUE AND d.holding
+       ORDER BY d.position LIMIT 1 FOR UPDATE
+     ) AS holding`;
+
 const findStoredState = defineStatement<StateRow>(
   'intake_state',
   `WITH series AS (
@@ -69,13 +78,7 @@ const findStoredState = defineStatement<StateRow>(
    ), lane AS (
      SELECT * FROM unnest($3::uuid[], $4::uuid[]) AS l (application_id, destination_id)
    ), busy_lane AS (
-     SELECT lane.application_id, lane.destination_id
-     FROM lane CROSS JOIN LATERAL (
-       SELECT d.id FROM deliveries AS d
-       WHERE d.storage <> 'ended' AND d.application_id = lane.application_id
-         AND d.destination_id = lane.destination_id AND (d.state IN ('waiting', 'due')) IS TRUE AND d.holding
-       ORDER BY d.position LIMIT 1 FOR UPDATE
-     ) AS holding
+     ${busyLanesSql}
    )
    SELECT 'high-water mark' AS fact, application_id, creditor_id, NULL::uuid AS destination_id,
      seen_sequence AS number
@@ -140,7 +143,7 @@ const LAST_SEQUENCE: readonly Column[] = [
   ['destination_id', 'uuid'],
   ['last_sequence', 'bigint'],
 ];
-const MESSAGE: readonly Column[] = [
+export const MESSAGE: readonly Column[] = [
   ['event_id', 'uuid'],
   ['event', 'text'],
   ['creditor_id', 'uuid'],
@@ -190,16 +193,15 @@ const insertPlan = defineArrayStatement(
 );
 
 /**
- * Writes a plan. The deliveries in `leased` are due now and leased by this process for `leaseMs`; the
+ * Writes a plan. The deliveries with the ids in `leasedIds` are due now and leased by this process for `leaseMs`; the
  * other due ones are left for any process with capacity to claim.
  */
 export function insertPlanQuery(
   plan: IntakePlan,
-  leased: ReadonlySet<PlannedDelivery>,
+  leasedIds: ReadonlySet<string>,
   leaseMs: number,
 ): Query<unknown> {
   const { highWaterMarks, lastSequences, messages, deliveries } = plan;
-  const contents = messages.map(({ webhook }) => webhook.content);
   // An event without recipients makes no delivery, and still moves its high-water mark.
   const rowCount = Math.max(highWaterMarks.size, deliveries.length);
   return insertPlan(rowCount, [
@@ -207,6 +209,18 @@ export function insertPlanQuery(
     [...highWaterMarks.values()],
     ...splitKeys(lastSequences.keys(), 3),
     [...lastSequences.values()],
+    ...messageColumns(messages),
+    ...deliveryKeyColumns(deliveries),
+    deliveries.map(({ sequence }) => sequence),
+    ...deliveryStateColumns(deliveries, leasedIds),
+    leaseMs,
+  ]);
+}
+
+/** The values of the columns of `MESSAGE`. */
+export function messageColumns(messages: readonly Message[]): unknown[][] {
+  const contents = messages.map(({ webhook }) => webhook.content);
+  return [
     messages.map(({ eventId }) => eventId),
     messages.map(({ webhook }) => webhook.event),
     messages.map(({ webhook }) => webhook.numberingKey),
@@ -214,20 +228,33 @@ export function insertPlanQuery(
     contents.map((content) => (content.kind === 'reference' ? content.reference : null)),
     messages.map(({ recordedAt }) => recordedAt),
     messages.map(({ traceparent }) => traceparent ?? null),
+  ];
+}
+
+/** The values of the first columns of deliveries: id, event, destination and ordering key. */
+export function deliveryKeyColumns(deliveries: readonly PlannedDelivery[]): unknown[][] {
+  return [
     deliveries.map(({ id }) => id),
     deliveries.map(({ message }) => message.eventId),
     deliveries.map(({ destinationId }) => destinationId),
     deliveries.map(({ message }) => message.webhook.orderingKey),
-    deliveries.map(({ sequence }) => sequence),
+  ];
+}
+
+/** The values of the last columns of deliveries: state, reason, and whether they are leased. */
+export function deliveryStateColumns(
+  deliveries: readonly PlannedDelivery[],
+  leasedIds: ReadonlySet<string>,
+): unknown[][] {
+  return [
     deliveries.map(({ state }) => state),
     deliveries.map(({ reason }) => reason),
-    deliveries.map((delivery) => leased.has(delivery)),
-    leaseMs,
-  ]);
+    deliveries.map(({ id }) => leasedIds.has(id)),
+  ];
 }
 
 /** Splits keys of ids joined by spaces into one array per id. */
-function splitKeys(keys: Iterable<string>, count: number): string[][] {
+export function splitKeys(keys: Iterable<string>, count: number): string[][] {
   const split = [...keys].map((key) => key.split(' '));
   return Array.from({ length: count }, (_, n) => split.map((ids) => ids[n] ?? ''));
 }

@@ -1,0 +1,309 @@
+import { randomUUID } from 'node:crypto';
+import { runPipeline } from '@creditlane/postgres/pipeline';
+import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
+import { runReadWriteTransaction } from '@creditlane/postgres/transaction';
+import { newId } from '@creditlane/runtime/ids';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { firstSequencesOf } from '../../intake/intake.ts';
+import { type NewEvent, NOTHING_STORED, planDeliveries } from '../../intake/plan.ts';
+import type { AttemptResult } from '../../sending/attempt.ts';
+import { webhookDispatcher } from '../../service.ts';
+import { promoteNextQuery } from '../deliveries.ts';
+import { recordResultsQuery } from '../results.ts';
+import { findStoredStateQuery, insertPlanQuery, lockOrderingKeysQuery } from './intake.ts';
+import { insertAtOnceQuery } from './intake-at-once.ts';
+
+const LEASE_MS = 60_000;
+let db: OpenTestDatabase;
+beforeAll(async () => {
+  db = await openTestDatabase('intake', [], webhookDispatcher.database?.migrations ?? []);
+});
+afterAll(() => db.close());
+
+/** Ids of one history, in the order of their first use: two histories with other ids can be compared. */
+class Names {
+  readonly #ids = new Map<string, string>();
+
+  id(name: string): string {
+    const id = this.#ids.get(name) ?? randomUUID();
+    this.#ids.set(name, id);
+    return id;
+  }
+}
+
+interface EventOutline {
+  name: string;
+  application: string;
+  creditor: string;
+  sequence: number;
+  destinations: readonly string[];
+  isUnsendable?: boolean;
+}
+
+function newEvent(names: Names, outline: EventOutline): NewEvent {
+  const { name, application, creditor, sequence, destinations, isUnsendable } = outline;
+  const [orderingKey, numberingKey] = [names.id(application), names.id(creditor)];
+  return {
+    eventId: names.id(name),
+    recordedAt: new Date(0),
+    traceparent: undefined,
+    seriesPosition: { orderingKey, numberingKey, sequence },
+    webhook: {
+      event: 'applicationBooked',
+      orderingKey,
+      numberingKey,
+      content: isUnsendable
+        ? { kind: 'unsendable', body: '{}', reason: 'no such schema' }
+        : { kind: 'body', body: '{}' },
+      recipients: destinations.map((it) => ({ destinationId: names.id(it), revision: 1 })),
+    },
+  };
+}
+
+const lanesOf = (events: readonly NewEvent[]) =>
+  events.map(({ seriesPosition, webhook }) => ({
+    seriesPosition,
+    orderingKey: webhook?.orderingKey,
+    recipients: webhook?.recipients ?? [],
+  }));
+const dueOf = ({ deliveries }: ReturnType<typeof planDeliveries>) =>
+  new Set(deliveries.filter(({ state }) => state === 'due').map(({ id }) => id));
+
+/** Applies a batch in two round trips. */
+async function planAndWrite(events: readonly NewEvent[]): Promise<void> {
+  const lanes = lanesOf(events);
+  const reads = [lockOrderingKeysQuery(lanes), findStoredStateQuery(lanes)] as const;
+  await runReadWriteTransaction(db.pool, reads, ([, stored]) => {
+    const plan = planDeliveries(events, stored, newId);
+    return { writes: [insertPlanQuery(plan, dueOf(plan), LEASE_MS)], result: undefined };
+  });
+}
+
+/** Applies a batch in one round trip; resolves to the states of its deliveries, or to undefined when it does not apply. */
+async function writeAtOnce(events: readonly NewEvent[]): Promise<string[] | undefined> {
+  const plan = planDeliveries(events, NOTHING_STORED, newId);
+  if (plan.staleEventIds.length > 0) return undefined;
+  const received = {
+    ids: events.map(({ eventId }) => eventId),
+    expectedEffects: events.map(({ webhook }) => webhook?.recipients.length ?? 0),
+    firstSequences: firstSequencesOf(events),
+  };
+  const query = insertAtOnceQuery(received, plan, dueOf(plan), LEASE_MS);
+  const [, written] = await runPipeline(db.pool, [lockOrderingKeysQuery(lanesOf(events)), query]);
+  return written?.map(({ state }) => state);
+}
+
+/** What is stored of two applications, without ids. */
+async function stored(names: Names) {
+  const applications = ['a1', 'a2'].map((it) => names.id(it));
+  const of = (name: string) => `CASE ${name}
+    ${['a1', 'a2', 'c1', 'c2', 'd1', 'd2'].map((it) => `WHEN '${names.id(it)}' THEN '${it}'`).join(' ')} END`;
+  const rowsOf = async (sql: string) => (await db.pool.query(sql, [applications])).rows;
+  return {
+    deliveries:
+      await rowsOf(`SELECT ${of('application_id')} AS a, ${of('destination_id')} AS d, sequence, state,
+        reason, leased, fence, next_attempt_at IS NULL AS unplanned, storage
+      FROM deliveries WHERE application_id = ANY ($1) ORDER BY position`),
+    sequences: await rowsOf(`SELECT ${of('application_id')} AS a, ${of('creditor_id')} AS c,
+        ${of('destination_id')} AS d, last_sequence FROM sequences WHERE application_id = ANY ($1) ORDER BY 1, 2, 3`),
+    seen: await rowsOf(`SELECT ${of('application_id')} AS a, ${of('creditor_id')} AS c, seen_sequence
+      FROM submissions WHERE application_id = ANY ($1) ORDER BY 1, 2`),
+  };
+}
+
+/** Ends the first delivery of a lane, without promoting the next one. */
+const endFirst = (names: Names, application: string, destination: string) =>
+  db.pool.query(
+    `UPDATE deliveries SET storage = 'ended', state = 'delivered', leased = false, settled_at = now()
+     WHERE id = (SELECT id FROM deliveries WHERE application_id = $1 AND destination_id = $2
+       AND storage = 'queue' ORDER BY position LIMIT 1)`,
+    [names.id(application), names.id(destination)],
+  );
+
+/** A generator of numbers below `count`, the same in every run. */
+function createPick(seed: number) {
+  let state = seed;
+  return (count: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * count);
+  };
+}
+
+it('random batches leave the same rows in one round trip as in two', async () => {
+  const pick = createPick(7);
+  let applied = 0;
+  for (let history = 0; history < 10; history += 1) {
+    const [once, twice] = [new Names(), new Names()];
+    const last = new Map<string, number>();
+    for (let batch = 0; batch < 4; batch += 1) {
+      const events = Array.from({ length: 1 + pick(5) }, (_, n): EventOutline => {
+        const [application, creditor] = [`a${1 + pick(2)}`, `c${1 + pick(2)}`];
+        const series = `${application} ${creditor}`;
+        // Some come after a later event of their series.
+        const sequence = Math.max(1, (last.get(series) ?? 0) + 1 - (pick(12) === 0 ? 1 : 0));
+        last.set(series, Math.max(sequence, last.get(series) ?? 0));
+        const destinations = [['d1'], ['d1', 'd2'], ['d2'], []][pick(4)] ?? [];
+        const isUnsendable = pick(8) === 0;
+        return {
+          name: `e${batch}.${n}`,
+          application,
+          creditor,
+          sequence,
+          destinations,
+          isUnsendable,
+        };
+      });
+      const forOnce = events.map((it) => newEvent(once, it));
+      if ((await writeAtOnce(forOnce)) === undefined) await planAndWrite(forOnce);
+      else applied += 1;
+      await planAndWrite(events.map((it) => newEvent(twice, it)));
+      expect(await stored(once)).toEqual(await stored(twice));
+      const [application, destination] = [`a${1 + pick(2)}`, `d${1 + pick(2)}`];
+      for (const names of [once, twice]) await endFirst(names, application, destination);
+    }
+  }
+  expect(applied).toBeGreaterThan(20);
+});
+
+const FIRST: EventOutline = {
+  name: 'e1',
+  application: 'a1',
+  creditor: 'c1',
+  sequence: 1,
+  destinations: ['d1'],
+};
+
+it.each([
+  ['an event that the inbox has', async () => undefined, [FIRST]],
+  ['an event after a later one of its series', async () => undefined, [{ ...FIRST, name: 'e2' }]],
+  [
+    'an event to a disabled destination',
+    (names: Names) =>
+      db.pool.query(
+        'INSERT INTO destination_states (destination_id, revision, disabled_at) VALUES ($1, 1, now())',
+        [names.id('d1')],
+      ),
+    [{ ...FIRST, name: 'e2', sequence: 2 }],
+  ],
+])('a batch with %s writes nothing at once', async (_, prepare, batch) => {
+  const names = new Names();
+  const other: EventOutline = { ...FIRST, name: 'other', application: 'a2' };
+  expect(await writeAtOnce([newEvent(names, FIRST)])).toEqual(['due']);
+  const before = await stored(names);
+  await prepare(names);
+  const events = [...batch, other].map((it) => newEvent(names, it));
+  expect(await writeAtOnce(events)).toBeUndefined();
+  expect(await stored(names)).toEqual(before);
+  const { rowCount } = await db.pool.query('SELECT FROM inbox WHERE event_id = $1', [
+    names.id('other'),
+  ]);
+  expect(rowCount).toBe(0);
+});
+
+/** Resolves once so many connections wait for a lock. */
+async function untilWaiting(count: number): Promise<void> {
+  const waiting = async () => {
+    const { rows } = await db.pool.query(
+      `SELECT count(DISTINCT pid)::int FROM pg_locks JOIN pg_stat_activity AS other USING (pid)
+       WHERE NOT granted AND other.datname = current_database()`,
+    );
+    return rows[0].count;
+  };
+  await expect.poll(waiting, { timeout: 15_000, interval: 10 }).toBe(count);
+}
+
+/** Begins the works, one after the other, while a query holds what they wait for; resolves when all have ended. */
+async function runBehind(
+  [text, values]: readonly [string, readonly unknown[]],
+  works: readonly (() => Promise<unknown>)[],
+): Promise<void> {
+  const holder = await db.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query(text, [...values]);
+    const ends: Promise<unknown>[] = [];
+    for (const [place, work] of works.entries()) {
+      ends.push(work());
+      await untilWaiting(place + 1);
+    }
+    await holder.query('COMMIT');
+    await Promise.all(ends);
+  } finally {
+    holder.release();
+  }
+}
+
+/** Records the success of the first delivery of the lane, and promotes the next one. */
+async function deliverFirst(names: Names): Promise<void> {
+  const [orderingKey, destinationId] = [names.id('a1'), names.id('d1')];
+  const { rows } = await db.pool.query(
+    `SELECT id, fence, attempts, replays, sequence FROM deliveries WHERE event_id = $1`,
+    [names.id('e1')],
+  );
+  const content = { event: 'applicationBooked', body: '{}', reference: null };
+  const delivery = { ...rows[0], ...content, orderingKey, destinationId, recordedAt: new Date(0) };
+  const result: AttemptResult = {
+    ...{ delivery, revision: 1, startedAt: new Date(), durationMs: 5, state: 'delivered' },
+    outcome: { kind: 'answered', status: 200 },
+  };
+  const lane = { orderingKey, destinationId };
+  await runPipeline(db.pool, [
+    recordResultsQuery([result], LEASE_MS),
+    promoteNextQuery([lane], LEASE_MS),
+  ]);
+}
+
+const statesOfLane = async (names: Names) =>
+  (await stored(names)).deliveries.map(({ state }) => state).filter((it) => it !== 'delivered');
+
+/** An event of the lane, by a creditor of its own. */
+const eventOf = (names: Names, n: number) =>
+  newEvent(names, { ...FIRST, name: `e${n}`, creditor: `c${n}` });
+
+it('of two intakes of one lane at the same time, one leaves its delivery due, and the other behind it', async () => {
+  for (let round = 0; round < 24; round += 1) {
+    const names = new Names();
+    const lock = `SELECT pg_advisory_xact_lock(hashtextextended('intake ' || $1, 0))`;
+    const order = round % 2 === 0 ? [1, 2] : [2, 1];
+    await runBehind(
+      [lock, [names.id('a1')]],
+      order.map((n) => () => writeAtOnce([eventOf(names, n)])),
+    );
+    expect(await statesOfLane(names)).toEqual(['due', 'waiting']);
+  }
+});
+
+it.each([
+  ['the only delivery', 1, ['due']],
+  ['the first delivery', 2, ['due', 'waiting']],
+])(
+  'an intake beside the record of %s of its lane leaves one delivery due',
+  async (_, count, states) => {
+    for (let round = 0; round < 24; round += 1) {
+      const names = new Names();
+      for (let n = 1; n <= count; n += 1) await writeAtOnce([eventOf(names, n)]);
+      const works = [() => deliverFirst(names), () => writeAtOnce([eventOf(names, 3)])];
+      await runBehind(
+        ['SELECT FROM deliveries WHERE event_id = $1 FOR UPDATE', [names.id('e1')]],
+        round % 2 === 0 ? works : works.toReversed(),
+      );
+      expect(await statesOfLane(names)).toEqual(states);
+    }
+  },
+);
+
+it('a delivery behind one whose result is being recorded waits for the record, and is due', async () => {
+  const names = new Names();
+  await writeAtOnce([newEvent(names, FIRST)]);
+  const recording = await db.pool.connect();
+  try {
+    await recording.query('BEGIN');
+    await recording.query('DELETE FROM deliveries WHERE event_id = $1', [names.id('e1')]);
+    const writing = writeAtOnce([newEvent(names, { ...FIRST, name: 'e2', sequence: 2 })]);
+    await untilWaiting(1);
+    await recording.query('COMMIT');
+    expect(await writing).toEqual(['due']);
+  } finally {
+    recording.release();
+  }
+});

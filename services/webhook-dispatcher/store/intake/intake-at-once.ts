@@ -1,0 +1,174 @@
+/**
+ * The SQL of an intake in one round trip. The plan is made for an empty database; the statement moves its numbers behind
+ * those that are stored, and has the first delivery of a lane wait when the lane is busy.
+ */
+
+import { insertInboxSql } from '@creditlane/messaging/transactional-inbox';
+import { type Column, defineFewRowsStatement } from '@creditlane/postgres/array-rows';
+import { mapQueryResult, type Query } from '@creditlane/postgres/statement';
+import { SERVICE } from '../../destinations/destinations.ts';
+import { counterKey, type IntakePlan, laneKey, type PlannedDelivery } from '../../intake/plan.ts';
+import {
+  busyLanesSql,
+  deliveryKeyColumns,
+  deliveryStateColumns,
+  MESSAGE,
+  messageColumns,
+  splitKeys,
+} from './intake.ts';
+
+const SERIES: readonly Column[] = [
+  ['application_id', 'uuid'],
+  ['creditor_id', 'uuid'],
+  ['first_sequence', 'bigint'],
+  ['seen_sequence', 'bigint'],
+];
+const COUNTER: readonly Column[] = [
+  ['application_id', 'uuid'],
+  ['creditor_id', 'uuid'],
+  ['destination_id', 'uuid'],
+  ['added', 'bigint'],
+];
+const DELIVERY: readonly Column[] = [
+  ['id', 'uuid'],
+  ['event_id', 'uuid'],
+  ['destination_id', 'uuid'],
+  ['application_id', 'uuid'],
+  ['creditor_id', 'uuid'],
+  ['before_last', 'bigint'],
+  ['state', 'text'],
+  ['reason', 'text'],
+  ['leased', 'boolean'],
+];
+
+interface WrittenRow {
+  applies: boolean;
+  id: string | null;
+  sequence: number | null;
+  state: PlannedDelivery['state'];
+}
+
+// What changes the plan otherwise, and so is read and planned apart: an event that is repeated, or comes after a later
+// one of its series, and a destination that was disabled.
+//
+// The bounds $31 and $32 repeat the condition on $2: PostgreSQL leaves out partitions of the inbox by single values, not by
+// an array.
+const insertAtOnce = defineFewRowsStatement<WrittenRow>(
+  'intake_at_once',
+  (rows) => `WITH series AS MATERIALIZED (
+     SELECT * FROM ${rows(SERIES, 4)} AS s
+   ), plan AS MATERIALIZED (
+     SELECT NOT EXISTS (
+         SELECT FROM inbox
+         WHERE consumer = $1 AND event_id = ANY ($2::uuid[]) AND event_id BETWEEN $31::uuid AND $32::uuid)
+       AND NOT EXISTS (
+         SELECT FROM series JOIN submissions AS seen USING (application_id, creditor_id)
+         WHERE seen.seen_sequence >= series.first_sequence)
+       AND NOT EXISTS (
+         SELECT FROM destination_states
+         WHERE disabled_at IS NOT NULL AND destination_id = ANY ($9::uuid[])) AS applies
+   ), lane AS (
+     SELECT * FROM unnest($8::uuid[], $9::uuid[]) AS l (application_id, destination_id)
+     WHERE (SELECT applies FROM plan)
+   ), busy_lane AS MATERIALIZED (
+     ${busyLanesSql}
+   ), received AS (
+     ${insertInboxSql}
+     SELECT $1, * FROM unnest($2::uuid[], $3::integer[]) WHERE (SELECT applies FROM plan)
+   ), high_water_mark AS (
+     INSERT INTO submissions (application_id, creditor_id, seen_sequence)
+     SELECT application_id, creditor_id, seen_sequence FROM series WHERE (SELECT applies FROM plan)
+     ON CONFLICT (application_id, creditor_id)
+     DO UPDATE SET seen_sequence = greatest(submissions.seen_sequence, excluded.seen_sequence)
+   ), last_sequence AS (
+     INSERT INTO sequences AS stored (application_id, creditor_id, destination_id, last_sequence)
+     SELECT application_id, creditor_id, destination_id, added FROM ${rows(COUNTER, 10)} AS c
+     WHERE (SELECT applies FROM plan)
+     ON CONFLICT (application_id, destination_id, creditor_id)
+     DO UPDATE SET last_sequence = stored.last_sequence + excluded.last_sequence
+     RETURNING application_id, creditor_id, destination_id, last_sequence
+   ), message AS (
+     INSERT INTO messages (event_id, event, creditor_id, body, reference, recorded_at, traceparent)
+     SELECT event_id, event, creditor_id, body, reference, recorded_at, traceparent
+     FROM ${rows(MESSAGE, 14)} AS m WHERE (SELECT applies FROM plan)
+   ), planned AS (
+     SELECT d.*, last_sequence - before_last AS sequence, busy.destination_id IS NOT NULL AS busy
+     FROM ${rows(DELIVERY, 21)} AS d
+     LEFT JOIN last_sequence USING (application_id, creditor_id, destination_id)
+     LEFT JOIN busy_lane AS busy USING (application_id, destination_id)
+     WHERE (SELECT applies FROM plan)
+   ), delivery AS (
+     INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, reason,
+       leased, fence, next_attempt_at, settled_at, storage)
+     SELECT id, event_id, destination_id, application_id, sequence,
+       CASE WHEN state = 'due' AND busy THEN 'waiting' ELSE state END, reason,
+       leased AND NOT busy, (leased AND NOT busy)::int,
+       CASE WHEN state = 'due' AND NOT busy THEN now() + leased::int * $30 * interval '1 ms' END,
+       CASE WHEN state = 'dead' THEN now() END, CASE WHEN state = 'dead' THEN 'ended' ELSE 'queue' END
+     FROM planned
+     ORDER BY place
+     RETURNING id, sequence, state
+   )
+   SELECT applies, id, sequence, state FROM plan LEFT JOIN delivery ON true`,
+);
+
+export interface EventsAtOnce {
+  readonly ids: readonly string[];
+  /** As the inbox has them. */
+  readonly expectedEffects: readonly number[];
+  /** The lowest sequence of each series, by `seriesKey`. */
+  readonly firstSequences: ReadonlyMap<string, number>;
+}
+
+/**
+ * Inserts the events into the inbox and writes their plan, which was made for an empty database and has FEW_ROWS deliveries at
+ * most: the statement joins its rows by comparing each with each. Deliveries whose ids are
+ * in `leasedIds` are leased for `leaseMs`, unless their lane is busy. Resolves to the deliveries as they are stored, or to
+ * undefined when nothing is written, because the plan does not apply.
+ */
+export function insertAtOnceQuery(
+  events: EventsAtOnce,
+  plan: IntakePlan,
+  leasedIds: ReadonlySet<string>,
+  leaseMs: number,
+): Query<PlannedDelivery[] | undefined> {
+  const { lastSequences: added, deliveries } = plan;
+  const lanes = deliveries.map(({ message, destinationId }) =>
+    laneKey(message.webhook.orderingKey, destinationId),
+  );
+  const beforeLast = ({ message, destinationId, sequence }: PlannedDelivery) => {
+    const { orderingKey, numberingKey } = message.webhook;
+    const last = added.get(counterKey(orderingKey, numberingKey, destinationId));
+    return sequence === null || last === undefined ? null : last - sequence;
+  };
+  const ids = events.ids.toSorted();
+  const query = insertAtOnce.query([
+    SERVICE,
+    events.ids,
+    events.expectedEffects,
+    ...splitKeys(plan.highWaterMarks.keys(), 2),
+    [...plan.highWaterMarks.keys()].map((series) => events.firstSequences.get(series)),
+    [...plan.highWaterMarks.values()],
+    // Locked in the order in which the results transaction locks them, so that the two cannot deadlock.
+    ...splitKeys([...new Set(lanes)].sort(), 2),
+    ...splitKeys(added.keys(), 3),
+    [...added.values()],
+    ...messageColumns(plan.messages),
+    ...deliveryKeyColumns(deliveries),
+    deliveries.map(({ message }) => message.webhook.numberingKey),
+    deliveries.map(beforeLast),
+    ...deliveryStateColumns(deliveries, leasedIds),
+    leaseMs,
+    ids[0],
+    ids.at(-1),
+  ]);
+  return mapQueryResult(query, (written) => {
+    if (written[0]?.applies !== true) return undefined;
+    const byId = new Map(written.map((row) => [row.id, row]));
+    return deliveries.map((planned) => {
+      const row = byId.get(planned.id);
+      if (row === undefined) throw new Error('every planned delivery was written');
+      return { ...planned, sequence: row.sequence, state: row.state };
+    });
+  });
+}
