@@ -19,11 +19,20 @@ type RetailerEnablement = Exclude<
   MessageShape<typeof GetRetailerEnablementResponseSchema>
 >;
 
+const initialState = () => ({
+  isUnavailable: false,
+  findRecipientsCalls: 0,
+  /** A call with more pairs is refused with `refusal`. */
+  maxPairs: 250,
+  refusal: resourceExhausted('test', 'too large an answer'),
+  refusedCalls: 0,
+});
+
 /** Accepts tokens that the dispatcher signs with the private key of `dispatcherKey`. */
 export function createTestIntegrations(dispatcherKey: string) {
   const destinations = new Map<string, { url: string; secrets: Uint8Array[]; revision: number }>();
   const enablements = new Map<string, RetailerEnablement>();
-  const state = { isUnavailable: false, findRecipientsCalls: 0, maxPairs: 250, refusedCalls: 0 };
+  const state = initialState();
   const unlessUnavailable = <T>(answer: () => T): T => {
     if (state.isUnavailable) throw unavailable('unavailable for the test');
     return answer();
@@ -34,7 +43,7 @@ export function createTestIntegrations(dispatcherKey: string) {
         state.findRecipientsCalls += 1;
         if (pairs.length > state.maxPairs) {
           state.refusedCalls += 1;
-          throw resourceExhausted('test', 'too large an answer');
+          throw state.refusal;
         }
         const recipients = [...destinations].map(([destinationId, { revision }]) => ({
           destinationId,

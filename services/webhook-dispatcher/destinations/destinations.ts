@@ -122,14 +122,26 @@ export class Destinations {
     return this.get(id, traceparent);
   }
 
-  /** Finds the recipients of all queries, in calls whose answers have the size and the time that they may. */
+  /**
+   * Finds the recipients of all queries, in calls whose answers have the size and the time that they may. After two calls in
+   * a row that took too long it rejects, because the service may be slow whatever it is asked: the next attempt, which the
+   * consumer makes, begins with half of the queries of this one.
+   */
   async #findAll<Query>(
     queries: readonly Query[],
     find: (chunk: Query[]) => Promise<Recipient[][]>,
   ): Promise<Recipient[][]> {
     const found: Recipient[][] = [];
-    const findChunk = async (chunk: readonly Query[]) =>
-      void found.push(...(await find([...chunk])));
+    let slowCalls = 0;
+    const isTooLarge = (error: unknown) => {
+      if (!(error instanceof Fault)) return false;
+      if (error.kind === 'deadline') slowCalls += 1;
+      return error.kind === 'resource_exhausted' || (error.kind === 'deadline' && slowCalls < 2);
+    };
+    const findChunk = async (chunk: readonly Query[]) => {
+      found.push(...(await find([...chunk])));
+      slowCalls = 0;
+    };
     await this.#queryChunks.run(queries, findChunk, isTooLarge);
     return found;
   }
@@ -148,16 +160,6 @@ export class Destinations {
     );
     return lookups.map(({ id }) => found.get(id));
   }
-}
-
-/**
- * Whether a call asked for too much: its answer was larger than a message may be, or took too long. The service
- * is slow or away when a call with one query fails.
- */
-function isTooLarge(error: unknown): boolean {
-  return (
-    error instanceof Fault && (error.kind === 'resource_exhausted' || error.kind === 'deadline')
-  );
 }
 
 function toDestination({ revision, url, secrets }: DestinationMessage): Destination {

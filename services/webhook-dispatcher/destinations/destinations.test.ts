@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import { deadlineExceeded } from '@creditlane/rpc/fault';
+import { generateIdentityKeys, TokenSigner } from '@creditlane/rpc/identity';
+import { createTestProcess } from '@creditlane/runtime/test-process';
+import { expect, onTestFinished, test } from 'vitest';
+import { upTo } from '../test-fixture.ts';
+import { createTestIntegrations } from '../test-integrations.ts';
+import { Destinations } from './destinations.ts';
+
+test('an integrations service that answers nothing costs two deadlines, and the next attempt asks for less', async () => {
+  const identity = generateIdentityKeys();
+  const integrations = createTestIntegrations(identity.publicKey);
+  onTestFinished(() => integrations.close());
+  const { closers, health, metrics } = createTestProcess('webhook-dispatcher');
+  onTestFinished(() => closers.close());
+  const signer = new TokenSigner({
+    issuer: 'webhook-dispatcher',
+    privateKey: identity.privateKey,
+  });
+  const { endpoint } = integrations;
+  const destinations = new Destinations({
+    ...{ endpoint, signer, closers, health, metrics },
+    cacheMs: 0,
+  });
+  const queries = upTo(200).map(() => ({ retailerId: randomUUID(), creditorId: randomUUID() }));
+  const { state } = integrations;
+  state.refusal = deadlineExceeded();
+  state.maxPairs = 60;
+  const find = () => destinations.granted.find(queries, undefined);
+  await expect(find()).rejects.toMatchObject({ kind: 'deadline' });
+  expect(state.refusedCalls).toBe(2);
+  expect(await find()).toHaveLength(200);
+});
