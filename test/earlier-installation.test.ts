@@ -42,9 +42,9 @@ const newcomer = defineService(
       }),
     },
   },
-  async ({ settings, database, bus }) => {
+  async ({ settings, database, bus, isAlone }) => {
     const { rows } = await database.pool.query('SELECT current_database() AS name');
-    seen.push(`${settings.key} ${rows[0].name}`);
+    seen.push(`${settings.key} ${rows[0].name} ${isAlone ? 'alone' : 'beside others'}`);
     await bus.subscribe({
       group: 'newcomer',
       topics: ['creditlane.decisions.v1'],
@@ -109,7 +109,8 @@ test('a data directory gains the secrets and the database of a new service, and 
     expect(demo).toMatchObject(kept);
     const { body } = await new ApiClient(demo).get(decisionPath(demo));
     expect(body.decision).toBe('DECLINED');
-    expect(seen[0]).toBe('made creditlane_newcomer');
+    // In one process, no process of another version can use the database.
+    expect(seen[0]).toBe('made creditlane_newcomer alone');
     await recordDemoDecision(demo, 'APPROVED');
     await expect.poll(() => seen).toContain(demo.applicationId);
 

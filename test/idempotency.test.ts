@@ -3,7 +3,8 @@ import type { Client, OperationInput } from '@creditlane/client';
 import { makeApplication, makeSubmission } from '@creditlane/local/demo/demo';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { SubmissionIds } from './platform/api-client.ts';
-import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
+import { openTestPlatform } from './platform/shared-platform.ts';
+import type { TestPlatform } from './platform/test-platform.ts';
 
 type ApplicationBody = OperationInput<'createApplication'>['body'];
 type SubmissionBody = OperationInput<'submitApplication'>['body'];
@@ -13,7 +14,7 @@ describe('a write that is repeated with its Idempotency-Key has one effect', () 
   let client: Client;
   let submission: SubmissionIds;
   beforeAll(async () => {
-    platform = await startTestPlatform();
+    platform = await openTestPlatform();
   });
   afterAll(() => platform.close());
   beforeEach(async () => {

@@ -24,15 +24,21 @@ function launch(dataDir: string, args = ['--port', '0']): LaunchedPlatform {
   return new LaunchedPlatform({ dataDir, program: 'local/main.ts', args });
 }
 
-describe('npm start', { timeout: 120_000 }, () => {
+describe('npm start', { timeout: 240_000 }, () => {
   let dataDir: string;
+  /** The ports of an installation stay the same over restarts. */
+  let args: string[];
   let platform: LaunchedPlatform;
   let demo: Demo;
+  const start = async () => {
+    platform = launch(dataDir, args);
+    demo = await platform.ready();
+  };
   beforeAll(async () => {
     dataDir = await createDataDir('npm-start');
-    platform = launch(dataDir);
-    demo = await platform.ready();
-  });
+    args = ['--port', String(await findFreePorts())];
+    await start();
+  }, 180_000);
   afterAll(async () => {
     await platform.stop();
     await removeDataDir(dataDir);
@@ -87,129 +93,102 @@ describe('npm start', { timeout: 120_000 }, () => {
     ]);
     expect((await new ApiClient(demo).get(decisionPath(demo))).status).toBe(200);
   });
-});
 
-describe('npm start on its data directory', { timeout: 120_000 }, () => {
-  let dataDir: string;
-  let launched: LaunchedPlatform[];
-  beforeEach(async () => {
-    dataDir = await createDataDir('npm-start');
-    launched = [];
-  });
-  afterEach(async () => {
-    for (const platform of launched) await platform.stop();
-    await removeDataDir(dataDir);
-  });
-
-  const start = (args?: string[]) => {
-    const platform = launch(dataDir, args);
-    launched.push(platform);
-    return platform;
-  };
-
-  test('Ctrl-C leaves no process, and data and keys are there after a restart', async () => {
-    const first = start();
-    const before = await first.ready();
+  test('Ctrl-C leaves no process, and what a user has changed is there after a restart', async () => {
+    const before = demo;
+    const asPlatform = { key: demo.keys.platform };
+    const destination = `/platform/integrations/${demo.integrationId}/destination`;
+    const moved = { url: `${demo.inboxUrl}/elsewhere` };
+    const credentials = `/platform/retailers/${demo.retailerId}/bureau-credentials/TRANSUNION`;
+    const own = { memberCode: 'M1', password: 'p', baseUrl: `${demo.simulatorUrl}/transunion/own` };
     const api = new ApiClient(before);
-    await api.post(decisionPath(before), {
-      applicationId: before.applicationId,
-      decision: 'BOOKED',
-    });
-    expect(await first.stop('SIGINT')).toBe(0);
-    expect(first.output).toMatch(/\nStopping;[\s\S]*\nCreditlane has stopped\.\n$/);
+    expect((await api.call('PUT', destination, { ...asPlatform, body: moved })).status).toBe(200);
+    expect((await api.call('PUT', credentials, { ...asPlatform, body: own })).status).toBe(204);
+    const declined = { applicationId: before.applicationId, decision: 'DECLINED' };
+    await api.post(decisionPath(before), declined);
+    expect(await platform.stop('SIGINT')).toBe(0);
+    expect(platform.output).toMatch(/\nStopping;[\s\S]*\nCreditlane has stopped\.\n$/);
     expect(await listProcessesUsing(dataDir)).toEqual([]);
 
-    const after = await start().ready();
-    expect({ ...after, baseUrl: '', opsUrl: '', inboxUrl: '', simulatorUrl: '' }).toEqual({
-      ...before,
-      baseUrl: '',
-      opsUrl: '',
-      inboxUrl: '',
-      simulatorUrl: '',
-    });
-    expect((await new ApiClient(after).get(decisionPath(after))).body.decision).toBe('BOOKED');
-  });
-
-  test('a destination and bureau credentials that a user has changed are kept over a restart', async () => {
-    const args = ['--port', String(await findFreePorts())];
-    const first = start(args);
-    const demo = await first.ready();
-    const changed = await new ApiClient(demo).call(
-      'PUT',
-      `/platform/integrations/${demo.integrationId}/destination`,
-      { key: demo.keys.platform, body: { url: `${demo.inboxUrl}/elsewhere` } },
-    );
-    expect(changed.status).toBe(200);
-    const credentials = `/platform/retailers/${demo.retailerId}/bureau-credentials/TRANSUNION`;
-    const body = {
-      memberCode: 'M1',
-      password: 'p',
-      baseUrl: `${demo.simulatorUrl}/transunion/own`,
-    };
-    const asPlatform = { key: demo.keys.platform };
-    const set = await new ApiClient(demo).call('PUT', credentials, { ...asPlatform, body });
-    expect(set.status).toBe(204);
-    await first.stop();
-
-    const after = await start(args).ready();
-    const api = new ApiClient(after);
-    expect((await api.get(credentials, asPlatform)).body).toMatchObject({ baseUrl: body.baseUrl });
-    const decided = { applicationId: after.applicationId, decision: 'BOOKED' };
-    expect((await api.post(decisionPath(after), decided)).status).toBe(200);
+    await start();
+    expect(demo).toEqual(before);
+    const again = new ApiClient(demo);
+    expect((await again.get(decisionPath(demo))).body.decision).toBe('DECLINED');
+    expect((await again.get(credentials, asPlatform)).body).toMatchObject({ baseUrl: own.baseUrl });
+    await recordDemoDecision(demo, 'BOOKED');
     const paths = async () =>
-      (await new WebhookInboxClient(after.inboxUrl).list()).map(({ path }) => path);
+      (await new WebhookInboxClient(demo.inboxUrl).list()).map(({ path }) => path);
     await expect.poll(paths, { timeout: 30_000 }).toContain('/elsewhere/application-booked');
   });
 
   test('the webhook inbox knows the secrets of a rotation and of a removed destination after a restart', async () => {
-    const first = start();
-    const demo = await first.ready();
+    const inbox = new WebhookInboxClient(demo.inboxUrl);
+    await inbox.clear();
+    await recordDemoDecision(demo, 'APPROVED');
+    const signatures = async (count: number) =>
+      (await new WebhookInboxClient(demo.inboxUrl).waitFor(count)).map((it) => it.signatures);
+    const valid = { service: 'valid' };
+    expect(await signatures(1)).toMatchObject([valid]);
     const path = `/platform/integrations/${demo.integrationId}/destination`;
     const asPlatform = { key: demo.keys.platform };
     const api = new ApiClient(demo);
     const rotated = await api.post(`${path}/secret`, {}, asPlatform);
-    const inbox = new WebhookInboxClient(demo.inboxUrl);
     await inbox.addSecret(rotated.body);
-    const [stored] = await inbox.waitFor(1);
-    expect(stored?.signatures).toMatchObject({ service: 'valid' });
+    expect(await signatures(1)).toMatchObject([valid]);
     await api.call('DELETE', path, asPlatform);
-    await first.stop();
+    const secrets = [demo.webhookSecret, rotated.body.secret];
+    await platform.stop();
 
     // The inbox has another address, so that the start sets the destination, which is a new one, to it.
-    const after = await start(['--port', String(await findFreePorts())]).ready();
-    const decided = { applicationId: after.applicationId, decision: 'BOOKED' };
-    expect((await new ApiClient(after).post(decisionPath(after), decided)).status).toBe(200);
-    const webhooks = await new WebhookInboxClient(after.inboxUrl).waitFor(2);
-    const valid = { service: 'valid' };
-    expect(webhooks.map(({ signatures }) => signatures)).toMatchObject([valid, valid]);
-    expect([demo.webhookSecret, rotated.body.secret]).not.toContain(after.webhookSecret);
+    args = ['--port', String(await findFreePorts())];
+    await start();
+    await recordDemoDecision(demo, 'BOOKED');
+    expect(await signatures(2)).toMatchObject([valid, valid]);
+    expect(secrets).not.toContain(demo.webhookSecret);
   });
 
-  test('a platform killed between a decision and its webhook sends the webhook after the next start', async () => {
-    const first = start();
-    const before = await first.ready();
-    await new WebhookInboxClient(before.inboxUrl).setBehaviour('hang');
-    const answer = await new ApiClient(before).post(decisionPath(before), {
-      applicationId: before.applicationId,
-      decision: 'DECLINED',
-    });
-    expect(answer.status).toBe(200);
-    await first.stop('SIGKILL');
+  test('a platform killed between a decision and its webhook sends the webhook after a start on other ports', async () => {
+    const before = demo;
+    // An earlier test moves the destination to another path.
+    const destination = `/platform/integrations/${demo.integrationId}/destination`;
+    const toInbox = { key: demo.keys.platform, body: { url: demo.inboxUrl } };
+    expect((await new ApiClient(demo).call('PUT', destination, toInbox)).status).toBe(200);
+    await new WebhookInboxClient(demo.inboxUrl).setBehaviour('hang');
+    await recordDemoDecision(demo, 'DECLINED');
+    await platform.stop('SIGKILL');
     // PostgreSQL too ends with a platform that was killed.
     await expect.poll(() => listProcessesUsing(dataDir), { timeout: 20_000 }).toEqual([]);
     // A killed platform leaves its demo.json behind, which `ready` takes for the next one's.
     await rm(join(dataDir, 'demo.json'));
 
-    const after = await start().ready();
-    const inbox = new WebhookInboxClient(after.inboxUrl);
+    args = ['--port', '0'];
+    await start();
+    const moved = { baseUrl: '', opsUrl: '', inboxUrl: '', simulatorUrl: '' };
+    expect({ ...demo, ...moved }).toEqual({ ...before, ...moved });
+    expect(demo.baseUrl).not.toBe(before.baseUrl);
+    const inbox = new WebhookInboxClient(demo.inboxUrl);
     const declined = async () =>
       (await inbox.list()).filter(({ path }) => path === '/application-declined');
     await expect.poll(declined, { timeout: 45_000 }).toHaveLength(1);
   });
+});
 
-  test('a port in use is refused in one line', async () => {
+describe('npm start is refused', { timeout: 120_000 }, () => {
+  let dataDir: string;
+  let platform: LaunchedPlatform | undefined;
+  beforeEach(async () => {
+    dataDir = await createDataDir('npm-start');
+    platform = undefined;
+  });
+  afterEach(async () => {
+    // One that is not refused runs.
+    await platform?.stop();
+    await removeDataDir(dataDir);
+  });
+
+  test('in one line on a port in use', async () => {
     const { server, port } = await occupyPort();
-    const platform = start(['--port', String(port)]);
+    platform = launch(dataDir, ['--port', String(port)]);
     expect(await platform.ended()).toBe(1);
     server.close();
     expect(platform.output.trim().split('\n')).toEqual([
@@ -232,9 +211,9 @@ describe('npm start on its data directory', { timeout: 120_000 }, () => {
       prepare: () => writeFile(join(dataDir, 'creditlane.json'), '{"layoutVersion":999}'),
       message: /newer version/,
     },
-  ])('a data directory $name is refused in one line', async ({ prepare, message }) => {
+  ])('in one line on a data directory $name', async ({ prepare, message }) => {
     await prepare();
-    const platform = start();
+    platform = launch(dataDir);
     expect(await platform.ended()).toBe(1);
     expect(platform.output.trim().split('\n')).toEqual([expect.stringMatching(message)]);
   });
@@ -243,8 +222,8 @@ describe('npm start on its data directory', { timeout: 120_000 }, () => {
     { args: ['--port', 'eighty'], message: /--port/ },
     { args: ['--data-dir='], message: /--data-dir/ },
     { args: ['--colour'], message: /--colour/ },
-  ])('the invalid option $args is refused in one line', async ({ args, message }) => {
-    const platform = start(args);
+  ])('in one line with the invalid option $args', async ({ args, message }) => {
+    platform = launch(dataDir, args);
     expect(await platform.ended()).toBe(1);
     expect(platform.output.trim().split('\n')).toEqual([expect.stringMatching(message)]);
   });

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decisionPath } from './platform/api-client.ts';
 import { eventually } from './platform/eventually.ts';
-import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
+import { openTestPlatform } from './platform/shared-platform.ts';
+import type { TestPlatform } from './platform/test-platform.ts';
 
 /** Decisions with one invalid field each, and the JSON pointer that the answer must contain. */
 const INVALID_DECISIONS: { name: string; fields: Record<string, unknown>; pointer: string }[] = [
@@ -51,7 +52,7 @@ const INVALID_DECISIONS: { name: string; fields: Record<string, unknown>; pointe
 
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await startTestPlatform();
+  platform = await openTestPlatform();
 });
 afterAll(() => platform.close());
 

@@ -4,7 +4,8 @@ import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-docume
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decisionPath } from '../platform/api-client.ts';
 import { eventually } from '../platform/eventually.ts';
-import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
+import { openTestPlatform } from '../platform/shared-platform.ts';
+import type { TestPlatform } from '../platform/test-platform.ts';
 import { describedOperations, matrixOperation } from './matrix/matrix-operation.ts';
 import { Records } from './matrix/records.ts';
 import { makeRequest } from './matrix/request.ts';
@@ -14,7 +15,7 @@ const document = loadOpenApiDocument();
 describe('of two tenants', () => {
   let platform: TestPlatform;
   beforeAll(async () => {
-    platform = await startTestPlatform();
+    platform = await openTestPlatform();
   });
   afterAll(() => platform.close());
 

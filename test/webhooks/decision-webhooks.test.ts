@@ -3,7 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { decisionPath } from '../platform/api-client.ts';
 import { hexSignature } from '../platform/hex-signature.ts';
-import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
+import { openTestPlatform } from '../platform/shared-platform.ts';
+import type { TestPlatform } from '../platform/test-platform.ts';
 import type { ReceivedWebhook } from '../platform/webhook-inbox-client.ts';
 
 /** Every decision that a creditor may record and that sends a webhook: its path, its `status`, and its type for the client. */
@@ -52,7 +53,7 @@ const TERMS = { firstPaymentDate: '2027-02-01', paymentFrequency: 'BI_WEEKLY', i
 describe('a recorded decision sends a signed webhook', () => {
   let platform: TestPlatform;
   beforeAll(async () => {
-    platform = await startTestPlatform();
+    platform = await openTestPlatform();
   });
   afterAll(() => platform.close());
   beforeEach(() => platform.inbox.clear());

@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
+import { openTestPlatform } from '../platform/shared-platform.ts';
+import type { TestPlatform } from '../platform/test-platform.ts';
 
 describe('a receiver that fails for a while', () => {
   let platform: TestPlatform;
   beforeAll(async () => {
     // The first retries come after one second instead of five.
-    platform = await startTestPlatform({ dispatcher: { RETRY_DELAYS: '1s,1s,1s,1s,1s,1s' } });
+    platform = await openTestPlatform({ dispatcher: { RETRY_DELAYS: '1s,1s,1s,1s,1s,1s' } });
   });
   afterAll(() => platform.close());
   beforeEach(async () => {

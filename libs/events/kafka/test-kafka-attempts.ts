@@ -12,23 +12,24 @@ import { createClient } from './client.ts';
 /** For each attempt `done`, or the names of the errors that refused it. */
 export interface Attempts {
   publish: string;
-  consume: string;
+  /** Undefined without a group. */
+  consume: string | undefined;
   /** The topics that the client sees, or the names of the errors. */
   list: string[] | string;
 }
 
 const LIMIT_MS = 15_000;
 
-/** Publishes the messages, consumes one message of their topic as `group`, and lists all topics. */
+/** Publishes the messages, consumes one message of their topic as `group` if one is given, and lists all topics. */
 export async function attemptAll(
   config: KafkaConfig,
-  { messages, group }: { messages: EventMessage[]; group: string },
+  { messages, group }: { messages: EventMessage[]; group?: string },
 ): Promise<Attempts> {
   const client = createClient(config, silentLog);
   const [topic = ''] = messages.map((message) => message.topic);
   return {
     publish: await outcomeOf(publish(client, topic, messages)),
-    consume: await outcomeOf(consumeOne(client, topic, group)),
+    consume: group && (await outcomeOf(consumeOne(client, topic, group))),
     list: await listTopics(client).catch(namesOf),
   };
 }

@@ -8,7 +8,7 @@ import {
   type EmbeddedKafkaOptions,
   startKafka,
 } from '@creditlane/embedded-kafka/embedded-kafka';
-import { KafkaUnavailableError } from '@creditlane/embedded-kafka/jars';
+import { KafkaUnavailableError, kafkaClasspath } from '@creditlane/embedded-kafka/jars';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { describe, inject, test } from 'vitest';
 import type { KafkaConfig } from '../kafka-config.ts';
@@ -41,6 +41,12 @@ export async function openTestKafka(): Promise<TestKafka | undefined> {
   return cluster && { makeConfig: configMaker(cluster.brokers, 1), close: cluster.close };
 }
 
+/** Whether brokers can be started on this machine, for tests that do so themselves. Else like `openTestKafka`. */
+export async function findKafka(): Promise<true | undefined> {
+  const classpath = await kafkaClasspath().catch(reportUnavailable);
+  return classpath === undefined ? undefined : true;
+}
+
 /** Like `openTestKafka`, but always starts brokers, for tests that stop them. */
 export async function startTestCluster(
   brokers: 1 | 3,
@@ -56,10 +62,14 @@ export async function startTestCluster(
     return { ...cluster, makeConfig: configMaker(cluster.brokers, brokers), close };
   } catch (error) {
     await rm(dataDir, { recursive: true, force: true });
-    if (!(error instanceof KafkaUnavailableError) || inject('kafkaRequired')) throw error;
-    process.stderr.write(`\nNOT TESTED WITH KAFKA: ${error.message}\n\n`);
-    return undefined;
+    return reportUnavailable(error);
   }
+}
+
+/** Says that Kafka cannot run. Throws an error of another kind, and any error where Kafka is required. */
+function reportUnavailable(error: unknown): undefined {
+  if (!(error instanceof KafkaUnavailableError) || inject('kafkaRequired')) throw error;
+  process.stderr.write(`\nNOT TESTED WITH KAFKA: ${error.message}\n\n`);
 }
 
 /** Defines a suite that needs Kafka. Without Kafka one skipped test names what is missing. */
