@@ -14,15 +14,31 @@ type SecretsFile = Omit<Secrets, 'settings'> & Record<string, unknown>;
  * are kept. Throws `StartError` when the file cannot be read.
  */
 export async function openSecrets(dir: string, services: readonly AnyService[]): Promise<Secrets> {
-  const file = join(dir, 'secrets.json');
-  const kept = await readJson<SecretsFile>(file).catch(() => {
-    throw new StartError(`${file} cannot be read. Start with --reset, or another --data-dir.`);
-  });
+  const kept = await readSecretsFile(dir);
   const { settings, ...rest } = completeSecrets(kept === undefined ? {} : fromFile(kept), services);
   const named = Object.entries(settings).map(([name, value]) => [camelCase(name), value]);
   const complete = { ...rest, ...Object.fromEntries(named) };
-  if (JSON.stringify(complete) !== JSON.stringify(kept)) await writeJson(file, complete);
+  if (JSON.stringify(complete) !== JSON.stringify(kept)) {
+    await writeJson(fileIn(dir), complete);
+  }
   return { ...rest, settings };
+}
+
+/** The secrets of a data directory, which is left as it is. Throws `StartError` when it has none that can be read. */
+export async function readSecrets(dir: string): Promise<Secrets> {
+  const kept = await readSecretsFile(dir);
+  if (kept === undefined) throw new StartError(`${dir} has no secrets.`);
+  return fromFile(kept);
+}
+
+const fileIn = (dir: string) => join(dir, 'secrets.json');
+
+function readSecretsFile(dir: string): Promise<SecretsFile | undefined> {
+  return readJson<SecretsFile>(fileIn(dir)).catch(() => {
+    throw new StartError(
+      `${fileIn(dir)} cannot be read. Start with --reset, or another --data-dir.`,
+    );
+  });
 }
 
 function fromFile({

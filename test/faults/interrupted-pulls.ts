@@ -6,9 +6,10 @@ import {
 } from '@creditlane/bureau-simulator/bureau-simulator';
 import { seedDemoData } from '@creditlane/local/demo/demo';
 import { makeDemoApplicant, setDemoCredentials } from '@creditlane/local/demo/demo-bureaus';
+import { AWAITED_LOCKS_SQL } from '@creditlane/postgres/test-awaited-locks';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { ApiClient } from '../platform/api-client.ts';
 import { eventually } from '../platform/eventually.ts';
 import { connect, runSql } from './run-databases.ts';
@@ -30,12 +31,22 @@ const ENDED_WITHIN_MS = 60_000;
 export interface InterruptedPulls {
   /** Frees what kept the pulls at their points, before the platform is started again. */
   afterKill(): Promise<void>;
+  /** Resolves once, after a restart, the pull that was not sent has ended: it is tried again and has no lease. */
+  unsentHasEnded(): Promise<void>;
   /** Waits until the pulls have ended, after a restart, and expects that no inquiry was made twice. */
   expectOneInquiryEach(): Promise<void>;
 }
 
-/** Begins the pulls and resolves once each is at its point. */
-export async function interruptPulls(system: SystemUnderTest): Promise<InterruptedPulls> {
+/** Begins the pulls and resolves once each is at its point. `onEnd` gets what ends the bureaus. */
+export async function interruptPulls(
+  system: SystemUnderTest,
+  onEnd: (close: () => unknown) => void,
+): Promise<InterruptedPulls> {
+  const startSimulator = async (port: number): Promise<BureauSimulator> => {
+    const simulator = await startBureauSimulator({ host: '127.0.0.1', port, log: silentLog });
+    onEnd(() => simulator.close());
+    return simulator;
+  };
   const equifax = await startSimulator(0);
   const [transUnionPort = 0] = await findFreePorts(1);
   const transUnionBase = `http://127.0.0.1:${transUnionPort}`;
@@ -67,22 +78,27 @@ export async function interruptPulls(system: SystemUnderTest): Promise<Interrupt
       }),
     );
 
+  const waitForEnd = ({ name, path }: (typeof pulls)[number]) =>
+    eventually(`end of ${name}`, () => readEnd(api(), path), ENDED_WITHIN_MS);
+
   const database = await system.databaseUrl('credit-file');
   const unlock = await lockCreditFiles(database);
-  const countAttempts = async () => {
-    const text =
-      'SELECT attempts FROM pulls WHERE applicant_id = ANY ($1::uuid[]) AND attempts > 0';
-    return (await runSql(database, text, [pulls.map(({ applicantId }) => applicantId)])).length;
-  };
+  onEnd(unlock);
   const [unsent, ...others] = pulls.toReversed();
-  await Promise.all(others.map(request));
-  await eventually('file that waits for the lock', async () => {
-    const text = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'credit_files'::regclass`;
-    const isWaiting = (await runSql(database, text)).length > 0;
-    return (isWaiting && `${await countInquiries()}` === '1,1,0') || undefined;
+  const reachPoints = async () => {
+    await Promise.all(others.map(request));
+    await eventually('file that waits for the lock', async () => {
+      const isWaiting = await waitsForLock(database);
+      return (isWaiting && `${await countInquiries()}` === '1,1,0') || undefined;
+    });
+    if (unsent !== undefined) await request(unsent);
+    await eventually('failed attempt', () => isAttempted(database, pulls));
+  };
+  await reachPoints().catch((error) => {
+    // The tests that follow store credit files, too.
+    unlock();
+    throw error;
   });
-  if (unsent !== undefined) await request(unsent);
-  await eventually('failed attempt', async () => (await countAttempts()) > 0 || undefined);
 
   return {
     async afterKill() {
@@ -90,12 +106,11 @@ export async function interruptPulls(system: SystemUnderTest): Promise<Interrupt
       unlock();
       await startSimulator(transUnionPort);
     },
+    async unsentHasEnded() {
+      if (unsent !== undefined) await waitForEnd(unsent);
+    },
     async expectOneInquiryEach() {
-      const states = await Promise.all(
-        pulls.map((pull) =>
-          eventually(`end of ${pull.name}`, () => readEnd(api(), pull.path), ENDED_WITHIN_MS),
-        ),
-      );
+      const states = await Promise.all(pulls.map(waitForEnd));
       // The same requests again: a caller whose answer was lost repeats its request.
       for (const pull of pulls) await request(pull);
       const [sent, answered, unsent] = await countInquiries();
@@ -109,12 +124,6 @@ export async function interruptPulls(system: SystemUnderTest): Promise<Interrupt
   };
 }
 
-async function startSimulator(port: number): Promise<BureauSimulator> {
-  const simulator = await startBureauSimulator({ host: '127.0.0.1', port, log: silentLog });
-  onTestFinished(() => simulator.close());
-  return simulator;
-}
-
 /** The state of the latest pull; undefined while it goes on, or while the platform starts. */
 async function readEnd(api: ApiClient, path: string): Promise<string | undefined> {
   const answer = await api.get(path).catch(() => undefined);
@@ -122,11 +131,22 @@ async function readEnd(api: ApiClient, path: string): Promise<string | undefined
   return state === 'PENDING' ? undefined : state;
 }
 
+/** Whether a statement waits for a lock on the credit files. */
+async function waitsForLock(url: string): Promise<boolean> {
+  return (await runSql(url, AWAITED_LOCKS_SQL, ['credit_files'])).length > 0;
+}
+
+/** True once a pull has ended an attempt. */
+async function isAttempted(url: string, pulls: { applicantId: string }[]) {
+  const text = 'SELECT FROM pulls WHERE applicant_id = ANY ($1::uuid[]) AND attempts > 0';
+  const attempted = await runSql(url, text, [pulls.map(({ applicantId }) => applicantId)]);
+  return attempted.length > 0 || undefined;
+}
+
 /** Lets no file be stored until the returned function is called. */
 async function lockCreditFiles(url: string): Promise<() => void> {
   const client = await connect(url);
   const unlock = () => void client.end().catch(() => undefined);
-  onTestFinished(unlock);
   await client.query('BEGIN');
   // Reads go on.
   await client.query('LOCK TABLE credit_files IN EXCLUSIVE MODE');

@@ -32,13 +32,16 @@ export class KafkaUnderTest {
     return { KAFKA_BROKERS: this.#cluster.brokers, KAFKA_REPLICATION: String(this.#brokerCount) };
   }
 
-  /** Kills the first `count` brokers, runs `work`, and starts the brokers again. */
+  /** Kills the first `count` brokers, runs `work`, and starts the brokers again, after a failure, too. */
   async withoutBrokers(count: number, work: () => Promise<void>): Promise<void> {
     const brokers = Array.from({ length: count }, (_, index) => index);
     for (const index of brokers) await this.#cluster.stopBroker(index);
-    await work();
-    // A starting broker waits for the votes of the others, so all must start at the same time.
-    await Promise.all(brokers.map((index) => this.#cluster.startBroker(index)));
+    try {
+      await work();
+    } finally {
+      // A starting broker waits for the votes of the others, so all must start at the same time.
+      await Promise.all(brokers.map((index) => this.#cluster.startBroker(index)));
+    }
   }
 
   /** Deletes the cluster with its data and starts an empty one, without topics, at the same ports. */

@@ -10,6 +10,7 @@ import { ApiClient } from '../platform/api-client.ts';
 import type { History, Write } from './history/history.ts';
 import { markerOf } from './history/marker.ts';
 import type { RecordingReceiver } from './recording-receiver.ts';
+import type { RunProfile } from './run-profile.ts';
 import type { SystemUnderTest } from './system-under-test.ts';
 import type { Writer } from './write-load.ts';
 
@@ -24,9 +25,9 @@ interface PreparedTenant {
 
 /** Creates a tenant for one run, with submitted applications and webhooks to the run's receiver. */
 export async function prepareTenant(
-  system: SystemUnderTest,
+  system: Pick<SystemUnderTest, 'demo'>,
   receiver: RecordingReceiver,
-  applicationCount: number,
+  { applications: applicationCount, requestTimeoutMs }: RunProfile,
   random: Random,
 ): Promise<PreparedTenant> {
   const { baseUrl, keys } = system.demo;
@@ -49,7 +50,8 @@ export async function prepareTenant(
     deliveries: [],
     crashes: [],
   };
-  return { history, writer: { api, creditorId: records.creditorId, random }, applications };
+  const writer = { api, creditorId: records.creditorId, random, requestTimeoutMs };
+  return { history, writer, applications };
 }
 
 async function submitApplication(

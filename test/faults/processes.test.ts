@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -6,6 +7,7 @@ import { describeWithKafka } from '@creditlane/events/kafka/test-kafka';
 import { type DatabaseOwner, SERVICES } from '@creditlane/platform/services';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../platform/eventually.ts';
+import { expectServedWithoutKafka } from './kafka-outage.ts';
 import { KafkaUnderTest } from './kafka-under-test.ts';
 import { PUBLISHERS, withLockedSubmissions } from './run-databases.ts';
 import { isLongRun, PROFILE, WRITES_WITHIN_MS } from './run-profile.ts';
@@ -14,8 +16,10 @@ import { type FaultRun, runWithFault } from './run-with-fault.ts';
 import { SystemUnderTest } from './system-under-test.ts';
 
 const execute = promisify(execFile);
-const REDRIVE = fileURLToPath(new URL('../../libs/messaging/redrive.ts', import.meta.url));
+const SERVICES_DIR = fileURLToPath(new URL('../../services/', import.meta.url));
 const BROKERS = isLongRun ? 3 : 1;
+/** More than the gateway's deadline for a request: callers repeat only what is refused, on a slow machine, too. */
+const PATIENT = { requestTimeoutMs: 15_000 };
 
 const kafka = await KafkaUnderTest.start(BROKERS);
 
@@ -42,12 +46,18 @@ describeWithKafka(kafka, 'the platform in processes keeps every promise under lo
     for (const pid of pids) process.kill(pid, 'SIGCONT');
   };
 
-  /** Runs the operators' program; the wait is shorter because a broker without topics refuses at once. */
+  /** Runs the operators' command; the wait is shorter because a broker without topics refuses at once. */
   const redrive = async (owner: DatabaseOwner, since: string) => {
-    const url = await system.databaseUrl(owner);
-    const env = { DATABASE_URL: url, REDRIVE_SINCE: since, REDRIVE_WAIT: '6s' };
-    process.stdout.write((await execute(process.execPath, [REDRIVE], { env })).stdout);
+    const main = join(SERVICES_DIR, owner, 'main.ts');
+    const args = [main, '--redrive-outbox', '--since', since, '--wait-seconds', '6'];
+    const env = await system.settingsOf(owner);
+    process.stdout.write((await execute(process.execPath, args, { env })).stdout);
   };
+
+  // The demo data have no decision, and the services are the processes that the platform was started with.
+  faultTest('when Kafka is down, which all replicas report while they answer and stay ready', () =>
+    expectServedWithoutKafka(system, (work) => cluster.withoutBrokers(BROKERS, work)),
+  );
 
   faultTest('when each service is killed with SIGKILL, one after the other', async () => {
     const history = await run('SIGKILL of each service', async ({ crash, noteDelivered }) => {
@@ -133,9 +143,13 @@ describeWithKafka(kafka, 'the platform in processes keeps every promise under lo
 
   for (let down = 1; down <= BROKERS; down += 1) {
     faultTest(`when ${down} of ${BROKERS} brokers are down for a while`, async () => {
-      const { writes } = await run(`${down} brokers down`, () =>
-        cluster.withoutBrokers(down, () => sleep(PROFILE.kafkaOutageMs)),
-      );
+      const fault: FaultRun['fault'] = ({ waitForWrite }) =>
+        cluster.withoutBrokers(down, async () => {
+          await waitForWrite();
+          await sleep(PROFILE.kafkaOutageMs);
+          await waitForWrite();
+        });
+      const { writes } = await run(`${down} brokers down`, fault, PATIENT);
       // No caller had to repeat a request.
       expect(writes.filter(({ requests }) => requests > 1)).toEqual([]);
     });
@@ -143,7 +157,7 @@ describeWithKafka(kafka, 'the platform in processes keeps every promise under lo
 
   faultTest('when Kafka loses all its data and is refilled from the outboxes', async () => {
     const since = new Date().toISOString();
-    const { writes } = await run('Kafka emptied', async ({ crash }) => {
+    const fault: FaultRun['fault'] = async ({ crash, waitForWrite }) => {
       // Stopped dispatchers leave events that are only in Kafka when Kafka loses its data.
       const dispatchers = ['webhook-dispatcher', 'webhook-dispatcher-2'];
       await crash(async () => {
@@ -152,9 +166,12 @@ describeWithKafka(kafka, 'the platform in processes keeps every promise under lo
         await cluster.replaceWithEmpty();
         await stopped;
       });
+      await waitForWrite();
       await Promise.all(PUBLISHERS.map((owner) => redrive(owner, since)));
+      await waitForWrite();
       await cluster.makeTopics();
-    });
+    };
+    const { writes } = await run('Kafka emptied', fault, PATIENT);
     expect(writes.filter(({ requests }) => requests > 1)).toEqual([]);
   });
 });

@@ -31,7 +31,14 @@ interface SignedRequest {
   body: string;
 }
 
-export async function startRecordingReceiver(): Promise<RecordingReceiver> {
+export interface ReceiverAddress {
+  host: string;
+  port: number;
+}
+
+export async function startRecordingReceiver(
+  { host, port: wantedPort }: ReceiverAddress = { host: '127.0.0.1', port: 0 },
+): Promise<RecordingReceiver> {
   const webhooks: WebhookRequest[] = [];
   const unverified: { webhook: WebhookRequest; request: SignedRequest }[] = [];
   const hanging = new Set<ServerResponse>();
@@ -64,12 +71,12 @@ export async function startRecordingReceiver(): Promise<RecordingReceiver> {
   };
   // The dispatcher keeps its connections open; the receiver must not be the side that closes them.
   server.keepAliveTimeout = 120_000;
-  server.listen(0, '127.0.0.1');
+  server.listen(wantedPort, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
 
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host}:${port}`,
     webhooks,
     verifyWith(newSecret) {
       secret = newSecret;

@@ -5,6 +5,8 @@ export interface RunProfile {
   /** The least duration of the load; the load goes on until the fault is over. */
   loadMs: number;
   applications: number;
+  /** How long a request waits for its answer. */
+  requestTimeoutMs: number;
   /** How long the platform may take to finish its remaining work after the load. */
   settleWithinMs: number;
   testTimeoutMs: number;
@@ -23,9 +25,10 @@ export interface RunProfile {
 export const WRITES_WITHIN_MS = 10_000;
 
 const SHORT: RunProfile = {
-  perSecond: 60,
-  loadMs: 6_000,
+  perSecond: 40,
+  loadMs: 5_000,
   applications: 20,
+  requestTimeoutMs: 4_000,
   settleWithinMs: 45_000,
   testTimeoutMs: 150_000,
   processStopMs: 12_000,
@@ -40,6 +43,7 @@ const LONG: RunProfile = {
   perSecond: 200,
   loadMs: 60_000,
   applications: 200,
+  requestTimeoutMs: 4_000,
   settleWithinMs: 300_000,
   testTimeoutMs: 900_000,
   processStopMs: 30_000,

@@ -2,23 +2,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Random, seededRandom } from '@creditlane/runtime/test-seeded-random';
 import { expect } from 'vitest';
+import { eventually } from '../platform/eventually.ts';
 import { checkHistory } from './history/check-history.ts';
-import type { History } from './history/history.ts';
+import type { History, Write } from './history/history.ts';
 import { formatViolation } from './history/violation.ts';
 import { prepareTenant } from './prepare-tenant.ts';
-import { type RecordingReceiver, startRecordingReceiver } from './recording-receiver.ts';
+import {
+  type ReceiverAddress,
+  type RecordingReceiver,
+  startRecordingReceiver,
+} from './recording-receiver.ts';
 import { RunDatabases } from './run-databases.ts';
 import type { RunProfile } from './run-profile.ts';
 import { printLine, printSummary } from './run-summary.ts';
 import type { SystemUnderTest } from './system-under-test.ts';
 import { REFUSED_DECISION, readDecisionsFromApi, runWriteLoad } from './write-load.ts';
 
+/** What a run needs to know of the system: where it is reached, and its databases. */
+type LoadedSystem = Pick<SystemUnderTest, 'demo' | 'databaseUrl'>;
+
 export interface FaultRun extends RunProfile {
   /** What the printed lines of the run begin with. */
   name: string;
-  system: SystemUnderTest;
+  system: LoadedSystem;
+  /** Where the webhooks' receiver listens; on a free port of loopback when left out. */
+  receiverAt?: ReceiverAddress;
   /** Callers send no idempotency keys. */
   withoutKeys?: boolean;
+  /** Of each write, by its callers; a minute when left out. */
+  giveUpAfterMs?: number;
   fault: (context: FaultContext) => Promise<void>;
 }
 
@@ -28,6 +40,8 @@ export interface FaultContext {
   random: Random;
   /** Notes which webhooks the database has as delivered: none of these may be sent again. */
   noteDelivered(): Promise<void>;
+  /** Resolves once a write that began after this call is accepted. */
+  waitForWrite(): Promise<void>;
   /** Runs work that ends or stops senders: a webhook under way meanwhile may be sent again. */
   crash(work: () => Promise<void>): Promise<void>;
 }
@@ -45,22 +59,32 @@ function chooseSeed(): number {
 }
 
 /** Runs the fault under load and expects that every promise was kept. Returns what was observed. */
-export async function runWithFault({ system, fault, ...options }: FaultRun): Promise<History> {
-  const { name, applications: applicationCount, loadMs, settleWithinMs } = options;
+export async function runWithFault({
+  system,
+  receiverAt,
+  fault,
+  ...options
+}: FaultRun): Promise<History> {
+  const { name, loadMs, settleWithinMs } = options;
   const seed = chooseSeed();
   const random = seededRandom(seed);
   printLine(`${name}: FAULTS_SEED=${seed} ${JSON.stringify(options)}`);
-  const receiver = await startRecordingReceiver();
+  const receiver = await startRecordingReceiver(receiverAt);
   try {
     const { history, writer, applications } = await prepareTenant(
       system,
       receiver,
-      applicationCount,
+      options,
       random,
     );
     const databases = new RunDatabases(system.databaseUrl.bind(system), applications);
     const noteDelivered = async () =>
       void history.deliveries.push(...(await databases.readDelivered()));
+    const waitForWrite = async () => {
+      const fromMs = performance.now();
+      const isNew = ({ startedMs, outcome }: Write) => startedMs >= fromMs && outcome === 'ok';
+      await eventually('accepted write', async () => history.writes.some(isNew) || undefined);
+    };
     const crash = async (work: () => Promise<void>) => {
       const fromMs = performance.now();
       await work();
@@ -72,7 +96,7 @@ export async function runWithFault({ system, fault, ...options }: FaultRun): Pro
     try {
       await sleep(loadMs * (0.2 + 0.2 * random()));
       await noteDelivered();
-      await fault({ receiver, random, noteDelivered, crash });
+      await fault({ receiver, random, noteDelivered, waitForWrite, crash });
       await sleep(LOAD_AFTER_FAULT_MS);
     } finally {
       stop.abort();

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { startEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
 import type { Demo, ServiceAddress } from '@creditlane/local/demo/demo';
 import { readJson } from '@creditlane/local/json-file';
-import type { Secrets } from '@creditlane/platform/secrets';
-import type { DatabaseOwner } from '@creditlane/platform/services';
+import { readSecrets } from '@creditlane/local/secrets-file';
+import { settingsOf } from '@creditlane/local/settings';
+import type { DatabaseUrls } from '@creditlane/platform/databases';
+import { DATABASES, type DatabaseOwner, SERVICES } from '@creditlane/platform/services';
 import { eventually } from '../platform/eventually.ts';
 import { LaunchedPlatform, type LaunchOptions } from '../platform/launched-platform.ts';
 import { createDataDir, removeDataDir } from '../platform/temporary-data-dir.ts';
@@ -58,11 +60,8 @@ export class SystemUnderTest {
   /** Runs work on the databases of a killed platform, whose PostgreSQL ended with it. */
   async withPostgres(work: () => Promise<void>): Promise<void> {
     const { dataDir } = this.#options;
-    const secrets = await readJson<Secrets>(join(dataDir, 'secrets.json'));
-    const postgres = await startEmbeddedPostgres({
-      dataDir: join(dataDir, 'postgres'),
-      password: secrets?.postgresPassword ?? '',
-    });
+    const { postgresPassword: password } = await this.#secrets();
+    const postgres = await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres'), password });
     try {
       await work();
     } finally {
@@ -107,9 +106,29 @@ export class SystemUnderTest {
 
   /** The current URL of a service's database; PostgreSQL listens on another port after a restart. */
   async databaseUrl(owner: DatabaseOwner): Promise<string> {
-    const secrets = await readJson<Secrets>(join(this.#options.dataDir, 'secrets.json'));
+    return (await this.#databaseUrls())[owner];
+  }
+
+  async #databaseUrls(): Promise<DatabaseUrls> {
+    const { services } = await this.#secrets();
     const port = Number((await this.#readPostmasterPid())[3]);
-    return databaseUrl(owner, secrets?.services[owner].databasePassword ?? '', port);
+    const urls = (Object.keys(DATABASES) as DatabaseOwner[]).map((owner) => [
+      owner,
+      databaseUrl(owner, services[owner].databasePassword, port),
+    ]);
+    return Object.fromEntries(urls) as DatabaseUrls;
+  }
+
+  /** The environment of a command of the service. */
+  async settingsOf(owner: DatabaseOwner): Promise<Record<string, string>> {
+    const service = SERVICES.find(({ name }) => name === owner);
+    if (service === undefined) throw new Error(`there is no service ${owner}`);
+    const [secrets, databaseUrls] = await Promise.all([this.#secrets(), this.#databaseUrls()]);
+    return settingsOf(service, { secrets, databaseUrls, ports: { api: 0 } });
+  }
+
+  #secrets() {
+    return readSecrets(this.#options.dataDir);
   }
 
   async close(): Promise<void> {

@@ -12,6 +12,8 @@ export interface Writer {
   api(): ApiClient;
   creditorId: string;
   random: Random;
+  /** How long a request waits for its answer. */
+  requestTimeoutMs: number;
 }
 
 export interface WriteLoad {
@@ -24,6 +26,8 @@ export interface WriteLoad {
   applications: string[];
   /** Sends no idempotency keys, so that no write is sent a second time. */
   withoutKeys?: boolean;
+  /** How long a caller repeats a write before its outcome counts as unknown; a minute when left out. */
+  giveUpAfterMs?: number;
 }
 
 /** The decisions that callers record, with the webhook path of each. */
@@ -42,16 +46,14 @@ export const REFUSED_DECISION = 'DRAFT';
 
 /** How many reads there are per write. */
 const READS_PER_WRITE = 0.1;
-/** How long a caller repeats a write before its outcome counts as unknown. */
 const GIVE_UP_AFTER_MS = 60_000;
-const REQUEST_TIMEOUT_MS = 4_000;
 const PAUSE_BETWEEN_REQUESTS_MS = 300;
 const PAGE_SIZE = 100;
 
 /** Records decisions until `stop` is aborted and every write has its outcome; adds to the history. */
 export async function runWriteLoad(
   writer: Writer,
-  { perSecond, loadMs, stop, applications, withoutKeys = false }: WriteLoad,
+  { perSecond, loadMs, stop, applications, ...repeats }: WriteLoad,
   { writes, reads }: History,
 ): Promise<void> {
   const startMs = performance.now();
@@ -63,7 +65,7 @@ export async function runWriteLoad(
       const applicationId = pickOne(writer.random, applications);
       const write = makeWrite(applicationId, writer.random);
       writes.push(write);
-      underWay.push(sendUntilAnswered(writer, write, withoutKeys));
+      underWay.push(sendUntilAnswered(writer, write, repeats));
       if (writer.random() < READS_PER_WRITE) {
         underWay.push(
           readDecisionsFromApi(writer, applicationId).then(
@@ -88,20 +90,22 @@ function makeWrite(applicationId: string, random: Random): Write {
   };
 }
 
+type Repeats = Pick<WriteLoad, 'withoutKeys' | 'giveUpAfterMs'>;
+
 /** Sends a write with one idempotency key, or once without, until its outcome is known. */
 async function sendUntilAnswered(
   writer: Writer,
   write: Write,
-  withoutKeys: boolean,
+  { withoutKeys = false, giveUpAfterMs = GIVE_UP_AFTER_MS }: Repeats,
 ): Promise<void> {
   const { submission: applicationId, marker, decision } = write;
   const path = decisionPath({ applicationId, creditorId: writer.creditorId });
   const headers: Record<string, string> = withoutKeys ? {} : { 'idempotency-key': marker };
   const body = { applicationId, decision, conditions: marker };
-  while (performance.now() - write.startedMs < GIVE_UP_AFTER_MS) {
+  while (performance.now() - write.startedMs < giveUpAfterMs) {
     write.requests += 1;
     // A request that cannot be repeated waits for its answer as long as possible.
-    const signal = AbortSignal.timeout(withoutKeys ? GIVE_UP_AFTER_MS : REQUEST_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(withoutKeys ? giveUpAfterMs : writer.requestTimeoutMs);
     const answer = await answerOrUndefined(writer.api().post(path, body, { headers, signal }));
     write.endedMs = performance.now();
     if (answer?.status === 200) write.outcome = 'ok';
@@ -116,14 +120,14 @@ async function sendUntilAnswered(
 
 /** All decisions of an application as the API returns them; undefined when a request fails. */
 export async function readDecisionsFromApi(
-  { api, creditorId }: Writer,
+  { api, creditorId, requestTimeoutMs }: Writer,
   applicationId: string,
 ): Promise<Read | undefined> {
   const startedMs = performance.now();
   const path = `${decisionPath({ applicationId, creditorId })}s?limit=${PAGE_SIZE}`;
   const newestFirst = [];
   for (let cursor = ''; ; ) {
-    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(requestTimeoutMs);
     const page = await answerOrUndefined(api().get(path + cursor, { signal }));
     if (page?.status !== 200) return undefined;
     newestFirst.push(...page.body.data);
