@@ -1,4 +1,4 @@
-/** A command that raises the number of partitions of a topic in the cluster of KAFKA_BROKERS: deploy/scaling-events.md. */
+/** A command that raises the number of partitions of a topic in the cluster of KAFKA_BROKERS: docs/operations/scaling-events.md. */
 import { refuse } from '@creditlane/runtime/env';
 import { run } from '@creditlane/runtime/run';
 import { readSettings, setting } from '@creditlane/runtime/setting';

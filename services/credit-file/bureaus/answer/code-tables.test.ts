@@ -69,7 +69,10 @@ describe('overrides that cannot be used are refused with their place', () => {
 });
 
 test('the example of the operators’ page can be used', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../../../deploy/bureaus.md'), 'utf8');
+  const page = readFileSync(
+    join(import.meta.dirname, '../../../../docs/operations/bureaus.md'),
+    'utf8',
+  );
   const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
   const { equifax, transUnion } = readCodeTables(example);
   expect(equifax.codes.portfolioType.get('L')).toBe('LEASE_ACCOUNT');
