@@ -48,6 +48,10 @@ const TASKS = {
       'generate what follows from contracts, manifests and OpenAPI: code, compose.yaml, chart, docs',
   },
   bench: { file: 'bench/main.ts', about: 'measure throughput, latency and CPU time' },
+  'test-bench': {
+    file: 'tasks/test-bench.ts',
+    about: 'check that every benchmark runs and reports its figures',
+  },
   scale: { file: 'bench/scale.ts', about: 'measure one thing on large tables' },
 };
 
@@ -74,7 +78,7 @@ function printError(/** @type {string} */ reason) {
 async function main(/** @type {string[]} */ [name = '', ...args]) {
   const task = Object.hasOwn(TASKS, name) ? TASKS[name] : undefined;
   if (!task) {
-    const list = Object.entries(TASKS).map(([key, { about }]) => `  ${key.padEnd(10)}${about}\n`);
+    const list = Object.entries(TASKS).map(([key, { about }]) => `  ${key.padEnd(12)}${about}\n`);
     process.stderr.write(`Usage: node bootstrap.mjs <task> [arguments]\n${list.join('')}`);
     return name === '' || name === '--help' ? 0 : printError(`unknown task "${name}"`);
   }

@@ -26,7 +26,6 @@ const LONGEST = [
   'test/faults/one-process',
   'test/shared-processes',
   'test/documentation/page',
-  'test/bench',
   'libs/events/kafka/outage',
   'services/webhook-dispatcher/hostile-receivers/hostile-receivers',
   'libs/embedded-postgres/embedded-postgres',

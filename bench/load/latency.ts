@@ -8,12 +8,15 @@ export interface Latency {
   p50: number;
   p99: number;
   max: number;
+  mean: number;
 }
 
 /** The quantiles of times in milliseconds. Sorts the given array. Throws when it is empty. */
 export function summarizeTimes(timesMs: number[]): Latency {
   timesMs.sort((a, b) => a - b);
-  return { p50: quantile(timesMs, 0.5), p99: quantile(timesMs, 0.99), max: quantile(timesMs, 1) };
+  const mean = timesMs.reduce((sum, ms) => sum + ms, 0) / timesMs.length;
+  const [p50, p99, max] = [0.5, 0.99, 1].map((share) => quantile(timesMs, share));
+  return { p50, p99, max, mean } as Latency;
 }
 
 /** The nearest-rank quantile of a sorted array. */

@@ -69,7 +69,16 @@ export interface FixedRateLoad {
   lateMs: Latency;
 }
 
-/** Starts operations at a fixed rate, however long they take. Those of the warm-up are not counted. */
+/** The platform has refused an operation, because as many of its caller are under way as it takes. */
+export class NotKeptUpError extends Error {
+  override readonly name = 'NotKeptUpError';
+}
+
+/**
+ * Starts operations at a fixed rate, however long they take. Those of the warm-up are not counted.
+ * Starts no more once one has failed, and throws its error: a `NotKeptUpError` after the end of all others, so that
+ * they are not under way during the next load.
+ */
 export async function runAtFixedRate(
   operation: Operation,
   { perSecond, warmUpMs, measureMs }: FixedRateOptions,
@@ -79,6 +88,7 @@ export async function runAtFixedRate(
   const latencyMs: number[] = [];
   const lateMs: number[] = [];
   const underWay: Promise<void>[] = [];
+  const failures: unknown[] = [];
   const run = async (dueMs: number) => {
     const startedMs = performance.now();
     const endedMs = await operation();
@@ -86,14 +96,21 @@ export async function runAtFixedRate(
     latencyMs.push(endedMs - startedMs);
     lateMs.push(startedMs - dueMs);
   };
-  for (let started = 0; started < total; await sleep(1)) {
+  for (let started = 0; started < total && failures.length === 0; await sleep(1)) {
     const nowMs = performance.now();
     for (; started < total; started += 1) {
       const dueMs = startMs + (started * 1000) / perSecond;
       if (dueMs > nowMs) break;
-      underWay.push(run(dueMs));
+      const operationRun = run(dueMs);
+      operationRun.catch((error) => failures.push(error));
+      underWay.push(operationRun);
     }
   }
-  await Promise.all(underWay);
+  try {
+    await Promise.all(underWay);
+  } catch (error) {
+    if (error instanceof NotKeptUpError) await Promise.allSettled(underWay);
+    throw error;
+  }
   return { latencyMs: summarizeTimes(latencyMs), lateMs: summarizeTimes(lateMs) };
 }

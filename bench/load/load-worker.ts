@@ -10,6 +10,7 @@ import {
   type ClosedLoadOptions,
   type FixedRateLoad,
   type FixedRateOptions,
+  NotKeptUpError,
   type Operation,
   runAtFixedRate,
   runClosedLoad,
@@ -40,6 +41,8 @@ interface WithKind {
 type FixedRateWithCommit = FixedRateLoad & { sinceCommitMs: Latency };
 
 const MAX_CONNECTIONS = 512;
+/** In a 429 answer: the caller has as many requests under way as the platform takes. */
+const UNDER_WAY = '"too_many_under_way"';
 
 let receiver: WebhookReceiver | undefined;
 let written = 0;
@@ -68,6 +71,16 @@ const functions = {
 
   fixedRate: ({ kind, ...load }: WithKind & FixedRateOptions): Promise<FixedRateLoad> =>
     runAtFixedRate(makeOperation(kind), load),
+
+  /** Null when the platform does not keep up with the rate. */
+  async fixedRateIfKeptUp(load: WithKind & FixedRateOptions): Promise<FixedRateLoad | null> {
+    try {
+      return await functions.fixedRate(load);
+    } catch (error) {
+      if (error instanceof NotKeptUpError) return null;
+      throw error;
+    }
+  },
 
   /** Sends until the webhooks arrive, and takes the times of the commits from the database at `url`. */
   async fixedRateWithCommit({
@@ -116,7 +129,10 @@ function makeOperation(
       headers,
       body: JSON.stringify({ ...DECISION, applicationId, conditions }),
     });
-    if (statusCode !== 200) throw new Error(`answered ${statusCode}: ${await body.text()}`);
+    if (statusCode !== 200) {
+      const answer = `answered ${statusCode}: ${await body.text()}`;
+      throw answer.includes(UNDER_WAY) ? new NotKeptUpError(answer) : new Error(answer);
+    }
     await body.dump();
     const answeredMs = performance.now();
     if (arrival === undefined) return answeredMs;

@@ -7,7 +7,7 @@ import type { Plan, RateStage } from '../plan.ts';
 import { type BenchPlatform, setWriter } from '../platform/bench-platform.ts';
 import { type CpuCost, measureCpuCost } from '../platform/cpu-cost.ts';
 
-/** `load` is undefined for a rate above what the platform delivers at most. */
+/** `load` is undefined for a rate above what the platform delivers at most, or with which it did not keep up. */
 export interface MeasuredStage extends RateStage {
   load: (FixedRateLoad & { cost: CpuCost | undefined }) | undefined;
 }
@@ -48,21 +48,21 @@ async function measureStage(
   platform: BenchPlatform,
   { applications }: RateStage,
   load: { perSecond: number; warmUpMs: number; measureMs: number },
-): Promise<FixedRateLoad & { cost: CpuCost | undefined }> {
+): Promise<MeasuredStage['load']> {
   const { databaseUrls, tenants, loadWorker } = platform;
   const from = { fromUrl: databaseUrls.decisions };
   const applicationIds = await copySubmission(from, tenants.withWebhook, applications);
   await setWriter(platform, 'withWebhook', applicationIds, WRITER);
   await vacuum(platform);
   const kind = { writer: WRITER, endsWith: 'webhook' } as const;
-  let measured: FixedRateLoad | undefined;
+  let measured: FixedRateLoad | null | undefined;
   const cost = await measureCpuCost(platform, async () => {
-    measured = await loadWorker.call('fixedRate', { kind, ...load });
+    measured = await loadWorker.call('fixedRateIfKeptUp', { kind, ...load });
     await platform.settled();
     return (load.perSecond * (load.warmUpMs + load.measureMs)) / 1_000;
   });
   if (measured === undefined) throw new Error('the load was not measured');
-  return { ...measured, cost };
+  return measured === null ? undefined : { ...measured, cost };
 }
 
 /** Otherwise autovacuum, which follows a load of many operations, counts for the few operations of the next stage. */

@@ -32,7 +32,8 @@ const THROUGHPUT_METHOD = `How it is measured
   transaction by PostgreSQL's clock, since PostgreSQL records no time of a commit: the figure contains the
   duration of the transaction.
 - Fixed rates: decisions on the applications in turn, so that the webhooks of one application wait for each
-  other; a rate above the platform's maximum is not measured. The idle platform gets no request.
+  other; a rate above the platform's maximum, or with which it did not keep up, has no figures. The idle
+  platform gets no request.
 - The backlog: deliveries that are all due when the measurement starts.
 - The relay alone publishes events that are all in the outbox; the dispatcher alone starts when they are
   all in Kafka and ends with the last webhook. The first quarter of the events is warm-up.

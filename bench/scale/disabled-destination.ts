@@ -1,9 +1,8 @@
 /** A destination with 500,000 pending deliveries answers 410 while another one receives webhooks. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { setDemoDestination } from '@creditlane/local/demo/demo';
 import { runSql } from '../data/sql.ts';
+import { startCountingReceiver } from '../load/counting-receiver.ts';
 import { type Latency, summarizeTimes } from '../load/latency.ts';
 import { startReceiver, type WebhookReceiver } from '../load/webhook-receiver.ts';
 import { type WritableSubmission, writeDecision } from '../load/write-decision.ts';
@@ -24,7 +23,7 @@ const WATCHED_MS = 600_000;
 async function measure(scale: Scale): Promise<void> {
   const receiver = await startReceiver();
   scale.closers.add('receiver', async () => receiver.close());
-  const gone = await startGoneReceiver(scale);
+  const gone = await startCountingReceiver(scale);
   const platform = await startScalePlatform(scale, receiver.url);
   const { otherTenant, databaseUrls, baseUrl } = platform;
   await setDemoDestination({ ...platform, inboxUrl: gone.url }, otherTenant.integrationId);
@@ -41,7 +40,7 @@ async function measure(scale: Scale): Promise<void> {
 
   const began = performance.now();
   const before = await writeWhile(platform, receiver, 'before', () => elapsed(began) < BEFORE_MS);
-  gone.answerGone();
+  gone.answerWith(410);
   await writeDecision(baseUrl, otherTenant, 'gone');
   const goneMs = performance.now();
   const ending = untilEnded(url, goneMs + WATCHED_MS);
@@ -81,26 +80,6 @@ async function writeWhile(
     await delay(EVERY_MS);
   }
   return summarizeTimes(await Promise.all(arrivals));
-}
-
-/** Answers 204, and 410 from `answerGone` on. */
-async function startGoneReceiver({ closers }: Scale) {
-  let status = 204;
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => response.writeHead(status).end());
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closers.add('gone receiver', async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    answerGone() {
-      status = 410;
-    },
-  };
 }
 
 /**

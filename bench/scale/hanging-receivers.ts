@@ -1,10 +1,9 @@
 /** 1,000 of 10,000 destinations hang: how much later the webhooks of the others come. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { setDemoDestination } from '@creditlane/local/demo/demo';
 import { newId } from '@creditlane/runtime/ids';
 import { runSql } from '../data/sql.ts';
+import { startCountingReceiver } from '../load/counting-receiver.ts';
 import { runAtFixedRate } from '../load/load-patterns.ts';
 import { startReceiver } from '../load/webhook-receiver.ts';
 import { type WritableSubmission, writeDecision } from '../load/write-decision.ts';
@@ -27,7 +26,7 @@ const MAX_RATIO = 2;
 async function measure(scale: Scale): Promise<void> {
   const receiver = await startReceiver();
   scale.closers.add('receiver', async () => receiver.close());
-  const hangingReceiver = await startHangingReceiver(scale);
+  const hangingReceiver = await startCountingReceiver(scale);
   const platform = await startScalePlatform(scale, receiver.url);
   const { baseUrl } = platform;
   await writeDecision(baseUrl, platform, 'first');
@@ -63,13 +62,14 @@ async function measure(scale: Scale): Promise<void> {
     return latencyMs;
   };
   const before = await run(10_000);
-  hangingReceiver.hang();
+  const answered = hangingReceiver.requests;
+  hangingReceiver.answerWith(undefined);
   const beside = await run(0);
 
   for (const [name, { p50, p99, max }] of Object.entries({ before, beside })) {
     scale.print(`webhooks of the others ${name}: p50 ${p50} ms, p99 ${p99} ms, max ${max} ms`);
   }
-  scale.print(`requests to those that hang: ${hangingReceiver.requests}`);
+  scale.print(`requests to those that hang: ${hangingReceiver.requests - answered}`);
   scale.limit('p99 of the others, times that before', beside.p99 / before.p99, MAX_RATIO);
 }
 
@@ -84,33 +84,6 @@ async function inTurns<T>(items: readonly T[], step: (item: T) => Promise<unknow
     for (const item of left) await step(item);
   };
   await Promise.all(Array.from({ length: CALLERS }, call));
-}
-
-/** Answers requests until `hang` is called, and none from then on. */
-async function startHangingReceiver({ closers }: Scale) {
-  let isHanging = false;
-  let requests = 0;
-  const server = createServer((request, response) => {
-    request.resume();
-    if (isHanging) requests += 1;
-    else response.writeHead(204).end();
-  });
-  server.keepAliveTimeout = 120_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closers.add('hanging receiver', async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    hang() {
-      isHanging = true;
-    },
-    /** How many have come since. */
-    get requests() {
-      return requests;
-    },
-  };
 }
 
 type Platform = Awaited<ReturnType<typeof startScalePlatform>>;
