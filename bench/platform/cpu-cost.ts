@@ -54,7 +54,7 @@ function sum(times: CpuTimes): number {
  * The CPU time so far of each process and all its descendants, ended ones included. A process below
  * another one of `pids` counts for both. Undefined on a system without /proc.
  */
-async function readCpuTimes(pids: Record<string, number>): Promise<CpuTimes | undefined> {
+export async function readCpuTimes(pids: Record<string, number>): Promise<CpuTimes | undefined> {
   const stats = await readProcessStats();
   if (stats.size === 0) return undefined;
   const timeOf = (root: number) => {

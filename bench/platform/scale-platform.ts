@@ -12,16 +12,21 @@ import type { Scale } from '../scale-subject.ts';
 import { SETTINGS } from './run-mode.ts';
 
 /** Starts the platform with the two tenants of the demo; the webhooks of the first go to `inboxUrl`. */
-export async function startScalePlatform(scale: Scale, inboxUrl: string) {
-  const adminUrl = await scale.startPostgres();
+export async function startScalePlatform(
+  scale: Scale,
+  inboxUrl: string,
+  postgresSettings: Readonly<Record<string, string>> = {},
+) {
+  const adminUrl = await scale.startPostgres(postgresSettings);
   const secrets = makeSecrets();
   const databaseUrls = await prepareDatabases(adminUrl, secrets);
   const ports = await choosePorts({ first: 0, host: HOST });
   const log = createLog('bench', { level: 'error', pretty: true });
+  const metrics = new Metrics();
   const { baseUrl, settled } = await startPlatform(
     { ports, secrets, databaseUrls, settings: SETTINGS },
-    { log, closers: scale.closers, metrics: new Metrics(), health: new Health() },
+    { log, closers: scale.closers, metrics, health: new Health() },
   );
   const access = { baseUrl, platformKey: secrets.platformKey, inboxUrl };
-  return { ...access, adminUrl, databaseUrls, settled, ...(await seedDemoData(access)) };
+  return { ...access, adminUrl, databaseUrls, metrics, settled, ...(await seedDemoData(access)) };
 }

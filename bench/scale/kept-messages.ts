@@ -1,12 +1,9 @@
-/** Inbox and stored answers: ten retention cycles, and events published and received beside millions of kept ones. */
+/** Outbox, inbox and stored answers: ten retention cycles, and events beside millions of kept ones. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { decisions } from '@creditlane/decisions/service';
-import type { EventMessage } from '@creditlane/events/message';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { INBOX_PARTITIONS } from '@creditlane/messaging/inbox-by-day';
-import { appendToOutbox } from '@creditlane/messaging/outbox';
-import { startRelay } from '@creditlane/messaging/relay';
-import { createInboxHandler } from '@creditlane/messaging/transactional-inbox';
+import { OUTBOX_PARTITIONS } from '@creditlane/messaging/outbox-by-day';
 import { prepareDatabases } from '@creditlane/platform/databases';
 import { makeSecrets } from '@creditlane/platform/secrets';
 import { type Database, openDatabase } from '@creditlane/postgres/database';
@@ -16,6 +13,7 @@ import { firstIdOfTime } from '@creditlane/runtime/ids';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { runSql } from '../data/sql.ts';
+import { BATCH_EVENTS, startEventFlow } from '../load/event-flow.ts';
 import { summarizeTimes } from '../load/latency.ts';
 import { measureScale, type Scale } from '../scale-subject.ts';
 
@@ -23,8 +21,7 @@ const CYCLES = 10;
 const ROWS_OF_CYCLE = 50_000;
 const KEPT_EVENTS = 2_000_000;
 const KEPT_RECEIVED = 4_000_000;
-/** Events appended in one transaction, and how many such transactions a round has. */
-const BATCH = 20;
+/** How many transactions with events a round has. */
 const BATCHES = 150;
 const ROUNDS = 5;
 /** Kept rows may cost so much; the rounds of one database differ by some 5 %, too. */
@@ -82,6 +79,25 @@ const idSql = (ms: string) =>
   `(lpad(to_hex((${ms})::bigint), 12, '0') || '7' || substr(md5(random()::text), 1, 19))::uuid`;
 
 const SUBJECTS: readonly Subject[] = [
+  {
+    name: 'outbox',
+    tables: 'outbox%',
+    async fill(run) {
+      const from = endedDay(OUTBOX_PARTITIONS.keepDays);
+      const [at, to] = [from, from + DAY_MS].map((ms) => new Date(ms).toISOString());
+      await run(`CREATE TABLE ${nameOfDay('outbox_published', from)} PARTITION OF outbox_published
+        FOR VALUES FROM ('${at}') TO ('${to}')`);
+      await run(
+        `INSERT INTO outbox (shard, topic, key, event_id, type, payload)
+         SELECT n % 4, 'creditlane.decisions.v1', gen_random_uuid()::text, uuidv7(),
+           'creditlane.decisions.v1.DecisionRecorded', jsonb_build_object('text', repeat('x', 600))
+         FROM generate_series(1, ${ROWS_OF_CYCLE}) AS n`,
+      );
+      await run(`UPDATE outbox SET published_at = '${at}' WHERE published_at IS NULL`);
+      await run('VACUUM outbox_waiting');
+    },
+    end: (database) => keepDays(database.pool, OUTBOX_PARTITIONS),
+  },
   {
     name: 'inbox',
     tables: 'inbox%',
@@ -194,14 +210,14 @@ async function measureBesideKept(
   databases: { kept: Database; empty: Database },
 ): Promise<void> {
   const flows = Object.entries(databases).map(([name, database]) => {
-    const flow = startFlow(database);
+    const flow = startEventFlow(database);
     scale.closers.add('relay', () => flow.close());
     return { name, flow, rounds: [] as number[], latencies: [] as number[] };
   });
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const { flow, rounds, latencies } of flows) {
       const startedMs = performance.now();
-      const timesMs = await flow.run();
+      const timesMs = await flow.run(BATCHES);
       // The first round makes connections and plans.
       if (round === 0) continue;
       rounds.push(performance.now() - startedMs);
@@ -211,59 +227,13 @@ async function measureBesideKept(
   const [kept, empty] = flows.map(({ name, rounds, latencies }) => {
     const roundMs = summarizeTimes(rounds).p50;
     const { p50, p99 } = summarizeTimes(latencies);
-    const perSecond = Math.round((BATCH * BATCHES * 1000) / roundMs);
+    const perSecond = Math.round((BATCH_EVENTS * BATCHES * 1000) / roundMs);
     scale.print(`${name}: ${perSecond} events/s; a batch: p50 ${p50} ms, p99 ${p99} ms`);
     return { roundMs, p50 };
   });
   if (!kept || !empty) throw new Error('both databases are measured');
   scale.limit('time beside kept events by that without', kept.roundMs / empty.roundMs, MAX_RATIO);
   scale.limit('median latency beside kept events by that without', kept.p50 / empty.p50, MAX_RATIO);
-}
-
-/** A relay whose bus is an inbox of the same database; `run` resolves to the time of each batch until it is handled. */
-function startFlow(database: Database) {
-  const metrics = new Metrics();
-  let handled: (() => void) | undefined;
-  let missing = 0;
-  const handle = createInboxHandler({
-    ...{ consumer: 'bench', pool: database.pool, log, metrics },
-    planWrites: (events) => ({ writes: [], result: events.length }),
-    onCommitted(count) {
-      missing -= count;
-      if (missing === 0) handled?.();
-    },
-  });
-  const bus = {
-    publish: (batch: EventMessage[]) => handle(batch),
-    subscribe: () => Promise.reject(new Error('not used in this measurement')),
-    close: () => Promise.resolve(),
-  };
-  const relay = startRelay({ database, bus, source: 'decisions', log, metrics });
-  const events = Array.from({ length: BATCH }, (_, n) => ({
-    topic: 'creditlane.decisions.v1' as const,
-    key: `key ${n}`,
-    type: 'creditlane.decisions.v1.DecisionRecorded' as const,
-    payload: { applicationId: 'x'.repeat(600) },
-  }));
-  return {
-    async run(): Promise<number[]> {
-      const timesMs: number[] = [];
-      for (let batch = 0; batch < BATCHES; batch += 1) {
-        const startedMs = performance.now();
-        missing = BATCH;
-        const done = new Promise<void>((resolve) => {
-          handled = resolve;
-        });
-        await appendToOutbox(database.pool, events);
-        relay.wake();
-        await done;
-        timesMs.push(performance.now() - startedMs);
-      }
-      await relay.settled();
-      return timesMs;
-    },
-    close: () => relay.close(),
-  };
 }
 
 await measureScale(measure);

@@ -79,7 +79,7 @@ async function insertApplicants(adminUrl: string): Promise<void> {
   await runSql(
     `${adminUrl}?options=-c%20session_replication_role%3Dreplica`,
     `INSERT INTO applicant_keys (id, applicant_id, retailer_id, sealed, sealed_with, created_at)
-     SELECT gen_random_uuid(), gen_random_uuid(), $2, decode(repeat('00', 130), 'hex'), 'k2', now()
+     SELECT uuidv7(), uuidv7(), $2, decode(repeat('00', 130), 'hex'), 'k2', now()
      FROM generate_series(1, $1)`,
     [ROWS, RETAILER_ID],
   );

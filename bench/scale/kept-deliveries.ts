@@ -1,0 +1,163 @@
+/** Webhooks beside 50,000,000 kept deliveries and beside none, in turns; needs 30 GB of disk and a quarter of an hour. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { insertKeptHistory, KEPT_DAYS } from '../data/kept-history.ts';
+import { runSql } from '../data/sql.ts';
+import { summarizeTimes } from '../load/latency.ts';
+import { runAtFixedRate, runClosedLoad } from '../load/load-patterns.ts';
+import { startReceiver, type WebhookReceiver } from '../load/webhook-receiver.ts';
+import { writeDecision } from '../load/write-decision.ts';
+import { readCpuTimes } from '../platform/cpu-cost.ts';
+import { startScalePlatform } from '../platform/scale-platform.ts';
+import { measureScale, type Scale } from '../scale-subject.ts';
+
+const PER_DAY = 1_666_670;
+const ROUNDS = 5;
+const PER_SECOND = 100;
+const CALLERS = 32;
+const WARM_UP_MS = 1_000;
+const FIXED_MS = 6_000;
+const CLOSED_MS = 4_000;
+/** PostgreSQL counts what a connection has read within this time. */
+const STATISTICS_MS = 11_000;
+/** Kept rows may cost so much. */
+const MAX_RATIO = 1.1;
+
+type Platform = Awaited<ReturnType<typeof startScalePlatform>>;
+
+const FIGURES = ['p50', 'p99', 'perSecond', 'cpuMs'] as const;
+/** Of one round: times in milliseconds, and the CPU time of PostgreSQL and of this process for each webhook. */
+type Round = Record<(typeof FIGURES)[number], number>;
+
+/** A platform, and its rounds. */
+interface Side {
+  readonly name: 'kept' | 'empty';
+  readonly platform: Platform;
+  readonly rounds: Round[];
+}
+
+async function measure(scale: Scale): Promise<void> {
+  const receiver = await startReceiver();
+  scale.closers.add('receiver', async () => receiver.close());
+  const start = async (name: Side['name']): Promise<Side> => {
+    const platform = await startScalePlatform(scale, receiver.url);
+    return { name, platform, rounds: [] };
+  };
+  const empty = await start('empty');
+  const kept = await start('kept');
+  scale.print(`making ${KEPT_DAYS} days of ${PER_DAY} deliveries`);
+  await insertKeptHistory(kept.platform.databaseUrls, { days: KEPT_DAYS, perDay: PER_DAY });
+  for (const { platform } of [empty, kept]) await runSql(platform.adminUrl, 'CHECKPOINT');
+  await printSize(scale, kept.platform);
+
+  await delay(STATISTICS_MS);
+  const scansBefore = await countScans(kept.platform);
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const side of round % 2 === 0 ? [kept, empty] : [empty, kept]) {
+      const figures = await runRound(side.platform, receiver);
+      scale.print(`${side.name}: ${describe(figures)}`);
+      // The first round makes connections and plans.
+      if (round > 0) side.rounds.push(figures);
+    }
+  }
+  await delay(STATISTICS_MS);
+  const scans = await countScans(kept.platform);
+
+  const [without, beside] = [medianOf(empty), medianOf(kept)];
+  scale.print(`medians without kept deliveries: ${describe(without)}`);
+  scale.print(`medians beside kept deliveries: ${describe(beside)}`);
+  scale.limit(
+    'CPU beside kept deliveries by that without',
+    beside.cpuMs / without.cpuMs,
+    MAX_RATIO,
+  );
+  scale.limit('p50 beside kept deliveries by that without', beside.p50 / without.p50, MAX_RATIO);
+  scale.limit(
+    'throughput without by that beside kept deliveries',
+    without.perSecond / beside.perSecond,
+    MAX_RATIO,
+  );
+  for (const [table, before] of Object.entries(scansBefore)) {
+    const looks = (scans[table] ?? 0) - before;
+    // The reconciler, which runs every few seconds, reads the inbox and the outbox by lists of ids.
+    if (['inbox', 'outbox_published'].includes(table)) {
+      scale.print(
+        `looks of the reconciler into past days of ${table}: ${looks} for ${written} webhooks`,
+      );
+    } else {
+      scale.limit(`looks into past days of ${table}`, looks, 0);
+    }
+  }
+}
+
+function describe({ p50, p99, perSecond, cpuMs }: Round): string {
+  const times = `at ${PER_SECOND}/s p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
+  return `${times}; ${CALLERS} callers ${perSecond.toFixed(0)}/s; CPU ${cpuMs.toFixed(2)} ms`;
+}
+
+function medianOf({ rounds }: Side): Round {
+  const medians = FIGURES.map((figure) => {
+    return [figure, summarizeTimes(rounds.map((round) => round[figure])).p50] as const;
+  });
+  return Object.fromEntries(medians) as Round;
+}
+
+let written = 0;
+
+async function runRound(platform: Platform, receiver: WebhookReceiver): Promise<Round> {
+  const deliver = async () => {
+    const marker = `m${written++}`;
+    const arrived = receiver.waitFor(marker);
+    await writeDecision(platform.baseUrl, platform, marker);
+    return arrived;
+  };
+  const [writtenBefore, cpuBefore] = [written, await readCpuMs(platform)];
+  const { latencyMs } = await runAtFixedRate(deliver, {
+    ...{ perSecond: PER_SECOND, warmUpMs: WARM_UP_MS, measureMs: FIXED_MS },
+  });
+  const { perSecond } = await runClosedLoad(deliver, {
+    ...{ callers: CALLERS, warmUpMs: WARM_UP_MS, measureMs: CLOSED_MS },
+  });
+  await platform.settled();
+  const cpuMs = ((await readCpuMs(platform)) - cpuBefore) / (written - writtenBefore);
+  return { p50: latencyMs.p50, p99: latencyMs.p99, perSecond, cpuMs };
+}
+
+/** The CPU time so far of this process and of the platform's PostgreSQL. */
+async function readCpuMs({ adminUrl }: Platform): Promise<number> {
+  const text = `SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int AS pid`;
+  const [row] = await runSql(adminUrl, text);
+  const times = await readCpuTimes({ postgres: Number(row?.pid) });
+  const { user, system } = process.cpuUsage();
+  return (times?.postgres ?? 0) + (user + system) / 1_000;
+}
+
+async function printSize(scale: Scale, { databaseUrls }: Platform): Promise<void> {
+  for (const database of ['decisions', 'webhook-dispatcher'] as const) {
+    const rows = await runSql(
+      databaseUrls[database],
+      `SELECT regexp_replace(relname, '_[0-9]{8}$', '') AS name, sum(reltuples)::bigint::text AS rows,
+         pg_size_pretty(sum(pg_total_relation_size(oid))) AS size
+       FROM pg_class WHERE relkind = 'r' AND relname ~ '_[0-9]{8}$' GROUP BY 1 ORDER BY 1`,
+    );
+    for (const { name, rows: count, size } of rows) scale.print(`${name}: ${count} rows, ${size}`);
+  }
+}
+
+/** How often statements have looked into partitions of earlier days than yesterday, by table. */
+async function countScans({ databaseUrls }: Platform): Promise<Record<string, number>> {
+  const scans: Record<string, number> = {};
+  for (const database of ['decisions', 'webhook-dispatcher'] as const) {
+    const rows = await runSql(
+      databaseUrls[database],
+      `SELECT regexp_replace(relname, '_[0-9]{8}$', '') AS name, sum(seq_scan + coalesce(idx_scan, 0))::float8 AS scans
+       FROM pg_stat_user_tables WHERE relname ~ '_[0-9]{8}$'
+         AND to_date(right(relname, 8), 'YYYYMMDD') < (now() AT TIME ZONE 'UTC')::date - 1 GROUP BY 1`,
+    );
+    for (const { name, scans: count } of rows) {
+      scans[String(name)] = (scans[String(name)] ?? 0) + Number(count);
+    }
+  }
+  return scans;
+}
+
+await measureScale(measure);
