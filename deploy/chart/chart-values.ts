@@ -31,7 +31,9 @@ ${yaml({ publicAddresses: PUBLIC_ADDRESS_BLOCKS })}`;
 const EXPLANATION = `\
 # An entry may also have whatever \`defaults\` has, and
 #   settings     its environment: variables of docs/settings.md, as texts
-#   secretFiles  variables whose values are in other Secrets, such as {TRANSUNION_TLS_KEY_FILE: {secret: bureau, key: tls.key}}
+#   secretFiles  variables whose values are in other Secrets, such as {TRANSUNION_TLS_KEY_FILE: {secret: bureau, key: tls.key}},
+#                or DATABASE_URL, and KAFKA_SASL_USERNAME, instead of those that the chart derives: the URL has user, password
+#                and what postgres.sslMode and postgres.caSecret add to it (docs/operations/passwords.md)
 #   secretName   another name of its Secret
 #   egressPeers  what it reaches instead of all public addresses, as NetworkPolicyPeers: the bureaus, or a proxy
 `;

@@ -63,6 +63,17 @@ export function serviceFacts(service: AnyService): ServiceFacts {
   };
 }
 
+/**
+ * The variables that the chart derives and a Secret may give instead: with the name of the login beside its password, a service
+ * changes from one login to another without a gap.
+ */
+export function loginVariables({ database, publishes, consumes }: AnyService): string[] {
+  return [
+    ...(database ? ['DATABASE_URL'] : []),
+    ...(publishes || consumes ? ['KAFKA_SASL_USERNAME'] : []),
+  ];
+}
+
 /** The variables of a service that an operator of the chart may set. */
 export function settableVariables(service: AnyService): Variable[] {
   return processVariables(service).filter(

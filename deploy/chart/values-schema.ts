@@ -3,7 +3,7 @@ import { PUBLIC_ADDRESS_BLOCKS } from '@creditlane/egress-rules/public-address';
 import { PROCESS } from '@creditlane/runtime/run';
 import { type Variable, variablesOf } from '@creditlane/runtime/setting';
 import type { AnyService } from '@creditlane/service/define-service';
-import { serviceFacts, settableVariables } from './service-facts.ts';
+import { loginVariables, serviceFacts, settableVariables } from './service-facts.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -26,14 +26,13 @@ function serviceSchema(service: AnyService): Schema {
   const facts = serviceFacts(service);
   const constants = Object.entries(facts).map(([name, value]) => [name, { const: value }]);
   // The service's own Secret has the others.
-  const fromOthers = variables.filter(({ name }) => !facts.secrets.includes(name));
+  const fromOthers = variables.flatMap(({ name }) => (facts.secrets.includes(name) ? [] : [name]));
+  const inFiles = [...fromOthers, ...loginVariables(service)];
   return closed({
     ...KNOBS,
     ...Object.fromEntries(constants),
     settings: settingsSchema(variables.filter(({ secret }) => !secret)),
-    secretFiles: closed(
-      Object.fromEntries(fromOthers.map(({ name }) => [name, reference('fromSecret')])),
-    ),
+    secretFiles: closed(Object.fromEntries(inFiles.map((it) => [it, reference('fromSecret')]))),
     secretName: NAME,
     ...(service.egressPorts && { egressPeers: OBJECTS }),
   });

@@ -319,6 +319,29 @@ describe.skipIf(!helm)('a disruption budget', () => {
   });
 });
 
+test.skipIf(!helm)(
+  'a service whose users are in its Secret has no other user or password',
+  async () => {
+    const inSecret = (key: string) => ({ secret: 'test-creditlane-decisions', key });
+    const users = ['DATABASE_URL', 'KAFKA_SASL_USERNAME'];
+    const secretFiles = Object.fromEntries(users.map((key) => [key, inSecret(key)]));
+    const values = { services: { decisions: { secretFiles } } };
+    const objects = await renderChart(helm, values, [fileOf('production')]);
+    const variables = podsOf(objects)
+      .filter(({ name }) => name.includes('decisions'))
+      .map(({ pod }) => pod.containers[0].env.map(({ name }: { name: string }) => name));
+    expect(variables.length).toBeGreaterThan(1);
+    for (const names of variables) {
+      expect(names).toContain('DATABASE_URL_FILE');
+      expect(names).not.toContain('DATABASE_URL');
+      expect(names).not.toContain('DATABASE_PASSWORD_FILE');
+      expect(names).not.toContain('KAFKA_SASL_USERNAME');
+    }
+    expect(variables.flat()).toContain('KAFKA_SASL_USERNAME_FILE');
+    expect(variables.flat()).toContain('KAFKA_SASL_PASSWORD_FILE');
+  },
+);
+
 /** Helm names every violation of the schema at once. */
 const WRONG = {
   postgres: { host: '' },

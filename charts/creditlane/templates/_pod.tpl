@@ -39,8 +39,10 @@ a command, which reads its database and the service's own settings, but makes no
 {{- $values := $root.Values }}
 {{- $own := $service.secretName | default (printf "%s-%s" (include "creditlane.secretPrefix" $root) $name) }}
 {{- $files := list }}
+{{- $inFiles := $service.secretFiles | default dict }}
 {{- range $service.secrets }}
-{{- if or $serving (ne . "IDENTITY_KEY") }}
+{{- /* A URL that is in a Secret has the password. */}}
+{{- if and (or $serving (ne . "IDENTITY_KEY")) (not (and (eq . "DATABASE_PASSWORD") (hasKey $inFiles "DATABASE_URL"))) }}
 {{- $files = append $files (dict "secret" $own "key" . "file" . "variable" (printf "%s_FILE" .)) }}
 {{- end }}
 {{- end }}
@@ -97,6 +99,7 @@ a command, which reads its database and the service's own settings, but makes no
 {{- end }}
 {{- end }}
 {{- range include "creditlane.files" . | fromYamlArray }}
+{{- $_ := unset $env (trimSuffix "_FILE" .variable) }}
 {{- if .variable }}{{ $_ := set $env .variable (printf "/run/secrets/creditlane/%s" .file) }}{{ end }}
 {{- end }}
 {{- range $variable, $value := $env }}
