@@ -1,4 +1,4 @@
-// The Helm chart, rendered with several sets of values, and what it refuses. No test installs it in a cluster yet.
+// The Helm chart, rendered with several sets of values, and what it refuses.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -111,8 +111,7 @@ describe.skipIf(!helm).each(SETS)('with the values %s', (set) => {
     );
     for (const { name } of services) {
       const { spec } = byName(objects, 'Deployment').get(nameOf(name)) ?? { spec: {} };
-      const { containers, terminationGracePeriodSeconds, topologySpreadConstraints } =
-        spec.template.spec;
+      const { containers, terminationGracePeriodSeconds } = spec.template.spec;
       expect(containers).toHaveLength(1);
       const [container] = containers;
       for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
@@ -121,7 +120,11 @@ describe.skipIf(!helm).each(SETS)('with the values %s', (set) => {
       expect(seconds * 1_000 + CLOSE_DEADLINE_MS).toBeLessThan(
         terminationGracePeriodSeconds * 1_000,
       );
-      expect(topologySpreadConstraints).toHaveLength(2);
+      // Nodes without the label of a second constraint would not be spread over at all.
+      expect(topologyKeysOf(spec.template.spec)).toEqual([
+        'kubernetes.io/hostname',
+        'topology.kubernetes.io/zone',
+      ]);
       const owners = scaled.filter((target) => target === nameOf(name)).length;
       expect(spec.replicas === undefined ? 0 : 1, name).toBe(1 - owners);
       expect(byName(objects, 'PodDisruptionBudget').has(nameOf(name))).toBe(true);
@@ -186,6 +189,15 @@ describe.skipIf(!helm).each(SETS)('with the values %s', (set) => {
     }
   });
 });
+
+/** What the pods of a service are spread over: by its only constraint, then by their preference. */
+function topologyKeysOf({ topologySpreadConstraints, affinity }: Manifest['spec']): string[] {
+  const preferred = affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution;
+  return [
+    ...topologySpreadConstraints.map((it: { topologyKey: string }) => it.topologyKey),
+    ...preferred.map((it: Manifest['spec']) => it.podAffinityTerm.topologyKey),
+  ];
+}
 
 /** The environment of a pod, with its Secrets as files of a folder that is removed after the test. */
 function environmentOf(pod: Manifest['spec'], secrets: ReturnType<typeof secretsFor>) {
