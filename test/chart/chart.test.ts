@@ -13,9 +13,8 @@ import { readSettings } from '@creditlane/runtime/setting';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import type { AnyService } from '@creditlane/service/define-service';
 import { localSettings, processSettings } from '@creditlane/service/settings';
-import { Ajv } from 'ajv';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { findHelm, type Manifest, renderChart, runHelm } from './helm.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -31,19 +30,6 @@ test('values.yaml and values.schema.json are up to date with the manifests', () 
   const advice = 'run npm run generate';
   expect(values, advice).toBe(chartValues(values ?? '', SERVICES));
   expect(schema, advice).toBe(valuesSchema(SERVICES));
-});
-
-test('skaffold.yaml follows the schema of its version, with values and an image that exist', () => {
-  const config = parse(read('skaffold.yaml'));
-  const schema = JSON.parse(read('test/chart/skaffold-v4beta13.schema.json'));
-  const validate = new Ajv({ strict: false, allErrors: true }).compile(schema);
-  validate(config);
-  expect(validate.errors).toBeNull();
-  expect(config.profiles.map(({ name }: { name: string }) => name)).toEqual(['dev', 'ci', 'prod']);
-  const named = JSON.stringify(config).match(/charts\/creditlane\/[\w/]+\.yaml/g) ?? [];
-  expect(named.toSorted()).toEqual(['ci', 'development', 'production'].map(fileOf));
-  expect(read('deploy/Dockerfile')).toContain(' AS development\n');
-  for (const { name } of services) expect(read('skaffold.yaml')).not.toContain(` ${name}:`);
 });
 
 const byName = (objects: Manifest[], kind: string) =>

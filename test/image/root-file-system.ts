@@ -1,6 +1,6 @@
 /** The root file system of the image, made by the steps of deploy/Dockerfile without a container engine. */
 import { execFile } from 'node:child_process';
-import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, matchesGlob, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -15,15 +15,11 @@ export const WORKDIR = '/creditlane';
 /** Makes the file system in a folder, which is emptied. */
 export async function assembleRootFileSystem(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
-  const workdir = join(folder, WORKDIR);
-  await mkdir(workdir, { recursive: true });
-  for (const file of await contextFiles()) {
-    const target = join(workdir, file);
-    await mkdir(dirname(target), { recursive: true });
-    await copyFile(join(ROOT, file), target);
-  }
-  for (const command of await buildCommands())
-    await run('sh', ['-c', command], { cwd: workdir, timeout: INSTALL_WITHIN_MS });
+  const manifests = `${folder}-manifests`;
+  await rm(manifests, { recursive: true, force: true });
+  await runStage('manifests', manifests);
+  await runStage('build', join(folder, WORKDIR), manifests);
+  await rm(manifests, { recursive: true });
   await addBase(folder);
 }
 
@@ -47,7 +43,7 @@ export async function listedPackages(folder: string): Promise<string[]> {
 }
 
 /** The files of the repository that deploy/Dockerfile.dockerignore lets into the build. The last pattern that fits decides. */
-async function contextFiles(): Promise<string[]> {
+export async function contextFiles(): Promise<string[]> {
   const text = await readFile(join(ROOT, 'deploy/Dockerfile.dockerignore'), 'utf8');
   const rules = text
     .split('\n')
@@ -64,11 +60,30 @@ async function contextFiles(): Promise<string[]> {
   return stdout.split('\n').filter((file) => file !== '' && isInContext(file));
 }
 
-/** The commands of the Dockerfile's stage `build`. */
-async function buildCommands(): Promise<string[]> {
+/** Does in `workdir` what a stage of the Dockerfile does there. `manifests` has the result of the stage of that name. */
+async function runStage(stage: string, workdir: string, manifests = ''): Promise<void> {
+  await mkdir(workdir, { recursive: true });
   const text = await readFile(join(ROOT, 'deploy/Dockerfile'), 'utf8');
-  const stage = /^FROM \S+ AS build\n([\s\S]*?)(?=^FROM )/m.exec(text)?.[1] ?? '';
-  return [...stage.matchAll(/^RUN (.+)$/gm)].map(([, command = '']) => command);
+  const [, steps = ''] = new RegExp(`AS ${stage}\\n([^]*?)(?=^FROM )`, 'm').exec(text) ?? [];
+  for (const [step, instruction, rest = ''] of steps.matchAll(/^(COPY|RUN) (.+)$/gm)) {
+    if (instruction === 'RUN') {
+      await run('sh', ['-c', rest], { cwd: workdir, timeout: INSTALL_WITHIN_MS });
+    } else if (rest === '. .') {
+      await copyContext(workdir);
+    } else if (rest === `--from=manifests ${WORKDIR} .`) {
+      await cp(manifests, workdir, { recursive: true });
+    } else {
+      throw new Error(`this step of deploy/Dockerfile is not known here: ${step}`);
+    }
+  }
+}
+
+async function copyContext(folder: string): Promise<void> {
+  for (const file of await contextFiles()) {
+    const target = join(folder, file);
+    await mkdir(dirname(target), { recursive: true });
+    await copyFile(join(ROOT, file), target);
+  }
 }
 
 /** What the base image has: Node with the libraries that it needs, and folders to mount on. */
