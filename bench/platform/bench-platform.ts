@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
-import { seedDemoData } from '@creditlane/local/demo/demo';
+import { type Submitter, seedDemoData } from '@creditlane/local/demo/demo';
 import { prepareDatabases } from '@creditlane/platform/databases';
 import { makeSecrets } from '@creditlane/platform/secrets';
 import type { DatabaseOwner } from '@creditlane/platform/services';
@@ -26,13 +26,14 @@ export interface BenchPlatform {
   /** The same worker in the run mode `processes`, undefined in the other. */
   processesWorker: Worker<ProcessesWorker> | undefined;
   baseUrl: string;
+  platformKey: string;
   processes: PlatformAddress['processes'];
   databaseUrls: Record<DatabaseOwner, string>;
   postgresPid(): number;
   adminUrl: string;
   loadWorker: Worker<LoadWorker>;
   /** One tenant has a webhook destination, the other has none. */
-  tenants: { withWebhook: Tenant; withoutWebhook: Tenant };
+  tenants: { withWebhook: Tenant & Submitter; withoutWebhook: Tenant };
   /** Resolves once all webhooks of all decisions are delivered. */
   settled(): Promise<void>;
 }
@@ -80,6 +81,7 @@ export async function startBenchPlatform(
     runMode,
     ...workers,
     ...started,
+    platformKey: secrets.platformKey,
     databaseUrls,
     adminUrl,
     postgresPid,

@@ -2,6 +2,7 @@
 import { type Variable, variablesOf } from '@creditlane/runtime/setting';
 import type { AnyService } from '@creditlane/service/define-service';
 import { processVariables } from '@creditlane/service/settings';
+import { type Resources, resourcesOf } from './measured-resources.ts';
 
 /** The facts of one service; an operator's values cannot change them. */
 export interface ServiceFacts {
@@ -15,6 +16,8 @@ export interface ServiceFacts {
   secrets: string[];
   /** The ports of the public addresses that it reaches: the setting that names them, and its default. */
   egressPorts?: { setting: string; default: string };
+  /** What its pods ask for unless an operator's `resources` say otherwise. */
+  resourceDefaults: Resources;
 }
 
 /** The variables that the chart derives from its other values; an operator sets them there. */
@@ -60,6 +63,7 @@ export function serviceFacts(service: AnyService): ServiceFacts {
       ...secrets.map(({ name }) => name),
     ],
     ...(ports && { egressPorts: { setting: ports.name, default: ports.default ?? '' } }),
+    resourceDefaults: resourcesOf(service.name),
   };
 }
 

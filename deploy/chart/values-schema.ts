@@ -72,11 +72,12 @@ const OBJECT: Schema = { type: 'object' };
 const OBJECTS: Schema = { type: 'array', items: OBJECT };
 const LABELS: Schema = { type: 'object', additionalProperties: TEXT };
 const CIDR: Schema = { type: 'string', pattern: '^[0-9a-fA-F:.]+/[0-9]{1,3}$' };
-const QUANTITIES = closed({
-  cpu: { type: ['string', 'number'] },
-  memory: { type: ['string', 'number'] },
-  'ephemeral-storage': { type: ['string', 'number'] },
-});
+const QUANTITY: Schema = { type: ['string', 'number', 'null'] };
+/** Null removes what the chart would set, such as a limit. */
+const QUANTITIES: Schema = {
+  ...closed({ cpu: QUANTITY, memory: QUANTITY, 'ephemeral-storage': QUANTITY }),
+  type: ['object', 'null'],
+};
 
 const DEFINITIONS: Schema = {
   setting: { type: ['string', 'number', 'boolean'] },

@@ -32,11 +32,47 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version | replace "+" "_" }}
 {{- $all := dict }}
 {{- range $name, $service := .Values.services }}
 {{- $entry := mergeOverwrite (deepCopy $.Values.defaults) (deepCopy $service) }}
+{{- $_ := set $entry "resources" (include "creditlane.resources" (list $ $name $service) | fromYaml) }}
 {{- /* Its two fields exclude each other. */}}
 {{- with $service.podDisruptionBudget }}{{ $_ := set $entry "podDisruptionBudget" . }}{{ end }}
 {{- $_ := set $all $name $entry }}
 {{- end }}
 {{- toYaml $all }}
+{{- end }}
+
+{{/*
+The resources of a service's pod: argument (list $ $name $service). A later source overrides an earlier one, and null removes
+what the earlier ones have: sprig's functions that merge skip it. Values of a chart before resourceDefaults lack them
+(`helm upgrade --reuse-values`).
+*/}}
+{{- define "creditlane.resources" -}}
+{{- $root := index . 0 }}{{- $name := index . 1 }}{{- $service := index . 2 }}
+{{- $resources := dict "requests" dict "limits" dict }}
+{{- range $source := list $service.resourceDefaults $root.Values.defaults.resources $service.resources }}
+{{- range $kind, $quantities := $source | default dict }}
+{{- if kindIs "invalid" $quantities }}{{ $_ := set $resources $kind dict }}{{ end }}
+{{- range $what, $quantity := $quantities }}
+{{- if kindIs "invalid" $quantity }}{{ $_ := unset (get $resources $kind) $what }}
+{{- else }}{{ $_ := set (get $resources $kind) $what $quantity }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- range $what, $limit := $resources.limits }}
+{{- $request := get $resources.requests $what | default 0 }}
+{{- if lt (include "creditlane.quantity" $limit | float64) (include "creditlane.quantity" $request | float64) }}
+{{- fail (printf "resources of %s: the %s limit %v is below the request %v; raise the limit, or set the request, too" $name $what $limit $request) }}
+{{- end }}
+{{- end }}
+{{- toYaml $resources }}
+{{- end }}
+
+{{/* A quantity of Kubernetes, such as 512Mi or 100m, as a number. */}}
+{{- define "creditlane.quantity" -}}
+{{- $units := dict "" 1.0 "m" 0.001 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "E" 1e18 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 "Pi" 1125899906842624.0 "Ei" 1152921504606846976.0 }}
+{{- $text := toString . }}
+{{- $number := regexFind `^[0-9.]+([eE][+-]?[0-9]+)?` $text }}
+{{- printf "%f" (mulf (float64 $number) (get $units (trimPrefix $number $text) | default 1.0)) }}
 {{- end }}
 
 {{/* The value of a setting of a service: argument (list $ $service "NAME"). */}}
