@@ -23,6 +23,23 @@ export class MetricSamples {
       .reduce((sum, { value }) => sum + value, 0);
   }
 
+  /** Whether a sample of the metric fits the matchers of a PromQL selector; `name` is the whole name. */
+  has(name: string, matchers: string): boolean {
+    const wanted = [...matchers.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)].map(
+      ([, label = '', operator = '', value = '']) => {
+        const pattern = new RegExp(
+          `^(?:${operator.includes('~') ? value : RegExp.escape(value)})$`,
+        );
+        return { label, pattern, matches: !operator.includes('!') };
+      },
+    );
+    return this.samples.some(
+      (sample) =>
+        sample.name === name &&
+        wanted.every((it) => it.pattern.test(sample.labels[it.label] ?? '') === it.matches),
+    );
+  }
+
   /** The labels of all samples of a metric; `name` is the whole name. */
   labelsOf(name: string): Set<string> {
     const samples = this.samples.filter((sample) => sample.name === name);

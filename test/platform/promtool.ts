@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { unpackedPackages } from '../cluster/parts/debian-packages.ts';
+import { prometheusPrograms } from '../cluster/parts/prometheus-programs.ts';
 import { run } from '../cluster/parts/run.ts';
 
 /** The path of promtool: the machine's own, or that of Debian's package. Throws where neither is to be had. */
@@ -9,5 +9,5 @@ export async function findPromtool(): Promise<string> {
     () => false,
   );
   if (isInstalled) return 'promtool';
-  return join(await unpackedPackages('promtool', ['prometheus']), 'usr/bin/promtool');
+  return join(await prometheusPrograms(), 'promtool');
 }
