@@ -178,6 +178,7 @@ const VALUES: Schema = {
   monitoring: closed({
     serviceMonitor: FLAG,
     prometheusRules: FLAG,
+    runbooks: { type: 'string', pattern: '^(https?://.*/)?$' },
     labels: LABELS,
     interval: { type: 'string', pattern: '^[0-9]+(ms|s|m)$' },
     dashboards: FLAG,
