@@ -33,7 +33,8 @@ const TASKS = {
   },
   cluster: {
     file: 'test/cluster/main.ts',
-    about: 'build the image and a Kubernetes cluster, and start the cluster, as root on Linux',
+    about:
+      'build the image and a Kubernetes cluster, and install the chart there, as root on Linux',
   },
   protocol: {
     file: 'test/protocol/main.ts',

@@ -13,7 +13,7 @@ import {
 } from './broker-access.ts';
 import { kafkaClasspath } from './jars.ts';
 
-const HOST = '127.0.0.1';
+const LOOPBACK = '127.0.0.1';
 const FOLDER = 'broker-';
 
 export interface EmbeddedKafkaOptions {
@@ -25,6 +25,8 @@ export interface EmbeddedKafkaOptions {
   dataDir: string;
   /** The passwords that clients must have; `anyone` only for tests, where nothing acts on an event. */
   access: KafkaPasswords | 'anyone';
+  /** The address of this machine that the brokers listen on; loopback when left out. */
+  host?: string;
   /** The ports of the brokers, then of their controllers, so twice `brokers`; free ones when left out. */
   ports?: number[];
   /** Settings of the brokers, added to the usual ones or in their place. */
@@ -55,6 +57,7 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
   const {
     brokers: count,
     access,
+    host = LOOPBACK,
     properties = {},
     scramUsers = [],
     isLarge = false,
@@ -73,8 +76,8 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
   const start = async (index: number): Promise<void> => {
     if (running.has(index)) throw new KafkaBrokerError(`broker ${index} is running already`);
     const settings = {
-      ...settingsOf(index, count, ports),
-      ...listenersOf(access, ports[index], ports[count + index]),
+      ...settingsOf(index, host, ports),
+      ...listenersOf(access, host, ports[index], ports[count + index]),
       ...properties,
     };
     const folder = join(dataDir, FOLDER + index);
@@ -99,7 +102,7 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
   return {
     brokers: ports
       .slice(0, count)
-      .map((port) => `${HOST}:${port}`)
+      .map((port) => `${host}:${port}`)
       .join(','),
     stopBroker: (index, signal = 'SIGKILL') => stop(index, signal),
     startBroker: start,
@@ -130,8 +133,9 @@ async function brokerFolders(dataDir: string): Promise<string[]> {
   }
 }
 
-function settingsOf(index: number, count: number, ports: number[]) {
-  const controllers = ports.slice(count, 2 * count).map((port, at) => `${at}@${HOST}:${port}`);
+function settingsOf(index: number, host: string, ports: number[]) {
+  const count = ports.length / 2;
+  const controllers = ports.slice(count).map((port, at) => `${at}@${host}:${port}`);
   return {
     'process.roles': 'broker,controller',
     'node.id': index,
@@ -156,12 +160,13 @@ function settingsOf(index: number, count: number, ports: number[]) {
 /** The addresses of a broker and of its controller, and what each requires of clients. */
 function listenersOf(
   access: EmbeddedKafkaOptions['access'],
+  host: string,
   port: number | undefined,
   controllerPort: number | undefined,
 ): Record<string, string> {
   const listener = access === 'anyone' ? 'PLAINTEXT' : CLIENT_LISTENER;
   return {
-    listeners: `${listener}://${HOST}:${port},${CONTROLLER_LISTENER}://${HOST}:${controllerPort}`,
+    listeners: `${listener}://${host}:${port},${CONTROLLER_LISTENER}://${host}:${controllerPort}`,
     ...(access !== 'anyone' && accessSettings(access)),
   };
 }

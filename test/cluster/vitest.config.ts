@@ -15,7 +15,8 @@ export default defineConfig({
     testTimeout: LONGEST_PROOF_MS,
     hookTimeout: LONGEST_PROOF_MS,
     teardownTimeout: 60_000,
-    expect: { poll: { timeout: 60_000, interval: 250 } },
+    // On a busy machine the brokers let the first publish of a new pod wait for more than 20 s.
+    expect: { poll: { timeout: 180_000, interval: 250 } },
     retry: 0,
     bail: 1,
     allowOnly: false,

@@ -6,7 +6,7 @@ import { startControlPlane } from './control-plane.ts';
 import { makeCredentials } from './credentials.ts';
 import { Daemons } from './daemon.ts';
 import { Kubectl } from './kubectl.ts';
-import { NODES, setUpNetwork } from './network.ts';
+import { NODES } from './network.ts';
 import { startNode } from './node.ts';
 import { startClusterServices } from './services.ts';
 
@@ -28,7 +28,7 @@ export interface ClusterOptions {
 
 const FIRST_HEALTH_PORT = 10_348;
 
-/** Resolves once both nodes are ready and names resolve. */
+/** Needs the network of `setUpNetwork`. Resolves once both nodes are ready and names resolve. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { parts, dir, cgroup, imageFiles } = options;
   const { programs, debian } = parts;
@@ -44,7 +44,6 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   });
   const close = () => daemons.stopAll();
   try {
-    await setUpNetwork();
     await makeCredentials(credentials);
     const common = { daemons, programs, debian, credentials, kubectl };
     const isApiReady = async () => (await kubectl.run('get', '--raw', '/readyz')) === 'ok';

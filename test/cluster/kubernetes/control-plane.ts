@@ -51,6 +51,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<v
       'service-account-issuer': 'https://kubernetes.default.svc',
       'service-account-key-file': file('accounts.key'),
       'service-account-signing-key-file': file('accounts.key'),
+      // The names of the nodes do not resolve.
+      'kubelet-preferred-address-types': 'InternalIP',
       'requestheader-client-ca-file': file('ca.crt'),
       'requestheader-allowed-names': 'front-proxy',
       'requestheader-username-headers': 'X-Remote-User',

@@ -22,15 +22,24 @@ export class Kubectl {
 
   /** Creates or changes objects. */
   apply(...objects: object[]): Promise<string> {
-    const { kubectl, kubeconfig } = this.#access;
-    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
-    return run(kubectl, ['--kubeconfig', kubeconfig, 'apply', '-f', '-'], { input });
+    return this.#send('apply', objects, []);
+  }
+
+  /** Creates objects, with further arguments of `kubectl create`. */
+  create(objects: readonly object[], ...args: string[]): Promise<string> {
+    return this.#send('create', objects, args);
   }
 
   /** What `kubectl get` gives as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: the shapes are those of the Kubernetes API.
   async get(...args: string[]): Promise<any> {
     return JSON.parse(await this.run('get', '-o', 'json', ...args));
+  }
+
+  #send(verb: string, objects: readonly object[], args: readonly string[]): Promise<string> {
+    const { kubectl, kubeconfig } = this.#access;
+    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
+    return run(kubectl, ['--kubeconfig', kubeconfig, verb, '-f', '-', ...args], { input });
   }
 
   helm(...args: string[]): Promise<string> {

@@ -1,9 +1,16 @@
 /** The network of the namespace that the cluster runs in: the addresses of the nodes, and what they forward. */
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { makeInterface } from '../parts/network-interface.ts';
 import { run } from '../parts/run.ts';
 
 /** The address of the API server, and of what runs beside the cluster. */
 export const HOST_ADDRESS = '10.240.0.1';
+/**
+ * An address of this machine outside of the private networks, for receivers of webhooks: the dispatcher refuses any
+ * other. It is reached in the namespace only.
+ */
+export const PUBLIC_ADDRESS = '44.10.20.30';
 /** A part of 10.96.0.0/16, the network of the Services. */
 export const DNS_ADDRESS = '10.96.0.10';
 export const SERVICE_NETWORK = '10.96.0.0/16';
@@ -22,16 +29,22 @@ export const NODES: readonly NodeAddresses[] = [
 
 /** Sets up the interfaces of an empty network namespace. */
 export async function setUpNetwork(): Promise<void> {
-  const ip = (...args: string[]) => run('ip', args);
-  await ip('link', 'set', 'lo', 'up');
-  await ip('link', 'add', 'node0', 'type', 'veth', 'peer', 'name', 'node1');
-  for (const address of [HOST_ADDRESS, ...NODES.map(({ address }) => address)]) {
-    await ip('address', 'add', `${address}/24`, 'dev', 'node0');
-  }
-  await ip('link', 'set', 'node0', 'up');
-  await ip('link', 'set', 'node1', 'up');
-  await ip('route', 'add', 'default', 'via', HOST_ADDRESS, 'dev', 'node0');
+  const ofNodes = [HOST_ADDRESS, ...NODES.map(({ address }) => address)];
+  await makeInterface('node', [...ofNodes.map((it) => `${it}/24`), `${PUBLIC_ADDRESS}/32`]);
+  await run('ip', ['route', 'add', 'default', 'via', HOST_ADDRESS, 'dev', 'node0']);
   await writeFile('/proc/sys/net/ipv4/ip_forward', '1');
+  await refuseLookups();
+}
+
+/**
+ * The resolver of the machine is not reached from the namespace: a broker that looks for the name of an address would wait for
+ * 5 s. Nothing listens at this one, so a lookup fails at once.
+ */
+async function refuseLookups(): Promise<void> {
+  const [machines, refusing] = ['/etc/resolv.conf', '/run/resolv.conf'] as const;
+  await writeFile(refusing, 'nameserver 127.0.0.1\n');
+  // Without the file, or where it links to one of the machine's /run, lookups fail at once, too.
+  if (existsSync(machines)) await run('mount', ['--bind', refusing, machines]);
 }
 
 /** Writes how containerd gives pods of a node their addresses: an interface each, with a route to it. */

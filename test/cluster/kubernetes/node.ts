@@ -36,6 +36,11 @@ export async function startNode(options: NodeOptions): Promise<void> {
   await startKubelet(options, socket);
 }
 
+/** Where the kubelet writes the files of a pod's volume, which the API does not show. `dataDir` is the folder of the node. */
+export function volumeOf(dataDir: string, podUid: string, volume: string): string {
+  return join(dataDir, 'kubelet/pods', podUid, 'volumes/kubernetes.io~projected', volume);
+}
+
 async function startContainerd(options: NodeOptions): Promise<string> {
   const { daemons, debian, dataDir, addresses } = options;
   const networks = join(dataDir, 'networks');

@@ -1,4 +1,7 @@
-/** Docker's engine in a mount namespace of its own, for building images: without a network of its own or firewall rules. */
+/**
+ * Docker's engine in a mount namespace of its own. For building images it has no network of its own and makes no firewall
+ * rules; containers with networks need a network namespace, which the engine is started in.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
@@ -9,9 +12,20 @@ import type { DebianPrograms } from './debian-programs.ts';
 import { run } from './run.ts';
 
 export interface ContainerEngine {
+  /** Where it listens, as the variable DOCKER_HOST says it. */
+  host: string;
   /** Runs the command `docker`, and resolves to what it prints. */
   docker(args: readonly string[], input?: string): Promise<string>;
   close(): Promise<void>;
+}
+
+export interface EngineOptions {
+  /** Later engines find the images and containers of earlier ones there. */
+  dataDir: string;
+  runDir: string;
+  cgroup: string;
+  /** Only for an engine in a network namespace: its firewall rules are for the whole namespace. */
+  hasNetworks?: boolean;
 }
 
 const READY_WITHIN_MS = 60_000;
@@ -25,12 +39,12 @@ const NO_NETWORK = [
 ];
 
 /**
- * Starts the engine with its data in `dataDir`, which later engines find again, and its state in `runDir`. Throws an
- * Error with the end of its log when it does not start.
+ * Starts the engine with its data in `dataDir` and its state in `runDir`. Throws an Error with the end of its log when it
+ * does not start.
  */
 export async function startContainerEngine(
   { root, env }: DebianPrograms,
-  { dataDir, runDir, cgroup }: { dataDir: string; runDir: string; cgroup: string },
+  { dataDir, runDir, cgroup, hasNetworks = false }: EngineOptions,
 ): Promise<ContainerEngine> {
   await Promise.all([dataDir, runDir].map((folder) => mkdir(folder, { recursive: true })));
   const host = `unix://${runDir}/docker.sock`;
@@ -42,7 +56,7 @@ export async function startContainerEngine(
     `--pidfile=${runDir}/docker.pid`,
     `--host=${host}`,
     `--cgroup-parent=${cgroup}`,
-    ...NO_NETWORK,
+    ...(hasNetworks ? [] : NO_NETWORK),
   ];
   // Its sockets and those of its containerd are in /run, which is another one in the namespace.
   const script = `mount -t tmpfs tmpfs /run && exec dockerd ${dockerd.join(' ')}`;
@@ -68,7 +82,7 @@ export async function startContainerEngine(
       () => true,
       () => false,
     );
-    if (isReady) return { docker, close };
+    if (isReady) return { host, docker, close };
     if (child.exitCode !== null || performance.now() > untilMs) {
       await close();
       throw new Error(`dockerd did not start:\n${(await readFile(logFile, 'utf8')).slice(-2_000)}`);

@@ -34,14 +34,19 @@ export async function goPrograms(): Promise<string> {
     const flags = await linkerFlags();
     for (const [module, packages] of Object.entries(PACKAGES)) {
       for (const [name, path] of Object.entries(packages)) {
-        const options = ['-trimpath', '-buildvcs=false', '-ldflags', flags];
-        await run('go', ['build', ...options, '-o', join(folder, name), path], {
-          cwd: join(MODULES, module),
-          env: { ...process.env, CGO_ENABLED: '0' },
-          timeoutMs: BUILD_WITHIN_MS,
-        });
+        await buildGoProgram(join(MODULES, module), path, join(folder, name), flags);
       }
     }
+  });
+}
+
+/** Builds a static program of a package that the module in a folder pins. */
+export async function buildGoProgram(module: string, path: string, program: string, flags: string) {
+  const options = ['-trimpath', '-buildvcs=false', '-ldflags', flags];
+  await run('go', ['build', ...options, '-o', program, path], {
+    cwd: module,
+    env: { ...process.env, CGO_ENABLED: '0' },
+    timeoutMs: BUILD_WITHIN_MS,
   });
 }
 

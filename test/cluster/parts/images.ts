@@ -9,7 +9,9 @@ import { type ContainerEngine, startContainerEngine } from './container-engine.t
 import type { Parts } from './parts.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
-const PRODUCT_IMAGE = 'docker.io/library/creditlane:test';
+export const PRODUCT_REPOSITORY = 'docker.io/library/creditlane';
+/** One image by two names: an upgrade from the first to the second replaces every pod. */
+export const TAGS = ['before', 'after'] as const;
 
 /** Makes what the cache lacks. Resolves to the paths of the files. */
 export async function prepareImages(
@@ -37,9 +39,11 @@ async function buildProduct(engine: ContainerEngine, dir: string): Promise<strin
     `${name}=${image}`,
   ]);
   const build = ['build', '--network=host', '--file', join(ROOT, 'deploy/Dockerfile')];
-  await engine.docker([...build, ...args, '--tag', PRODUCT_IMAGE, ROOT]);
+  const images = TAGS.map((tag) => `${PRODUCT_REPOSITORY}:${tag}`);
+  const tags = images.flatMap((image) => ['--tag', image]);
+  await engine.docker([...build, ...args, ...tags, ROOT]);
   const file = join(dir, 'creditlane.tar');
-  await engine.docker(['save', '--output', file, PRODUCT_IMAGE]);
+  await engine.docker(['save', '--output', file, ...images]);
   return file;
 }
 

@@ -1,16 +1,32 @@
 /** All parts of the cluster that are built or fetched, from the cache when it has them. */
+import { join } from 'node:path';
+import { kafkaClasspath } from '@creditlane/embedded-kafka/jars';
+import { customResources } from './custom-resources.ts';
 import { type DebianPrograms, debianPrograms } from './debian-programs.ts';
 import { goPrograms } from './go-programs.ts';
 import { type KubernetesClients, kubernetesClients } from './kubernetes-clients.ts';
+import { prometheusPrograms } from './prometheus-programs.ts';
 
 export interface Parts {
   /** The folder of the built programs. */
   programs: string;
   debian: DebianPrograms;
   clients: KubernetesClients;
+  /** The folder of the definitions of custom resources. */
+  customResources: string;
+  /** The path of Prometheus. */
+  prometheus: string;
 }
 
 export async function prepareParts(): Promise<Parts> {
   const [debian, clients] = await Promise.all([debianPrograms(), kubernetesClients()]);
-  return { programs: await goPrograms(), debian, clients };
+  // Brokers that are started in the namespaces find the jars of this call.
+  await kafkaClasspath();
+  return {
+    programs: await goPrograms(),
+    debian,
+    clients,
+    customResources: await customResources(),
+    prometheus: join(await prometheusPrograms(), 'prometheus'),
+  };
 }

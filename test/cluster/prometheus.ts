@@ -1,0 +1,73 @@
+/** A real Prometheus beside the cluster, which scrapes the pods and evaluates the alert rules. */
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { ClusterInputs } from './inputs.ts';
+import type { Pod } from './installation.ts';
+import { answersOk, type Daemons, flags } from './kubernetes/daemon.ts';
+
+const RULES = resolve(import.meta.dirname, '../../deploy/monitoring/alerts.yaml');
+const ADDRESS = '127.0.0.1:9490';
+
+export interface Prometheus {
+  /** The services with a pod that is scraped, in the order of their names. */
+  scraped(): Promise<string[]>;
+  /** The sum of a metric over all pods; undefined while there is no sample. */
+  value(metric: string): Promise<number | undefined>;
+  /** The names of the alerts that fire. */
+  firing(): Promise<string[]>;
+}
+
+/** Resolves once it is ready. */
+export async function startPrometheus(
+  daemons: Daemons,
+  { parts, dir }: ClusterInputs,
+  pods: readonly Pod[],
+): Promise<Prometheus> {
+  // Debian's Prometheus has no discovery by the API server.
+  const targets = pods.map(({ metadata, status }) => ({
+    targets: [`${status.podIP}:9090`],
+    labels: { component: metadata.labels['app.kubernetes.io/component'] },
+  }));
+  const config = {
+    global: { scrape_interval: '5s', evaluation_interval: '5s' },
+    rule_files: [RULES],
+    scrape_configs: [{ job_name: 'creditlane', static_configs: targets }],
+  };
+  const file = join(dir, 'prometheus.json');
+  await writeFile(file, JSON.stringify(config));
+  await daemons.start({
+    name: 'prometheus',
+    command: parts.prometheus,
+    args: flags({
+      'config.file': file,
+      'storage.tsdb.path': join(dir, 'prometheus'),
+      'web.listen-address': ADDRESS,
+    }),
+    isReady: () => answersOk(`http://${ADDRESS}/-/ready`),
+  });
+  const read = async (path: string) => {
+    const response = await fetch(`http://${ADDRESS}/api/v1/${path}`);
+    return ((await response.json()) as { data: Found }).data;
+  };
+  return {
+    async scraped() {
+      const { result } = await read('query?query=min(up)by(component)==1');
+      return result.map(({ metric }) => metric.component ?? '').sort();
+    },
+    async value(metric) {
+      const { result } = await read(`query?query=sum(${metric})`);
+      return result[0] && Number(result[0].value[1]);
+    },
+    async firing() {
+      const { alerts } = await read('alerts');
+      const firing = alerts.filter(({ state }) => state === 'firing');
+      return firing.map(({ labels }) => labels.alertname ?? '');
+    },
+  };
+}
+
+/** As Prometheus' HTTP API answers a query, and with its alerts. */
+interface Found {
+  result: { metric: Record<string, string>; value: [number, string] }[];
+  alerts: { state: string; labels: Record<string, string> }[];
+}
