@@ -36,6 +36,10 @@ const TASKS = {
     about:
       'build the image and a Kubernetes cluster, and install the chart there, as root on Linux',
   },
+  restore: {
+    file: 'tasks/restore.ts',
+    about: 'lose all databases and Kafka under load, and restore them from a backup',
+  },
   protocol: {
     file: 'test/protocol/main.ts',
     about: 'check the models of how events and webhooks are delivered',
