@@ -31,6 +31,10 @@ const TASKS = {
     about:
       "make the image's file system without a container engine, and start every service from it",
   },
+  compose: {
+    file: 'test/compose/main.ts',
+    about: "bring deploy/compose.yaml up by Docker's engine, as root on Linux",
+  },
   cluster: {
     file: 'test/cluster/main.ts',
     about:

@@ -1,14 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { composeFile } from '@creditlane/compose/compose-file';
 import { composeVariables } from '@creditlane/compose/env-file';
 import { type EmbeddedKafkaOptions, startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
 import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';
-import { describeWithKafka, openTestKafka } from '@creditlane/events/kafka/test-kafka';
+import { describeWithKafka, findKafka } from '@creditlane/events/kafka/test-kafka';
 import { askController, attemptAll } from '@creditlane/events/kafka/test-kafka-attempts';
 import { createTestBus } from '@creditlane/events/kafka/test-kafka-bus';
 import { readKafkaConfig } from '@creditlane/events/kafka-config';
@@ -73,6 +74,29 @@ test.each(NAMES)(
   },
 );
 
+test('a service in compose is healthy while it says that it is ready', async () => {
+  let status = 200;
+  const server = createServer((_, response) => response.writeHead(status).end());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const [checks] = NAMES.map((name) => compose.services[name]?.healthcheck?.test);
+  for (const name of NAMES) expect(compose.services[name]?.healthcheck?.test).toEqual(checks);
+  expect(checks).toEqual(['CMD', 'node', '-e', expect.any(String)]);
+  const program = checks?.[3]?.replace('9090', String(port)) ?? '';
+  const exitCode = async () => {
+    const child = spawn(process.execPath, ['-e', program], { stdio: 'ignore' });
+    const [code] = await once(child, 'exit');
+    return code;
+  };
+  expect(await exitCode()).toBe(0);
+  status = 503;
+  expect(await exitCode()).toBe(1);
+  server.close();
+  expect(await exitCode()).toBe(1);
+});
+
 test('links of the gateway in compose lead to the port that compose publishes, unless PUBLIC_URL is given', () => {
   const { ports: [published = ''] = [] } = compose.services.gateway ?? {};
   const { PORT = '8080', PUBLIC_URL } = environmentOf('gateway');
@@ -86,8 +110,7 @@ test('compose runs a program that creates the topics, with a configuration that 
   expect(stdout).toBe('configuration ok\n');
 });
 
-const kafka = await openTestKafka();
-await kafka?.close();
+const kafka = await findKafka();
 
 describeWithKafka(kafka, 'the Kafka of compose', () => {
   const ofKafka = environmentOf('kafka');
@@ -175,7 +198,7 @@ describeWithKafka(kafka, 'the Kafka of compose', () => {
 
   test('is healthy once it listens, by a command without a password', async () => {
     const [, ...command] = compose.services.kafka?.healthcheck?.test ?? [];
-    const server = createServer().listen(0, '127.0.0.1');
+    const server = createTcpServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const check = () => {

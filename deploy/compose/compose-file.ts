@@ -72,12 +72,16 @@ ${lines.join('')}\
       KAFKA_LOG_DIRS: /var/lib/kafka/data
     volumes:
       - kafka:/var/lib/kafka/data
+      # Volumes of the image that stay empty; without these lines each start would leave two volumes without a name.
+      - { type: tmpfs, target: /etc/kafka/secrets }
+      - { type: tmpfs, target: /mnt/shared/config }
     healthcheck:
       # The broker listens once it serves. Kafka's own command would need the password on a command line.
       test: [CMD, bash, -c, "exec 3<>/dev/tcp/127.0.0.1/9092"]
       interval: 10s
       timeout: 10s
-      start_period: 30s
+      # "docker compose up" ends once this is unhealthy; on a busy machine Kafka's first start takes a minute.
+      start_period: 180s
 `;
 }
 
@@ -107,6 +111,9 @@ function databasesBlock(services: readonly AnyService[]): string {
   # Makes the databases and roles that are missing, and ends; at each start.
   databases:
     <<: *creditlane
+    build:
+      context: ..
+      dockerfile: deploy/Dockerfile
     command: [libs/postgres/make-databases.ts]
     restart: on-failure
     environment:
@@ -219,9 +226,8 @@ name: creditlane
 
 x-creditlane: &creditlane
   image: creditlane
-  build:
-    context: ..
-    dockerfile: deploy/Dockerfile
+  # The service "databases" builds it, once for all.
+  pull_policy: never
   restart: unless-stopped
   read_only: true
   cap_drop: [ALL]
@@ -237,9 +243,10 @@ x-service: &service
       - CMD
       - node
       - -e
-      - fetch('http://127.0.0.1:9090/readyz').then(({ok}) => process.exit(ok ? 0: 1), () => process.exit(1))
+      - "fetch('http://127.0.0.1:9090/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"
     interval: 5s
-    timeout: 3s
+    # Starts a Node, which takes seconds on a busy machine.
+    timeout: 10s
     retries: 3
     start_period: 60s
 `;
@@ -258,4 +265,5 @@ const POSTGRES = `\
     healthcheck:
       test: [CMD, pg_isready, --username=creditlane_admin, --host=127.0.0.1]
       interval: 5s
+      start_period: 60s
 `;
