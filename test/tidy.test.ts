@@ -15,6 +15,7 @@ import {
 } from './tidy/import-boundaries.ts';
 import { findWrongExports } from './tidy/package-exports.ts';
 import { findMissingOpeningComments, findMissingServiceFiles } from './tidy/package-files.ts';
+import { findBrokenLinks } from './tidy/page-links.ts';
 import { findReplacedWords, findUnclearTitles } from './tidy/plain-words.ts';
 import { findStaleModelSteps } from './tidy/protocol-models.ts';
 import { findInLines, listFiles, listPackages, readLines, runLinter } from './tidy/repository.ts';
@@ -196,6 +197,10 @@ describe('nothing superfluous', () => {
 
   test('every step of the protocol’s models names a function that exists', () => {
     expect(findStaleModelSteps()).toEqual([]);
+  });
+
+  test('every link of a page leads to a file, and to a heading of it, that exist', () => {
+    expect(findBrokenLinks()).toEqual([]);
   });
 
   test('ARCHITECTURE.md shows every package and every top-level folder', () => {
