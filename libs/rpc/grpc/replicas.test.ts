@@ -122,6 +122,34 @@ test('when connections reach their maximum age, no call fails', async () => {
 
 // macOS listens only on 127.0.0.1 unless other loopback addresses are configured.
 test.skipIf(process.platform === 'darwin')(
+  'when the only known replica stops, calls wait until its successor has been looked up, and none fails',
+  async () => {
+    const resolved = Promise.withResolvers<void>();
+    let address = '127.0.0.1';
+    const lookup = vi.spyOn(dns, 'lookup').mockImplementation((async () => {
+      if (address !== '127.0.0.1') await resolved.promise;
+      return [{ address, family: 4 }];
+    }) as never);
+    const first = await startTestReplica();
+    const decisions = connectToAddress(`dns:///decisions.test:${first.port}`);
+    const call = () => decisions.getDecision(GET_DECISION, CONTEXT);
+    await call();
+
+    address = '127.0.0.2';
+    const successor = await startTestReplica({ host: address, port: first.port });
+    const lookups = lookup.mock.calls.length;
+    await first.close();
+    await expect.poll(() => lookup.mock.calls.length).toBeGreaterThan(lookups);
+    const calls = Array.from({ length: 20 }, call);
+    // Longer than the retries of a call.
+    setTimeout(resolved.resolve, 1_000);
+    await Promise.all(calls);
+    expect(successor.handled).toHaveLength(20);
+  },
+);
+
+// macOS listens only on 127.0.0.1 unless other loopback addresses are configured.
+test.skipIf(process.platform === 'darwin')(
   'a new replica gets its share once the connections reach their maximum age',
   async () => {
     const maxConnectionAgeMs = 200;

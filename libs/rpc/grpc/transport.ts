@@ -5,12 +5,12 @@ import {
   type ChannelCredentials,
   type ChannelOptions,
   Client,
-  connectivityState,
   credentials,
   experimental,
   Metadata,
 } from '@grpc/grpc-js';
 import type { Certificates } from '../credentials/certificates.ts';
+import { cancelled } from '../fault.ts';
 import { MAX_ANSWER_BYTES } from '../server-options.ts';
 import {
   type CallHeader,
@@ -18,12 +18,14 @@ import {
   type UnaryCall,
   unaryTransport,
 } from '../transport.ts';
+import { Connectivity } from './connectivity.ts';
 import { bufferOf } from './definition.ts';
 import { connectErrorOf } from './status.ts';
 
 /**
  * The same for every channel, because grpc-js shares a connection among channels with the same address
- * and options only. Calls fail at once while the peer is unreachable, and `retrying` sends them again.
+ * and options only. Calls fail at once while the peer is unreachable, unless it was lost a moment ago; `retrying` sends
+ * again those that the loss has failed.
  */
 const CHANNEL_OPTIONS: ChannelOptions = {
   // Statistics of each call, stream and message that nothing reads.
@@ -48,13 +50,17 @@ const CHANNEL_OPTIONS: ChannelOptions = {
  */
 export function openGrpcTransport(address: string, certificates?: Certificates): OpenedTransport {
   const client = new Client(address, credentialsOf(certificates), CHANNEL_OPTIONS);
+  const connectivity = new Connectivity(client.getChannel());
 
   const unary: UnaryCall = async (method, signal, timeoutMs, header, input) => {
+    const endMs = timeoutMs === undefined ? undefined : Date.now() + timeoutMs;
+    await connectivity.returned(timeoutMs ?? Infinity, signal);
+    if (signal?.aborted) throw cancelled();
     const exchange = await send(client, signal, {
       path: `/${method.parent.typeName}/${method.name}`,
       bytes: bufferOf(toBinary(method.input, create(method.input, input))),
       metadata: metadataOf(header),
-      options: timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs },
+      options: endMs === undefined ? {} : { deadline: endMs },
     });
     return {
       stream: false,
@@ -69,22 +75,7 @@ export function openGrpcTransport(address: string, certificates?: Certificates):
   return {
     transport: unaryTransport(unary),
     close: () => client.close(),
-    reachable: reachabilityOf(client),
-  };
-}
-
-/**
- * Whether the peer is reachable, by the state of the channel. A peer that was reached counts as
- * reachable until a connection attempt fails, also while the connection is renewed at its maximum age.
- */
-function reachabilityOf(client: Client): () => boolean {
-  const channel = client.getChannel();
-  let reached = false;
-  return () => {
-    const state = channel.getConnectivityState(true);
-    if (state === connectivityState.READY) reached = true;
-    if (state === connectivityState.TRANSIENT_FAILURE) reached = false;
-    return reached;
+    reachable: () => connectivity.isReachable(),
   };
 }
 
