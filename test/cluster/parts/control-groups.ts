@@ -11,7 +11,13 @@ async function hierarchies(): Promise<string[]> {
   return (await readdir(ROOT)).map((name) => join(ROOT, name));
 }
 
-/** Makes the groups, each after its parent. */
+/**
+ * The weights of eight processes outside of the group. With that of one, which is the default, the containers of all nodes
+ * together get as much of a busy machine as one thread of a broker.
+ */
+const WEIGHTS = { 'cpu.shares': '8192', 'cpu.weight': '800' };
+
+/** Makes the groups, each after its parent, which is the first one. */
 export async function makeControlGroups(groups: readonly string[]): Promise<void> {
   for (const hierarchy of await hierarchies()) {
     for (const group of groups) {
@@ -22,6 +28,10 @@ export async function makeControlGroups(groups: readonly string[]): Promise<void
         if (!existsSync(join(hierarchy, file)) || hierarchy === ROOT) continue;
         await writeFile(join(folder, file), await readFile(join(hierarchy, file), 'utf8'));
       }
+    }
+    const parent = join(hierarchy, groups[0] ?? '');
+    for (const [file, weight] of Object.entries(WEIGHTS)) {
+      if (existsSync(join(parent, file))) await writeFile(join(parent, file), weight);
     }
   }
 }
