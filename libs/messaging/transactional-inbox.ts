@@ -88,7 +88,7 @@ export interface InboxOptions<Prefetched, Read, Committed> {
     read: Read,
   ): PlannedWrites<Committed>;
   /**
-   * Returns a query that inserts the events into the inbox (`insertInboxSql`) and writes their effects, in one round trip
+   * Returns a query that inserts the events into the inbox (`insertInboxSql`), then writes their effects, in one round trip
    * with the locks; or undefined for events whose effects need `readQuery`. The result of the query is undefined when it
    * has written nothing, as it must when an event is in the inbox already: then the batch is read and planned, as it is when
    * another process inserts an event meanwhile. What `writeAtOnce` throws is the failure of one of the events.

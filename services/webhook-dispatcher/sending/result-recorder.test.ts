@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { runQuery } from '@creditlane/postgres/statement';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import { createLog } from '@creditlane/runtime/telemetry/log';
+import { silentLog } from '@creditlane/runtime/test-log';
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { LeasedDelivery } from '../queue/delivery.ts';
@@ -30,10 +31,10 @@ afterEach(async () => {
   await fixture.close();
 });
 
-function recorderOn(pool: pg.Pool): ResultRecorder {
+function recorderOn(pool: pg.Pool, log = silentLog): ResultRecorder {
   return new ResultRecorder({
     pool,
-    log: createLog('recorder', { level: 'silent' }),
+    log,
     leaseMs: 10_000,
     holdMs: 10_000,
     disableAfterMs: 60_000,
@@ -213,6 +214,29 @@ it('a batch that takes longer than a statement may is written in parts', async (
   const deliveries = [await leased(), await leased(), await leased(), await leased()];
   await Promise.all(deliveries.map((one) => recorder.record({ result: result(one, 200) })));
   for (const one of deliveries) expect(await rowsOf(one)).toMatchObject([{ state: 'delivered' }]);
+});
+
+it('results that a deadlock has ended are written again, with a warning', async () => {
+  await fixture.sql.query(
+    `CREATE SEQUENCE tries;
+     CREATE FUNCTION end_first() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       IF nextval('tries') = 1 THEN RAISE 'deadlock detected' USING ERRCODE = '40P01'; END IF;
+       RETURN NULL;
+     END $$;
+     CREATE TRIGGER end_first AFTER DELETE ON deliveries FOR EACH STATEMENT EXECUTE FUNCTION end_first()`,
+  );
+  const lines: string[] = [];
+  const log = createLog('recorder', {
+    destination: { write: (line: string) => void lines.push(line) },
+  });
+  const writing = recorderOn(fixture.sql, log);
+  const deliveries = [await leased(), await leased()];
+  await Promise.all(deliveries.map((one) => writing.record({ result: result(one, 200) })));
+  await writing.close();
+  for (const one of deliveries) {
+    expect(await rowsOf(one)).toEqual([{ state: 'delivered', attempts: 1, statuses: [200] }]);
+  }
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: 'warn', attempt: 1 }]);
 });
 
 it('a result whose delivery stays locked holds up no later result', async () => {

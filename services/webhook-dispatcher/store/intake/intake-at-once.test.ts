@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { runPipeline } from '@creditlane/postgres/pipeline';
+import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
 import { runReadWriteTransaction } from '@creditlane/postgres/transaction';
 import { newId } from '@creditlane/runtime/ids';
@@ -200,18 +201,6 @@ it.each([
   expect(rowCount).toBe(0);
 });
 
-/** Resolves once so many connections wait for a lock. */
-async function untilWaiting(count: number): Promise<void> {
-  const waiting = async () => {
-    const { rows } = await db.pool.query(
-      `SELECT count(DISTINCT pid)::int FROM pg_locks JOIN pg_stat_activity AS other USING (pid)
-       WHERE NOT granted AND other.datname = current_database()`,
-    );
-    return rows[0].count;
-  };
-  await expect.poll(waiting, { timeout: 15_000, interval: 10 }).toBe(count);
-}
-
 /** Begins the works, one after the other, while a query holds what they wait for; resolves when all have ended. */
 async function runBehind(
   [text, values]: readonly [string, readonly unknown[]],
@@ -224,7 +213,7 @@ async function runBehind(
     const ends: Promise<unknown>[] = [];
     for (const [place, work] of works.entries()) {
       ends.push(work());
-      await untilWaiting(place + 1);
+      await untilWaiting(db.pool, place + 1);
     }
     await holder.query('COMMIT');
     await Promise.all(ends);
@@ -300,10 +289,33 @@ it('a delivery behind one whose result is being recorded waits for the record, a
     await recording.query('BEGIN');
     await recording.query('DELETE FROM deliveries WHERE event_id = $1', [names.id('e1')]);
     const writing = writeAtOnce([newEvent(names, { ...FIRST, name: 'e2', sequence: 2 })]);
-    await untilWaiting(1);
+    await untilWaiting(db.pool, 1);
     await recording.query('COMMIT');
     expect(await writing).toEqual(['due']);
   } finally {
     recording.release();
+  }
+});
+
+it('an event is inserted into the inbox before anything else is locked, as in two round trips', async () => {
+  const names = new Names();
+  await writeAtOnce([newEvent(names, FIRST)]);
+  const next = newEvent(names, { ...FIRST, name: 'e2', sequence: 2 });
+  const other = await db.pool.connect();
+  try {
+    await other.query('BEGIN');
+    await other.query(`INSERT INTO inbox (consumer, event_id) VALUES ('webhook-dispatcher', $1)`, [
+      next.eventId,
+    ]);
+    const writing = writeAtOnce([next]).catch((error: unknown) => error);
+    await untilWaiting(db.pool, 1);
+    for (const table of ['submissions', 'sequences', 'deliveries']) {
+      const own = `SELECT FROM ${table} WHERE application_id = $1 FOR UPDATE NOWAIT`;
+      expect((await other.query(own, [names.id('a1')])).rowCount).toBe(1);
+    }
+    await other.query('ROLLBACK');
+    expect(await writing).toEqual(['waiting']);
+  } finally {
+    other.release();
   }
 });

@@ -51,6 +51,9 @@ interface WrittenRow {
 // What changes the plan otherwise, and so is read and planned apart: an event that is repeated, or comes after a later
 // one of its series, and a destination that was disabled.
 //
+// All else is read from `begun`, so that the inbox is written first: PostgreSQL would write it last. Two processes with the same
+// events, of which one takes two round trips, would then wait for each other.
+//
 // The bounds $31 and $32 repeat the condition on $2: PostgreSQL leaves out partitions of the inbox by single values, not by
 // an array.
 const insertAtOnce = defineFewRowsStatement<WrittenRow>(
@@ -67,36 +70,39 @@ const insertAtOnce = defineFewRowsStatement<WrittenRow>(
        AND NOT EXISTS (
          SELECT FROM destination_states
          WHERE disabled_at IS NOT NULL AND destination_id = ANY ($9::uuid[])) AS applies
-   ), lane AS (
-     SELECT * FROM unnest($8::uuid[], $9::uuid[]) AS l (application_id, destination_id)
-     WHERE (SELECT applies FROM plan)
-   ), busy_lane AS MATERIALIZED (
-     ${busyLanesSql}
    ), received AS (
      ${insertInboxSql}
      SELECT $1, * FROM unnest($2::uuid[], $3::integer[]) WHERE (SELECT applies FROM plan)
+     RETURNING event_id
+   ), begun AS MATERIALIZED (
+     SELECT count(*) > 0 AS applies FROM received
+   ), lane AS (
+     SELECT * FROM unnest($8::uuid[], $9::uuid[]) AS l (application_id, destination_id)
+     WHERE (SELECT applies FROM begun)
+   ), busy_lane AS MATERIALIZED (
+     ${busyLanesSql}
    ), high_water_mark AS (
      INSERT INTO submissions (application_id, creditor_id, seen_sequence)
-     SELECT application_id, creditor_id, seen_sequence FROM series WHERE (SELECT applies FROM plan)
+     SELECT application_id, creditor_id, seen_sequence FROM series WHERE (SELECT applies FROM begun)
      ON CONFLICT (application_id, creditor_id)
      DO UPDATE SET seen_sequence = greatest(submissions.seen_sequence, excluded.seen_sequence)
    ), last_sequence AS (
      INSERT INTO sequences AS stored (application_id, creditor_id, destination_id, last_sequence)
      SELECT application_id, creditor_id, destination_id, added FROM ${rows(COUNTER, 10)} AS c
-     WHERE (SELECT applies FROM plan)
+     WHERE (SELECT applies FROM begun)
      ON CONFLICT (application_id, destination_id, creditor_id)
      DO UPDATE SET last_sequence = stored.last_sequence + excluded.last_sequence
      RETURNING application_id, creditor_id, destination_id, last_sequence
    ), message AS (
      INSERT INTO messages (event_id, event, creditor_id, body, reference, recorded_at, traceparent)
      SELECT event_id, event, creditor_id, body, reference, recorded_at, traceparent
-     FROM ${rows(MESSAGE, 14)} AS m WHERE (SELECT applies FROM plan)
+     FROM ${rows(MESSAGE, 14)} AS m WHERE (SELECT applies FROM begun)
    ), planned AS (
      SELECT d.*, last_sequence - before_last AS sequence, busy.destination_id IS NOT NULL AS busy
      FROM ${rows(DELIVERY, 21)} AS d
      LEFT JOIN last_sequence USING (application_id, creditor_id, destination_id)
      LEFT JOIN busy_lane AS busy USING (application_id, destination_id)
-     WHERE (SELECT applies FROM plan)
+     WHERE (SELECT applies FROM begun)
    ), delivery AS (
      INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, reason,
        leased, fence, next_attempt_at, settled_at, storage)
@@ -109,7 +115,7 @@ const insertAtOnce = defineFewRowsStatement<WrittenRow>(
      ORDER BY place
      RETURNING id, sequence, state
    )
-   SELECT applies, id, sequence, state FROM plan LEFT JOIN delivery ON true`,
+   SELECT applies, id, sequence, state FROM begun LEFT JOIN delivery ON true`,
 );
 
 export interface EventsAtOnce {
