@@ -106,10 +106,11 @@ async function sendUntilAnswered(
     write.requests += 1;
     // A request that cannot be repeated waits for its answer as long as possible.
     const signal = AbortSignal.timeout(withoutKeys ? giveUpAfterMs : writer.requestTimeoutMs);
-    const answer = await answerOrUndefined(writer.api().post(path, body, { headers, signal }));
+    const answer = await answerOrError(writer.api().post(path, body, { headers, signal }));
     write.endedMs = performance.now();
-    if (answer?.status === 200) write.outcome = 'ok';
-    else if (answer !== undefined) {
+    if (answer instanceof Error) write.refusal = `no answer: ${answer.cause ?? answer}`;
+    else if (answer.status === 200) write.outcome = 'ok';
+    else {
       write.refusal = `${answer.status} ${JSON.stringify(answer.body)}`;
       if (isFinalRefusal(answer.status)) write.outcome = 'fail';
     }
@@ -128,8 +129,8 @@ export async function readDecisionsFromApi(
   const newestFirst = [];
   for (let cursor = ''; ; ) {
     const signal = AbortSignal.timeout(requestTimeoutMs);
-    const page = await answerOrUndefined(api().get(path + cursor, { signal }));
-    if (page?.status !== 200) return undefined;
+    const page = await answerOrError(api().get(path + cursor, { signal }));
+    if (page instanceof Error || page.status !== 200) return undefined;
     newestFirst.push(...page.body.data);
     if (!page.body.nextCursor) break;
     cursor = `&cursor=${encodeURIComponent(page.body.nextCursor)}`;
@@ -140,9 +141,9 @@ export async function readDecisionsFromApi(
   return { submission: applicationId, startedMs, decisions };
 }
 
-/** Undefined when the request got no answer; the request may still have had its effect. */
-function answerOrUndefined(request: Promise<Answer>): Promise<Answer | undefined> {
-  return request.catch(() => undefined);
+/** The error when the request got no answer; the request may still have had its effect. */
+function answerOrError(request: Promise<Answer>): Promise<Answer | Error> {
+  return request.catch((error: Error) => error);
 }
 
 /** 409 (a duplicate request is under way) and 429 (too many requests) are to be repeated. */

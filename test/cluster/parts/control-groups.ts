@@ -12,10 +12,10 @@ async function hierarchies(): Promise<string[]> {
 }
 
 /**
- * The weights of eight processes outside of the group. With that of one, which is the default, the containers of all nodes
+ * The weights of three processes outside of the group. With that of one, which is the default, the containers of all nodes
  * together get as much of a busy machine as one thread of a broker.
  */
-const WEIGHTS = { 'cpu.shares': '8192', 'cpu.weight': '800' };
+const WEIGHTS = { 'cpu.shares': '3072', 'cpu.weight': '300' };
 
 /** Makes the groups, each after its parent, which is the first one. */
 export async function makeControlGroups(groups: readonly string[]): Promise<void> {
