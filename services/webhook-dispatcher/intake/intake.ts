@@ -26,7 +26,6 @@ import {
 import { insertAtOnceQuery } from '../store/intake/intake-at-once.ts';
 import { type CommittedIntake, chooseLeased, committedIntake } from './committed-intake.ts';
 import { type IdentifiedBatch, type IdentifiedEvent, identifyEvents } from './identify.ts';
-import { KnownDisabled } from './known-disabled.ts';
 import {
   type Content,
   type NewEvent,
@@ -53,7 +52,6 @@ export interface IntakeDeps {
 export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promise<void> {
   const { pool, log, metrics, queue, held } = deps;
   const sources = new Map(deps.sources.map((source) => [source.busEventType, source]));
-  const knownDisabled = new KnownDisabled();
   return createInboxHandler({
     consumer: SERVICE,
     pool,
@@ -65,12 +63,10 @@ export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promi
     readQuery: (events, identified) => findStoredStateQuery(seriesAndLanesOf(events, identified)),
     planWrites: (events, identified, stored) => {
       const newEvents = events.map((received) => toNewEvent(received, identified));
-      knownDisabled.update(newEvents, stored);
       return planWrites(deps, newEvents, stored);
     },
     writeAtOnce: (events, identified) => {
       const newEvents = events.map((received) => toNewEvent(received, identified));
-      if (knownDisabled.includesRecipientOf(newEvents)) return undefined;
       const expectedEffects = events.map((event) => countRecipients(identified.get(event)));
       return writeAtOnce(deps, newEvents, expectedEffects);
     },

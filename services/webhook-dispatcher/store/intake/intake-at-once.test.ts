@@ -10,6 +10,7 @@ import { type NewEvent, NOTHING_STORED, planDeliveries } from '../../intake/plan
 import type { AttemptResult } from '../../sending/attempt.ts';
 import { webhookDispatcher } from '../../service.ts';
 import { promoteNextQuery } from '../deliveries.ts';
+import { enableDestinationsQuery } from '../destinations.ts';
 import { recordResultsQuery } from '../results.ts';
 import { findStoredStateQuery, insertPlanQuery, lockOrderingKeysQuery } from './intake.ts';
 import { insertAtOnceQuery } from './intake-at-once.ts';
@@ -38,11 +39,14 @@ interface EventOutline {
   creditor: string;
   sequence: number;
   destinations: readonly string[];
+  /** Of all destinations. */
+  revision?: number;
   isUnsendable?: boolean;
 }
 
 function newEvent(names: Names, outline: EventOutline): NewEvent {
   const { name, application, creditor, sequence, destinations, isUnsendable } = outline;
+  const { revision = 1 } = outline;
   const [orderingKey, numberingKey] = [names.id(application), names.id(creditor)];
   return {
     eventId: names.id(name),
@@ -56,7 +60,7 @@ function newEvent(names: Names, outline: EventOutline): NewEvent {
       content: isUnsendable
         ? { kind: 'unsendable', body: '{}', reason: 'no such schema' }
         : { kind: 'body', body: '{}' },
-      recipients: destinations.map((it) => ({ destinationId: names.id(it), revision: 1 })),
+      recipients: destinations.map((it) => ({ destinationId: names.id(it), revision })),
     },
   };
 }
@@ -76,7 +80,8 @@ async function planAndWrite(events: readonly NewEvent[]): Promise<void> {
   const reads = [lockOrderingKeysQuery(lanes), findStoredStateQuery(lanes)] as const;
   await runReadWriteTransaction(db.pool, reads, ([, stored]) => {
     const plan = planDeliveries(events, stored, newId);
-    return { writes: [insertPlanQuery(plan, dueOf(plan), LEASE_MS)], result: undefined };
+    const enable = enableDestinationsQuery(plan.enabledRevisions);
+    return { writes: [enable, insertPlanQuery(plan, dueOf(plan), LEASE_MS)], result: undefined };
   });
 }
 
@@ -112,6 +117,13 @@ async function stored(names: Names) {
   };
 }
 
+/** Disables a destination at its first revision. */
+const disable = (names: Names, destination: string) =>
+  db.pool.query(
+    'INSERT INTO destination_states (destination_id, revision, disabled_at) VALUES ($1, 1, now())',
+    [names.id(destination)],
+  );
+
 /** Ends the first delivery of a lane, without promoting the next one. */
 const endFirst = (names: Names, application: string, destination: string) =>
   db.pool.query(
@@ -133,10 +145,15 @@ function createPick(seed: number) {
 it('random batches leave the same rows in one round trip as in two', async () => {
   const pick = createPick(7);
   let applied = 0;
-  for (let history = 0; history < 10; history += 1) {
+  for (let history = 0; history < 16; history += 1) {
     const [once, twice] = [new Names(), new Names()];
     const last = new Map<string, number>();
+    const disabledAt = pick(8);
+    let revision = 1;
     for (let batch = 0; batch < 4; batch += 1) {
+      if (batch === disabledAt) for (const names of [once, twice]) await disable(names, 'd2');
+      // The integration has set its destinations anew.
+      if (pick(6) === 0) revision = 2;
       const events = Array.from({ length: 1 + pick(5) }, (_, n): EventOutline => {
         const [application, creditor] = [`a${1 + pick(2)}`, `c${1 + pick(2)}`];
         const series = `${application} ${creditor}`;
@@ -151,6 +168,7 @@ it('random batches leave the same rows in one round trip as in two', async () =>
           creditor,
           sequence,
           destinations,
+          revision,
           isUnsendable,
         };
       });
@@ -163,7 +181,7 @@ it('random batches leave the same rows in one round trip as in two', async () =>
       for (const names of [once, twice]) await endFirst(names, application, destination);
     }
   }
-  expect(applied).toBeGreaterThan(20);
+  expect(applied).toBeGreaterThan(32);
 });
 
 const FIRST: EventOutline = {
@@ -178,13 +196,9 @@ it.each([
   ['an event that the inbox has', async () => undefined, [FIRST]],
   ['an event after a later one of its series', async () => undefined, [{ ...FIRST, name: 'e2' }]],
   [
-    'an event to a disabled destination',
-    (names: Names) =>
-      db.pool.query(
-        'INSERT INTO destination_states (destination_id, revision, disabled_at) VALUES ($1, 1, now())',
-        [names.id('d1')],
-      ),
-    [{ ...FIRST, name: 'e2', sequence: 2 }],
+    'an event to a disabled destination that was set anew',
+    (names: Names) => disable(names, 'd1'),
+    [{ ...FIRST, name: 'e2', sequence: 2, revision: 2 }],
   ],
 ])('a batch with %s writes nothing at once', async (_, prepare, batch) => {
   const names = new Names();
@@ -199,6 +213,24 @@ it.each([
     names.id('other'),
   ]);
   expect(rowCount).toBe(0);
+});
+
+it('a delivery to a disabled destination is numbered and dead at once, others of the batch are due', async () => {
+  const names = new Names();
+  await disable(names, 'd1');
+  const event = newEvent(names, { ...FIRST, destinations: ['d1', 'd2'] });
+  expect(await writeAtOnce([event])).toEqual(['dead', 'due']);
+  expect((await stored(names)).deliveries).toMatchObject([
+    {
+      d: 'd1',
+      sequence: 1,
+      state: 'dead',
+      reason: 'destination_disabled',
+      leased: false,
+      storage: 'ended',
+    },
+    { d: 'd2', sequence: 1, state: 'due', reason: null, leased: true, storage: 'queue' },
+  ]);
 });
 
 /** Begins the works, one after the other, while a query holds what they wait for; resolves when all have ended. */

@@ -1,6 +1,6 @@
 /**
  * The SQL of an intake in one round trip. The plan is made for an empty database; the statement moves its numbers behind
- * those that are stored, and has the first delivery of a lane wait when the lane is busy.
+ * those that are stored, has the first delivery of a lane wait when the lane is busy, and makes deliveries to disabled destinations dead.
  */
 
 import { insertInboxSql } from '@creditlane/messaging/transactional-inbox';
@@ -49,7 +49,7 @@ interface WrittenRow {
 }
 
 // What changes the plan otherwise, and so is read and planned apart: an event that is repeated, or comes after a later
-// one of its series, and a destination that was disabled.
+// one of its series, and a disabled destination that was set anew.
 //
 // All else is read from `begun`, so that the inbox is written first: PostgreSQL would write it last. Two processes with the same
 // events, of which one takes two round trips, would then wait for each other.
@@ -60,6 +60,10 @@ const insertAtOnce = defineFewRowsStatement<WrittenRow>(
   'intake_at_once',
   (rows) => `WITH series AS MATERIALIZED (
      SELECT * FROM ${rows(SERIES, 4)} AS s
+   ), disabled AS MATERIALIZED (
+     SELECT destination_id, s.revision >= r.revision AS stays, 'destination_disabled' AS reason
+     FROM unnest($33::uuid[], $34::int[]) AS r (destination_id, revision)
+     JOIN destination_states AS s USING (destination_id) WHERE s.disabled_at IS NOT NULL
    ), plan AS MATERIALIZED (
      SELECT NOT EXISTS (
          SELECT FROM inbox
@@ -67,9 +71,7 @@ const insertAtOnce = defineFewRowsStatement<WrittenRow>(
        AND NOT EXISTS (
          SELECT FROM series JOIN submissions AS seen USING (application_id, creditor_id)
          WHERE seen.seen_sequence >= series.first_sequence)
-       AND NOT EXISTS (
-         SELECT FROM destination_states
-         WHERE disabled_at IS NOT NULL AND destination_id = ANY ($9::uuid[])) AS applies
+       AND NOT EXISTS (SELECT FROM disabled WHERE NOT stays) AS applies
    ), received AS (
      ${insertInboxSql}
      SELECT $1, * FROM unnest($2::uuid[], $3::integer[]) WHERE (SELECT applies FROM plan)
@@ -98,18 +100,21 @@ const insertAtOnce = defineFewRowsStatement<WrittenRow>(
      SELECT event_id, event, creditor_id, body, reference, recorded_at, traceparent
      FROM ${rows(MESSAGE, 14)} AS m WHERE (SELECT applies FROM begun)
    ), planned AS (
-     SELECT d.*, last_sequence - before_last AS sequence, busy.destination_id IS NOT NULL AS busy
+     SELECT d.place, d.id, d.event_id, d.destination_id, d.application_id, d.leased,
+       last_sequence - before_last AS sequence, coalesce(d.reason, disabled.reason) AS reason,
+       CASE WHEN disabled.reason IS NOT NULL THEN 'dead'
+         WHEN d.state = 'due' AND busy.destination_id IS NOT NULL THEN 'waiting' ELSE d.state END AS state
      FROM ${rows(DELIVERY, 21)} AS d
      LEFT JOIN last_sequence USING (application_id, creditor_id, destination_id)
      LEFT JOIN busy_lane AS busy USING (application_id, destination_id)
+     LEFT JOIN disabled USING (destination_id)
      WHERE (SELECT applies FROM begun)
    ), delivery AS (
      INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, reason,
        leased, fence, next_attempt_at, settled_at, storage)
-     SELECT id, event_id, destination_id, application_id, sequence,
-       CASE WHEN state = 'due' AND busy THEN 'waiting' ELSE state END, reason,
-       leased AND NOT busy, (leased AND NOT busy)::int,
-       CASE WHEN state = 'due' AND NOT busy THEN now() + leased::int * $30 * interval '1 ms' END,
+     SELECT id, event_id, destination_id, application_id, sequence, state, reason,
+       leased AND state = 'due', (leased AND state = 'due')::int,
+       CASE WHEN state = 'due' THEN now() + leased::int * $30 * interval '1 ms' END,
        CASE WHEN state = 'dead' THEN now() END, CASE WHEN state = 'dead' THEN 'ended' ELSE 'queue' END
      FROM planned
      ORDER BY place
@@ -129,7 +134,7 @@ export interface EventsAtOnce {
 /**
  * Inserts the events into the inbox and writes their plan, which was made for an empty database and has FEW_ROWS deliveries at
  * most: the statement joins its rows by comparing each with each. Deliveries whose ids are
- * in `leasedIds` are leased for `leaseMs`, unless their lane is busy. Resolves to the deliveries as they are stored, or to
+ * in `leasedIds` are leased for `leaseMs`, unless their lane is busy or their destination disabled. Resolves to the deliveries as they are stored, or to
  * undefined when nothing is written, because the plan does not apply.
  */
 export function insertAtOnceQuery(
@@ -138,7 +143,7 @@ export function insertAtOnceQuery(
   leasedIds: ReadonlySet<string>,
   leaseMs: number,
 ): Query<PlannedDelivery[] | undefined> {
-  const { lastSequences: added, deliveries } = plan;
+  const { lastSequences: added, messages, deliveries } = plan;
   const lanes = deliveries.map(({ message, destinationId }) =>
     laneKey(message.webhook.orderingKey, destinationId),
   );
@@ -148,6 +153,10 @@ export function insertAtOnceQuery(
     return sequence === null || last === undefined ? null : last - sequence;
   };
   const ids = events.ids.toSorted();
+  const revisions = new Map<string, number>();
+  for (const { destinationId, revision } of messages.flatMap(({ webhook }) => webhook.recipients)) {
+    revisions.set(destinationId, Math.max(revision, revisions.get(destinationId) ?? 0));
+  }
   const query = insertAtOnce.query([
     SERVICE,
     events.ids,
@@ -159,7 +168,7 @@ export function insertAtOnceQuery(
     ...splitKeys([...new Set(lanes)].sort(), 2),
     ...splitKeys(added.keys(), 3),
     [...added.values()],
-    ...messageColumns(plan.messages),
+    ...messageColumns(messages),
     ...deliveryKeyColumns(deliveries),
     deliveries.map(({ message }) => message.webhook.numberingKey),
     deliveries.map(beforeLast),
@@ -167,6 +176,8 @@ export function insertAtOnceQuery(
     leaseMs,
     ids[0],
     ids.at(-1),
+    [...revisions.keys()],
+    [...revisions.values()],
   ]);
   return mapQueryResult(query, (written) => {
     if (written[0]?.applies !== true) return undefined;
