@@ -15,7 +15,7 @@ import { AUTHORIZATION, IDEMPOTENCY_KEY, REPLAYED, REQUEST_ID, TRACEPARENT } fro
 import { type Endpoint, openTransport } from './endpoint.ts';
 import { cancelled, deadlineExceeded, toFault } from './fault.ts';
 import type { Identity, TokenSigner } from './identity.ts';
-import { DEFAULT_TIMEOUT_MS } from './pipeline/call-deadline.ts';
+import { DEFAULT_TIMEOUT_MS } from './procedure/call-deadline.ts';
 import { RETRY_OUTCOMES, type RetryObserver } from './retries/retries.ts';
 import { requireUnary } from './service.ts';
 

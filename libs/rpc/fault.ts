@@ -42,7 +42,7 @@ export class Fault extends Error {
   readonly fields: readonly FieldFault[];
   /** Seconds after which a retry may succeed; 0 when a retry cannot help. */
   readonly retryAfterS: number;
-  /** True when a peer answered this fault to a call of ours. The pipeline never passes it on as it is. */
+  /** True when a peer answered this fault to a call of ours. A procedure never passes it on as it is. */
   readonly fromPeer: boolean;
 
   constructor(kind: FaultKind, code: string, message: string, details: FaultDetails = {}) {

@@ -1,7 +1,7 @@
 /** The options of the servers that listen on a port, and the defaults that all mounts share. */
 import type { Timeouts } from '@creditlane/runtime/http/limited-server';
 import type { Certificates } from './credentials/certificates.ts';
-import type { ProcedureDeps } from './pipeline/pipeline.ts';
+import type { ProcedureDeps } from './procedure/procedure.ts';
 import type { ServiceRoutes } from './service.ts';
 
 /**

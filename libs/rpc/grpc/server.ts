@@ -17,8 +17,8 @@ import {
 import { REPLAYED } from '../call.ts';
 import type { Certificates } from '../credentials/certificates.ts';
 import { cancelled } from '../fault.ts';
-import { MAX_TIMEOUT_MS } from '../pipeline/call-deadline.ts';
-import { type AdmittedCall, createProcedures, type Procedure } from '../pipeline/pipeline.ts';
+import { MAX_TIMEOUT_MS } from '../procedure/call-deadline.ts';
+import { type AdmittedCall, createProcedures, type Procedure } from '../procedure/procedure.ts';
 import {
   DEFAULT_GRACE_PERIOD_MS,
   DEFAULT_HOST,
@@ -90,7 +90,7 @@ export async function startGrpcServer({
   for (const procedure of procedures.values()) {
     const { path, method } = procedure;
     server.addService(
-      // The pipeline decodes the bytes, and only for an admitted caller.
+      // The procedure decodes the bytes, and only for an admitted caller.
       { [method.name]: rawDefinition(path) },
       { [method.name]: answerHandler(procedure, admissions) },
     );

@@ -16,7 +16,7 @@ import {
 import { REPLAYED } from '../call.ts';
 import type { Certificates } from '../credentials/certificates.ts';
 import { internal, toConnectError } from '../fault.ts';
-import { type AdmittedCall, createProcedures, type Procedure } from '../pipeline/pipeline.ts';
+import { type AdmittedCall, createProcedures, type Procedure } from '../procedure/procedure.ts';
 import {
   DEFAULT_GRACE_PERIOD_MS,
   DEFAULT_HOST,

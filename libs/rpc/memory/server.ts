@@ -1,4 +1,4 @@
-/** Services mounted in this process: calls go through the pipeline without a socket. */
+/** Services mounted in this process: calls reach their procedures without a socket. */
 import {
   create,
   type DescMethod,
@@ -9,7 +9,7 @@ import {
 import { Code, ConnectError, type Transport } from '@connectrpc/connect';
 import { type Metadata, REPLAYED } from '../call.ts';
 import { resourceExhausted } from '../fault.ts';
-import { createProcedures, type Procedure, type ProcedureDeps } from '../pipeline/pipeline.ts';
+import { createProcedures, type Procedure, type ProcedureDeps } from '../procedure/procedure.ts';
 import { DEFAULT_MAX_REQUEST_BYTES } from '../server-options.ts';
 import type { ServiceRoutes } from '../service.ts';
 import { type CallHeader, unaryTransport } from '../transport.ts';

@@ -120,7 +120,7 @@ describe.each(MOUNTS)('over %s', (mount) => {
       .toEqual([
         ['GetDecision', DEADLINE_OR_CANCELLED],
         ['GetDecision', 'invalid'],
-        // grpc-js refuses the body itself, and the pipeline sees a cancelled call.
+        // grpc-js refuses the body itself, and the procedure sees a cancelled call.
         ['ListDecisions', mount === 'grpc' ? 'cancelled' : 'resource_exhausted'],
         ['RecordDecision', 'ok'],
       ]);

@@ -1,4 +1,4 @@
-/** Reads the metadata of a call that its handler or the pipeline needs. */
+/** Reads the metadata of a call that its handler or the procedure needs. */
 import { createHash } from 'node:crypto';
 import { type DescMessage, type Message, toBinary } from '@bufbuild/protobuf';
 import { isUuid } from '@creditlane/runtime/ids';
