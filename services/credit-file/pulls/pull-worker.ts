@@ -5,8 +5,9 @@ import {
 } from '@creditlane/runtime/concurrency/periodic-task';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import { findNextDueMs, type OwnedPull, renewLeases, takeDuePulls } from '../store/pull-states.ts';
+import { endLost } from './lost-pulls.ts';
 import type { PullRow } from './pull.ts';
-import { endLost, type RunPullDeps, runPull } from './run-pull.ts';
+import { type RunPullDeps, runPull } from './run-pull.ts';
 
 export interface PullWorkerOptions extends RunPullDeps {
   /** How many pulls run at once. */

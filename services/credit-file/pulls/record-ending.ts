@@ -1,0 +1,156 @@
+/** Records how a pull ended, with its file, or gives the pull back for another attempt. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { UnknownKeyError } from '@creditlane/crypto/envelope';
+import type { Database } from '@creditlane/postgres/database';
+import { isTransientError } from '@creditlane/postgres/error-classes';
+import type { Queryable } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
+import type { NeverSentReason } from '../bureaus/transport/inquiry-outcome.ts';
+import type { CreditFile } from '../credit-file.ts';
+import { sealCreditFile } from '../custody/applicant-keys.ts';
+import { insertCreditFile } from '../store/credit-files.ts';
+import { endPull, lockMarkedPull, type OwnedPull, postponePull } from '../store/pull-states.ts';
+import { type CompleteFile, completeFile } from './complete-file.ts';
+import type { Failure, PullRow } from './pull.ts';
+import { appendPullRecord, type PullAuditDeps } from './pull-audit.ts';
+
+export interface RecordEndingDeps extends PullAuditDeps {
+  pool: Database['pool'];
+  /** Of the jitter between attempts, in [0, 1). */
+  random: () => number;
+  newId: () => string;
+}
+
+/**
+ * An inquiry that was never sent is tried so many times, within 12 s on average: longer than a circuit breaker
+ * that has just opened stays open, which is 7.5 s at most.
+ */
+const MAX_ATTEMPTS = 6;
+const BETWEEN_ATTEMPTS = { baseMs: 1_000, capMs: 8_000 };
+
+/**
+ * How long a pull waits while the key ring lacks a key: before its inquiry is sent, that of the credentials or of the audit
+ * log's head; afterwards, to record the answer, for which the lease is renewed, that of the head or of the applicant. Two
+ * nodes of Kubernetes may write a new file of the ring two minutes apart.
+ */
+const KEY_WITHIN_MS = 5 * 60_000;
+const BETWEEN_LOOKS_FOR_KEY = { baseMs: 4_000, capMs: 4_000 };
+
+/** Why a pull's inquiry was not sent although the audit log may say that it is about to be. */
+type NotSentReason = NeverSentReason | 'sending_not_recorded' | 'lease_ended';
+
+/** What is known about a pull when it ends. */
+export type Ending =
+  | { state: 'COMPLETE'; file: CreditFile & Pick<CompleteFile, 'hitType'> }
+  | { state: 'FAILED'; failure: Failure; wasSent: boolean; notSent?: NotSentReason | undefined }
+  | { state: 'UNKNOWN' };
+
+/** The ending of a pull that has failed. */
+export function failed(failure: Failure, wasSent = false): Extract<Ending, { state: 'FAILED' }> {
+  return { state: 'FAILED', failure, wasSent };
+}
+
+/** Ends the pull under its fence, in one transaction with its file. */
+export function recordEnding(
+  deps: RecordEndingDeps,
+  pull: OwnedPull,
+  ending: Ending,
+): Promise<PullRow | undefined> {
+  return untilRecorded(() => inTransaction(deps.pool, (tx) => writeEnd(deps, tx, pull, ending)));
+}
+
+async function writeEnd(
+  deps: RecordEndingDeps,
+  tx: Queryable,
+  pull: OwnedPull,
+  ending: Ending,
+): Promise<PullRow | undefined> {
+  const wasSent = ending.state !== 'FAILED' || ending.wasSent;
+  const notSent = ending.state === 'FAILED' ? ending.notSent : undefined;
+  const consent = notSent && (await lockMarkedPull(tx, pull));
+  const ended = await endPull(tx, pull, { ...ending, wasSent });
+  if (ended === undefined) return undefined;
+  if (notSent && consent) await recordNotSent(deps, tx, { ...pull, consent }, notSent);
+  const fileId =
+    ending.state === 'COMPLETE' ? await storeFile(deps, tx, pull, ending.file) : undefined;
+  const outcome = ended.failure ?? ended.state;
+  await appendPullRecord(deps, tx, ended, { action: 'PULL_FINISHED', fileId, outcome });
+  return ended;
+}
+
+/** Stores the file, and resolves to its id; undefined when the applicant was erased meanwhile. */
+async function storeFile(
+  { keyRing, newId }: RecordEndingDeps,
+  tx: Queryable,
+  pull: OwnedPull,
+  given: CreditFile & Pick<CompleteFile, 'hitType'>,
+): Promise<string | undefined> {
+  const id = newId();
+  const file = completeFile(given, { id, pull });
+  const { id: pullId, retailerId, applicantId, source, keyId } = pull;
+  const text = JSON.stringify(file);
+  const sealed = await sealCreditFile(tx, keyRing, { keyId, fileId: id, text });
+  if (sealed === undefined) return undefined;
+  const { hitType, requestedDate } = file;
+  await insertCreditFile(tx, {
+    ...{ id, pullId, retailerId, applicantId, source, hitType, requestedDate, sealed },
+  });
+  return id;
+}
+
+/** Gives the pull back for another attempt, or ends it after the last one. Waiting for a key is no attempt. */
+export async function retryOrEnd(
+  deps: RecordEndingDeps,
+  pull: OwnedPull,
+  stop: AbortSignal,
+  { err, notSent }: { err?: unknown; notSent?: NotSentReason } = {},
+): Promise<PullRow | undefined> {
+  const ageMs = deps.clock().getTime() - pull.requestedAt.getTime();
+  const waitsForKey = err instanceof UnknownKeyError && ageMs < KEY_WITHIN_MS;
+  const countsAsAttempt = !stop.aborted && !waitsForKey;
+  const attempt = pull.attempts + 1;
+  if (attempt >= MAX_ATTEMPTS && countsAsAttempt) {
+    return recordEnding(deps, pull, { ...failed('UNAVAILABLE'), notSent });
+  }
+  const between = waitsForKey ? BETWEEN_LOOKS_FOR_KEY : BETWEEN_ATTEMPTS;
+  const delayMs = stop.aborted ? 0 : backoffMs(attempt, between, deps.random);
+  const postponed = { delayMs, countsAsAttempt };
+  await untilRecorded(() =>
+    inTransaction(deps.pool, async (tx) => {
+      const consent = notSent && (await lockMarkedPull(tx, pull));
+      if ((await postponePull(tx, pull, postponed)) && consent) {
+        await recordNotSent(deps, tx, { ...pull, consent }, notSent);
+      }
+    }),
+  );
+  return undefined;
+}
+
+/** Records that the inquiry, which the audit log says is about to be sent, never was. */
+function recordNotSent(
+  deps: PullAuditDeps,
+  tx: Queryable,
+  pull: PullRow,
+  outcome: NotSentReason,
+): Promise<void> {
+  return appendPullRecord(deps, tx, pull, { action: 'PULL_NOT_SENT', outcome });
+}
+
+/** How long a change is tried again while the database is away: an answer cannot be asked for twice. */
+const RECORD_WITHIN_MS = 60_000;
+const BETWEEN_RECORDINGS = { baseMs: 100, capMs: 2_000 };
+
+async function untilRecorded<T>(change: () => Promise<T>): Promise<T> {
+  const startedMs = performance.now();
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await change();
+    } catch (err) {
+      const withinMs = err instanceof UnknownKeyError ? KEY_WITHIN_MS : RECORD_WITHIN_MS;
+      const mayPass = err instanceof UnknownKeyError || isTransientError(err);
+      if (!mayPass || performance.now() - startedMs > withinMs) throw err;
+      await delay(backoffMs(failures, BETWEEN_RECORDINGS));
+    }
+  }
+}
