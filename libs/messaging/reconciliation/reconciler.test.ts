@@ -22,6 +22,7 @@ import { type Source, startReconciler } from './reconciler.ts';
 import { outboxRoutes } from './written-events.ts';
 
 const CONSUMER = 'webhook-dispatcher';
+const DAY_MS = 86_400_000;
 
 let db: OpenTestDatabase;
 let handle: (batch: EventMessage[]) => Promise<void>;
@@ -117,11 +118,12 @@ async function takeOver(): Promise<void> {
 async function write({
   isPublished = true,
   by = db.pool,
+  id = newId(),
 }: {
   isPublished?: boolean;
   by?: pg.Pool | pg.PoolClient;
+  id?: string;
 } = {}): Promise<EventMessage> {
-  const id = newId();
   const topic = 'creditlane.decisions.v1';
   const type = 'creditlane.decisions.v1.DecisionRecorded';
   const payload = { applicationId: id };
@@ -229,6 +231,25 @@ test('a record whose row was lost from the outbox is found', async () => {
   await takeOver();
   await expect.poll(differences).toEqual({ [recordedId]: 'not_handled' });
 });
+
+test.each([
+  ['ahead', 1],
+  ['behind', -1],
+])(
+  'of events by a writer whose clock is a day %s, exactly those that are lost are missing',
+  async (_, sign) => {
+    await start();
+    const time = (Date.now() + sign * DAY_MS).toString(16).padStart(12, '0');
+    const idOfWriter = () => `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`;
+    const handled = await write({ id: idOfWriter() });
+    const lost = await write({ id: idOfWriter() });
+    await db.pool.query('INSERT INTO records SELECT event_id FROM outbox');
+    await handle([handled]);
+    await expect.poll(differences).toEqual({ [idOf(lost)]: 'not_handled' });
+    await rounds();
+    expect(await differences()).toEqual({ [idOf(lost)]: 'not_handled' });
+  },
+);
 
 test('a dead letter is not missing: it has an alert of its own', async () => {
   await start();

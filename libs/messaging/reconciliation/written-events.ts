@@ -19,7 +19,10 @@ const MAX_ROWS = 5_000;
  * partition cannot be written, or its row was forgotten. With two rounds of the reconciler it is reported within a minute.
  */
 const OVERTAKEN_S = 40;
-/** By then the record of a call has its event in the outbox, also where the caller's clock is a little ahead. */
+/**
+ * By then the record of a call has its event in the outbox, also where the caller's clock is a little ahead. The record of a
+ * caller whose clock is further behind has an id that the position has passed: its event is compared through the outbox alone.
+ */
 const RECORDED_AGE_MS = 8_000;
 
 /** An outbox row that was written at least five seconds ago. */

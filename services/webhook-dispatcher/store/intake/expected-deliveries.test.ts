@@ -33,6 +33,33 @@ it('the deliveries of many events are compared by reading each index once', asyn
   expect(await blocksRead(ids)).toBeLessThan(EVENTS);
 });
 
+const DAY_MS = 86_400_000;
+
+it.each([
+  ['ahead', 1],
+  ['behind', -1],
+])(
+  'of events by a writer whose clock is more than a day %s, those with too few deliveries are found, also days later',
+  async (_, sign) => {
+    const writtenMs = Date.now() - 3 * DAY_MS;
+    const time = (writtenMs + sign * 1.1 * DAY_MS).toString(16).padStart(12, '0');
+    const idOfWriter = () => `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`;
+    const [delivered, tooFew] = [idOfWriter(), idOfWriter()];
+    await db.pool.query(
+      `INSERT INTO inbox (consumer, event_id, expected_effects)
+     SELECT 'webhook-dispatcher', id, 2 FROM unnest($1::uuid[]) AS event (id)`,
+      [[delivered, tooFew]],
+    );
+    await db.pool.query(
+      `INSERT INTO deliveries (id, event_id, destination_id, application_id, state, leased, fence, storage, settled_at)
+     SELECT gen_random_uuid(), id, gen_random_uuid(), gen_random_uuid(), 'delivered', false, 1, 'ended', $2
+     FROM unnest($1::uuid[]) AS event (id)`,
+      [[delivered, delivered, tooFew], new Date(writtenMs)],
+    );
+    expect(await findTooFewDeliveries(db.pool, [delivered, tooFew])).toEqual([tooFew]);
+  },
+);
+
 /** The blocks that the statement reads with the plan that it keeps for any number of events. */
 async function blocksRead(ids: readonly string[]): Promise<number> {
   const client = await db.pool.connect();

@@ -1,7 +1,7 @@
 /** The SQL that compares the deliveries of events with their recipients, as the inbox has their number. */
 import { defineStatement, type Query, type Queryable } from '@creditlane/postgres/statement';
 import { SERVICE } from '../../destinations/destinations.ts';
-import { endedWithinSql, endTimesOfIds } from '../end-times.ts';
+import { ANY_END, type EndTimes, endedWithinSql, endTimesOfIds } from '../end-times.ts';
 
 // Both tables are read once for all events, by their indexes: a subquery for each event would look into every day since
 // then for it. A join would compare each event with each, because the planner expects few of them.
@@ -17,14 +17,20 @@ const selectTooFew = defineStatement<{ event_id: string }>(
    GROUP BY event_id HAVING sum(missing) > 0`,
 );
 
-/** Of these events, those with fewer deliveries than recipients. */
+/**
+ * Of these events, those with fewer deliveries than recipients. What the days since the events seem not to have is looked up
+ * in all days: a writer whose clock was days ahead has made ids later than the ends of their deliveries.
+ */
 export async function findTooFewDeliveries(
   db: Queryable,
   eventIds: readonly string[],
 ): Promise<string[]> {
-  const { from, to } = endTimesOfIds(eventIds);
-  const rows = await selectTooFew.run(db, [SERVICE, eventIds, from, to]);
-  return rows.map(({ event_id }) => event_id);
+  const find = async (ids: readonly string[], { from, to }: EndTimes) => {
+    const rows = await selectTooFew.run(db, [SERVICE, ids, from, to]);
+    return rows.map(({ event_id }) => event_id);
+  };
+  const suspects = await find(eventIds, endTimesOfIds(eventIds));
+  return suspects.length > 0 ? find(suspects, ANY_END) : [];
 }
 
 const clearExpected = defineStatement(
