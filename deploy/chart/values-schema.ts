@@ -153,7 +153,7 @@ const VALUES: Schema = {
   settings: settingsSchema(variablesOf(PROCESS)),
   defaults: closed(KNOBS),
   // The gateway closes within its process's 20 s; the sleep comes on top of it.
-  shutdown: closed({ preStopSeconds: atLeast(1, 300) }),
+  shutdown: closed({ preStopSeconds: atLeast(1, 300), drainSeconds: atLeast(0, 60) }),
   migrations: closed({ by: oneOf('job', 'hook', 'start') }),
   topics: closed({ enabled: FLAG, access: FLAG, username: NAME }),
   databases: closed({ enabled: FLAG }),

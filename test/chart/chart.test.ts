@@ -103,7 +103,10 @@ describe.skipIf(!helm).each(SETS)('with the values %s', (set) => {
       for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
         expect(container[probe].httpGet).toMatchObject({ port: 'ops' });
       const { seconds } = container.lifecycle.preStop.sleep;
-      expect(seconds * 1_000 + CLOSE_DEADLINE_MS).toBeLessThan(
+      const drain = container.env.find((it: { name: string }) => it.name === 'DRAIN_TIME');
+      expect(drain?.value, name).toBe(name === 'gateway' ? '5s' : undefined);
+      const drainSeconds = Number.parseInt(drain?.value ?? '0', 10);
+      expect((seconds + drainSeconds) * 1_000 + CLOSE_DEADLINE_MS).toBeLessThan(
         terminationGracePeriodSeconds * 1_000,
       );
       // Nodes without the label of a second constraint would not be spread over at all.

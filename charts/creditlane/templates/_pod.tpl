@@ -91,6 +91,9 @@ a command, which reads its database and the service's own settings, but makes no
 {{- range ternary $service.calls (list) $serving }}
 {{- $_ := set $env (printf "%s_ADDRESS" (. | upper | replace "-" "_")) (printf "%s-%s:9000" (include "creditlane.fullname" $root) .) }}
 {{- end }}
+{{- if and $serving (eq $service.serves "http") }}
+{{- $_ := set $env "DRAIN_TIME" (printf "%vs" $values.shutdown.drainSeconds) }}
+{{- end }}
 {{- range $settings := list $values.settings $service.settings }}
 {{- range $variable, $value := $settings }}
 {{- /* YAML reads a whole number as a float, whose text would be 1e+06. */}}
