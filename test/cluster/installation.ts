@@ -45,6 +45,9 @@ interface Job {
   status: { succeeded?: number };
 }
 
+/** Settings of a service whose later replicas its callers learn of within so long, instead of a minute. */
+const KNOWN_SOON = { GRPC_MAX_CONNECTION_AGE: '10s' };
+
 /** Values of the chart that an upgrade changes. */
 interface Changes {
   settings?: Record<string, string>;
@@ -189,8 +192,8 @@ export class Installation {
       services: {
         // A busy machine answers late, which is no failure.
         gateway: { settings: { REQUEST_DEADLINE: '30s' } },
-        integrations: { settings: { DESTINATIONS_ALLOW_HTTP: true } },
-        decisions: { autoscaling: AUTOSCALING },
+        integrations: { settings: { DESTINATIONS_ALLOW_HTTP: true, ...KNOWN_SOON } },
+        decisions: { autoscaling: AUTOSCALING, settings: KNOWN_SOON },
         'webhook-dispatcher': { settings: { EGRESS_ALLOW_HTTP: true } },
       },
     };
