@@ -29,7 +29,7 @@ const STEPS = [REQUEST, WRITE, RELAY, RECIPIENTS, INTAKE, EXCHANGE, RESULT, DRIV
 const FILES: StepFiles = [
   [WRITE, /services\/decisions\//],
   [RECIPIENTS, /services\/(integrations|webhook-dispatcher\/destinations)\//],
-  [RESULT, /webhook-dispatcher\/(sending\/(held-)?result|store\/(results|deliveries))/],
+  [RESULT, /webhook-dispatcher\/(sending\/(deferred-)?result|store\/(results|deliveries))/],
   [INTAKE, /webhook-dispatcher\/(intake|events|store\/intake)|transactional-inbox/],
   [EXCHANGE, /webhook-dispatcher\/(sending|egress|queue)\//],
   [RELAY, /libs\/(messaging|events)\//],

@@ -106,7 +106,7 @@ export async function startWebhookDispatcher(
     eventTypes,
   });
   closers.add(`${SERVICE} sending`, () => sending.close());
-  const { queue, egress, held } = sending;
+  const { queue, egress, deferred } = sending;
   dispatcherMetrics.watch(pool, sending);
   const removals = startEndingRemovedDestinations({ pool, log, destinations, queue, leaseMs });
   closers.add(`${SERVICE} removed destinations`, () => removals.close());
@@ -122,7 +122,7 @@ export async function startWebhookDispatcher(
   closers.add(`${SERVICE} replays`, () => replays.close());
 
   const consuming = await startConsuming(
-    { pool, log, metrics, sources, queue, held, leaseMs },
+    { pool, log, metrics, sources, queue, deferred, leaseMs },
     { bus, signer, closers, endpoints },
   );
   closers.add(`${SERVICE} subscription`, () => consuming.close());

@@ -14,7 +14,7 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { SERVICE } from '../destinations/destinations.ts';
 import type { WebhookEventType, WebhookSource } from '../events/webhook-event-type.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
-import type { HeldResults } from '../sending/held-results.ts';
+import type { DeferredResults } from '../sending/deferred-results.ts';
 import { enableDestinationsQuery } from '../store/destinations.ts';
 import { expectNoDeliveriesQuery } from '../store/intake/expected-deliveries.ts';
 import {
@@ -41,7 +41,7 @@ export interface IntakeDeps {
   readonly metrics: Metrics;
   readonly sources: readonly WebhookSource[];
   readonly queue: DeliveryQueue;
-  readonly held: Pick<HeldResults, 'addWaiting'>;
+  readonly deferred: Pick<DeferredResults, 'addWaiting'>;
   readonly leaseMs: number;
 }
 
@@ -50,7 +50,7 @@ export interface IntakeDeps {
  * service that recipients are looked up in is unavailable.
  */
 export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promise<void> {
-  const { pool, log, metrics, queue, held } = deps;
+  const { pool, log, metrics, queue, deferred } = deps;
   const sources = new Map(deps.sources.map((source) => [source.busEventType, source]));
   return createInboxHandler({
     consumer: SERVICE,
@@ -73,7 +73,7 @@ export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promi
     onCommitted({ leased, leasedAtMs, waiting, unleased, recipients }) {
       queue.breakers.requestProbesOfNew(recipients);
       queue.add(leased, leasedAtMs);
-      held.addWaiting(waiting);
+      deferred.addWaiting(waiting);
       if (unleased.size > 0) queue.backlog.add(unleased);
     },
   });

@@ -9,7 +9,7 @@ import { HealthTracker } from '../destinations/destination-health.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { AttemptResult } from './attempt.ts';
-import type { HeldResults } from './held-results.ts';
+import type { DeferredResults } from './deferred-results.ts';
 import {
   type ResultLimits,
   recordBatch,
@@ -26,7 +26,7 @@ export interface ResultRecorderOptions extends ResultLimits {
     readonly breakers: Pick<DeliveryQueue['breakers'], 'has'>;
   };
   /** Is told in which lanes a delivery was promoted. */
-  readonly held: Pick<HeldResults, 'updateWaiting'>;
+  readonly deferred: Pick<DeferredResults, 'updateWaiting'>;
   /** Called when results have found destinations disabled, whose pending deliveries are then to be ended. */
   onDisabled(): void;
 }
@@ -133,7 +133,7 @@ export class ResultRecorder {
 
   /** Returns the results that are late, which are to be written on their own. */
   async #write(entries: readonly Part[]): Promise<readonly AttemptResult[]> {
-    const { pool, log, queue, held } = this.#options;
+    const { pool, log, queue, deferred } = this.#options;
     const foundLate = entries.flatMap((entry) => ('late' in entry ? [entry.late] : []));
     if (foundLate.length > 0) {
       await recordLate(pool, foundLate);
@@ -155,7 +155,7 @@ export class ResultRecorder {
     }
     if (promoted.length > 0) queue.add(promoted, leasedAtMs);
     const ended = results.filter(({ delayMs }) => delayMs === undefined);
-    held.updateWaiting(
+    deferred.updateWaiting(
       ended.map(({ delivery }) => delivery),
       promoted,
     );

@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { Attempt } from './attempt.ts';
-import { HeldResults } from './held-results.ts';
+import { DeferredResults } from './deferred-results.ts';
 import type { Entry } from './result-recorder.ts';
 import { startSender } from './sender.ts';
 
@@ -45,16 +45,16 @@ function start(state: 'delivered' | 'due' = 'delivered') {
     maxInFlightPerDestination: 10,
     onRefused: () => undefined,
   });
-  const hold = vi.fn(async (_lane: Lane, _isUrgent: boolean) => undefined);
+  const defer = vi.fn(async (_lane: Lane, _isUrgent: boolean) => undefined);
   startSender({
     queue,
     attempt,
-    held: { hold, releasePlaces: () => undefined },
+    deferred: { defer, releasePlaces: () => undefined },
     recorder: { record },
   });
   return {
     attempt,
-    hold,
+    defer,
     record,
     answer: () => attempted.resolve(),
     add: (one: LeasedDelivery, leasedAtMs = performance.now()) => queue.add([one], leasedAtMs),
@@ -126,7 +126,7 @@ it('the result of a success is urgent while others wait for its destination', as
   sender = start();
   for (let n = 0; n < 8; n += 1) sender.add({ ...delivery, id: `delivery ${n}` });
   await sender.end();
-  const urgent = sender.hold.mock.calls.map(([, isUrgent]) => isUrgent);
+  const urgent = sender.defer.mock.calls.map(([, isUrgent]) => isUrgent);
   expect([urgent.length, urgent.at(0), urgent.at(-1)]).toEqual([8, true, false]);
 });
 
@@ -134,12 +134,12 @@ it('a failure is recorded at once', async () => {
   sender = start('due');
   sender.add(delivery);
   await sender.end();
-  expect(sender.hold).not.toHaveBeenCalled();
+  expect(sender.defer).not.toHaveBeenCalled();
 });
 
-/** A sender whose attempts succeed, and whose results are held until a place is needed. */
-function startHolding() {
-  const held = new HeldResults(60_000);
+/** A sender whose attempts succeed, and whose results are deferred until a place is needed. */
+function startDeferring() {
+  const deferred = new DeferredResults(60_000);
   const queue = new DeliveryQueue({
     leaseMs: 60_000,
     maxInFlight: 10,
@@ -158,7 +158,7 @@ function startHolding() {
       state: 'delivered',
     };
   });
-  startSender({ queue, attempt, held, recorder: { record: async () => undefined } });
+  startSender({ queue, attempt, deferred, recorder: { record: async () => undefined } });
   return {
     queue,
     /** Sends deliveries, one after the other, until there are so many. */
@@ -178,36 +178,36 @@ function startHolding() {
     },
     close() {
       queue.close();
-      held.close();
+      deferred.close();
       hanging.resolve();
     },
   };
 }
 
-it('a delivery that comes while held results have all places of its destination is sent at once', async () => {
-  const holding = startHolding();
-  await holding.sendUntil(6);
-  expect(holding.queue.size).toBe(6);
-  await holding.sendUntil(7);
-  holding.close();
+it('a delivery that comes while deferred results have all places of its destination is sent at once', async () => {
+  const deferring = startDeferring();
+  await deferring.sendUntil(6);
+  expect(deferring.queue.size).toBe(6);
+  await deferring.sendUntil(7);
+  deferring.close();
 });
 
-it('a delivery that the queue has no place for has the held results recorded', async () => {
-  const holding = startHolding();
-  await holding.sendUntil(6);
-  holding.queue.backlog.add(['another', 'destination']);
-  await expect.poll(() => holding.queue.size).toBe(0);
-  holding.close();
+it('a delivery that the queue has no place for has the deferred results recorded', async () => {
+  const deferring = startDeferring();
+  await deferring.sendUntil(6);
+  deferring.queue.backlog.add(['another', 'destination']);
+  await expect.poll(() => deferring.queue.size).toBe(0);
+  deferring.close();
 });
 
-it('a delivery to another destination ends the hold of results only when the queue has no place left', async () => {
-  const holding = startHolding();
-  await holding.sendUntil(6);
-  holding.queue.backlog.add(['another']);
+it('a delivery to another destination has the deferred results recorded only when the queue has no place left', async () => {
+  const deferring = startDeferring();
+  await deferring.sendUntil(6);
+  deferring.queue.backlog.add(['another']);
   await setImmediate();
-  expect(holding.queue.size).toBe(6);
-  holding.fill();
-  holding.queue.backlog.add(['another']);
-  await expect.poll(() => holding.queue.size).toBe(34);
-  holding.close();
+  expect(deferring.queue.size).toBe(6);
+  deferring.fill();
+  deferring.queue.backlog.add(['another']);
+  await expect.poll(() => deferring.queue.size).toBe(34);
+  deferring.close();
 });

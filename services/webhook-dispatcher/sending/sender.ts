@@ -2,24 +2,26 @@
 import type { DeliveryQueue, RequestResult } from '../queue/delivery-queue.ts';
 import type { QueueEntry } from '../queue/destination-queue.ts';
 import type { Attempt, AttemptResult } from './attempt.ts';
-import type { HeldResults } from './held-results.ts';
+import type { DeferredResults } from './deferred-results.ts';
 import type { ResultRecorder } from './result-recorder.ts';
 
 export interface SenderDeps {
   readonly queue: DeliveryQueue;
   readonly attempt: Attempt;
-  readonly held: Pick<HeldResults, 'hold' | 'releasePlaces'>;
+  readonly deferred: Pick<DeferredResults, 'defer' | 'releasePlaces'>;
   readonly recorder: Pick<ResultRecorder, 'record'>;
 }
 
 /** Sends until the queue is closed. */
-export function startSender({ queue, attempt, held, recorder }: SenderDeps): void {
+export function startSender({ queue, attempt, deferred, recorder }: SenderDeps): void {
   const send = async (entry: QueueEntry): Promise<void> => {
     // The process may have been stopped since the delivery was taken, and another one may have its lease.
     const isLeased = () => performance.now() < entry.leasedUntilMs;
     const result = await attempt(entry.delivery, isLeased);
     queue.finishRequest(entry, requestResultOf(result));
-    if (result?.state === 'delivered') await held.hold(entry.delivery, queue.isPlaceNeeded(entry));
+    if (result?.state === 'delivered') {
+      await deferred.defer(entry.delivery, queue.isPlaceNeeded(entry));
+    }
     // Recorded under the current lease: the lease under which the attempt began may have ended.
     const { delivery } = entry;
     await recorder.record(
@@ -34,7 +36,7 @@ export function startSender({ queue, attempt, held, recorder }: SenderDeps): voi
       void send(entry);
     }
   });
-  queue.onPlaceNeeded((destinationIds) => held.releasePlaces(destinationIds));
+  queue.onPlaceNeeded((destinationIds) => deferred.releasePlaces(destinationIds));
 }
 
 /** Without a revision nothing was sent. */

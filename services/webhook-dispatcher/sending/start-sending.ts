@@ -17,7 +17,7 @@ import { startSharingBreakers } from '../queue/shared-breakers.ts';
 import type { WebhookDispatcherSettings } from '../settings.ts';
 import { findUnsettled } from '../store/deliveries.ts';
 import { createAttempt } from './attempt.ts';
-import { HeldResults } from './held-results.ts';
+import { DeferredResults } from './deferred-results.ts';
 import { ResultRecorder } from './result-recorder.ts';
 import { startSender } from './sender.ts';
 
@@ -33,7 +33,7 @@ export interface SendingDeps {
 export interface Sending {
   readonly queue: DeliveryQueue;
   /** Is told which deliveries wait. */
-  readonly held: Pick<HeldResults, 'addWaiting'>;
+  readonly deferred: Pick<DeferredResults, 'addWaiting'>;
   /** For requests that are no deliveries. */
   readonly egress: Pick<Egress, 'post'>;
   /** How long ago due deliveries were last claimed. */
@@ -48,7 +48,7 @@ export interface Sending {
 const CLOSE_GRACE_MS = 3_000;
 const SETTLED_POLL_MS = 50;
 /** How long a result waits for others, at most. */
-const RESULT_HOLD_MS = 40;
+const RESULT_DELAY_MS = 40;
 
 export function startSending(settings: WebhookDispatcherSettings, deps: SendingDeps): Sending {
   const { pool, log, destinations, metrics, eventTypes } = deps;
@@ -75,18 +75,18 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
     random: Math.random,
   });
   const disabledDestinations = new DisabledDestinations({ pool, log, queue, leaseMs });
-  const held = new HeldResults(RESULT_HOLD_MS);
+  const deferred = new DeferredResults(RESULT_DELAY_MS);
   const recorder = new ResultRecorder({
     pool,
     log,
     queue,
-    held,
+    deferred,
     leaseMs,
     holdMs: settings.holdMs,
     disableAfterMs: settings.disableAfterMs,
     onDisabled: () => disabledDestinations.wake(),
   });
-  startSender({ queue, attempt, held, recorder });
+  startSender({ queue, attempt, deferred, recorder });
   const leaseRenewal = new LeaseRenewal({ pool, log, queue, leaseMs });
   const claimer = new Claimer({ pool, log, queue, leaseMs });
   const { deadlineMs } = settings;
@@ -95,18 +95,18 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
   return {
     queue,
     egress,
-    held,
+    deferred,
     claimAgeMs: () => claimer.claimAgeMs,
     async settled() {
       while (queue.size > 0 || (await findUnsettled(pool)).due) {
-        held.releaseAll();
+        deferred.releaseAll();
         await queue.waitForRemoval(SETTLED_POLL_MS);
       }
     },
     async close() {
       await Promise.all([claimer.close(), disabledDestinations.close()]);
       const unsent = queue.close();
-      held.close();
+      deferred.close();
       await leaseRenewal.close();
       await releaseLeases({ pool, log }, unsent);
       await queue.waitUntilEmpty(CLOSE_GRACE_MS);

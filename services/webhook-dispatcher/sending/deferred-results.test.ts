@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { HeldResults } from './held-results.ts';
+import { DeferredResults } from './deferred-results.ts';
 
-const HOLD_MS = 1_000;
+const DELAY_MS = 1_000;
 
-let results: HeldResults;
+let results: DeferredResults;
 /** The ordering keys of the results that may be recorded. */
 let released: string[];
 beforeEach(() => {
   vi.useFakeTimers();
-  results = new HeldResults(HOLD_MS);
+  results = new DeferredResults(DELAY_MS);
   released = [];
 });
 afterEach(() => {
@@ -17,37 +17,37 @@ afterEach(() => {
 });
 
 const laneOf = (orderingKey: string) => ({ orderingKey, destinationId: 'destination' });
-async function hold(orderingKeys: readonly string[], isUrgent = false): Promise<void> {
+async function defer(orderingKeys: readonly string[], isUrgent = false): Promise<void> {
   for (const key of orderingKeys)
-    void results.hold(laneOf(key), isUrgent).then(() => released.push(key));
+    void results.defer(laneOf(key), isUrgent).then(() => released.push(key));
   await vi.advanceTimersByTimeAsync(0);
 }
 
-it('results are held for the time of the first one, and are released together', async () => {
-  await hold(['a']);
-  await vi.advanceTimersByTimeAsync(HOLD_MS - 1);
-  await hold(['b']);
+it('results are deferred for the time of the first one, and are released together', async () => {
+  await defer(['a']);
+  await vi.advanceTimersByTimeAsync(DELAY_MS - 1);
+  await defer(['b']);
   expect(released).toEqual([]);
   await vi.advanceTimersByTimeAsync(1);
   expect(released).toEqual(['a', 'b']);
 });
 
-it('no more than 32 results are held', async () => {
+it('no more than 32 results are deferred', async () => {
   const keys = Array.from({ length: 32 }, (_, n) => `key ${n}`);
-  await hold(keys.slice(1));
+  await defer(keys.slice(1));
   expect(released).toEqual([]);
-  await hold(['key 0']);
+  await defer(['key 0']);
   expect(released).toHaveLength(32);
 });
 
-it('an urgent result ends the hold of all', async () => {
-  await hold(['a']);
-  await hold(['b'], true);
+it('an urgent result releases all', async () => {
+  await defer(['a']);
+  await defer(['b'], true);
   expect(released).toEqual(['a', 'b']);
 });
 
-it('a delivery that begins to wait behind a held result ends the hold', async () => {
-  await hold(['a', 'b']);
+it('a delivery that begins to wait behind a deferred result releases all', async () => {
+  await defer(['a', 'b']);
   results.addWaiting([laneOf('c')]);
   await vi.advanceTimersByTimeAsync(0);
   expect(released).toEqual([]);
@@ -56,42 +56,42 @@ it('a delivery that begins to wait behind a held result ends the hold', async ()
   expect(released).toEqual(['a', 'b']);
 });
 
-it('the hold of all ends when one of them has a place of a destination that needs it', async () => {
-  await hold(['a', 'b']);
+it('all results are released when one of them has a place of a destination that needs it', async () => {
+  await defer(['a', 'b']);
   results.releasePlaces(new Set(['other']));
   await vi.advanceTimersByTimeAsync(0);
   expect(released).toEqual([]);
   results.releasePlaces(new Set(['other', 'destination']));
   await vi.advanceTimersByTimeAsync(0);
   expect(released).toEqual(['a', 'b']);
-  await hold(['c']);
+  await defer(['c']);
   results.releasePlaces(undefined);
   await vi.advanceTimersByTimeAsync(0);
   expect(released).toEqual(['a', 'b', 'c']);
 });
 
-it('results are not held while deliveries wait in their lane', async () => {
+it('results are not deferred while deliveries wait in their lane', async () => {
   results.addWaiting([laneOf('a')]);
-  await hold(['b', 'a', 'a']);
+  await defer(['b', 'a', 'a']);
   expect(released).toEqual(['b', 'a', 'a']);
   results.updateWaiting([laneOf('a')], []);
-  await hold(['a']);
+  await defer(['a']);
   expect(released).toHaveLength(3);
 });
 
-it('after a promotion, results of the lane are not held, whoever has added its deliveries', async () => {
-  await hold(['a']);
-  await vi.advanceTimersByTimeAsync(HOLD_MS);
+it('after a promotion, results of the lane are not deferred, whoever has added its deliveries', async () => {
+  await defer(['a']);
+  await vi.advanceTimersByTimeAsync(DELAY_MS);
   results.updateWaiting([laneOf('a'), laneOf('b')], [laneOf('a')]);
-  await hold(['a']);
+  await defer(['a']);
   expect(released).toEqual(['a', 'a']);
-  await hold(['b']);
+  await defer(['b']);
   expect(released).toHaveLength(2);
 });
 
-it('after the close nothing is held', async () => {
-  await hold(['a']);
+it('after the close nothing is deferred', async () => {
+  await defer(['a']);
   results.close();
-  await hold(['b']);
+  await defer(['b']);
   expect(released).toEqual(['a', 'b']);
 });

@@ -1,54 +1,53 @@
 /**
- * Holds the results of successful deliveries for a moment, so that one transaction records many: a result alone costs a
- * round trip and a commit. A result that another delivery waits for is recorded at once, with those held before it.
+ * Defers the recording of successful deliveries for a moment, so that one transaction records many: a result alone costs a
+ * round trip and a commit. A result that another delivery waits for is recorded at once, with those deferred before it.
  */
 import { LRUCache } from 'lru-cache';
 import { laneKey } from '../intake/plan.ts';
 import type { Lane } from '../queue/delivery.ts';
 
 /** The next process repeats what a process had sent and not recorded when it died: a few beside the requests under way. */
-const MAX_HELD = 32;
+const MAX_DEFERRED = 32;
 const MAX_LANES = 20_000;
 
-interface Held {
+interface DeferredResult {
   readonly lane: string;
   readonly destinationId: string;
   readonly release: () => void;
 }
 
-export class HeldResults {
-  readonly #maxHoldMs: number;
-  /** The lanes of the held results, with what ends their hold. */
-  readonly #held: Held[] = [];
+export class DeferredResults {
+  readonly #maxDelayMs: number;
+  readonly #deferred: DeferredResult[] = [];
   /** The lanes in which deliveries wait, as far as this process knows. */
   readonly #waitingLanes = new LRUCache<string, true>({ max: MAX_LANES });
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** No result is held for longer than `maxHoldMs`. */
-  constructor(maxHoldMs: number) {
-    this.#maxHoldMs = maxHoldMs;
+  /** No result is deferred for longer than `maxDelayMs`. */
+  constructor(maxDelayMs: number) {
+    this.#maxDelayMs = maxDelayMs;
   }
 
   /** Resolves when the result of a delivery in this lane is to be recorded: at once if it is urgent. */
-  hold(lane: Lane, isUrgent: boolean): Promise<void> {
+  defer(lane: Lane, isUrgent: boolean): Promise<void> {
     const key = keyOf(lane);
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#held.push({ lane: key, destinationId: lane.destinationId, release: resolve });
-    const isFull = this.#held.length >= MAX_HELD;
+    this.#deferred.push({ lane: key, destinationId: lane.destinationId, release: resolve });
+    const isFull = this.#deferred.length >= MAX_DEFERRED;
     if (isUrgent || this.#waitingLanes.has(key) || isFull || this.#closed) this.releaseAll();
-    else this.#timer ??= setTimeout(() => this.releaseAll(), this.#maxHoldMs);
+    else this.#timer ??= setTimeout(() => this.releaseAll(), this.#maxDelayMs);
     return promise;
   }
 
-  /** Says that deliveries wait in these lanes. */
+  /** Notes that deliveries wait in these lanes. */
   addWaiting(lanes: readonly Lane[]): void {
     for (const lane of lanes) this.#waitingLanes.set(keyOf(lane), true);
-    if (this.#held.some(({ lane }) => this.#waitingLanes.has(lane))) this.releaseAll();
+    if (this.#deferred.some(({ lane }) => this.#waitingLanes.has(lane))) this.releaseAll();
   }
 
   /**
-   * Says in which lanes deliveries have ended, and in which of these the next one was promoted. Behind a promoted delivery
+   * Notes in which lanes deliveries have ended, and in which of these the next one was promoted. Behind a promoted delivery
    * further ones may wait, which another process or a replay may have added; in the other lanes no delivery waits any more.
    */
   updateWaiting(ended: readonly Lane[], promoted: readonly Lane[]): void {
@@ -56,20 +55,21 @@ export class HeldResults {
     this.addWaiting(promoted);
   }
 
-  /** Has all held results recorded when one of them has a place of these destinations, or of any. */
+  /** Has all deferred results recorded when one of them has a place of these destinations, or of any. */
   releasePlaces(destinationIds: ReadonlySet<string> | undefined): void {
-    const hasPlace = ({ destinationId }: Held) => destinationIds?.has(destinationId) ?? true;
-    if (this.#held.some(hasPlace)) this.releaseAll();
+    const hasPlace = ({ destinationId }: DeferredResult) =>
+      destinationIds?.has(destinationId) ?? true;
+    if (this.#deferred.some(hasPlace)) this.releaseAll();
   }
 
-  /** Has all held results recorded, in one transaction. */
+  /** Has all deferred results recorded, in one transaction. */
   releaseAll(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const { release } of this.#held.splice(0)) release();
+    for (const { release } of this.#deferred.splice(0)) release();
   }
 
-  /** Holds no results any more. */
+  /** Defers no results any more. */
   close(): void {
     this.#closed = true;
     this.releaseAll();
