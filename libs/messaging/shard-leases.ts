@@ -17,6 +17,10 @@ export interface Lease {
   fence: number;
 }
 
+export function includesLease(leases: readonly Lease[], { shard, fence }: Lease): boolean {
+  return leases.some((lease) => lease.shard === shard && lease.fence === fence);
+}
+
 interface LeaseRow {
   shard: number;
   /** Changes with every renewal. */

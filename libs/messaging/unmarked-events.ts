@@ -3,7 +3,7 @@
  * instead of one for each round. Until then only this process knows that they are published: after a crash they are
  * published again, as after a crash between a publish and its mark.
  */
-import type { Lease } from './shard-leases.ts';
+import { includesLease, type Lease } from './shard-leases.ts';
 
 /** How long a mark waits for further ones, and how many events wait at most. */
 const MARK_WITHIN_MS = 200;
@@ -33,8 +33,7 @@ export class UnmarkedEvents {
   /** Whether the events are to be marked before a round under these leases: one mark compares one fence of a shard. */
   isDue(leases: readonly Lease[], nowMs: number): boolean {
     if (this.#publishedMs.size === 0) return false;
-    const isHeld = ({ shard, fence }: Lease) =>
-      leases.some((lease) => lease.shard === shard && lease.fence === fence);
+    const isHeld = (lease: Lease) => includesLease(leases, lease);
     const isFull = this.#publishedMs.size >= MAX_UNMARKED;
     return isFull || nowMs >= this.#dueMs || !this.leases.every(isHeld);
   }

@@ -1,0 +1,52 @@
+/** The unpublished rows of the outbox, as the relay reads them under its leases. */
+import { defineStatement } from '@creditlane/postgres/statement';
+import type { OutboxRow } from './outgoing-events.ts';
+import { includesLease, type Lease } from './shard-leases.ts';
+
+/** How many events of one shard a round publishes at most. */
+export const MAX_SHARD_BATCH = 500;
+
+/**
+ * The oldest unpublished rows of the shards ($1) without those of the keys ($2) and those with the ids ($3), in the order
+ * of their ids. The condition is `published_at IS NULL` and never "ids after the last": a transaction may
+ * commit after another one with higher ids.
+ */
+export const selectUnpublished = defineStatement<OutboxRow>(
+  'outbox_read',
+  `SELECT waiting.* FROM unnest($1::smallint[]) AS held (shard)
+   CROSS JOIN LATERAL (
+     SELECT id, shard, topic, key, event_id, type, payload, traceparent, created_at FROM outbox
+     WHERE shard = held.shard AND published_at IS NULL AND key <> ALL ($2::text[])
+       AND id <> ALL ($3::bigint[])
+     ORDER BY id LIMIT ${MAX_SHARD_BATCH}
+   ) AS waiting
+   ORDER BY waiting.id`,
+);
+
+/** The oldest unpublished rows of the shards ($1) with the keys ($2), without the ids ($3), in the order of their ids. */
+export const selectUnpublishedOfKeys = defineStatement<OutboxRow>(
+  'outbox_read_keys',
+  `SELECT id, shard, topic, key, event_id, type, payload, traceparent, created_at FROM outbox
+   WHERE shard = ANY ($1::smallint[]) AND published_at IS NULL AND key = ANY ($2::text[])
+     AND id <> ALL ($3::bigint[])
+   ORDER BY id LIMIT ${MAX_SHARD_BATCH}`,
+);
+
+/** The rows that were unpublished when the process held these leases. */
+export interface UnpublishedRows {
+  leases: readonly Lease[];
+  rows: readonly OutboxRow[];
+}
+
+/**
+ * Those of the rows whose leases are still `held`, with these leases: the process may have been suspended since it read the
+ * rows.
+ */
+export function stillHeld(
+  { leases, rows }: UnpublishedRows,
+  held: readonly Lease[],
+): UnpublishedRows {
+  const valid = held.filter((lease) => includesLease(leases, lease));
+  const shards = new Set(valid.map(({ shard }) => shard));
+  return { leases: valid, rows: rows.filter(({ shard }) => shards.has(shard)) };
+}
