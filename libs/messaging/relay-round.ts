@@ -16,7 +16,7 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { endSpansAfter } from '@creditlane/runtime/telemetry/tracing';
 import { encode } from './outgoing-events.ts';
 import { PartitionRetries } from './partitions/partition-retries.ts';
-import { PublicationMarks } from './publication-marks.ts';
+import type { PublicationMarks } from './publication-marks.ts';
 import type { ShardLeases } from './shard-leases.ts';
 import {
   MAX_SHARD_BATCH,
@@ -41,6 +41,14 @@ export interface RelayOptions {
   pollMs?: number;
 }
 
+export interface RoundDeps {
+  shardLeases: ShardLeases;
+  marks: PublicationMarks;
+  stop: AbortSignal;
+  /** Starts the next round. */
+  wake(): void;
+}
+
 export class RelayRounds {
   readonly #options: RelayOptions;
   readonly #shardLeases: ShardLeases;
@@ -58,26 +66,18 @@ export class RelayRounds {
   /** The rows that the last round has read and not published, because there were too many. */
   #left: UnpublishedRows | undefined;
 
-  /** `wake` starts the next round. */
-  constructor(
-    options: RelayOptions,
-    shardLeases: ShardLeases,
-    { stop, wake }: { stop: AbortSignal; wake(): void },
-  ) {
+  constructor(options: RelayOptions, { shardLeases, marks, stop, wake }: RoundDeps) {
     this.#options = options;
     this.#shardLeases = shardLeases;
+    this.#marks = marks;
     this.#stop = stop;
-    const { database, source, log, metrics } = options;
-    this.#marks = new PublicationMarks({
-      ...{ pool: database.reserved, shardLeases, source, log, metrics },
-    });
     const publishKeys = (keys: readonly string[]) => this.#publishKeys(keys);
     this.#retries = new PartitionRetries({ ...options, publishKeys, onEnd: wake, stop });
   }
 
   /**
-   * Does one round. Resolves to whether the next round has events to publish, and rejects when the bus or the
-   * database fails; then no event of the round is lost. Its events are marked by a later round, or by `mark`.
+   * Does one round, and adds its events to the marks. Resolves to whether the next round has events to publish, and
+   * rejects when the bus or the database fails; then no event of the round is lost.
    */
   async publishRound(): Promise<boolean> {
     const unpublished = await this.#readUnpublished();
@@ -106,21 +106,6 @@ export class RelayRounds {
     // A row that is left may be published apart meanwhile.
     if (left.length > 0 && !this.#retries.isActive) this.#left = { leases, rows: left };
     return left.length > 0 || taken > 0 || rows.length >= MAX_SHARD_BATCH;
-  }
-
-  /** Milliseconds until a round is to mark what was published; infinite when nothing is to be marked. */
-  markDueInMs(): number {
-    return this.#marks.dueInMs();
-  }
-
-  /** Makes the next round mark what was published. */
-  hurryMarks(): void {
-    this.#marks.hurry();
-  }
-
-  /** Marks what was published. Never rejects: what cannot be marked is published again. */
-  mark(): Promise<void> {
-    return this.#marks.mark();
   }
 
   /** Resolves soon after `stop`, when no event is being published apart from the rounds. */
@@ -181,7 +166,7 @@ export class RelayRounds {
     this.#left = undefined;
     const isMarkDue = this.#marks.isDue(leases);
     if (left !== undefined || leases.length === 0) {
-      if (isMarkDue) await this.mark();
+      if (isMarkDue) await this.#marks.mark();
       return left ?? { leases, rows: [] };
     }
     const shards = leases.map(({ shard }) => shard);
@@ -197,8 +182,9 @@ export class RelayRounds {
   /** Returns the partitions whose messages were not published. */
   async #publish(messages: EventMessage[]): Promise<readonly UnwritablePartition[]> {
     // What was published before is marked in time, although this may take long.
-    const markInMs = this.markDueInMs();
-    const marking = markInMs < Infinity ? setTimeout(() => void this.mark(), markInMs) : undefined;
+    const markInMs = this.#marks.dueInMs();
+    const marking =
+      markInMs < Infinity ? setTimeout(() => void this.#marks.mark(), markInMs) : undefined;
     try {
       await withTimeLimit(this.#options.bus.publish(messages), {
         limitMs: CLOSE_GRACE_MS,

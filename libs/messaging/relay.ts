@@ -12,6 +12,7 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type pg from 'pg';
 import { hasUnpublishedEvents } from './outbox.ts';
 import { earlierOutbox, OUTBOX_PARTITIONS, purgeOutbox } from './outbox-by-day.ts';
+import { PublicationMarks } from './publication-marks.ts';
 import { RelayNotifications } from './relay-notifications.ts';
 import { type RelayOptions, RelayRounds } from './relay-round.ts';
 import { ShardLeases } from './shard-leases.ts';
@@ -34,8 +35,9 @@ export interface Relay {
 }
 
 /**
- * Publishes the shards that no other relay holds. A batch is what was written while the last one was
- * under way. A round that fails is repeated until it succeeds; its events stay in the outbox.
+ * Publishes the shards that no other relay holds, and keeps the outbox: its partitions by day and what is past retention.
+ * A batch is what was written while the last one was under way. A round that fails is repeated until it succeeds; its
+ * events stay in the outbox.
  */
 export function startRelay(options: RelayOptions): Relay {
   const { log, source, metrics, pollMs = POLL_MS } = options;
@@ -52,7 +54,10 @@ export function startRelay(options: RelayOptions): Relay {
   measureLeases(shardLeases, source, metrics);
   const roundEnded = new WakeSignal();
   const stop = new AbortController();
-  const rounds = new RelayRounds(options, shardLeases, {
+  const marks = new PublicationMarks({ pool: reserved, shardLeases, source, log, metrics });
+  const rounds = new RelayRounds(options, {
+    shardLeases,
+    marks,
     stop: stop.signal,
     wake: () => wake.signal(),
   });
@@ -63,12 +68,12 @@ export function startRelay(options: RelayOptions): Relay {
       try {
         if (shardLeases.hasSurplus()) {
           // Otherwise the next relay of these shards would publish their events again.
-          await rounds.mark();
+          await marks.mark();
           shardLeases.handOverSurplus();
         }
         const hasMore = await rounds.publishRound();
         failures = 0;
-        if (!hasMore) await wake.wait(Math.min(pollMs, rounds.markDueInMs()), stop.signal);
+        if (!hasMore) await wake.wait(Math.min(pollMs, marks.dueInMs()), stop.signal);
       } catch (err) {
         failures += 1;
         log.warn({ err, failures }, 'events could not be published; the relay tries again');
@@ -88,7 +93,7 @@ export function startRelay(options: RelayOptions): Relay {
     async settled() {
       while (await mayHaveUnpublished(reserved)) {
         if (stop.signal.aborted) throw new Error('the relay is closed and the outbox is not empty');
-        rounds.hurryMarks();
+        marks.hurry();
         wake.signal();
         await roundEnded.wait(SETTLED_POLL_MS, stop.signal);
       }
@@ -97,7 +102,7 @@ export function startRelay(options: RelayOptions): Relay {
       stop.abort();
       await running;
       await rounds.close();
-      await rounds.mark();
+      await marks.mark();
       await Promise.all([shardLeases.close(), retention.close(), partitions.close()]);
       await notifications.close();
     },
