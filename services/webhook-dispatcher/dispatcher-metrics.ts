@@ -11,6 +11,7 @@ import {
   countUnfinishedReplays,
   findLongestDue,
   findOldestUndelivered,
+  MAX_COUNTED_DEAD,
 } from './store/gauges.ts';
 
 /** Deliveries that a failing one has held are sent when the hold is over, or some moments later. */
@@ -81,9 +82,15 @@ export class DispatcherMetrics {
 
   /** Registers the gauges, which are read whenever the metrics are. */
   watch(pool: Database['pool'], { queue, claimAgeMs }: Watched): void {
-    this.#metrics.gauge('webhook_backlog', 'Deliveries by state.', ['state'], async (gauge) => {
-      for (const { state, count } of await countBacklog.run(pool)) gauge.set({ state }, count);
-    });
+    this.#metrics.gauge(
+      'webhook_backlog',
+      `Deliveries by state. Of dead ones, which are kept for 30 days, ${MAX_COUNTED_DEAD} are counted at most.`,
+      ['state'],
+      async (gauge) => {
+        const counts = await countBacklog.run(pool, [MAX_COUNTED_DEAD]);
+        for (const { state, count } of counts) gauge.set({ state }, count);
+      },
+    );
     this.#metrics.gauge(
       'webhook_oldest_undelivered_seconds',
       'Age of the oldest delivery that is neither delivered nor dead.',

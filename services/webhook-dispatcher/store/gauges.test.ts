@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { runQuery } from '@creditlane/postgres/statement';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
-import { findLongestDue } from './gauges.ts';
+import { countBacklog, findLongestDue } from './gauges.ts';
 
 let fixture: TestFixture;
 beforeAll(async () => {
@@ -22,6 +22,15 @@ const insertDue = (seconds: number, { leased = false, destinationId = randomUUID
      VALUES (gen_random_uuid(), gen_random_uuid(), $1, gen_random_uuid(), 1, 'due', $2, 0,
        now() - $3::int * interval '1 second')`,
     [destinationId, leased, seconds],
+  );
+
+/** Inserts so many deliveries that became dead so many days ago. */
+const insertDead = (count: number, days: number) =>
+  fixture.sql.query(
+    `INSERT INTO deliveries (id, event_id, destination_id, application_id, state, leased, fence, settled_at, storage)
+     SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'dead', false, 0,
+       now() - $2::int * interval '1 day', 'ended' FROM generate_series(1, $1)`,
+    [count, days],
   );
 
 const longestDueS = async () => {
@@ -52,4 +61,17 @@ it('a delivery that waits for its disabled destination to be enabled does not co
     [destinationId],
   );
   expect(await longestDueS()).toBe(0);
+});
+
+it('deliveries are counted by state, dead ones of all days together up to a limit', async () => {
+  const counts = async () => {
+    const rows = await runQuery(fixture.sql, countBacklog.query([5]));
+    return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+  };
+  for (const leased of [false, true]) await insertDue(1, { leased });
+  await insertDead(1, 0);
+  await insertDead(3, 1);
+  expect(await counts()).toEqual({ waiting: 0, due: 2, dead: 4 });
+  await insertDead(3, 2);
+  expect(await counts()).toEqual({ waiting: 0, due: 2, dead: 5 });
 });

@@ -1,8 +1,11 @@
 /** The SQL of the gauges that are read from the database: numbers of rows, and the age of the oldest. */
 import { defineStatement } from '@creditlane/postgres/statement';
 
+/** Dead deliveries are kept for a month: after a long outage of receivers, a count of all would take seconds at each scrape. */
+export const MAX_COUNTED_DEAD = 10_000;
+
 // Each state has a partial index of its own, and the due deliveries have two, by whether they are leased: nothing else
-// is read.
+// is read. $1 limits the dead ones.
 export const countBacklog = defineStatement<{ state: string; count: number }>(
   'measure_backlog',
   `SELECT 'waiting' AS state, count(*) FROM deliveries
@@ -10,7 +13,7 @@ export const countBacklog = defineStatement<{ state: string; count: number }>(
    UNION ALL SELECT 'due',
      (SELECT count(*) FROM deliveries WHERE storage <> 'ended' AND state = 'due' AND leased)
      + (SELECT count(*) FROM deliveries WHERE storage <> 'ended' AND state = 'due' AND NOT leased)
-   UNION ALL SELECT 'dead', count(*) FROM deliveries WHERE state = 'dead'`,
+   UNION ALL SELECT 'dead', count(*) FROM (SELECT FROM deliveries WHERE state = 'dead' LIMIT $1) AS dead`,
 );
 
 // A replayed delivery is pending since its replay. One that waits is left out: the delivery that it waits for
