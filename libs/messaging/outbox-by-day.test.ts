@@ -9,9 +9,9 @@ import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, expect, test } from 'vitest';
 import { appendToOutbox } from './outbox.ts';
 import { earlierOutbox, OUTBOX_PARTITIONS, purgeOutbox } from './outbox-by-day.ts';
-import { redriveOutbox } from './outbox-redrive.ts';
+import { raiseShards } from './outbox-commands/raise-shards.ts';
+import { redriveOutbox } from './outbox-commands/redrive-outbox.ts';
 import { type Relay, startRelay } from './relay.ts';
-import { raiseShards } from './scaling/outbox-shards.ts';
 import {
   migrateMessaging,
   openEarlierMessagingDatabase,

@@ -7,7 +7,7 @@ import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { appendToOutbox } from './outbox.ts';
-import { redriveOutbox } from './outbox-redrive.ts';
+import { redriveOutbox } from './outbox-commands/redrive-outbox.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { RelayNotifications } from './relay-notifications.ts';
 import { openMessagingTestDatabase } from './test-messaging-database.ts';

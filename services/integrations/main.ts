@@ -1,5 +1,5 @@
 /** The integrations service as a process of its own, or a command of its operators. */
-import { outboxCommands } from '@creditlane/messaging/scaling/outbox-commands';
+import { outboxCommands } from '@creditlane/messaging/outbox-commands';
 import { rewrapKeysCommand } from '@creditlane/service/rewrap-keys-command';
 import { runService } from '@creditlane/service/run-service';
 import { runServiceCommand } from '@creditlane/service/service-command';

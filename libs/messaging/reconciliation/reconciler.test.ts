@@ -14,7 +14,7 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { areEventsHandled } from '../event-progress.ts';
 import { appendToOutbox } from '../outbox.ts';
-import { redriveOutbox } from '../outbox-redrive.ts';
+import { redriveOutbox } from '../outbox-commands/redrive-outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { createInboxHandler } from '../transactional-inbox.ts';
 import { advanceSource, holdSource } from './differences.ts';

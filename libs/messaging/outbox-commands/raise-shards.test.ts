@@ -10,12 +10,12 @@ import { inTransaction } from '@creditlane/postgres/transaction';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { allowAppendingSql, appendToOutbox } from '../outbox.ts';
-import { redriveOutbox } from '../outbox-redrive.ts';
 import { type Relay, startRelay } from '../relay.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
-import { outboxCommands } from './outbox-commands.ts';
-import { raiseShards } from './outbox-shards.ts';
-import { HoldLostError, holdPublishing } from './publishing-hold.ts';
+import { HoldLostError, holdPublishing } from './hold-publishing.ts';
+import { outboxCommands } from './commands.ts';
+import { raiseShards } from './raise-shards.ts';
+import { redriveOutbox } from './redrive-outbox.ts';
 
 const TOPIC = 'creditlane.decisions.v1';
 const KEYS = Array.from({ length: 12 }, (_, index) => `key \\ ${index}`);

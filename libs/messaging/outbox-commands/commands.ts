@@ -2,9 +2,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Migration } from '@creditlane/postgres/migrate';
 import { CommandOptionError, type ServiceCommand } from '@creditlane/service/service-command';
-import { parseRedriveTime, REDRIVE_WAIT_MS, redriveOutbox, TIME_RULE } from '../outbox-redrive.ts';
-import { MAX_SHARDS, raiseShards } from './outbox-shards.ts';
-import { holdPublishing } from './publishing-hold.ts';
+import { holdPublishing } from './hold-publishing.ts';
+import { MAX_SHARDS, raiseShards } from './raise-shards.ts';
+import { parseRedriveTime, REDRIVE_WAIT_MS, redriveOutbox, TIME_RULE } from './redrive-outbox.ts';
 
 const MAX_HOLD_SECONDS = 3_600;
 const MAX_WAIT_SECONDS = 600;

@@ -8,10 +8,10 @@ import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
-import { appendToOutbox } from './outbox.ts';
-import { redriveOutbox } from './outbox-redrive.ts';
-import { startRelay } from './relay.ts';
-import { openMessagingTestDatabase } from './test-messaging-database.ts';
+import { appendToOutbox } from '../outbox.ts';
+import { startRelay } from '../relay.ts';
+import { openMessagingTestDatabase } from '../test-messaging-database.ts';
+import { redriveOutbox } from './redrive-outbox.ts';
 
 const TOPIC = 'creditlane.decisions.v1';
 const WITHIN_MS = 1_500;

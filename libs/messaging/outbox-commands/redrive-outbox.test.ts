@@ -4,11 +4,11 @@ import { AWAITED_LOCKS_SQL } from '@creditlane/postgres/test-awaited-locks';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { appendToOutbox } from './outbox.ts';
-import { redriveOutbox } from './outbox-redrive.ts';
-import { type Relay, startRelay } from './relay.ts';
-import { outboxCommands } from './scaling/outbox-commands.ts';
-import { openMessagingTestDatabase } from './test-messaging-database.ts';
+import { appendToOutbox } from '../outbox.ts';
+import { type Relay, startRelay } from '../relay.ts';
+import { openMessagingTestDatabase } from '../test-messaging-database.ts';
+import { outboxCommands } from './commands.ts';
+import { redriveOutbox } from './redrive-outbox.ts';
 
 const LONG_AGO = new Date(0);
 
