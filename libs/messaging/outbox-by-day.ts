@@ -126,10 +126,10 @@ export function outboxByDayMigrations(since: Migration): Migration[] {
 }
 
 /** The newest ids come last, so that the rows are read only once the newest one is past retention. */
-const IS_WAITED_FOR = `SELECT
+const selectIsKept = `SELECT
   EXISTS (SELECT FROM outbox_before WHERE published_at IS NULL)
     OR (SELECT published_at FROM outbox_before ORDER BY id DESC LIMIT 1) > now() - interval '${KEPT_DAYS} days'
-    AS waited_for`;
+    AS kept`;
 
 /** Rows of a slice that is read. */
 const SLICE_ROWS = 100_000;
@@ -154,16 +154,17 @@ async function readSecondsLeft(pool: pg.Pool): Promise<number> {
 
 /** The partition with the rows of an earlier version, which is kept until all of them are published and past retention. */
 export function earlierOutbox(): EarlierTable {
-  // All rows are read once, and again only when those that were published late are past retention.
+  // By performance.now(): a row that was published late, which `isKeptByAnyRow` found, keeps the table until then. So all
+  // rows are read again only afterwards.
   let keptUntilMs = 0;
   return {
     name: 'outbox_before',
     parent: 'outbox',
     async isKept(db) {
       if (performance.now() < keptUntilMs) return true;
-      return (await db.query(IS_WAITED_FOR)).rows[0]?.waited_for === true;
+      return (await db.query(selectIsKept)).rows[0]?.kept === true;
     },
-    async isKeptAfterLongLook(pool) {
+    async isKeptByAnyRow(pool) {
       const leftS = await readSecondsLeft(pool);
       keptUntilMs = performance.now() + leftS * 1_000;
       return leftS > 0;

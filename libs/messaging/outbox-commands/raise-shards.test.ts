@@ -12,8 +12,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { allowAppendingSql, appendToOutbox } from '../outbox.ts';
 import { type Relay, startRelay } from '../relay.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
-import { HoldLostError, holdPublishing } from './hold-publishing.ts';
 import { outboxCommands } from './commands.ts';
+import { HoldLostError, holdPublishing } from './hold-publishing.ts';
 import { raiseShards } from './raise-shards.ts';
 import { redriveOutbox } from './redrive-outbox.ts';
 

@@ -12,11 +12,11 @@ export interface EarlierTable {
   readonly parent: string;
   /**
    * Whether the table is to be kept. Asked each minute without a lock, and again under one for which reads and writes of the
-   * parent wait: so it reads a few rows, by indexes.
+   * parent wait: so it reads a few rows, by indexes. Where nothing says since when the table is kept, it may write that.
    */
   isKept(db: pg.Pool | pg.PoolClient): Promise<boolean>;
-  /** Asked after `isKept`, without a lock: for a look that takes long. */
-  isKeptAfterLongLook?(pool: pg.Pool): Promise<boolean>;
+  /** Whether any row keeps the table. Asked without a lock once `isKept` is false, because it may read the whole table. */
+  isKeptByAnyRow?(pool: pg.Pool): Promise<boolean>;
 }
 
 const selectTable = defineStatement<{ exists: boolean }>(
@@ -29,7 +29,7 @@ export async function dropEarlierTable(pool: pg.Pool, table: EarlierTable): Prom
   const { name, parent } = table;
   const [found] = await selectTable.run(pool, [name]);
   if (found?.exists !== true || (await table.isKept(pool))) return;
-  if (await table.isKeptAfterLongLook?.(pool)) return;
+  if (await table.isKeptByAnyRow?.(pool)) return;
   await changePartitions(pool, parent, (tx) =>
     dropUnlessKept(tx, { parent, name, isKept: () => table.isKept(tx) }),
   );

@@ -24,6 +24,16 @@ const selectReplacedAt = defineStatement<{ at: Date | null }>(
    FROM to_regclass($1::text) AS name, obj_description(name, 'pg_class') AS comment WHERE name IS NOT NULL`,
 );
 
+/** Writes the comment that a restore has left out: without it the table would be kept for ever. */
+async function beginRetention(
+  db: Parameters<EarlierTable['isKept']>[0],
+  table: string,
+  log: Log,
+): Promise<void> {
+  await db.query(`COMMENT ON TABLE ${table} IS '${new Date().toISOString()}'`);
+  log.warn({ table }, 'the comment of the table has no date; its retention begins now');
+}
+
 export function earlierTables(log: Log): EarlierTable[] {
   const define = (parent: string, keptBySql: (replacedMs: number) => string): EarlierTable => {
     const name = `${parent}_earlier`;
@@ -35,12 +45,7 @@ export function earlierTables(log: Log): EarlierTable[] {
         // Another replica has dropped the table meanwhile.
         if (replaced === undefined) return true;
         if (!replaced.at) {
-          // A restore can leave comments out.
-          await db.query(`COMMENT ON TABLE ${name} IS '${new Date().toISOString()}'`);
-          log.warn(
-            { table: name },
-            'the comment of the table has no date; its retention begins now',
-          );
+          await beginRetention(db, name, log);
           return true;
         }
         const replacedMs = replaced.at.getTime();
