@@ -31,30 +31,30 @@ export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
-  /** What is queued is looked at more often than the database, where each claim reads all destinations. */
-  readonly #retries: NodeJS.Timeout;
+  /** Queues turns more often than the database is read, where each claim reads all destinations. */
+  readonly #turnTimer: NodeJS.Timeout;
   /** Whether the queue had no place left when a claim was to be made: then any destination may have a backlog. */
   #wasFull = false;
   /** Beside the claims: it may wait for the lock of a delivery. */
   #endingHolds: Promise<void> | undefined;
-  /** By performance.now(). */
-  #passedMs = performance.now();
+  /** When a claim last succeeded, or had no place left to claim for, by performance.now(). */
+  #claimedMs = performance.now();
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
-    this.#retries = setInterval(() => options.queue.retryAll(), POLL_MS);
+    this.#turnTimer = setInterval(() => options.queue.queueTurns(), POLL_MS);
     this.#running = this.#run();
   }
 
   /** How long ago a claim last succeeded, or had no place left to claim for: some seconds while claims succeed. */
   get claimAgeMs(): number {
-    return performance.now() - this.#passedMs;
+    return performance.now() - this.#claimedMs;
   }
 
   /** Resolves once nothing more is claimed. */
   async close(): Promise<void> {
     this.#stop.abort();
-    clearInterval(this.#retries);
+    clearInterval(this.#turnTimer);
     await this.#running;
     await this.#endingHolds;
   }
@@ -70,7 +70,7 @@ export class Claimer {
           this.#endingHolds ??= this.#endExpiredHolds();
         }
         const isMoreDue = await this.#claim();
-        this.#passedMs = performance.now();
+        this.#claimedMs = performance.now();
         if (isMoreDue) continue;
       } catch (err) {
         log.warn({ err }, 'due deliveries cannot be claimed');
@@ -117,7 +117,7 @@ export class Claimer {
     const { pool, log, queue, leaseMs } = this.#options;
     const leasedAtMs = performance.now();
     try {
-      // Three round trips fewer for what is seldom.
+      // Expired holds are rare: without one, the transaction's three round trips are saved.
       if (!(await runQuery(pool, hasExpiredHoldsQuery()))) return;
       const promoted = await inTransaction(pool, async (tx) => {
         const lanes = await runQuery(tx, endExpiredHoldsQuery(MAX_HOLDS_ENDED));

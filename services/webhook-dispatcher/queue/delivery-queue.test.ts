@@ -60,7 +60,7 @@ describe('the delivery queue', () => {
     add('hanging', 'first', 'second', 'third');
     expect(idsOf(takeAll())).toEqual(['first', 'second']);
     nowMs = SLOW_MS;
-    queue.retryAll();
+    queue.queueTurns();
     expect(released).toEqual(['third']);
     expect([placesOf('hanging'), placesOf('other')]).toEqual([0, 3]);
   });
@@ -76,7 +76,7 @@ describe('the delivery queue', () => {
     queue.breakers.addProbe('hanging', 'probe');
     add('hanging', 'second', 'probe');
     expect(released).toEqual(['second']);
-    queue.retryAll();
+    queue.queueTurns();
     expect(idsOf(takeAll())).toEqual(['probe']);
   });
 
@@ -84,7 +84,7 @@ describe('the delivery queue', () => {
     add('hanging', 'first');
     const [first] = takeAll();
     nowMs = SLOW_MS;
-    queue.retryAll();
+    queue.queueTurns();
     add('hanging', 'second', 'third');
     expect(idsOf(takeAll())).toEqual(['second']);
     if (first) queue.finishRequest(first, FAILED);

@@ -130,7 +130,7 @@ export class DeliveryQueue {
   takeReady(nowMs: number): QueueEntry | undefined {
     for (const destination of this.#turns) {
       if (this.#closed || this.#slots.isFull) return undefined;
-      // A destination that may not start a request has its next turn by `retryAll`.
+      // A destination that may not start a request has its next turn by `queueTurns`.
       this.#turns.delete(destination);
       if (!this.#slots.mayStart(destination)) continue;
       const entry = this.#shiftReady(destination, nowMs);
@@ -188,8 +188,8 @@ export class DeliveryQueue {
     this.#removed.signal();
   }
 
-  /** Looks at every destination, and queues a turn for it: time alone may have changed what may be sent. */
-  retryAll(): void {
+  /** Queues a turn for every destination: time alone may have changed what may be sent. */
+  queueTurns(): void {
     const destinations = [...this.#destinations.values()];
     this.#updateSuspects(destinations, performance.now());
     for (const destination of destinations) this.#turns.add(destination);
@@ -307,15 +307,15 @@ export class DeliveryQueue {
   }
 
   /**
-   * Finds out which destinations may hang. The deliveries that wait for a destination that has just become suspect are
-   * given back: they could not be sent for long, and would use up the places of others. Its probe stays.
+   * Updates which of the destinations are suspect. The deliveries that wait for one that has just become suspect are given
+   * back: they could not be sent for long, and would use up the places of others. The probe of a destination stays.
    */
   #updateSuspects(destinations: readonly DestinationQueue[], nowMs: number): void {
     const released: LeasedDelivery[] = [];
     for (const destination of destinations) {
       const { id, isSuspect: wasSuspect, waiting } = destination;
       const isOpen = this.breakers.has(id);
-      const isSuspect = this.#slots.findSlow(destination, nowMs) || isOpen;
+      const isSuspect = this.#slots.updateSlow(destination, nowMs) || isOpen;
       this.#slots.setSuspect(destination, isSuspect);
       if (waiting.length === 0 || !(isOpen || (isSuspect && !wasSuspect))) continue;
       for (const entry of waiting.splice(0)) {

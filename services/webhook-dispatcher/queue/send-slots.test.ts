@@ -62,8 +62,8 @@ describe('the send slots', () => {
     const started = [1, 2, 3, 4].map((round) => {
       const hanging = destinationThatIs('untried');
       const count = startAll(slots, hanging, round * LATER_MS).length;
-      expect(slots.findSlow(hanging, (round + 1) * LATER_MS - 1)).toBe(false);
-      expect(slots.findSlow(hanging, (round + 1) * LATER_MS)).toBe(true);
+      expect(slots.updateSlow(hanging, (round + 1) * LATER_MS - 1)).toBe(false);
+      expect(slots.updateSlow(hanging, (round + 1) * LATER_MS)).toBe(true);
       return count;
     });
     expect(started).toEqual([6, 6, 6, 4]);
@@ -74,7 +74,7 @@ describe('the send slots', () => {
     const slots = new SendSlots(8);
     const hanging = destinationThatIs('answering');
     const entries = startAll(slots, hanging).slice(0, 3);
-    slots.findSlow(hanging, LATER_MS);
+    slots.updateSlow(hanging, LATER_MS);
     slots.setSuspect(hanging, true);
     expect(slots.suspectsLeft).toBe(0);
     const wereSlow = entries.map((entry) => slots.finish(entry, LATER_MS));

@@ -76,8 +76,8 @@ export class SendSlots {
     return nowMs - entry.sentAtMs >= SLOW_MS;
   }
 
-  /** Finds the requests that have become slow; returns whether the destination has a slow one. */
-  findSlow({ sending }: DestinationQueue, nowMs: number): boolean {
+  /** Counts the requests that have become slow as such; returns whether the destination has a slow one. */
+  updateSlow({ sending }: DestinationQueue, nowMs: number): boolean {
     for (const entry of sending) {
       if (nowMs - entry.sentAtMs < SLOW_MS) break;
       if (entry.isSlow) continue;
