@@ -31,13 +31,15 @@ export interface ResultRecorderOptions extends ResultLimits {
   onDisabled(): void;
 }
 
-/** The result of an attempt, or a delivery that could not be tried. */
-export type Entry = { readonly result: AttemptResult } | { readonly untried: LeasedDelivery };
+/** What is recorded of a delivery that was taken to be sent: the result of its attempt, or that it could not be tried. */
+export type DeliveryRecord =
+  | { readonly result: AttemptResult }
+  | { readonly untried: LeasedDelivery };
 
-/** What one transaction writes: entries, or results that the transaction of their entries has found to be late. */
-type Part = Entry | { readonly late: AttemptResult };
+/** A record, or a result that the transaction of its record has found to be late. No transaction writes both. */
+type Part = DeliveryRecord | { readonly late: AttemptResult };
 
-/** Lost entries are done, too. */
+/** A record that is lost is done, too. A blocked one takes longer than a statement may, alone in its transaction. */
 type Ending = 'done' | 'blocked';
 
 const MAX_BATCH = 1_000;
@@ -51,96 +53,96 @@ export class ResultRecorder {
   readonly #options: ResultRecorderOptions;
   readonly #health = new HealthTracker();
   readonly #stop = new AbortController();
-  readonly #batches: Batcher<Entry, Ending>;
-  /** Writes the entries again that took too long alone, apart, so that the others do not wait for them. */
-  readonly #blocked: Batcher<Entry, Ending>;
-  /** Of the blocked entries. */
+  readonly #batches: Batcher<DeliveryRecord, Ending>;
+  /** Writes blocked records again, apart from all others, which do not wait for them. */
+  readonly #blocked: Batcher<DeliveryRecord, Ending>;
+  /** The calls of `record` whose records are blocked. */
   readonly #recordings = new Set<Promise<void>>();
 
   constructor(options: ResultRecorderOptions) {
     this.#options = options;
-    const write = (entries: readonly Entry[]) => this.#writeWithRetries(entries);
+    const write = (records: readonly DeliveryRecord[]) => this.#writeWithRetries(records);
     this.#batches = new Batcher(write, { maxConcurrent: 1, maxItems: MAX_BATCH });
     this.#blocked = new Batcher(write, { maxConcurrent: 1, maxItems: 1 });
   }
 
   /**
-   * Resolves once the entry is written, or lost after the retries: then the delivery is due again when
+   * Resolves once the record is written, or lost after the retries: then the delivery is due again when
    * its lease ends.
    */
-  async record(entry: Entry): Promise<void> {
-    if ((await this.#batches.add(entry)) === 'done') return;
-    const recording = this.#recordBlocked(entry);
+  async record(record: DeliveryRecord): Promise<void> {
+    if ((await this.#batches.add(record)) === 'done') return;
+    const recording = this.#recordBlocked(record);
     this.#recordings.add(recording);
     await recording;
     this.#recordings.delete(recording);
   }
 
-  /** Writes the remaining entries, without retries. */
+  /** Writes the remaining records, without retries. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#batches.settled();
     await Promise.all(this.#recordings);
   }
 
-  async #recordBlocked(entry: Entry): Promise<void> {
-    const deliveryId = deliveryOf(entry).id;
+  async #recordBlocked(record: DeliveryRecord): Promise<void> {
+    const deliveryId = deliveryOf(record).id;
     let ending: Ending = 'blocked';
     for (let attempt = 1; ending === 'blocked'; attempt += 1) {
       this.#options.log.warn({ deliveryId, attempt }, 'the result of a webhook waits for a lock');
       await new WakeSignal().wait(backoffMs(attempt, RETRY_BACKOFF), this.#stop.signal);
-      ending = await this.#blocked.add(entry);
+      ending = await this.#blocked.add(record);
     }
   }
 
   /**
    * A transient error is retried until the recorder is closed. A batch that the database refuses, or that takes
-   * longer than a statement may, is split in halves until the entry that causes it is alone, so that the others
-   * are written. An entry that is refused is lost after `MAX_TRIES`; one that takes too long is blocked.
+   * longer than a statement may, is split in halves until the record that causes it is alone, so that the others
+   * are written. A record that is refused is lost after `MAX_TRIES`; one that takes too long is blocked.
    */
-  async #writeWithRetries(entries: readonly Part[]): Promise<Ending[]> {
+  async #writeWithRetries(parts: readonly Part[]): Promise<Ending[]> {
     const { log } = this.#options;
     let late: readonly AttemptResult[];
     for (let attempt = 1; ; attempt += 1) {
       try {
-        late = await this.#write(entries);
+        late = await this.#write(parts);
         break;
       } catch (err) {
         const refused = !isTransientError(err);
         const timedOut = isStatementTimeout(err);
-        if ((refused || timedOut) && entries.length > 1) {
-          const middle = entries.length >> 1;
-          const first = await this.#writeWithRetries(entries.slice(0, middle));
-          return [...first, ...(await this.#writeWithRetries(entries.slice(middle)))];
+        if ((refused || timedOut) && parts.length > 1) {
+          const middle = parts.length >> 1;
+          const first = await this.#writeWithRetries(parts.slice(0, middle));
+          return [...first, ...(await this.#writeWithRetries(parts.slice(middle)))];
         }
         if (timedOut && !this.#stop.signal.aborted) return ['blocked'];
         if (this.#stop.signal.aborted || (refused && attempt === MAX_TRIES)) {
-          const deliveryIds = entries.slice(0, MAX_LOGGED_IDS).map((entry) => deliveryOf(entry).id);
-          const lost = { err, deliveries: entries.length, deliveryIds };
+          const deliveryIds = parts.slice(0, MAX_LOGGED_IDS).map((part) => deliveryOf(part).id);
+          const lost = { err, deliveries: parts.length, deliveryIds };
           log.error(lost, 'results of webhooks are lost');
-          return entries.map(() => 'done');
+          return parts.map(() => 'done');
         }
         log.warn({ err, attempt }, 'results of webhooks cannot be written');
         await new WakeSignal().wait(backoffMs(attempt, RETRY_BACKOFF), this.#stop.signal);
       }
     }
-    if (late.length === 0) return entries.map(() => 'done');
+    if (late.length === 0) return parts.map(() => 'done');
     const endings = await this.#writeWithRetries(late.map((it) => ({ late: it })));
     const isBlocked = (id: string) =>
       late.some(({ delivery }, n) => delivery.id === id && endings[n] === 'blocked');
-    return entries.map((entry) => (isBlocked(deliveryOf(entry).id) ? 'blocked' : 'done'));
+    return parts.map((part) => (isBlocked(deliveryOf(part).id) ? 'blocked' : 'done'));
   }
 
   /** Returns the results that are late, which are to be written on their own. */
-  async #write(entries: readonly Part[]): Promise<readonly AttemptResult[]> {
+  async #write(parts: readonly Part[]): Promise<readonly AttemptResult[]> {
     const { pool, log, queue, deferred } = this.#options;
-    const foundLate = entries.flatMap((entry) => ('late' in entry ? [entry.late] : []));
+    const foundLate = parts.flatMap((part) => ('late' in part ? [part.late] : []));
     if (foundLate.length > 0) {
       await recordLate(pool, foundLate);
       return [];
     }
-    const results = entries.flatMap((entry) => ('result' in entry ? [entry.result] : []));
-    const untried = entries.flatMap((entry) => ('untried' in entry ? [entry.untried] : []));
+    const results = parts.flatMap((part) => ('result' in part ? [part.result] : []));
+    const untried = parts.flatMap((part) => ('untried' in part ? [part.untried] : []));
     const healthChanges = this.#health.changesAfter(results);
     const leasedAtMs = performance.now();
     const batch = { results, untried, healthChanges };
@@ -174,7 +176,7 @@ export class ResultRecorder {
   }
 }
 
-function deliveryOf(entry: Part): LeasedDelivery {
-  if ('late' in entry) return entry.late.delivery;
-  return 'result' in entry ? entry.result.delivery : entry.untried;
+function deliveryOf(part: Part): LeasedDelivery {
+  if ('late' in part) return part.late.delivery;
+  return 'result' in part ? part.result.delivery : part.untried;
 }

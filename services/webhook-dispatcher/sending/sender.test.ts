@@ -4,7 +4,7 @@ import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { Attempt } from './attempt.ts';
 import { DeferredResults } from './deferred-results.ts';
-import type { Entry } from './result-recorder.ts';
+import type { DeliveryRecord } from './result-recorder.ts';
 import { startSender } from './sender.ts';
 
 const delivery: LeasedDelivery = {
@@ -38,7 +38,7 @@ function start(state: 'delivered' | 'due' = 'delivered') {
       state,
     };
   });
-  const record = vi.fn((_: Entry) => recorded.promise);
+  const record = vi.fn((_: DeliveryRecord) => recorded.promise);
   const queue = new DeliveryQueue({
     leaseMs: 60_000,
     maxInFlight: 10,
