@@ -5,7 +5,7 @@ import type { EventType, Topic } from '@creditlane/events/topics';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
-import type { PartitionRetries } from './partitions/partition-retries.ts';
+import type { UnwritablePartitions } from './unwritable-partitions.ts';
 
 export interface OutboxRow {
   id: number;
@@ -29,17 +29,17 @@ interface EncodeOptions {
   source: string;
   blockedKeys: Set<string>;
   log: Log;
-  /** Takes the events that are published apart; left out for those events themselves. */
-  retries?: PartitionRetries;
+  /** Takes the events of these partitions, which are published apart; left out for those events themselves. */
+  unwritable?: UnwritablePartitions;
 }
 
 /**
  * Returns the rows' events by row id, up to MAX_BATCH_BYTES, the rows that are left for the next round, and how many
- * events `retries` took. A row that cannot be encoded blocks its key.
+ * events `unwritable` took. A row that cannot be encoded blocks its key.
  */
 export function encode(
   rows: readonly OutboxRow[],
-  { source, blockedKeys, log, retries }: EncodeOptions,
+  { source, blockedKeys, log, unwritable }: EncodeOptions,
 ): { outgoing: Map<number, OutgoingEvent>; left: readonly OutboxRow[]; taken: number } {
   const outgoing = new Map<number, OutgoingEvent>();
   let bytes = 0;
@@ -49,7 +49,7 @@ export function encode(
     if (blockedKeys.has(row.key)) continue;
     try {
       const event = toOutgoingEvent(row, source);
-      if (retries?.take(event.message)) {
+      if (unwritable?.take(event.message)) {
         event.span.end('PartlyPublishedError');
         taken += 1;
         continue;

@@ -15,7 +15,6 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { endSpansAfter } from '@creditlane/runtime/telemetry/tracing';
 import { encode } from './outgoing-events.ts';
-import { PartitionRetries } from './partitions/partition-retries.ts';
 import type { PublicationMarks } from './publication-marks.ts';
 import type { ShardLeases } from './shard-leases.ts';
 import {
@@ -25,6 +24,7 @@ import {
   stillHeld,
   type UnpublishedRows,
 } from './unpublished-rows.ts';
+import { UnwritablePartitions } from './unwritable-partitions.ts';
 
 /** How long `close` waits for a publish under way. Its events are published again otherwise. */
 const CLOSE_GRACE_MS = 5_000;
@@ -54,8 +54,8 @@ export class RelayRounds {
   readonly #shardLeases: ShardLeases;
   readonly #stop: AbortSignal;
   readonly #marks: PublicationMarks;
-  /** Publishes the events of partitions that cannot be written. */
-  readonly #retries: PartitionRetries;
+  /** Their events are published apart from the rounds. */
+  readonly #unwritable: UnwritablePartitions;
   /**
    * Keys of events that this version cannot encode. All later events of such a key wait, because a key
    * keeps its order; other keys do not. A key is blocked until the process ends.
@@ -72,7 +72,7 @@ export class RelayRounds {
     this.#marks = marks;
     this.#stop = stop;
     const publishKeys = (keys: readonly string[]) => this.#publishKeys(keys);
-    this.#retries = new PartitionRetries({ ...options, publishKeys, onEnd: wake, stop });
+    this.#unwritable = new UnwritablePartitions({ ...options, publishKeys, onEnd: wake, stop });
   }
 
   /**
@@ -82,7 +82,7 @@ export class RelayRounds {
   async publishRound(): Promise<boolean> {
     const unpublished = await this.#readUnpublished();
     const { leases, rows } = stillHeld(unpublished, this.#shardLeases.held());
-    const { outgoing, left, taken } = encode(rows, this.#encoding(this.#retries));
+    const { outgoing, left, taken } = encode(rows, this.#encoding(this.#unwritable));
     // Without the keys that were taken, the next round may read others.
     if (outgoing.size === 0) return taken > 0;
 
@@ -96,7 +96,7 @@ export class RelayRounds {
         span.end('PartlyPublishedError');
         outgoing.delete(id);
       }
-      this.#retries.add(unwritable, messages);
+      this.#unwritable.add(unwritable, messages);
     };
     await endSpansAfter(
       events.map(({ span }) => span),
@@ -104,13 +104,13 @@ export class RelayRounds {
     );
     this.#marks.add([...outgoing.keys()], leases);
     // A row that is left may be published apart meanwhile.
-    if (left.length > 0 && !this.#retries.isActive) this.#left = { leases, rows: left };
+    if (left.length > 0 && !this.#unwritable.isActive) this.#left = { leases, rows: left };
     return left.length > 0 || taken > 0 || rows.length >= MAX_SHARD_BATCH;
   }
 
   /** Resolves soon after `stop`, when no event is being published apart from the rounds. */
   close(): Promise<void> {
-    return this.#retries.close();
+    return this.#unwritable.close();
   }
 
   /**
@@ -152,9 +152,9 @@ export class RelayRounds {
     return result;
   }
 
-  #encoding(retries?: PartitionRetries) {
+  #encoding(unwritable?: UnwritablePartitions) {
     const { source, log } = this.#options;
-    return { source, log, blockedKeys: this.#blockedKeys, ...(retries && { retries }) };
+    return { source, log, blockedKeys: this.#blockedKeys, ...(unwritable && { unwritable }) };
   }
 
   /** Reads what is to be published, and marks in the same round trip what was published before when that is due. */
@@ -170,7 +170,7 @@ export class RelayRounds {
       return left ?? { leases, rows: [] };
     }
     const shards = leases.map(({ shard }) => shard);
-    const apart = [...this.#blockedKeys, ...this.#retries.keys()];
+    const apart = [...this.#blockedKeys, ...this.#unwritable.keys()];
     if (!isMarkDue) {
       const query = selectUnpublished.query([shards, apart, this.#marks.unmarkedIds]);
       return { leases, rows: await runQuery(pool, query) };

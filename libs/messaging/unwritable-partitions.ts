@@ -1,6 +1,6 @@
 /**
- * The partitions that cannot be written at the moment. The relay publishes their events apart from all others, so
- * that only the keys of these partitions wait, until no event of those keys is left.
+ * The partitions of the event bus that cannot be written at the moment. The relay publishes their events apart from all
+ * others, so that only the keys of these partitions wait, until no event of those keys is left.
  */
 import type { UnwritablePartition } from '@creditlane/events/bus';
 import type { EventMessage } from '@creditlane/events/message';
@@ -11,7 +11,7 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 
 const BACKOFF = { baseMs: 100, capMs: 5_000 };
 
-export interface PartitionRetriesOptions {
+export interface UnwritablePartitionsOptions {
   /** Publishes the oldest events of the keys and resolves to whether there are more; rejects when they cannot be published. */
   publishKeys(keys: readonly string[]): Promise<boolean>;
   /** Called when the events of a partition need not be published apart any more. */
@@ -29,12 +29,12 @@ interface WaitingPartition {
   running?: Promise<void>;
 }
 
-export class PartitionRetries {
-  readonly #options: PartitionRetriesOptions;
+export class UnwritablePartitions {
+  readonly #options: UnwritablePartitionsOptions;
   readonly #waiting = new Map<string, WaitingPartition>();
   readonly #gauge;
 
-  constructor(options: PartitionRetriesOptions) {
+  constructor(options: UnwritablePartitionsOptions) {
     const { source, metrics } = options;
     this.#options = options;
     const help =
