@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { laneKey } from '../queue/delivery.ts';
 import {
   type Content,
   counterKey,
-  laneKey,
   type NewEvent,
   NOTHING_STORED,
   planDeliveries,

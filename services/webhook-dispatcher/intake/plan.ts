@@ -1,5 +1,6 @@
 /** Decides which deliveries a batch of events makes, in which order, and with which numbers. */
 import type { Recipient, SeriesPosition } from '../events/webhook-event-type.ts';
+import { laneKey } from '../queue/delivery.ts';
 
 /** What is stored of a webhook: its body, or the reference from which the body is rendered when sent. */
 export type Content =
@@ -81,9 +82,6 @@ export interface IntakePlan {
 /** Identifies a series, which has one high-water mark. For decisions a series is a submission. */
 export const seriesKey = (orderingKey: string, numberingKey: string) =>
   `${orderingKey} ${numberingKey}`;
-/** Identifies a lane: the deliveries of one ordering key to one destination, sent in order. */
-export const laneKey = (orderingKey: string, destinationId: string) =>
-  `${orderingKey} ${destinationId}`;
 /** Identifies a counter from which `webhook-sequence` is assigned. */
 export const counterKey = (orderingKey: string, numberingKey: string, destinationId: string) =>
   `${orderingKey} ${numberingKey} ${destinationId}`;

@@ -25,3 +25,7 @@ export interface LeasedDelivery {
 
 /** The deliveries of one ordering key to one destination, which are sent in order. */
 export type Lane = Pick<LeasedDelivery, 'orderingKey' | 'destinationId'>;
+
+/** Identifies a lane in maps and sets. */
+export const laneKey = (orderingKey: string, destinationId: string) =>
+  `${orderingKey} ${destinationId}`;

@@ -3,8 +3,7 @@
  * round trip and a commit. A result that another delivery waits for is recorded at once, with those deferred before it.
  */
 import { LRUCache } from 'lru-cache';
-import { laneKey } from '../intake/plan.ts';
-import type { Lane } from '../queue/delivery.ts';
+import { type Lane, laneKey } from '../queue/delivery.ts';
 
 /** The next process repeats what a process had sent and not recorded when it died: a few beside the requests under way. */
 const MAX_DEFERRED = 32;

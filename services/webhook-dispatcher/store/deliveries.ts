@@ -8,8 +8,7 @@ import {
   type Query,
   type Queryable,
 } from '@creditlane/postgres/statement';
-import { laneKey } from '../intake/plan.ts';
-import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
+import { type Lane, type LeasedDelivery, laneKey } from '../queue/delivery.ts';
 
 // The recursive part visits one destination after another through the index, so that many due deliveries
 // to one destination do not delay the claim of those to others. SKIP LOCKED lets replicas claim at once. The

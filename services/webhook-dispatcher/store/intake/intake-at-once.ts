@@ -7,7 +7,8 @@ import { insertInboxSql } from '@creditlane/messaging/transactional-inbox';
 import { type Column, defineFewRowsStatement } from '@creditlane/postgres/array-rows';
 import { mapQueryResult, type Query } from '@creditlane/postgres/statement';
 import { SERVICE } from '../../destinations/destinations.ts';
-import { counterKey, type IntakePlan, laneKey, type PlannedDelivery } from '../../intake/plan.ts';
+import { counterKey, type IntakePlan, type PlannedDelivery } from '../../intake/plan.ts';
+import { laneKey } from '../../queue/delivery.ts';
 import {
   busyLanesSql,
   deliveryKeyColumns,

@@ -8,12 +8,12 @@ import type { Recipient, SeriesPosition } from '../../events/webhook-event-type.
 import {
   counterKey,
   type IntakePlan,
-  laneKey,
   type Message,
   type PlannedDelivery,
   type StoredState,
   seriesKey,
 } from '../../intake/plan.ts';
+import { laneKey } from '../../queue/delivery.ts';
 
 /** The series and the lanes of one event, by which its stored state is read. */
 export interface SeriesAndLanes {
