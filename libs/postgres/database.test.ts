@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { EntitySchema } from 'typeorm';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
 import { isDatabaseUnavailable } from './error-classes.ts';
 import { sqlMigration } from './migrations/sql-migration.ts';
@@ -224,6 +224,38 @@ test('when the freed connection is lost and the new one fails, one more is opene
   await silent.close();
   expect(await waiting).toEqual([{ n: 1 }]);
 });
+
+test.each([
+  { beganMs: 0, limits: 1 },
+  { beganMs: 1, limits: 2 },
+])(
+  'a call that began $beganMs ms after a connect that fails is refused after $limits connect limits at most',
+  async ({ beganMs, limits }) => {
+    const silent = await startSilentServer();
+    let url = home.url;
+    const { pool } = await open({ url: () => url, poolSize: 2 });
+    const limitMs = pool.options.connectionTimeoutMillis ?? expect.unreachable();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { losing, waiting } = await inTransaction(pool, async () => {
+      url = silent.url;
+      const losing = inTransaction(pool, (tx) => tx.query(LOSE_CONNECTION));
+      await silent.accepted;
+      vi.advanceTimersByTime(beganMs);
+      return { losing, waiting: defineStatement('one', 'SELECT 1').run(pool) };
+    });
+    await expect(losing).rejects.toSatisfy(isDatabaseUnavailable);
+    const refused = expect(waiting).rejects.toSatisfy(isDatabaseUnavailable);
+    vi.advanceTimersByTime(limitMs - beganMs);
+    for (let connects = 2; connects <= limits; connects += 1) {
+      await expect.poll(() => silent.sockets).toHaveLength(connects);
+      vi.advanceTimersByTime(limitMs);
+    }
+    await refused;
+    expect(silent.sockets).toHaveLength(limits);
+    await silent.close();
+  },
+);
 
 test('a call whose new connection fails is refused at once while all others are in use', async () => {
   let url = home.url;
