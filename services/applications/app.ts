@@ -2,7 +2,7 @@
 import { startRotation } from '@creditlane/crypto/rotation';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
-import { type Relay, startRelay } from '@creditlane/messaging/relay';
+import { startRelay } from '@creditlane/messaging/relay';
 import { startRetention } from '@creditlane/postgres/retention';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
@@ -23,7 +23,6 @@ const SERVICE = 'applications';
 /** The running service, which the process's closers stop. */
 export interface Applications {
   routes: ServiceRoutes[];
-  relay: Relay;
   /** Resolves once every event written by now is published. */
   settled(): Promise<void>;
 }
@@ -70,5 +69,5 @@ export async function startApplications({
     directoryRoutes(database),
     outboxRoutes({ pool, clock }),
   ];
-  return { routes, relay, settled: () => relay.settled() };
+  return { routes, settled: () => relay.settled() };
 }

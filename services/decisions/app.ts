@@ -6,7 +6,7 @@ import { INBOX_PARTITIONS, purgesOfInbox } from '@creditlane/messaging/inbox-by-
 import { purgeDifferences } from '@creditlane/messaging/reconciliation/differences';
 import { sourceAt, startReconciler } from '@creditlane/messaging/reconciliation/reconciler';
 import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
-import { type Relay, startRelay } from '@creditlane/messaging/relay';
+import { startRelay } from '@creditlane/messaging/relay';
 import { createInboxHandler } from '@creditlane/messaging/transactional-inbox';
 import { startPartitions } from '@creditlane/postgres/partitions/start-partitions';
 import { startRetention } from '@creditlane/postgres/retention';
@@ -33,7 +33,6 @@ const SERVICE = 'decisions';
 /** The running service, which the process's closers stop. */
 export interface Decisions {
   routes: ServiceRoutes[];
-  relay: Relay;
   /** Resolves once every event written by now is published. */
   settled(): Promise<void>;
 }
@@ -59,9 +58,8 @@ export async function startDecisions({
     purges: [...purgesOfInbox, purgeIdempotency, purgeDifferences],
   });
   closers.add('decisions retention', () => retention.close());
-  const partitions = startPartitions({
-    ...{ pool, log, metrics, service: SERVICE, tables: [INBOX_PARTITIONS] },
-  });
+  const tables = [INBOX_PARTITIONS];
+  const partitions = startPartitions({ pool, log, metrics, service: SERVICE, tables });
   closers.add('decisions partitions', () => partitions.close());
 
   const handleNew = createInboxHandler({
@@ -110,7 +108,7 @@ export async function startDecisions({
   };
   const insertDecision = createBatchedInsert(requests, log);
   const deps = { requests, insertDecision, clock, applications, insertSubmission, wakeRelay };
-  const selectRecorded = selectRecordedEvents;
-  const routes = [decisionsRoutes(deps), outboxRoutes({ pool, clock, selectRecorded })];
-  return { routes, relay, settled: () => relay.settled() };
+  const outbox = outboxRoutes({ pool, clock, selectRecorded: selectRecordedEvents });
+  const routes = [decisionsRoutes(deps), outbox];
+  return { routes, settled: () => relay.settled() };
 }

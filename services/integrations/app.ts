@@ -3,7 +3,7 @@ import { startRotation } from '@creditlane/crypto/rotation';
 import { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
-import { type Relay, startRelay } from '@creditlane/messaging/relay';
+import { startRelay } from '@creditlane/messaging/relay';
 import { startRetention } from '@creditlane/postgres/retention';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
 import { connect } from '@creditlane/rpc/client';
@@ -32,7 +32,6 @@ const SERVICE = 'integrations';
 /** The running service, which the process's closers stop. */
 export interface Integrations {
   routes: ServiceRoutes[];
-  relay: Relay;
   /** Resolves once every event written by now is published. */
   settled(): Promise<void>;
 }
@@ -94,5 +93,5 @@ export async function startIntegrations({
     destinationsRoutes({ ...deps, database, log, metrics }),
     outboxRoutes({ pool, clock }),
   ];
-  return { routes, relay, settled: () => relay.settled() };
+  return { routes, settled: () => relay.settled() };
 }

@@ -20,8 +20,7 @@ import { type NewDecision, parametersOf } from './insert-decision.ts';
  * other decision, and two of these statements cannot deadlock.
  *
  * Each parameter is the list of one column. The first list is unnested and the others are indexed by
- * position: PostgreSQL makes a table of every list that it unnests, which for 41 columns costs several
- * times what the rest of the statement costs. From about 128 rows on, unnesting is cheaper.
+ * position, which costs less for up to `FEW_ROWS` of them (array-rows.ts): a round has fewer.
  *
  * OFFSET 0 keeps the subscripts out of the joins. PostgreSQL compares an expression that may fail, as a subscript
  * may, only with rows that row security has let through, and so without an index: with subscripts in the
