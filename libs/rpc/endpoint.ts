@@ -32,5 +32,5 @@ export function openTransport(endpoint: Endpoint, observe?: RetryObserver): Open
 }
 
 function withRetries(opened: OpenedTransport, observe: RetryObserver | undefined): OpenedTransport {
-  return { ...opened, transport: retrying(opened.transport, undefined, observe) };
+  return { ...opened, transport: retrying(opened.transport, { observe }) };
 }

@@ -40,7 +40,7 @@ async function callFailing(
   };
   const observed: string[] = [];
   const observe = (outcome: string) => void observed.push(outcome);
-  const transport = retrying(unaryTransport(unary), () => 0.1, observe);
+  const transport = retrying(unaryTransport(unary), { random: () => 0.1, observe });
   const header = key === undefined ? {} : { 'idempotency-key': key };
   const thrown = await transport.unary(method, signal, timeoutMs, header, {}).catch((it) => it);
   return { thrown, timeouts, attempts: timeouts.length, observed, headers };

@@ -61,8 +61,10 @@ export const RETRY_OUTCOMES = ['sent_again', 'out_of_budget'] as const;
  */
 export function retrying(
   transport: Transport,
-  random?: () => number,
-  observe: RetryObserver = () => {},
+  {
+    random,
+    observe = () => {},
+  }: { random?: () => number; observe?: RetryObserver | undefined } = {},
 ): Transport {
   const budget = new RetryBudget();
 
