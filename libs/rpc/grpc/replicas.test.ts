@@ -1,8 +1,11 @@
 // Replicas of a service on real sockets: they share the load, and no call fails when a replica starts,
 // stops or dies.
 import { promises as dns } from 'node:dns';
+import { once } from 'node:events';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { startTcpProxy } from '@creditlane/runtime/test-tcp-proxy';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { faultOf, GET_DECISION } from '../test-service.ts';
 import {
   CONTEXT,
@@ -88,6 +91,20 @@ test('when no replica answers, the fault names no address and its cause does', a
   });
   // The cause is logged.
   expect(fault.cause).toMatchObject({ message: expect.stringContaining(`127.0.0.1:${port}`) });
+});
+
+test('a call whose stream the peer ends without an answer is attempted again, and then fails as unavailable', async () => {
+  let attempts = 0;
+  const server = createServer().on('stream', (stream) => {
+    attempts += 1;
+    stream.close();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const fault = await faultOf(connectToPorts([port]).getDecision(GET_DECISION, CONTEXT));
+  expect(fault).toMatchObject({ kind: 'unavailable' });
+  expect(attempts).toBe(4);
 });
 
 test('when a replica restarts gracefully, no call fails, not even a write without a key', async () => {

@@ -9,6 +9,9 @@ const DETAILS = 'grpc-status-details-bin';
 /** grpc-js's message for a stream that the peer refused before it processed it (RFC 9113, 8.7). */
 export const STREAM_REFUSED = 'Stream refused by server';
 
+/** A part of grpc-js's message for a stream that the peer ended without an answer, as when its connection is cut. */
+const NO_ANSWER = 'Call ended without gRPC status';
+
 /** The gRPC status of an error. Connect and gRPC number their codes alike. */
 export function grpcStatusOf(error: ConnectError): StatusObject {
   const metadata = new Metadata();
@@ -19,7 +22,7 @@ export function grpcStatusOf(error: ConnectError): StatusObject {
 
 /**
  * The error of a gRPC status, which the service sent or grpc-js made. A call that is cancelled, but not
- * by us, was cut by a peer that closed the connection, and becomes `Unavailable`.
+ * by us, or that ended without an answer, was cut by a peer that closed the connection, and becomes `Unavailable`.
  */
 export function connectErrorOf(
   { code, details, metadata }: ServiceError,
@@ -32,6 +35,8 @@ export function connectErrorOf(
     );
     if (sent !== undefined) return sent;
   }
-  const isCutByPeer = code === status.CANCELLED && !cancelledByUs;
+  const isCutByPeer =
+    (code === status.CANCELLED && !cancelledByUs) ||
+    (code === status.INTERNAL && details.includes(NO_ANSWER));
   return new ConnectError(details, isCutByPeer ? Code.Unavailable : (code as number));
 }
