@@ -2,7 +2,7 @@ import { type Client, connectivityState } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Connectivity } from './connectivity.ts';
 
-const { READY, TRANSIENT_FAILURE } = connectivityState;
+const { READY, SHUTDOWN, TRANSIENT_FAILURE } = connectivityState;
 const NO_LIMIT = Infinity;
 
 /** A channel whose state the test sets. */
@@ -76,4 +76,20 @@ it('a call that waits ends at once when it is aborted, at its own limit, and whe
   channel.change(READY);
   await vi.advanceTimersByTimeAsync(0);
   expect(other.ended).toBe(true);
+});
+
+it('of more than a hundred calls that would wait, the others end at once', async () => {
+  channel.change(TRANSIENT_FAILURE);
+  const calls = Array.from({ length: 101 }, () => wait());
+  await vi.advanceTimersByTimeAsync(0);
+  expect(calls.filter(({ ended }) => ended)).toHaveLength(1);
+});
+
+it('when the channel is closed, calls that wait end at once, and no later call waits', async () => {
+  channel.change(TRANSIENT_FAILURE);
+  const call = wait();
+  channel.change(SHUTDOWN);
+  const later = wait();
+  await vi.advanceTimersByTimeAsync(0);
+  expect([call.ended, later.ended]).toEqual([true, true]);
 });

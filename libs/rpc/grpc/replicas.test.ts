@@ -2,8 +2,10 @@
 // stops or dies.
 import { promises as dns } from 'node:dns';
 import { once } from 'node:events';
-import { createServer } from 'node:http2';
+import { createServer, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { Code } from '@connectrpc/connect';
+import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import { startTcpProxy } from '@creditlane/runtime/test-tcp-proxy';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { faultOf, GET_DECISION } from '../test-service.ts';
@@ -16,6 +18,7 @@ import {
   startTestReplica,
   type TestReplica,
 } from './test-replica.ts';
+import { openGrpcTransport } from './transport.ts';
 
 const handledBy = (replicas: readonly TestReplica[]) =>
   replicas.reduce((sum, { handled }) => sum + handled.length, 0);
@@ -93,18 +96,37 @@ test('when no replica answers, the fault names no address and its cause does', a
   expect(fault.cause).toMatchObject({ message: expect.stringContaining(`127.0.0.1:${port}`) });
 });
 
-test('a call whose stream the peer ends without an answer is attempted again, and then fails as unavailable', async () => {
-  let attempts = 0;
-  const server = createServer().on('stream', (stream) => {
-    attempts += 1;
-    stream.close();
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  const fault = await faultOf(connectToPorts([port]).getDecision(GET_DECISION, CONTEXT));
-  expect(fault).toMatchObject({ kind: 'unavailable' });
-  expect(attempts).toBe(4);
+test.each<[what: string, end: (stream: ServerHttp2Stream) => void]>([
+  ['stream', (stream) => stream.close()],
+  ['session with an error', (stream) => stream.session?.destroy(undefined, 2)],
+])(
+  'a call whose peer ends its %s without an answer is attempted again, and then fails as unavailable',
+  async (_, end) => {
+    let attempts = 0;
+    const server = createServer().on('stream', (stream) => {
+      attempts += 1;
+      end(stream);
+    });
+    server.on('sessionError', () => undefined);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const fault = await faultOf(connectToPorts([port]).getDecision(GET_DECISION, CONTEXT));
+    expect(fault).toMatchObject({ kind: 'unavailable' });
+    expect(attempts).toBe(4);
+  },
+);
+
+test('a call that waits for a lost peer fails as unavailable when its client closes', async () => {
+  const replica = await startTestReplica();
+  const { transport, close, reachable } = openGrpcTransport(`127.0.0.1:${replica.port}`);
+  await expect.poll(reachable).toBe(true);
+  await replica.close();
+  await expect.poll(reachable).toBe(false);
+  const method = DecisionsService.method.getDecision;
+  const call = transport.unary(method, undefined, 20_000, undefined, GET_DECISION);
+  close();
+  await expect(call).rejects.toMatchObject({ code: Code.Unavailable });
 });
 
 test('when a replica restarts gracefully, no call fails, not even a write without a key', async () => {

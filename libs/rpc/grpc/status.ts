@@ -9,8 +9,8 @@ const DETAILS = 'grpc-status-details-bin';
 /** grpc-js's message for a stream that the peer refused before it processed it (RFC 9113, 8.7). */
 export const STREAM_REFUSED = 'Stream refused by server';
 
-/** A part of grpc-js's message for a stream that the peer ended without an answer, as when its connection is cut. */
-const NO_ANSWER = 'Call ended without gRPC status';
+/** Parts of grpc-js's messages for a stream that ended without an answer, because the peer or the system ended it. */
+const NO_ANSWER = /Call ended without gRPC status|triggered by internal client error/;
 
 /** The gRPC status of an error. Connect and gRPC number their codes alike. */
 export function grpcStatusOf(error: ConnectError): StatusObject {
@@ -37,6 +37,6 @@ export function connectErrorOf(
   }
   const isCutByPeer =
     (code === status.CANCELLED && !cancelledByUs) ||
-    (code === status.INTERNAL && details.includes(NO_ANSWER));
+    (code === status.INTERNAL && NO_ANSWER.test(details));
   return new ConnectError(details, isCutByPeer ? Code.Unavailable : (code as number));
 }

@@ -1,5 +1,6 @@
 /** The client side of gRPC between services, by grpc-js. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
 import {
   type CallOptions,
   type ChannelCredentials,
@@ -51,11 +52,16 @@ const CHANNEL_OPTIONS: ChannelOptions = {
 export function openGrpcTransport(address: string, certificates?: Certificates): OpenedTransport {
   const client = new Client(address, credentialsOf(certificates), CHANNEL_OPTIONS);
   const connectivity = new Connectivity(client.getChannel());
+  let isClosed = false;
 
   const unary: UnaryCall = async (method, signal, timeoutMs, header, input) => {
     const endMs = timeoutMs === undefined ? undefined : Date.now() + timeoutMs;
-    await connectivity.returned(timeoutMs ?? Infinity, signal);
-    if (signal?.aborted) throw cancelled();
+    if (!connectivity.isConnected) {
+      // Of half of the call's time, so that the call fails as unavailable, which it is, and not at its deadline.
+      await connectivity.returned((timeoutMs ?? Infinity) / 2, signal);
+      if (signal?.aborted) throw cancelled();
+      if (isClosed) throw new ConnectError('the client is closed', Code.Unavailable);
+    }
     const exchange = await send(client, signal, {
       path: `/${method.parent.typeName}/${method.name}`,
       bytes: bufferOf(toBinary(method.input, create(method.input, input))),
@@ -74,7 +80,10 @@ export function openGrpcTransport(address: string, certificates?: Certificates):
 
   return {
     transport: unaryTransport(unary),
-    close: () => client.close(),
+    close() {
+      isClosed = true;
+      client.close();
+    },
     reachable: () => connectivity.isReachable(),
   };
 }
