@@ -368,6 +368,24 @@ async function refusalOf(values: object, release = 'test'): Promise<string> {
   return output.then(() => 'nothing refused').catch((error: Error) => error.message);
 }
 
+describe.skipIf(!helm)('the drain of the gateway', () => {
+  test.each([
+    // As `helm upgrade --reuse-values` from a chart without it.
+    { drainSeconds: null, drain: '5s', grace: 35 },
+    { drainSeconds: 0, drain: '0s', grace: 30 },
+    { drainSeconds: 20, drain: '20s', grace: 50 },
+  ])(
+    'of $drainSeconds seconds is part of the time in which a pod may end',
+    async ({ drainSeconds, drain, grace }) => {
+      const objects = await renderChart(helm, { shutdown: { drainSeconds } }, [fileOf('ci')]);
+      const { spec } = byName(objects, 'Deployment').get('test-creditlane-gateway') ?? { spec: {} };
+      const { containers, terminationGracePeriodSeconds } = spec.template.spec;
+      expect(containers[0].env).toContainEqual({ name: 'DRAIN_TIME', value: drain });
+      expect(terminationGracePeriodSeconds).toBe(grace);
+    },
+  );
+});
+
 describe.skipIf(!helm)('the Jobs', () => {
   const jobsOf = (objects: Manifest[]) => [...byName(objects, 'Job').values()];
   const migrationsOf = (objects: Manifest[]) =>

@@ -40,6 +40,12 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version | replace "+" "_" }}
 {{- toYaml $all }}
 {{- end }}
 
+{{/* The gateway's drain. Values of a chart before it lack it (`helm upgrade --reuse-values`). */}}
+{{- define "creditlane.drainSeconds" -}}
+{{- $seconds := .Values.shutdown.drainSeconds }}
+{{- if kindIs "invalid" $seconds }}5{{ else }}{{ $seconds }}{{ end }}
+{{- end }}
+
 {{/*
 The resources of a service's pod: argument (list $ $name $service). A later source overrides an earlier one, and null removes
 what the earlier ones have: sprig's functions that merge skip it. Values of a chart before resourceDefaults lack them
