@@ -131,7 +131,7 @@ test('each container has a file system that it cannot write to, no token and no 
   }
 });
 
-/** How many calls each service has in `ms`, and the smallest part of them that one replica has: from 0 to 1. */
+/** How many calls each service has in `ms`, and which part of them the replica with the fewest has: from 0 to 1. */
 async function measureShares(ms: number) {
   const before = new Map((await callsPerPod(creditlane)).map(({ pod, calls }) => [pod, calls]));
   // A client's connections stay with the replica of the gateway that they reached.
@@ -144,32 +144,29 @@ async function measureShares(ms: number) {
   return [...Map.groupBy(made, ({ service }) => service)].map(([service, replicas]) => {
     const calls = replicas.map((replica) => replica.calls);
     const all = calls.reduce((sum, count) => sum + count, 0);
-    return { service, all, leastShare: Math.min(...calls) / all };
+    return { service, all, leastShare: replicas.length < REPLICAS ? 0 : Math.min(...calls) / all };
   });
 }
 
-test('calls are spread over the replicas of each service, which are on both nodes', async () => {
+type Share = Awaited<ReturnType<typeof measureShares>>[number];
+// Which replica of the gateway a new connection reaches is drawn by lot.
+const isSpread = ({ service, leastShare }: Share) => leastShare > (service === 'gateway' ? 0 : 0.2);
+
+test('calls are spread over the replicas of each service with many calls, and each has replicas on both nodes', async () => {
   for (const service of INSTALLED) {
     const nodes = (await creditlane.pods(service)).map(({ spec }) => spec.nodeName);
     expect(new Set(nodes).size, service).toBe(REPLICAS);
   }
   await underLoad('calls spread', async () => {
-    const sharesOfBusy = async () => {
-      const shares = await measureShares(4_000);
-      const busy = shares.filter(({ service, all }) => BUSY.includes(service) && all >= 20);
-      const line = busy.map(({ service, all, leastShare }) => {
-        return `${service}: ${all} calls, ${Math.round(leastShare * 100)} % at the replica with the fewest`;
-      });
-      process.stdout.write(`${line.join('; ')}\n`);
-      return new Map(busy.map(({ service, leastShare }) => [service, leastShare]));
-    };
-    const areSpread = (shares: ReadonlyMap<string, number>) =>
-      BUSY.every((service) => {
-        // Which replica of the gateway a new connection reaches is drawn by lot.
-        return (shares.get(service) ?? 0) > (service === 'gateway' ? 0 : 0.2);
-      });
     // A caller learns of a later replica when one of its connections ends, at its maximum age.
-    await expect.poll(sharesOfBusy).toSatisfy(areSpread);
+    const haveLearned = (shares: Share[]) =>
+      shares.filter(({ service }) => BUSY.includes(service)).every(isSpread);
+    await expect.poll(() => measureShares(4_000)).toSatisfy(haveLearned);
+    const shares = (await measureShares(8_000)).filter(({ all }) => all >= 50);
+    for (const { service, all, leastShare } of shares)
+      process.stdout.write(`${service}: ${all} calls, ${leastShare.toFixed(2)} at one replica\n`);
+    expect(shares.map(({ service }) => service)).toEqual(expect.arrayContaining(BUSY));
+    expect(shares.filter((share) => !isSpread(share))).toEqual([]);
   });
 });
 
