@@ -2,6 +2,7 @@
 import { PUBLIC_ADDRESS_BLOCKS } from '@creditlane/egress-rules/public-address';
 import type { AnyService } from '@creditlane/service/define-service';
 import { stringify } from 'yaml';
+import { sumOfRequests } from './measured-resources.ts';
 import { serviceFacts, settableVariables } from './service-facts.ts';
 
 /** The first line of the generated part; what stands above it is written by hand. */
@@ -23,7 +24,9 @@ export function chartValues(text: string, services: readonly AnyService[]): stri
     const entry = { [service.name]: facts };
     return `# ${service.about}\n${yaml(entry)}`;
   });
-  return `${byHand}${BEGINNING}${EXPLANATION}services:\n${indented(entries.join(''))}
+  const { cores, gib } = sumOfRequests(services.map(({ name }) => name));
+  const sum = `# One pod of each service requests ${cores} cores and ${gib.toFixed(1)} GiB together.`;
+  return `${byHand}${BEGINNING}${EXPLANATION}${sum}\nservices:\n${indented(entries.join(''))}
 # The addresses that libs/egress-rules takes for public.
 ${yaml({ publicAddresses: PUBLIC_ADDRESS_BLOCKS })}`;
 }
