@@ -36,6 +36,8 @@ const BUSY = ['gateway', 'decisions', 'integrations'];
 let cluster: Cluster;
 let platform: OutsidePlatform;
 let creditlane: Installation;
+/** The names of the Secrets in the namespace when nothing was installed yet. */
+let secretsBefore: string[];
 beforeAll(async () => {
   const inputs = readInputs();
   await setUpNetwork();
@@ -65,7 +67,15 @@ test('the nodes run pods that have names and figures', async () => {
 test('the API server accepts every object of every set of values, and refuses a field that it does not know', async () => {
   const { parts } = readInputs();
   await prepareDryRuns(cluster, parts);
+  const clusterWide = await creditlane.clusterWideKinds();
+  expect(clusterWide).toContain('rbac.authorization.k8s.io/v1 ClusterRole');
   for (const [set, objects] of await renderAll(parts)) {
+    // The proof of the uninstallation reads the namespace alone.
+    const kinds = new Set(objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
+    expect(
+      clusterWide.filter((kind) => kinds.has(kind)),
+      set,
+    ).toEqual([]);
     await dryRun(cluster, objects);
     process.stdout.write(`${set}: the API server accepts ${objects.length} objects\n`);
     const [deployment] = objects.filter(({ kind }) => kind === 'Deployment');
@@ -76,6 +86,7 @@ test('the API server accepts every object of every set of values, and refuses a 
 
 test('helm installs the chart where only restricted pods are admitted, and its own test passes', async () => {
   await creditlane.prepare();
+  secretsBefore = await creditlane.secretNames();
   await creditlane.install(BEFORE);
   await creditlane.helm('test', 'creditlane', '--timeout=3m');
   for (const service of INSTALLED) {
@@ -275,6 +286,8 @@ test('a real Prometheus scrapes every pod, and fires the alert of a destination 
 });
 
 test('an uninstallation leaves nothing but the Secrets that were there before', async () => {
+  const release = (name: string) => name.startsWith('sh.helm.release.');
+  expect((await creditlane.secretNames()).filter(release)).not.toEqual([]);
   await creditlane.helm('uninstall', 'creditlane', '--wait', '--timeout=5m');
   const listed = ['--verbs=list', '--namespaced', '--output=name'];
   const kinds = await cluster.kubectl.run('api-resources', ...listed);
@@ -282,9 +295,9 @@ test('an uninstallation leaves nothing but the Secrets that were there before', 
     const objects = await creditlane.list(kinds.trim().split('\n').join(','));
     return objects
       .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
-      .filter(
-        (name) => !/^(Secret|Event) |^ConfigMap kube-root|^ServiceAccount default$/.test(name),
-      );
+      .filter((name) => !/^Event |^ConfigMap kube-root|^ServiceAccount default$/.test(name))
+      .toSorted();
   };
-  await expect.poll(left, { timeout: 120_000 }).toEqual([]);
+  const secrets = secretsBefore.map((name) => `Secret ${name}`).toSorted();
+  await expect.poll(left, { timeout: 120_000 }).toEqual(secrets);
 });

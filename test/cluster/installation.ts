@@ -108,6 +108,24 @@ export class Installation {
     return (await this.#kubectl.get('--namespace', NAMESPACE, kinds)).items;
   }
 
+  /** The names of all Secrets, with those in which Helm keeps its releases. */
+  async secretNames(): Promise<string[]> {
+    return (await this.list('secrets')).map(({ metadata }) => metadata.name);
+  }
+
+  /** The kinds whose objects are in no namespace, each as `apiVersion kind`. */
+  async clusterWideKinds(): Promise<string[]> {
+    const lines = await this.#kubectl.run('api-resources', '--namespaced=false', '--no-headers');
+    return lines
+      .trim()
+      .split('\n')
+      .map((line) => {
+        // The last columns are APIVERSION, NAMESPACED and KIND; a column before them may be empty.
+        const [apiVersion, , kind] = line.trim().split(/\s+/).slice(-3);
+        return `${apiVersion} ${kind}`;
+      });
+  }
+
   /** The running pods of a service, or of all services. */
   async pods(service?: string): Promise<Pod[]> {
     const pods: Pod[] = await this.list('pods');
