@@ -27,7 +27,7 @@ interface LoadedWork {
 /** Runs work under load; expects 0 failed requests and 0 lost, repeated or inverted events. */
 export async function expectNothingLost({ name, creditlane, platform, work }: LoadedWork) {
   const demo = await creditlane.demo();
-  const { writes } = await runWithFault({
+  const { writes, failedReads } = await runWithFault({
     ...LOAD,
     name,
     system: { demo, databaseUrl: platform.databaseUrl },
@@ -37,11 +37,14 @@ export async function expectNothingLost({ name, creditlane, platform, work }: Lo
   // A write whose request failed was sent again with its idempotency key.
   const requests = writes.reduce((sum, write) => sum + write.requests, 0);
   const sent = writes.filter((write) => write.requests > 0).length;
-  process.stdout.write(`${name}: ${sent} writes, ${requests - sent} failed requests\n`);
+  process.stdout.write(
+    `${name}: ${sent} writes, ${requests - sent} failed requests of writes, ${failedReads.length} failed reads\n`,
+  );
   const repeated = writes.filter((write) => write.requests > 1);
   for (const { refusal, requests } of repeated)
     process.stdout.write(`  ${requests} requests, the last refusal: ${refusal ?? 'none'}\n`);
-  expect(requests - sent, 'failed requests').toBe(0);
+  expect(requests - sent, 'failed requests of writes').toBe(0);
+  expect(failedReads).toEqual([]);
 }
 
 /** How many requests or calls each pod has answered since its start. */

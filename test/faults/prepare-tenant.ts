@@ -44,6 +44,7 @@ export async function prepareTenant(
   const history: History = {
     writes: applications.map(writeOfSubmission),
     reads: [],
+    failedReads: [],
     decisions: [],
     events: [],
     webhooks: [],

@@ -23,21 +23,24 @@ export function longestWebhookDelayMs({ writes, webhooks }: History): number {
   }, 0);
 }
 
-/** Prints one line with the counts and the longest times of a run. */
+/** Prints one line with the counts and the longest times of a run, and one for each reason why reads failed. */
 export function printSummary(name: string, history: History): void {
-  const { writes, reads, webhooks, crashes } = history;
+  const { writes, reads, failedReads, webhooks, crashes } = history;
   const byOutcome = Map.groupBy(writes, ({ outcome }) => outcome);
   const count = (outcome: Write['outcome']) => byOutcome.get(outcome)?.length ?? 0;
   const requests = writes.reduce((sum, write) => sum + write.requests, 0);
   const repeated = webhooks.length - new Set(webhooks.map(({ webhookId }) => webhookId)).size;
   printLine(
     `${name}: writes: ${count('ok')} accepted, ${count('fail')} refused, ` +
-      `${count('unknown')} of unknown outcome, in ${requests} requests; ${reads.length} reads; ` +
+      `${count('unknown')} of unknown outcome, in ${requests} requests; ${reads.length} reads, ` +
+      `${failedReads.length} failed reads; ` +
       `webhooks: ${webhooks.length} requests, ${repeated} of them repeated; ` +
       `${crashes.length} crashes; ` +
       `longest time without an accepted write: ${Math.round(longestWritePauseMs(writes))} ms; ` +
       `longest time from a write to its webhook: ${Math.round(longestWebhookDelayMs(history))} ms`,
   );
+  const byReason = Map.groupBy(failedReads, ({ reason }) => reason);
+  for (const [reason, failed] of byReason) printLine(`  ${failed.length} failed reads: ${reason}`);
 }
 
 /** Prints to stdout, which vitest shows for passed tests, too. */

@@ -106,7 +106,8 @@ export async function runWithFault({
     await noteDelivered();
     for (const id of applications) {
       const read = await readDecisionsFromApi(writer, id);
-      if (read === undefined) throw new Error(`the API did not return the decisions of ${id}`);
+      if ('reason' in read)
+        throw new Error(`the API did not return the decisions of ${id}: ${read.reason}`);
       history.reads.push(read);
     }
     history.decisions.push(...(await databases.readDecisions()));

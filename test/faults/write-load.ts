@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pickOne, type Random } from '@creditlane/runtime/test-seeded-random';
 import { type Answer, type ApiClient, decisionPath } from '../platform/api-client.ts';
-import type { History, Read, Write } from './history/history.ts';
+import type { FailedRead, History, Read, Write } from './history/history.ts';
 import { markerOf } from './history/marker.ts';
 
 /** Who records decisions. */
@@ -54,7 +54,7 @@ const PAGE_SIZE = 100;
 export async function runWriteLoad(
   writer: Writer,
   { perSecond, loadMs, stop, applications, ...repeats }: WriteLoad,
-  { writes, reads }: History,
+  { writes, reads, failedReads }: Pick<History, 'writes' | 'reads' | 'failedReads'>,
 ): Promise<void> {
   const startMs = performance.now();
   const underWay: Promise<void>[] = [];
@@ -67,11 +67,11 @@ export async function runWriteLoad(
       writes.push(write);
       underWay.push(sendUntilAnswered(writer, write, repeats));
       if (writer.random() < READS_PER_WRITE) {
-        underWay.push(
-          readDecisionsFromApi(writer, applicationId).then(
-            (read) => void (read && reads.push(read)),
-          ),
-        );
+        const read = readDecisionsFromApi(writer, applicationId).then((it) => {
+          if ('reason' in it) failedReads.push(it);
+          else reads.push(it);
+        });
+        underWay.push(read);
       }
     }
   }
@@ -108,10 +108,10 @@ async function sendUntilAnswered(
     const signal = AbortSignal.timeout(withoutKeys ? giveUpAfterMs : writer.requestTimeoutMs);
     const answer = await answerOrError(writer.api().post(path, body, { headers, signal }));
     write.endedMs = performance.now();
-    if (answer instanceof Error) write.refusal = `no answer: ${answer.cause ?? answer}`;
+    if (answer instanceof Error) write.refusal = reasonOf(answer);
     else if (answer.status === 200) write.outcome = 'ok';
     else {
-      write.refusal = `${answer.status} ${JSON.stringify(answer.body)}`;
+      write.refusal = reasonOf(answer);
       if (isFinalRefusal(answer.status)) write.outcome = 'fail';
     }
     if (write.outcome !== 'unknown' || withoutKeys) return;
@@ -119,18 +119,19 @@ async function sendUntilAnswered(
   }
 }
 
-/** All decisions of an application as the API returns them; undefined when a request fails. */
+/** All decisions of an application as the API returns them, or why a request for them failed. */
 export async function readDecisionsFromApi(
   { api, creditorId, requestTimeoutMs }: Writer,
   applicationId: string,
-): Promise<Read | undefined> {
+): Promise<Read | FailedRead> {
   const startedMs = performance.now();
   const path = `${decisionPath({ applicationId, creditorId })}s?limit=${PAGE_SIZE}`;
   const newestFirst = [];
   for (let cursor = ''; ; ) {
     const signal = AbortSignal.timeout(requestTimeoutMs);
     const page = await answerOrError(api().get(path + cursor, { signal }));
-    if (page instanceof Error || page.status !== 200) return undefined;
+    if (page instanceof Error || page.status !== 200)
+      return { submission: applicationId, startedMs, reason: reasonOf(page) };
     newestFirst.push(...page.body.data);
     if (!page.body.nextCursor) break;
     cursor = `&cursor=${encodeURIComponent(page.body.nextCursor)}`;
@@ -144,6 +145,12 @@ export async function readDecisionsFromApi(
 /** The error when the request got no answer; the request may still have had its effect. */
 function answerOrError(request: Promise<Answer>): Promise<Answer | Error> {
   return request.catch((error: Error) => error);
+}
+
+/** Why a request failed: the status and the body of its answer, or the error without one. */
+function reasonOf(answer: Answer | Error): string {
+  if (answer instanceof Error) return `no answer: ${answer.cause ?? answer}`;
+  return `${answer.status} ${JSON.stringify(answer.body)}`;
 }
 
 /** 409 (a duplicate request is under way) and 429 (too many requests) are to be repeated. */

@@ -46,6 +46,7 @@ function threeWrites(): History {
   return {
     writes,
     reads: [makeRead(260), makeRead(9_000)],
+    failedReads: [],
     decisions: makeRows(),
     events: makeRows(),
     webhooks,

@@ -6,6 +6,8 @@ export interface History {
   writes: Write[];
   /** The last read of each submission was made after everything else that happened to it. */
   reads: Read[];
+  /** The reads that callers made during the load and that were not answered with the decisions. */
+  failedReads: FailedRead[];
   /** The rows of the database, of each submission in the order of their sequence. */
   decisions: StoredDecision[];
   /** The events of the outbox, in the order in which they are published. */
@@ -53,6 +55,14 @@ export interface Read {
   decisions: ShownDecision[];
 }
 
+/** A read of which a request failed; it is not repeated. */
+export interface FailedRead {
+  submission: string;
+  startedMs: number;
+  /** The answer's status and body, or why there was none. */
+  reason: string;
+}
+
 /** A webhook request as the receiver got it. */
 export interface WebhookRequest {
   atMs: number;
@@ -92,6 +102,7 @@ export function splitBySubmission(history: History): History[] {
   const parts = {
     writes: Map.groupBy(history.writes, submissionOf),
     reads: Map.groupBy(history.reads, submissionOf),
+    failedReads: Map.groupBy(history.failedReads, submissionOf),
     decisions: Map.groupBy(history.decisions, submissionOf),
     events: Map.groupBy(history.events, submissionOf),
     webhooks: Map.groupBy(history.webhooks, submissionOf),
@@ -100,6 +111,7 @@ export function splitBySubmission(history: History): History[] {
   return [...submissions].map((submission) => ({
     writes: parts.writes.get(submission) ?? [],
     reads: parts.reads.get(submission) ?? [],
+    failedReads: parts.failedReads.get(submission) ?? [],
     decisions: parts.decisions.get(submission) ?? [],
     events: parts.events.get(submission) ?? [],
     webhooks: parts.webhooks.get(submission) ?? [],

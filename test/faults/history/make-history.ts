@@ -28,6 +28,7 @@ export function makeHistory(random: Random, submissions = 3): History {
   return {
     writes: parts.flatMap(({ writes }) => writes),
     reads: parts.flatMap(({ reads }) => reads),
+    failedReads: [],
     decisions: parts.flatMap(({ decisions }) => decisions),
     events: parts.flatMap(({ decisions }) => structuredClone(decisions)),
     webhooks,
