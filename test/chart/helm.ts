@@ -20,6 +20,7 @@ export interface Manifest {
   // biome-ignore lint/suspicious/noExplicitAny: the fields differ by kind, and a missing one fails the test.
   spec: any;
   data?: Record<string, string>;
+  stringData?: Record<string, string>;
 }
 
 /**

@@ -28,6 +28,10 @@ spec:
     {{- end }}
 {{- if or $kafka.tls (ne $kafka.saslMechanism "none") }}
 {{- $secret := $service.secretName | default (printf "%s-%s" (include "creditlane.secretPrefix" $root) $name) }}
+{{- /* As the pods read it: from the values' Secret, or the service's name. */}}
+{{- $username := dict "secret" (printf "%s-keda" $fullname) "key" "username" }}
+{{- $inSecret := get ($service.secretFiles | default dict) "KAFKA_SASL_USERNAME" }}
+{{- if $inSecret }}{{ $username = $inSecret }}{{ end }}
 ---
 {{- /* sasl, username and tls are no secrets, but KEDA takes them from a Secret only. */}}
 apiVersion: v1
@@ -39,7 +43,9 @@ metadata:
     app.kubernetes.io/component: {{ $name }}
 stringData:
   sasl: {{ ternary "none" (dict "plain" "plaintext" "scram-sha-256" "scram_sha256" "scram-sha-512" "scram_sha512" | dig $kafka.saslMechanism "none") (eq $kafka.saslMechanism "none") }}
+  {{- if not $inSecret }}
   username: {{ $name }}
+  {{- end }}
   tls: {{ ternary "enable" "disable" $kafka.tls }}
 ---
 apiVersion: keda.sh/v1alpha1
@@ -54,7 +60,7 @@ spec:
     - { parameter: sasl, name: {{ $fullname }}-keda, key: sasl }
     - { parameter: tls, name: {{ $fullname }}-keda, key: tls }
     {{- if ne $kafka.saslMechanism "none" }}
-    - { parameter: username, name: {{ $fullname }}-keda, key: username }
+    - { parameter: username, name: {{ $username.secret }}, key: {{ $username.key }} }
     - { parameter: password, name: {{ $secret }}, key: KAFKA_SASL_PASSWORD }
     {{- end }}
     {{- if and $kafka.tls $kafka.caSecret }}
