@@ -1,6 +1,6 @@
 // `npm run generate`: generates proto/gen from the contracts in proto/creditlane, then services/gateway/gen and
-// libs/client/gen from the OpenAPI document, deploy/compose.yaml, docs/settings.md and the values of the Helm chart
-// from the services' manifests, and docs/conformance.md from test/conformance.
+// libs/client/gen from the OpenAPI document, deploy/compose.yaml, docs/settings.md, the values of the Helm chart and its
+// external-secrets.yaml from the services' manifests, and docs/conformance.md from test/conformance.
 import { readFile, writeFile } from 'node:fs/promises';
 import { runTool } from './checks.ts';
 
@@ -16,6 +16,8 @@ if (await runTool('buf', ['generate'], 'proto')) {
   const values = 'charts/creditlane/values.yaml';
   await writeFile(values, chartValues(await readFile(values, 'utf8'), SERVICES));
   await writeFile('charts/creditlane/values.schema.json', valuesSchema(SERVICES));
+  const { externalSecrets } = await import('../deploy/chart/external-secrets.ts');
+  await writeFile('charts/creditlane/external-secrets.yaml', externalSecrets(SERVICES));
   const { conformancePage } = await import('../test/conformance/conformance-page.ts');
   await writeFile('docs/conformance.md', conformancePage());
   const types = await runTool(process.execPath, [

@@ -4,6 +4,8 @@ import type { AnyService } from '@creditlane/service/define-service';
 import { stringify } from 'yaml';
 import { serviceFacts } from './service-facts.ts';
 
+const KAFKA_PASSWORD = 'KAFKA_SASL_PASSWORD';
+
 export interface SecretOptions {
   /** The chart's `secretPrefix`: by default the release's name, with -creditlane unless that is in it. */
   prefix: string;
@@ -23,15 +25,14 @@ export function secretManifests(
     return value;
   };
   const ofServices = services.map((service): [string, Record<string, string>] => {
-    // Passwords and signing keys are each service's own; settings of one name have one value.
-    const names = serviceFacts(service).secrets.map((name) => {
-      const isOwn = name === 'DATABASE_PASSWORD' || name === 'IDENTITY_KEY';
-      return [name, requireValue(isOwn ? variableOf(service.name, name) : name)];
+    const entries = secretKeys(service).map((key) => {
+      if (key === KAFKA_PASSWORD)
+        return [key, requireValue(variableOf(service.name, 'KAFKA_PASSWORD'))];
+      // Passwords and signing keys are each service's own; settings of one name have one value.
+      const isOwn = key === 'DATABASE_PASSWORD' || key === 'IDENTITY_KEY';
+      return [key, requireValue(isOwn ? variableOf(service.name, key) : key)];
     });
-    const kafka = usesKafka(service) && {
-      KAFKA_SASL_PASSWORD: requireValue(variableOf(service.name, 'KAFKA_PASSWORD')),
-    };
-    return [service.name, { ...Object.fromEntries(names), ...kafka }];
+    return [service.name, Object.fromEntries(entries)];
   });
   const trusted = services
     .filter(({ calls }) => calls !== undefined)
@@ -42,7 +43,7 @@ export function secretManifests(
   const contents: [string, Record<string, string>][] = [
     ...ofServices,
     ['identity-trust', { IDENTITY_TRUST: trusted.join(',') }],
-    ['topics', { KAFKA_SASL_PASSWORD: requireValue('KAFKA_PASSWORD') }],
+    ['topics', { [KAFKA_PASSWORD]: requireValue('KAFKA_PASSWORD') }],
     ...(adminDatabaseUrl === undefined
       ? []
       : ([
@@ -56,4 +57,9 @@ export function secretManifests(
     stringData,
   }));
   return manifests.map((manifest) => `---\n${stringify(manifest, { lineWidth: 0 })}`).join('');
+}
+
+/** The keys of a service's own Secret where Kafka authenticates by passwords. */
+export function secretKeys(service: AnyService): string[] {
+  return [...serviceFacts(service).secrets, ...(usesKafka(service) ? [KAFKA_PASSWORD] : [])];
 }
