@@ -20,8 +20,9 @@ const MAX_ROWS = 5_000;
  */
 const OVERTAKEN_S = 40;
 /**
- * By then the record of a call has its event in the outbox, also where the caller's clock is a little ahead. The record of a
- * caller whose clock is further behind has an id that the position has passed: its event is compared through the outbox alone.
+ * By then the record with an id has its event in the outbox, also where the clock that made the id is a little ahead. When the
+ * id is older than this at the commit, because that clock is behind or the write took so long, the position may have passed
+ * it: its event is then compared through the outbox alone.
  */
 const RECORDED_AGE_MS = 8_000;
 
