@@ -1,4 +1,4 @@
-/** The records that a pull's owner appends to the audit log. */
+/** The records of the service itself about a pull, which it appends to the audit log. */
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { Clock } from '@creditlane/runtime/clock';
