@@ -152,7 +152,7 @@ const VALUES: Schema = {
   tls: closed({ enabled: FLAG, issuer: closed({ name: NAME, kind: NAME, group: NAME }) }),
   settings: settingsSchema(variablesOf(PROCESS)),
   defaults: closed(KNOBS),
-  // The gateway closes within its process's 20 s; the sleep comes on top of it.
+  // The close that follows takes up to 20 s; the sleep and, in the gateway, the drain come on top of it.
   shutdown: closed({ preStopSeconds: atLeast(1, 300), drainSeconds: atLeast(0, 60) }),
   migrations: closed({ by: oneOf('job', 'hook', 'start') }),
   topics: closed({ enabled: FLAG, access: FLAG, username: NAME }),
