@@ -126,7 +126,7 @@ export function outboxByDayMigrations(since: Migration): Migration[] {
 }
 
 /** The newest ids come last, so that the rows are read only once the newest one is past retention. */
-const selectIsKept = `SELECT
+const IS_KEPT_SQL = `SELECT
   EXISTS (SELECT FROM outbox_before WHERE published_at IS NULL)
     OR (SELECT published_at FROM outbox_before ORDER BY id DESC LIMIT 1) > now() - interval '${KEPT_DAYS} days'
     AS kept`;
@@ -162,7 +162,7 @@ export function earlierOutbox(): EarlierTable {
     parent: 'outbox',
     async isKept(db) {
       if (performance.now() < keptUntilMs) return true;
-      return (await db.query(selectIsKept)).rows[0]?.kept === true;
+      return (await db.query(IS_KEPT_SQL)).rows[0]?.kept === true;
     },
     async isKeptByAnyRow(pool) {
       const leftS = await readSecondsLeft(pool);

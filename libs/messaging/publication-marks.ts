@@ -78,7 +78,7 @@ export class PublicationMarks {
 
   /** Marks the rows. Never rejects: what cannot be marked is published again. */
   async mark(): Promise<void> {
-    void this.#asUnderWay(this.#markPublished());
+    void this.#asUnderWay(this.#markUnmarked());
     await this.settled();
   }
 
@@ -108,7 +108,7 @@ export class PublicationMarks {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }
 
-  async #markPublished(): Promise<void> {
+  async #markUnmarked(): Promise<void> {
     const { query, published } = this.#takeUnmarked();
     if (published.size === 0) return;
     const { pool, log } = this.#options;

@@ -89,14 +89,14 @@ export class RelayRounds {
     const events = [...outgoing.values()];
     const messages = events.map(({ message }) => message);
     const publish = async () => {
-      const unwritable = await this.#publish(messages);
-      const failed = new Set(unwritable.flatMap((partition) => partition.failed));
+      const failedPartitions = await this.#publish(messages);
+      const failed = new Set(failedPartitions.flatMap((partition) => partition.failed));
       for (const [id, { message, span }] of outgoing) {
         if (!failed.has(message)) continue;
         span.end('PartlyPublishedError');
         outgoing.delete(id);
       }
-      this.#unwritable.add(unwritable, messages);
+      this.#unwritable.add(failedPartitions, messages);
     };
     await endSpansAfter(
       events.map(({ span }) => span),
@@ -126,8 +126,8 @@ export class RelayRounds {
     if (outgoing.size === 0) return read.rows.length > 0;
     const events = [...outgoing.values()];
     const publishAndMark = async () => {
-      const [unwritable] = await this.#publish(events.map(({ message }) => message));
-      if (unwritable) throw unwritable.cause;
+      const [failedPartition] = await this.#publish(events.map(({ message }) => message));
+      if (failedPartition) throw failedPartition.cause;
       await this.#apart(() => this.#marks.markNow([...outgoing.keys()], leases));
     };
     const spans = events.map(({ span }) => span);
