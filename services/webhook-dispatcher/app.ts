@@ -106,7 +106,7 @@ export async function startWebhookDispatcher(
     eventTypes,
   });
   closers.add(`${SERVICE} sending`, () => sending.close());
-  const { queue, egress, deferred } = sending;
+  const { queue, egress, deferredResults } = sending;
   dispatcherMetrics.watch(pool, sending);
   const removals = startEndingRemovedDestinations({ pool, log, destinations, queue, leaseMs });
   closers.add(`${SERVICE} removed destinations`, () => removals.close());
@@ -122,7 +122,7 @@ export async function startWebhookDispatcher(
   closers.add(`${SERVICE} replays`, () => replays.close());
 
   const consuming = await startConsuming(
-    { pool, log, metrics, sources, queue, deferred, leaseMs },
+    { pool, log, metrics, sources, queue, deferredResults, leaseMs },
     { bus, signer, closers, endpoints },
   );
   closers.add(`${SERVICE} subscription`, () => consuming.close());

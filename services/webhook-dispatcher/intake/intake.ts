@@ -41,7 +41,7 @@ export interface IntakeDeps {
   readonly metrics: Metrics;
   readonly sources: readonly WebhookSource[];
   readonly queue: DeliveryQueue;
-  readonly deferred: Pick<DeferredResults, 'addWaiting'>;
+  readonly deferredResults: Pick<DeferredResults, 'addWaiting'>;
   readonly leaseMs: number;
 }
 
@@ -50,7 +50,7 @@ export interface IntakeDeps {
  * service that recipients are looked up in is unavailable.
  */
 export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promise<void> {
-  const { pool, log, metrics, queue, deferred } = deps;
+  const { pool, log, metrics, queue, deferredResults } = deps;
   const sources = new Map(deps.sources.map((source) => [source.busEventType, source]));
   return createInboxHandler({
     consumer: SERVICE,
@@ -73,7 +73,7 @@ export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promi
     onCommitted({ leased, leasedAtMs, waiting, unleased, recipients }) {
       queue.breakers.requestProbesOfNew(recipients);
       queue.add(leased, leasedAtMs);
-      deferred.addWaiting(waiting);
+      deferredResults.addWaiting(waiting);
       if (unleased.size > 0) queue.backlog.add(unleased);
     },
   });

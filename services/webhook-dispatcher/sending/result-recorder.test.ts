@@ -44,7 +44,7 @@ function recorderOn(pool: pg.Pool, log = silentLog): ResultRecorder {
       backlog: { expectDue: () => undefined },
       breakers: { has: () => false },
     },
-    deferred: {
+    deferredResults: {
       updateWaiting(ended, next) {
         lanes.ended.push(...ended.map(({ orderingKey }) => orderingKey));
         lanes.promoted.push(...next.map(({ orderingKey }) => orderingKey));

@@ -26,7 +26,7 @@ export interface ResultRecorderOptions extends ResultLimits {
     readonly breakers: Pick<DeliveryQueue['breakers'], 'has'>;
   };
   /** Is told in which lanes a delivery was promoted. */
-  readonly deferred: Pick<DeferredResults, 'updateWaiting'>;
+  readonly deferredResults: Pick<DeferredResults, 'updateWaiting'>;
   /** Called when results have found destinations disabled, whose pending deliveries are then to be ended. */
   onDisabled(): void;
 }
@@ -135,7 +135,7 @@ export class ResultRecorder {
 
   /** Returns the results that are late, which are to be written on their own. */
   async #write(parts: readonly Part[]): Promise<readonly AttemptResult[]> {
-    const { pool, log, queue, deferred } = this.#options;
+    const { pool, log, queue, deferredResults } = this.#options;
     const foundLate = parts.flatMap((part) => ('late' in part ? [part.late] : []));
     if (foundLate.length > 0) {
       await recordLate(pool, foundLate);
@@ -157,7 +157,7 @@ export class ResultRecorder {
     }
     if (promoted.length > 0) queue.add(promoted, leasedAtMs);
     const ended = results.filter(({ delayMs }) => delayMs === undefined);
-    deferred.updateWaiting(
+    deferredResults.updateWaiting(
       ended.map(({ delivery }) => delivery),
       promoted,
     );

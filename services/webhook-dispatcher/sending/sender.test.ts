@@ -49,7 +49,7 @@ function start(state: 'delivered' | 'due' = 'delivered') {
   startSender({
     queue,
     attempt,
-    deferred: { defer, releasePlaces: () => undefined },
+    deferredResults: { defer, releasePlaces: () => undefined },
     recorder: { record },
   });
   return {
@@ -139,7 +139,7 @@ it('a failure is recorded at once', async () => {
 
 /** A sender whose attempts succeed, and whose results are deferred until a place is needed. */
 function startDeferring() {
-  const deferred = new DeferredResults(60_000);
+  const deferredResults = new DeferredResults(60_000);
   const queue = new DeliveryQueue({
     leaseMs: 60_000,
     maxInFlight: 10,
@@ -158,7 +158,7 @@ function startDeferring() {
       state: 'delivered',
     };
   });
-  startSender({ queue, attempt, deferred, recorder: { record: async () => undefined } });
+  startSender({ queue, attempt, deferredResults, recorder: { record: async () => undefined } });
   return {
     queue,
     /** Sends deliveries, one after the other, until there are so many. */
@@ -178,7 +178,7 @@ function startDeferring() {
     },
     close() {
       queue.close();
-      deferred.close();
+      deferredResults.close();
       hanging.resolve();
     },
   };

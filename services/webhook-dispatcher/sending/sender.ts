@@ -8,19 +8,19 @@ import type { ResultRecorder } from './result-recorder.ts';
 export interface SenderDeps {
   readonly queue: DeliveryQueue;
   readonly attempt: Attempt;
-  readonly deferred: Pick<DeferredResults, 'defer' | 'releasePlaces'>;
+  readonly deferredResults: Pick<DeferredResults, 'defer' | 'releasePlaces'>;
   readonly recorder: Pick<ResultRecorder, 'record'>;
 }
 
 /** Sends until the queue is closed. */
-export function startSender({ queue, attempt, deferred, recorder }: SenderDeps): void {
+export function startSender({ queue, attempt, deferredResults, recorder }: SenderDeps): void {
   const send = async (entry: QueueEntry): Promise<void> => {
     // The process may have been stopped since the delivery was taken, and another one may have its lease.
     const isLeased = () => performance.now() < entry.leasedUntilMs;
     const result = await attempt(entry.delivery, isLeased);
     queue.finishRequest(entry, requestResultOf(result));
     if (result?.state === 'delivered') {
-      await deferred.defer(entry.delivery, queue.isPlaceNeeded(entry));
+      await deferredResults.defer(entry.delivery, queue.isPlaceNeeded(entry));
     }
     // Recorded under the current lease: the lease under which the attempt began may have ended.
     const { delivery } = entry;
@@ -36,7 +36,7 @@ export function startSender({ queue, attempt, deferred, recorder }: SenderDeps):
       void send(entry);
     }
   });
-  queue.onPlaceNeeded((destinationIds) => deferred.releasePlaces(destinationIds));
+  queue.onPlaceNeeded((destinationIds) => deferredResults.releasePlaces(destinationIds));
 }
 
 /** Without a revision nothing was sent. */

@@ -33,7 +33,7 @@ export interface SendingDeps {
 export interface Sending {
   readonly queue: DeliveryQueue;
   /** Is told which deliveries wait. */
-  readonly deferred: Pick<DeferredResults, 'addWaiting'>;
+  readonly deferredResults: Pick<DeferredResults, 'addWaiting'>;
   /** For requests that are no deliveries. */
   readonly egress: Pick<Egress, 'post'>;
   /** How long ago due deliveries were last claimed. */
@@ -75,18 +75,18 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
     random: Math.random,
   });
   const disabledDestinations = new DisabledDestinations({ pool, log, queue, leaseMs });
-  const deferred = new DeferredResults(RESULT_DELAY_MS);
+  const deferredResults = new DeferredResults(RESULT_DELAY_MS);
   const recorder = new ResultRecorder({
     pool,
     log,
     queue,
-    deferred,
+    deferredResults,
     leaseMs,
     holdMs: settings.holdMs,
     disableAfterMs: settings.disableAfterMs,
     onDisabled: () => disabledDestinations.wake(),
   });
-  startSender({ queue, attempt, deferred, recorder });
+  startSender({ queue, attempt, deferredResults, recorder });
   const leaseRenewal = new LeaseRenewal({ pool, log, queue, leaseMs });
   const claimer = new Claimer({ pool, log, queue, leaseMs });
   const { deadlineMs } = settings;
@@ -95,18 +95,18 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
   return {
     queue,
     egress,
-    deferred,
+    deferredResults,
     claimAgeMs: () => claimer.claimAgeMs,
     async settled() {
       while (queue.size > 0 || (await findUnsettled(pool)).due) {
-        deferred.releaseAll();
+        deferredResults.releaseAll();
         await queue.waitForRemoval(SETTLED_POLL_MS);
       }
     },
     async close() {
       await Promise.all([claimer.close(), disabledDestinations.close()]);
       const unsent = queue.close();
-      deferred.close();
+      deferredResults.close();
       await leaseRenewal.close();
       await releaseLeases({ pool, log }, unsent);
       await queue.waitUntilEmpty(CLOSE_GRACE_MS);
