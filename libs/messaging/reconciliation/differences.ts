@@ -51,7 +51,7 @@ const hold = defineStatement<{ position: string }>(
 );
 
 /**
- * Holds a source for half a minute; resolves to its position and the ids of its missing events after `after`, or to
+ * Holds a source for half a minute; resolves to its position and its missing events with ids after `after`, or to
  * undefined while another process holds it.
  */
 export async function holdSource(
@@ -59,12 +59,12 @@ export async function holdSource(
   { source, holder }: { source: string; holder: string },
   after: string,
   limit: number,
-): Promise<{ position: string; openIds: string[] } | undefined> {
+): Promise<{ position: string; open: Difference[] } | undefined> {
   const [[held], open] = await runPipeline(db, [
     hold.query([source, holder]),
     selectOpen.query([source, after, limit]),
   ]);
-  return held && { position: held.position, openIds: open.map(({ event_id }) => event_id) };
+  return held && { position: held.position, open };
 }
 
 const advance = defineStatement<{ source: string }>(
@@ -105,9 +105,9 @@ const columnsOf = (found: readonly Difference[]) => [
   found.map(({ kind }) => kind),
 ];
 
-const selectOpen = defineStatement<{ event_id: string }>(
+const selectOpen = defineStatement<Difference>(
   'reconciliation_open',
-  `SELECT event_id FROM reconciliation_differences
+  `SELECT event_id AS "eventId", kind FROM reconciliation_differences
    WHERE source = $1 AND event_id > $2 ORDER BY event_id LIMIT $3`,
 );
 

@@ -8,6 +8,7 @@ import { mountForTest } from '@creditlane/rpc/test-mount';
 import { systemClock } from '@creditlane/runtime/clock';
 import type { PeriodicTask } from '@creditlane/runtime/concurrency/periodic-task';
 import { NIL_UUID, newId } from '@creditlane/runtime/ids';
+import { newIdOfTime } from '@creditlane/runtime/ids/test-id-of-time';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import type pg from 'pg';
@@ -33,6 +34,8 @@ let asked: string[];
 let isBehind: boolean;
 /** How often the reconciler has asked how far the consumer is. */
 let looks: number;
+/** The events that each look for too few effects was told to know. */
+let knownTooFew: string[][];
 let reconcilers: PeriodicTask[];
 
 const insertEffect = defineStatement('effect_insert', 'INSERT INTO effects SELECT $1');
@@ -83,6 +86,7 @@ beforeEach(async () => {
   reconcilers = [];
   isBehind = false;
   looks = 0;
+  knownTooFew = [];
 });
 afterEach(() => Promise.all(reconcilers.map((reconciler) => reconciler.close())));
 afterAll(() => db.close());
@@ -98,8 +102,10 @@ async function start(): Promise<PeriodicTask> {
         return isBehind ? Number.NEGATIVE_INFINITY : performance.now();
       },
     },
-    findTooFewEffects: async (pool, ids) =>
-      (await selectTooFew.run(pool, [ids])).map(({ event_id }) => event_id),
+    async findTooFewEffects(pool, ids, known) {
+      knownTooFew.push([...known]);
+      return (await selectTooFew.run(pool, [ids])).map(({ event_id }) => event_id);
+    },
   });
   reconcilers.push(reconciler);
   await expect
@@ -195,6 +201,8 @@ test('an event that is handled with fewer effects than it must have is found', a
   await db.pool.query('DELETE FROM effects WHERE event_id = $1', [idOf(short)]);
   isBehind = false;
   await expect.poll(differences).toEqual({ [idOf(short)]: 'too_few_effects' });
+  // The comparison has found it, and every later look is told so.
+  await expect.poll(() => knownTooFew.at(-1)).toEqual([idOf(short)]);
 });
 
 test('a lost event that is redriven and then has too few effects is missing as such', async () => {
@@ -208,6 +216,8 @@ test('a lost event that is redriven and then has too few effects is missing as s
   );
   await expect.poll(differences).toEqual({ [idOf(lost)]: 'too_few_effects' });
   expect(await missingEvents()).toBe(1);
+  // What is found for the first time is looked up as if nothing was known.
+  expect(knownTooFew[0]).toEqual([]);
 });
 
 test('a difference is returned once, and never to a process that does not hold the source', async () => {
@@ -239,8 +249,7 @@ test.each([
   'of events by a writer whose clock is a day %s, exactly those that are lost are missing',
   async (_, sign) => {
     await start();
-    const time = (Date.now() + sign * DAY_MS).toString(16).padStart(12, '0');
-    const idOfWriter = () => `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`;
+    const idOfWriter = () => newIdOfTime(Date.now() + sign * DAY_MS);
     const handled = await write({ id: idOfWriter() });
     const lost = await write({ id: idOfWriter() });
     await db.pool.query('INSERT INTO records SELECT event_id FROM outbox');

@@ -3,9 +3,9 @@
  *
  * A round asks a source for the ids of the events that it has published since the last one. Once the consumer has
  * handled everything that was on the bus at the time of the answer, each of them must be in its inbox, or a dead
- * letter, and must have had its effects. What is missing then is lost, however long the consumer was behind: no
- * clock is compared with another. A missing event is looked at again in every round, and is missing no more once
- * it is redriven.
+ * letter, and must have had its effects. What is missing then is lost, however long the consumer was behind, and
+ * however the clocks differ by which ids are made; `written-events.ts` says which records a late clock hides. A
+ * missing event is looked at again in every round, and is missing no more once it is redriven.
  */
 import { randomUUID } from 'node:crypto';
 import type { Subscription } from '@creditlane/events/bus';
@@ -57,8 +57,15 @@ export interface ReconcilerOptions {
   readonly consumer: string;
   readonly sources: readonly Source[];
   readonly subscription: Pick<Subscription, 'handledUntilMs'>;
-  /** Of these events, those that were handled and have fewer effects than their rows in the inbox expect. */
-  findTooFewEffects?(pool: pg.Pool, eventIds: readonly string[]): Promise<string[]>;
+  /**
+   * Of these events, those that were handled and have fewer effects than their rows in the inbox expect. Of the events
+   * `known` an earlier call has said so.
+   */
+  findTooFewEffects?(
+    pool: pg.Pool,
+    eventIds: readonly string[],
+    known: ReadonlySet<string>,
+  ): Promise<string[]>;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly everyMs?: number;
@@ -115,10 +122,13 @@ function createRound(options: ReconcilerOptions, source: Source) {
   let pending: Pending | undefined;
   let revisitedTo: string = NIL_UUID;
 
-  const findDifferences = async (eventIds: readonly string[]): Promise<Difference[]> => {
+  const findDifferences = async (
+    eventIds: readonly string[],
+    known: ReadonlySet<string> = new Set(),
+  ): Promise<Difference[]> => {
     if (eventIds.length === 0) return [];
     const unhandled = await findUnhandled(pool, consumer, eventIds);
-    const tooFew = (await options.findTooFewEffects?.(pool, eventIds)) ?? [];
+    const tooFew = (await options.findTooFewEffects?.(pool, eventIds, known)) ?? [];
     return [
       ...unhandled.map((eventId) => ({ eventId, kind: 'not_handled' as const })),
       ...tooFew.map((eventId) => ({ eventId, kind: 'too_few_effects' as const })),
@@ -147,9 +157,11 @@ function createRound(options: ReconcilerOptions, source: Source) {
     }
   };
 
-  const revisit = async (ids: readonly string[]): Promise<void> => {
+  const revisit = async (open: readonly Difference[]): Promise<void> => {
+    const ids = open.map(({ eventId }) => eventId);
     revisitedTo = ids.length === MAX_REVISITED ? (ids.at(-1) ?? NIL_UUID) : NIL_UUID;
-    const found = await findDifferences(ids);
+    const withTooFew = open.filter(({ kind }) => kind === 'too_few_effects');
+    const found = await findDifferences(ids, new Set(withTooFew.map(({ eventId }) => eventId)));
     await updateKinds(pool, found);
     const missing = new Set(found.map(({ eventId }) => eventId));
     await deleteResolved(
@@ -166,8 +178,8 @@ function createRound(options: ReconcilerOptions, source: Source) {
       MAX_REVISITED,
     );
     if (held === undefined) return;
-    const { position, openIds } = held;
-    await revisit(openIds);
+    const { position, open } = held;
+    await revisit(open);
     if (pending?.from !== position) pending = await ask(position, stop);
     const isHandled =
       pending.eventIds.length === 0 || subscription.handledUntilMs() >= pending.askedAtMs;

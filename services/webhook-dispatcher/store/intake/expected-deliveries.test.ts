@@ -1,5 +1,6 @@
 import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
 import { firstIdOfTime, newId } from '@creditlane/runtime/ids';
+import { newIdOfTime } from '@creditlane/runtime/ids/test-id-of-time';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { webhookDispatcher } from '../../service.ts';
@@ -42,8 +43,7 @@ it.each([
   'of events by a writer whose clock is more than a day %s, those with too few deliveries are found, also days later',
   async (_, sign) => {
     const writtenMs = Date.now() - 3 * DAY_MS;
-    const time = (writtenMs + sign * 1.1 * DAY_MS).toString(16).padStart(12, '0');
-    const idOfWriter = () => `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`;
+    const idOfWriter = () => newIdOfTime(writtenMs + sign * 1.1 * DAY_MS);
     const [delivered, tooFew] = [idOfWriter(), idOfWriter()];
     await db.pool.query(
       `INSERT INTO inbox (consumer, event_id, expected_effects)
@@ -59,6 +59,32 @@ it.each([
     expect(await findTooFewDeliveries(db.pool, [delivered, tooFew])).toEqual([tooFew]);
   },
 );
+
+it('an event that is known to have too few deliveries is not looked up in all days again, and found complete later', async () => {
+  const eventId = newIdOfTime(Date.now() + 2 * DAY_MS);
+  await db.pool.query(
+    "INSERT INTO inbox (consumer, event_id, expected_effects) VALUES ('webhook-dispatcher', $1, 1)",
+    [eventId],
+  );
+  let statements = 0;
+  const counting = {
+    query(config: pg.QueryConfig) {
+      statements += 1;
+      return db.pool.query(config);
+    },
+  } as unknown as pg.Client;
+  expect(await findTooFewDeliveries(counting, [eventId])).toEqual([eventId]);
+  expect(statements).toBe(2);
+  const known = new Set([eventId]);
+  expect(await findTooFewDeliveries(counting, [eventId], known)).toEqual([eventId]);
+  expect(statements).toBe(3);
+  await db.pool.query(
+    `INSERT INTO deliveries (id, event_id, destination_id, application_id, state, leased, fence, storage, settled_at)
+     VALUES (gen_random_uuid(), $1, gen_random_uuid(), gen_random_uuid(), 'delivered', false, 1, 'ended', now())`,
+    [eventId],
+  );
+  expect(await findTooFewDeliveries(counting, [eventId], known)).toEqual([]);
+});
 
 /** The blocks that the statement reads with the plan that it keeps for any number of events. */
 async function blocksRead(ids: readonly string[]): Promise<number> {

@@ -19,18 +19,22 @@ const selectTooFew = defineStatement<{ event_id: string }>(
 
 /**
  * Of these events, those with fewer deliveries than recipients. What the days since the events seem not to have is looked up
- * in all days: a writer whose clock was days ahead has made ids later than the ends of their deliveries.
+ * in all days: a writer whose clock was days ahead has made ids later than the ends of their deliveries. For the events `known`
+ * this was done when they were found; the days since the event and the last one have the deliveries that ended afterwards.
  */
 export async function findTooFewDeliveries(
   db: Queryable,
   eventIds: readonly string[],
+  known: ReadonlySet<string> = new Set(),
 ): Promise<string[]> {
   const find = async (ids: readonly string[], { from, to }: EndTimes) => {
     const rows = await selectTooFew.run(db, [SERVICE, ids, from, to]);
     return rows.map(({ event_id }) => event_id);
   };
   const suspects = await find(eventIds, endTimesOfIds(eventIds));
-  return suspects.length > 0 ? find(suspects, ANY_END) : [];
+  const unknown = suspects.filter((id) => !known.has(id));
+  const found = unknown.length > 0 ? await find(unknown, ANY_END) : [];
+  return [...suspects.filter((id) => known.has(id)), ...found];
 }
 
 const clearExpected = defineStatement(
