@@ -255,8 +255,8 @@ function isInboxKeyViolation(error: unknown): boolean {
 
 /**
  * The queries that run before `planWrites`: the locks, then the insert into the inbox, then the read. `writeAtOnce` has the
- * same order, so that two processes of this version with the same events cannot deadlock. Versions without `writeAtOnce`
- * lock after the insert: beside one of them, during an upgrade, a batch may fail by a deadlock, and then comes again.
+ * same order, so that two processes with the same events cannot deadlock. Versions that lock in another order may run beside
+ * this one during an upgrade: a batch may then fail by a deadlock, and comes again.
  */
 function readsOf<Prefetched, Read, Committed>(
   options: InboxOptions<Prefetched, Read, Committed>,

@@ -26,6 +26,10 @@ export interface LeasedDelivery {
 /** The deliveries of one ordering key to one destination, which are sent in order. */
 export type Lane = Pick<LeasedDelivery, 'orderingKey' | 'destinationId'>;
 
-/** Identifies a lane in maps and sets. */
+/**
+ * Identifies a lane in maps and sets. The SQL of the intake depends on its form: `splitKeys` splits it at the space into the
+ * parameters of a statement, and its order as text is the order in which lanes are locked, so that two processes that lock
+ * the same lanes cannot deadlock.
+ */
 export const laneKey = (orderingKey: string, destinationId: string) =>
   `${orderingKey} ${destinationId}`;

@@ -31,7 +31,7 @@ export interface Write {
   endedMs: number;
   /** `fail`: refused, so the write must have no effect. `unknown`: either is allowed. */
   outcome: 'ok' | 'fail' | 'unknown';
-  /** The last answer's status and body that was not a success, for the report of a violation. */
+  /** Why the last request failed: the answer's status and body, or the error. For the report of a violation. */
   refusal?: string;
   requests: number;
 }

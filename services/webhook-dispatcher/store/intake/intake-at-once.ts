@@ -1,6 +1,7 @@
 /**
  * The SQL of an intake in one round trip. The plan is made for an empty database; the statement moves its numbers behind
- * those that are stored, has the first delivery of a lane wait when the lane is busy, and makes deliveries to disabled destinations dead.
+ * those that are stored, has the first delivery of a lane wait when the lane is busy, and makes deliveries to disabled
+ * destinations dead.
  */
 
 import { insertInboxSql } from '@creditlane/messaging/transactional-inbox';
@@ -52,8 +53,8 @@ interface WrittenRow {
 // What changes the plan otherwise, and so is read and planned apart: an event that is repeated, or comes after a later
 // one of its series, and a disabled destination that was set anew.
 //
-// All else is read from `begun`, so that the inbox is written first: PostgreSQL would write it last. Two processes with the same
-// events, of which one takes two round trips, would then wait for each other.
+// All else is read from `begun`, so that the inbox is written first: PostgreSQL would write it last. Two processes with the
+// same events, of which one takes two round trips, would then wait for each other.
 //
 // The bounds $31 and $32 repeat the condition on $2: PostgreSQL leaves out partitions of the inbox by single values, not by
 // an array.
@@ -133,9 +134,9 @@ export interface EventsAtOnce {
 }
 
 /**
- * Inserts the events into the inbox and writes their plan, which was made for an empty database and has FEW_ROWS deliveries at
- * most: the statement joins its rows by comparing each with each. Deliveries whose ids are
- * in `leasedIds` are leased for `leaseMs`, unless their lane is busy or their destination disabled. Resolves to the deliveries as they are stored, or to
+ * Inserts the events into the inbox and writes their plan, which was made for an empty database and has FEW_ROWS deliveries
+ * at most: the statement joins its rows by comparing each with each. Deliveries whose ids are in `leasedIds` are leased for
+ * `leaseMs`, unless their lane is busy or their destination disabled. Resolves to the deliveries as they are stored, or to
  * undefined when nothing is written, because the plan does not apply.
  */
 export function insertAtOnceQuery(
