@@ -269,12 +269,19 @@ it.each(['an emptied', 'a new'])(
       );
       return rows[0].blocks as number;
     };
-    for (const [name, query] of Object.entries(queries)) {
-      const before = await blocksRead();
-      await runQuery(service, query);
-      const blocks = (await blocksRead()) - before;
-      // The queue has some 600 blocks, and its indexes as many; 100 deliveries are leased.
-      expect(blocks, name).toBeLessThan(250);
-    }
+    const expectFewBlocks = async (plans: string) => {
+      for (const [name, query] of Object.entries(queries)) {
+        const before = await blocksRead();
+        await runQuery(service, query);
+        const blocks = (await blocksRead()) - before;
+        // The queue has some 600 blocks, and its indexes as many; 100 deliveries are leased.
+        expect(blocks, `${name}, plans ${plans}`).toBeLessThan(250);
+      }
+    };
+    await expectFewBlocks('kept');
+    // PostgreSQL discards plans at any time, as when a connection has missed many changes of catalogs. The next ones are made
+    // for as many rows of a page as the statistics of the short queue say, which are far too many.
+    await service.query('DISCARD PLANS');
+    await expectFewBlocks('made anew');
   },
 );

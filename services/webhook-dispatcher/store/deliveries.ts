@@ -244,12 +244,15 @@ export function hasExpiredHoldsQuery(): Query<boolean> {
 
 // A lane with a delivery that another transaction has locked is left out, so that it does not keep the holds of all
 // others from ending. A lane is left out as a whole: its later delivery must be locked too, as said above.
+//
+// In the order of `hold_until`, its index gives the first rows at once. In the order of the lanes, a planner that expects many
+// expired holds takes the lanes' index, and reads the whole queue for the few that there are: 20,153 blocks of 20,000 rows.
 const endExpiredHolds = defineStatement<Lane>(
   'deliveries_end_holds',
   `WITH ended AS MATERIALIZED (
      SELECT id, application_id, destination_id, position, replays FROM deliveries
      WHERE storage <> 'ended' AND state = 'due' AND holding AND hold_until <= now()
-     ORDER BY application_id, destination_id LIMIT $1
+     ORDER BY hold_until LIMIT $1
    ), to_lock AS MATERIALIZED (
      ${ENDED_AND_LATER_DUE}
    ), locked AS MATERIALIZED (
