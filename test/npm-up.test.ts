@@ -202,7 +202,8 @@ describeWithKafka(kafka, 'npm run up', () => {
     expect(platform.output).toMatch(/a Kafka broker ended by SIGKILL; it starts again/);
     // No service was started again.
     expect((await readDemo())?.services).toEqual(services);
-    expect(await platform.stop()).toBe(0);
+    const exitCode = await platform.stop();
+    expect(exitCode, platform.output).toBe(0);
     expect(await listProcessesUsing(directory)).toEqual([]);
   });
 });
