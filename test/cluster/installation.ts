@@ -86,7 +86,7 @@ export class Installation {
   async install(tag: string, { settings = {}, services = {} }: Changes = {}): Promise<void> {
     const file = join(this.#dir, 'values.json');
     const values = this.#values(tag);
-    const changed = { ...values, settings, services: { ...values.services, ...services } };
+    const changed = { ...values, settings, services: mergedServices(values.services, services) };
     await writeFile(file, JSON.stringify(changed));
     const options = ['--install', '--values', file, '--wait', '--timeout=8m'];
     await this.helm('upgrade', RELEASE, CHART, ...options);
@@ -216,6 +216,15 @@ export class Installation {
       },
     };
   }
+}
+
+/** The values of each service, with those that are changed. */
+function mergedServices(values: Record<string, object>, changes: Record<string, object>) {
+  const entries = Object.entries(changes).map(([name, changed]) => [
+    name,
+    { ...values[name], ...changed },
+  ]);
+  return { ...values, ...Object.fromEntries(entries) };
 }
 
 /** The services that the chart installs. */
