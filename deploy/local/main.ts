@@ -8,5 +8,5 @@ import { HELP, readOptions } from './options.ts';
 const LOG_SETTINGS = { LOG_FORMAT: 'pretty', LOG_LEVEL: 'warn' };
 
 await runCommand(HELP, readOptions, (options) =>
-  run('creditlane', () => options, startOneProcess, LOG_SETTINGS),
+  run('creditlane', () => options, startOneProcess, { defaults: LOG_SETTINGS }),
 );

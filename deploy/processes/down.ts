@@ -4,10 +4,10 @@ import { runCommand } from '@creditlane/local/command';
 import { killLeftoverProcesses } from '@creditlane/local/installation';
 import { findHolder } from '@creditlane/local/instance-lock';
 import { exitsWithin } from '@creditlane/supervision/pid-file';
-import { DOWN_HELP, readDownOptions } from './options.ts';
+import { CLOSE_WITHIN_MS, DOWN_HELP, readDownOptions } from './options.ts';
 
 /** Longer than a shutdown may take. */
-const STOP_WITHIN_MS = 30_000;
+const STOP_WITHIN_MS = CLOSE_WITHIN_MS + 10_000;
 
 await runCommand(DOWN_HELP, readDownOptions, async ({ dataDir }) => {
   const dir = resolve(dataDir);

@@ -16,6 +16,12 @@ export interface UpOptions extends Options {
 
 const DATA_DIR = '.local-processes';
 
+/**
+ * Within this time everything has stopped: the processes of the services one after the other, then Kafka and PostgreSQL, each
+ * within some ten seconds, after which it is killed.
+ */
+export const CLOSE_WITHIN_MS = 150_000;
+
 export const UP_HELP = `Creditlane on this machine: each service a process of its own, on PostgreSQL and Kafka, with demo data.
 
   npm run up -- [options]

@@ -4,11 +4,17 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
+import type { RunOptions } from './run.ts';
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /** A child process whose start is `body`, which can use `config`, `life` and `hold`. */
-function startProcess(body: string, env: Record<string, string> = {}, args: string[] = []): Child {
+function startProcess(
+  body: string,
+  env: Record<string, string> = {},
+  args: string[] = [],
+  options: RunOptions = {},
+): Child {
   const source = `
     import { readEnv } from './env.ts';
     import { run } from './run.ts';
@@ -17,7 +23,8 @@ function startProcess(body: string, env: Record<string, string> = {}, args: stri
       const timer = setInterval(() => {}, 60_000);
       life.closers.add('timer', () => clearInterval(timer));
     };
-    await run('sample', readConfig, async (config, life) => { ${body} });
+    const start = async (config, life) => { ${body} };
+    await run('sample', readConfig, start, ${JSON.stringify(options)});
   `;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source, '--', ...args], {
     cwd: import.meta.dirname,
@@ -185,6 +192,13 @@ test('a failed closer is logged, and the exit code is 1', async () => {
     1,
     ['started', 'stopping', 'not everything closed', 'stopped'],
   ]);
+});
+
+test('a process that does not close within `closeWithinMs` ends with exit code 1', async () => {
+  const body = `life.closers.add('pool', () => new Promise(() => {})); hold(life);`;
+  const child = startProcess(body, {}, [], { closeWithinMs: 100 });
+  const { code, messages } = await signalled(child, [['started', 'SIGTERM']]);
+  expect([code, messages]).toEqual([1, ['started', 'stopping', 'not everything closed in time']]);
 });
 
 test.each([

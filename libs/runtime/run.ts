@@ -10,7 +10,7 @@ import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { startTracing, TRACING } from './telemetry/tracing.ts';
 
-/** Within this time after its signal and `DRAIN_TIME`, a process has ended. */
+/** Within this time after its signal and `DRAIN_TIME`, a process has ended, unless its `closeWithinMs` says otherwise. */
 export const CLOSE_DEADLINE_MS = 20_000;
 /** How long a shutdown waits for a start that is still under way. */
 const START_GRACE_MS = 2_000;
@@ -25,20 +25,26 @@ export interface Process {
   health: Health;
 }
 
+export interface RunOptions {
+  /** Values for variables that the environment does not set. */
+  defaults?: Env;
+  /** Within this time after its signal and `DRAIN_TIME`, the process has ended; CLOSE_DEADLINE_MS when left out. */
+  closeWithinMs?: number;
+}
+
 /**
  * The main function of every process: reads the configuration, starts, and handles the shutdown.
  *
  * With the argument `--check` it only prints whether the configuration is valid. After SIGTERM or SIGINT
  * the process is not ready, waits `DRAIN_TIME` for load balancers to notice, and closes everything; a
  * second signal exits at once. After a failed start, a failed closer or an uncaught error the exit code
- * is 1. The function reads the settings of `PROCESS` itself; `defaults` are values for
- * variables that the environment does not set.
+ * is 1. The function reads the settings of `PROCESS` itself.
  */
 export async function run<C>(
   name: string,
   readConfig: (env: Env) => C,
   start: (config: C, process: Process) => Promise<void>,
-  defaults: Env = {},
+  { defaults = {}, closeWithinMs = CLOSE_DEADLINE_MS }: RunOptions = {},
 ): Promise<void> {
   const checkOnly = process.argv.includes('--check');
   const settings = readAll({ ...defaults, ...process.env }, readConfig);
@@ -69,14 +75,18 @@ export async function run<C>(
       'the new text of a setting’s file is refused; the last value stays',
     );
   });
-  await live(life, processConfig.drainMs, async () => {
+  await live(life, { drainMs: processConfig.drainMs, closeWithinMs }, async () => {
     // Opened first, so that tracing closes last and exports the spans of all other parts.
     await startTracing(processConfig.tracing, name, life);
     await start(config, life);
   });
 }
 
-async function live(life: Process, drainMs: number, start: () => Promise<void>): Promise<void> {
+async function live(
+  life: Process,
+  { drainMs, closeWithinMs }: { drainMs: number; closeWithinMs: number },
+  start: () => Promise<void>,
+): Promise<void> {
   const { log, health } = life;
   const state: { now: 'starting' | 'running' | 'stopping' } = { now: 'starting' };
   health.add('startup', () => state.now !== 'starting' || 'starting');
@@ -97,7 +107,7 @@ async function live(life: Process, drainMs: number, start: () => Promise<void>):
     log.info({ signal }, 'stopping');
     health.drain();
     if (servesNow) await sleep(drainMs);
-    const exitCode = await closeAll(life, started);
+    const exitCode = await closeAll(life, started, closeWithinMs);
     log.info('stopped');
     process.exit(exitCode);
   };
@@ -110,7 +120,7 @@ async function live(life: Process, drainMs: number, start: () => Promise<void>):
     if (state.now === 'stopping') return;
     state.now = 'stopping';
     logFailedStart(log, error);
-    await closeAll(life, started);
+    await closeAll(life, started, closeWithinMs);
     process.exit(1);
   }
   if (state.now !== 'starting') return;
@@ -119,11 +129,15 @@ async function live(life: Process, drainMs: number, start: () => Promise<void>):
 }
 
 /** Closes everything, also parts that a start still under way opens later; returns the exit code. */
-async function closeAll({ log, closers }: Process, started: Promise<void>): Promise<number> {
+async function closeAll(
+  { log, closers }: Process,
+  started: Promise<void>,
+  deadlineMs: number,
+): Promise<number> {
   const deadline = setTimeout(() => {
-    log.error({ deadlineMs: CLOSE_DEADLINE_MS }, 'not everything closed in time');
+    log.error({ deadlineMs }, 'not everything closed in time');
     process.exit(1);
-  }, CLOSE_DEADLINE_MS);
+  }, deadlineMs);
   try {
     await closers.close();
     const makeError = () => new Error('the start did not notice the shutdown');
