@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Egress, type EgressOptions } from './egress.ts';
 
@@ -32,6 +34,33 @@ function egress(options: Partial<EgressOptions> = {}): Egress {
   });
   opened.push(made);
   return made;
+}
+
+/** The places of the counters that a receiver in another thread has. */
+const [REQUESTS, ANSWERS] = [0, 1];
+
+/** A receiver in another thread, which goes on while this thread is blocked. It counts requests and answers. */
+async function receiverInWorker(): Promise<{ counts: Int32Array; url: string }> {
+  const counts = new Int32Array(new SharedArrayBuffer(8));
+  const program = `
+    const { createServer } = require('node:http');
+    const { parentPort, workerData: counts } = require('node:worker_threads');
+    const server = createServer((request, response) => {
+      Atomics.add(counts, ${REQUESTS}, 1);
+      response.writeHead(204).end(() => {
+        Atomics.add(counts, ${ANSWERS}, 1);
+        Atomics.notify(counts, ${ANSWERS});
+      });
+    });
+    server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`;
+  const worker = new Worker(program, { eval: true, workerData: counts });
+  opened.push({ close: () => worker.terminate() });
+  const [port] = await once(worker, 'message');
+  return { counts, url: `http://127.0.0.1:${port}` };
+}
+
+function blockThread(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 const post = {
@@ -196,6 +225,33 @@ describe('posting a webhook', () => {
     const { url } = await receiver(() => {});
     const outcome = await egress({ deadlineMs: 150 }).post({ ...post, destinationUrl: url });
     expect(outcome).toEqual({ kind: 'failed', reason: 'deadline' });
+  });
+
+  it('reads an answer that arrived before the deadline after the process was stopped past it', async () => {
+    const { counts, url } = await receiverInWorker();
+    const deadlineMs = 2_000;
+    const stop = () => {
+      Atomics.wait(counts, ANSWERS, 0, deadlineMs);
+      blockThread(deadlineMs);
+    };
+    const outcome = await egress({ deadlineMs }).post({
+      ...post,
+      destinationUrl: url,
+      onSent: () => void setImmediate(stop),
+    });
+    expect(outcome).toEqual({ kind: 'answered', status: 204 });
+    expect(counts[ANSWERS]).toBe(1);
+  });
+
+  it('sends nothing when a connection opens after the process was stopped past the deadline', async () => {
+    const { counts, url } = await receiverInWorker();
+    const posted = egress({ deadlineMs: 500 }).post({ ...post, destinationUrl: url });
+    // The connection opens meanwhile, and Node reads that after the timers.
+    setImmediate(blockThread, 550);
+    expect(await posted).toEqual({ kind: 'failed', reason: 'deadline' });
+    const later = await egress().post({ ...post, destinationUrl: url });
+    expect(later).toEqual({ kind: 'answered', status: 204 });
+    expect(counts[REQUESTS]).toBe(1);
   });
 
   it('fails by the deadline when an answer comes byte by byte', async () => {

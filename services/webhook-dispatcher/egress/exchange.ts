@@ -29,6 +29,8 @@ export class Exchange {
   readonly #request: ExchangeRequest;
   readonly #settle: (outcome: Outcome | undefined) => void;
   readonly #deadline: NodeJS.Timeout;
+  /** Set from the deadline until the exchange ends. */
+  #overdue: NodeJS.Immediate | undefined;
   #isEnded = false;
   #onDeadline: () => void = () => {};
 
@@ -40,8 +42,12 @@ export class Exchange {
     this.#request = request;
     this.#settle = resolve;
     this.#deadline = setTimeout(() => {
-      this.end({ kind: 'failed', reason: 'deadline' });
-      this.#onDeadline();
+      // Node runs timers before it reads sockets. When the process was stopped past the deadline, an answer may have arrived
+      // that is not read yet: the exchange ends after the next reads.
+      this.#overdue = setImmediate(() => {
+        this.end({ kind: 'failed', reason: 'deadline' });
+        this.#onDeadline();
+      });
     }, deadlineMs);
   }
 
@@ -56,6 +62,11 @@ export class Exchange {
 
   /** Call it just before the request is written. False when it must not be: the exchange has then ended. */
   beginSending(): boolean {
+    if (this.#overdue !== undefined) {
+      // Only the answer to a request that was sent in time is still read.
+      this.end({ kind: 'failed', reason: 'deadline' });
+      return false;
+    }
     if (this.#hooks.maySend?.() === false) {
       this.end(undefined);
       return false;
@@ -69,6 +80,7 @@ export class Exchange {
     if (this.#isEnded) return;
     this.#isEnded = true;
     clearTimeout(this.#deadline);
+    clearImmediate(this.#overdue);
     this.#settle(outcome);
   }
 
