@@ -1,4 +1,5 @@
 // What clients with persistent connections see of a gateway that closes while they send.
+import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pickOne, seededRandom } from '@creditlane/runtime/test-seeded-random';
@@ -9,6 +10,8 @@ const CLIENTS = 30;
 
 let listener: Listener;
 let isDraining: boolean;
+/** Called with each request that has arrived. */
+let onArrival: () => void;
 afterEach(async () => {
   if (!listener.closing) await listener.close();
 });
@@ -17,9 +20,11 @@ afterEach(async () => {
 async function start(): Promise<void> {
   const random = seededRandom(7);
   isDraining = false;
+  onArrival = () => undefined;
   listener = await startListener(
     { host: '127.0.0.1', port: 0, graceMs: 5_000, isDraining: () => isDraining },
     (req, res) => {
+      onArrival();
       const answer = () => res.end('answered');
       req.resume().on('end', () => setTimeout(answer, pickOne(random, [0, 0, 1, 5, 40])));
     },
@@ -90,4 +95,30 @@ test('before it closes, a gateway that becomes unready answers, and lets each co
   isDraining = true;
   expect(await ends).toEqual(Array(CLIENTS).fill({ connection: 'close' }));
   expect(await sendOne(new Agent())).toEqual({ connection: 'close' });
+});
+
+test('a request that arrives before the gateway becomes unready is answered with the end of its connection', async () => {
+  await start();
+  onArrival = () => {
+    isDraining = true;
+  };
+  expect(await sendOne(new Agent({ keepAlive: true }))).toEqual({ connection: 'close' });
+});
+
+test('an answer announces an idle time of 2 s, and none when it ends the connection', async () => {
+  await start();
+  const headersOf = async (sent: Record<string, string>) => {
+    const sending = request({
+      agent: new Agent({ keepAlive: true }),
+      port: listener.port,
+      headers: sent,
+    });
+    const [response] = await once(sending.end(), 'response');
+    response.resume();
+    return [response.headers.connection, response.headers['keep-alive']];
+  };
+  expect(await headersOf({})).toEqual(['keep-alive', 'timeout=2']);
+  expect(await headersOf({ connection: 'close' })).toEqual(['close', undefined]);
+  isDraining = true;
+  expect(await headersOf({})).toEqual(['close', undefined]);
 });

@@ -32,8 +32,14 @@ export interface ListenerOptions {
   onRefusal?: (code: string) => void;
 }
 
-/** Longer than load balancers keep an idle connection (60 s as a rule), so that they close first. */
-const KEEP_ALIVE_MS = 65_000;
+/**
+ * Announced in `Keep-Alive`: how long an idle connection is kept at least. Three seconds shorter than the drain of the chart
+ * (`shutdown.drainSeconds`): a client that follows it, and whose process does not stand still for that long, sends nothing on
+ * a connection that was idle for the whole drain.
+ */
+const ANNOUNCED_IDLE_MS = 2_000;
+/** An idle connection is closed after 65 s: later than load balancers close theirs, after 60 s as a rule. */
+const IDLE_BUFFER_MS = 63_000;
 /**
  * How long an idle connection stays open once the gateway closes. A client that sends one request after the
  * other would else send into a connection that is being closed, and cannot know whether that had an effect.
@@ -76,15 +82,14 @@ export async function startListener(
 ): Promise<Listener> {
   const server = createLimitedServer(
     { timeouts, maxConnections, isAuthenticated, onRefusal },
-    { keepAliveTimeout: KEEP_ALIVE_MS },
+    { keepAliveTimeout: ANNOUNCED_IDLE_MS, keepAliveTimeoutBuffer: IDLE_BUFFER_MS },
   );
   let closing = false;
-  const underWay = new Set<ServerResponse>();
   const onRequest = handleInTurn(
     (req, res) => {
-      if (closing || isDraining()) res.setHeader('Connection', 'close');
-      underWay.add(res);
-      res.once('close', () => underWay.delete(res));
+      beforeHead(res, () => {
+        if (closing || isDraining()) res.setHeader('Connection', 'close');
+      });
       handle(req, res);
     },
     () => onRefusal('too_many_pipelined'),
@@ -111,9 +116,17 @@ export async function startListener(
     },
     close() {
       closing = true;
-      for (const res of underWay) if (!res.headersSent) res.setHeader('Connection', 'close');
       return closeHttpServer(server, graceMs, CLOSE_IDLE_MS);
     },
+  };
+}
+
+/** Calls `listener` when the head of the answer is about to be written. */
+function beforeHead(res: ServerResponse, listener: () => void): void {
+  const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => ServerResponse;
+  res.writeHead = (...args: unknown[]) => {
+    listener();
+    return writeHead(...args);
   };
 }
 
