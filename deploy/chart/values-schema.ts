@@ -154,6 +154,7 @@ const VALUES: Schema = {
   defaults: closed(KNOBS),
   // The close that follows takes up to 20 s; the sleep and, in the gateway, the drain come on top of it.
   shutdown: closed({ preStopSeconds: atLeast(1, 300), drainSeconds: atLeast(0, 60) }),
+  jobs: closed({ resources: reference('resources') }),
   migrations: closed({ by: oneOf('job', 'hook', 'start') }),
   topics: closed({ enabled: FLAG, access: FLAG, username: NAME }),
   databases: closed({ enabled: FLAG }),

@@ -64,6 +64,37 @@ test.skipIf(!helm)(
   },
 );
 
+test.skipIf(!helm)(
+  '`jobs.resources` sets the resources of the pods of Jobs and of `helm test`',
+  async () => {
+    const resourcesWith = async (values: object) => {
+      const objects = await renderChart(helm, { databases: { enabled: true }, ...values }, [
+        PRODUCTION,
+      ]);
+      const pods = objects.flatMap(({ kind, spec }) => {
+        if (kind === 'Job') return [spec.template.spec];
+        return kind === 'Pod' ? [spec] : [];
+      });
+      // Databases, topics, a migration for each service that has a database, and the test.
+      expect(pods).toHaveLength(services.filter(({ database }) => database).length + 3);
+      const found = pods.map(({ containers }) => JSON.stringify(containers[0].resources));
+      return [...new Set(found)].map((it) => JSON.parse(it));
+    };
+    const byDefault = { requests: { cpu: '50m', memory: '192Mi' }, limits: { memory: '512Mi' } };
+    expect(await resourcesWith({})).toEqual([byDefault]);
+    const changed = { requests: { cpu: '5m' }, limits: null };
+    expect(await resourcesWith({ jobs: { resources: changed } })).toEqual([
+      { requests: { cpu: '5m', memory: '192Mi' }, limits: {} },
+    ]);
+    const low = { limits: { memory: '128Mi' } };
+    await expect(resourcesWith({ jobs: { resources: low } })).rejects.toThrow(
+      'resources of Jobs: the memory limit 128Mi is below the request 192Mi',
+    );
+    // `helm upgrade --reuse-values` from a chart without them.
+    expect(await resourcesWith({ jobs: null })).toEqual([byDefault]);
+  },
+);
+
 test('a service that was not measured requests the default', () => {
   expect(resourcesOf('unmeasured')).toEqual({
     requests: { cpu: '100m', memory: '192Mi' },

@@ -47,8 +47,7 @@ spec:
         {{- . | nindent 8 }}
       {{- end }}
       resources:
-        requests: { cpu: 50m, memory: 128Mi }
-        limits: { memory: 512Mi }
+        {{- include "creditlane.jobResources" .root | nindent 8 }}
       {{- if .files }}
       volumeMounts:
         {{- include "creditlane.secretMount" .root | nindent 8 }}

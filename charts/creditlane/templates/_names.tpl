@@ -40,6 +40,15 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version | replace "+" "_" }}
 {{- toYaml $all }}
 {{- end }}
 
+{{/*
+The resources of the pods of Jobs. Each lasts some seconds: of 0.6 to 1.0 s of CPU time, with up to 145 MiB. Values of a chart
+before `jobs` lack it (`helm upgrade --reuse-values`).
+*/}}
+{{- define "creditlane.jobResources" -}}
+{{- $default := dict "requests" (dict "cpu" "50m" "memory" "192Mi") "limits" (dict "memory" "512Mi") }}
+{{- include "creditlane.mergedResources" (list "Jobs" $default (.Values.jobs).resources) }}
+{{- end }}
+
 {{/* The gateway's drain. Values of a chart before it lack it (`helm upgrade --reuse-values`). */}}
 {{- define "creditlane.drainSeconds" -}}
 {{- $seconds := .Values.shutdown.drainSeconds }}
@@ -47,14 +56,22 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version | replace "+" "_" }}
 {{- end }}
 
 {{/*
-The resources of a service's pod: argument (list $ $name $service). A later source overrides an earlier one, and null removes
-what the earlier ones have: sprig's functions that merge skip it. Values of a chart before resourceDefaults lack them
+The resources of a service's pod: argument (list $ $name $service). Values of a chart before resourceDefaults lack them
 (`helm upgrade --reuse-values`).
 */}}
 {{- define "creditlane.resources" -}}
 {{- $root := index . 0 }}{{- $name := index . 1 }}{{- $service := index . 2 }}
+{{- include "creditlane.mergedResources" (list $name $service.resourceDefaults $root.Values.defaults.resources $service.resources) }}
+{{- end }}
+
+{{/*
+Resources of several sources: argument (list $name $source…). A later source overrides an earlier one, and null removes what
+the earlier ones have: sprig's functions that merge skip it. Refuses a limit below the request.
+*/}}
+{{- define "creditlane.mergedResources" -}}
+{{- $name := first . }}
 {{- $resources := dict "requests" dict "limits" dict }}
-{{- range $source := list $service.resourceDefaults $root.Values.defaults.resources $service.resources }}
+{{- range $source := rest . }}
 {{- range $kind, $quantities := $source | default dict }}
 {{- if kindIs "invalid" $quantities }}{{ $_ := set $resources $kind dict }}{{ end }}
 {{- range $what, $quantity := $quantities }}
