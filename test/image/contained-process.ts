@@ -1,6 +1,6 @@
 /** A process in the root file system of the image: read-only, not root, without privileges. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { NODE, WORKDIR } from './root-file-system.ts';
+import { absolutePath, COMPILE_CACHE, NODE, USER } from './root-file-system.ts';
 
 /** In a mount namespace of its own, which ends with the process. */
 const ENTER = `
@@ -10,7 +10,7 @@ for name in null zero urandom; do mount --bind "/dev/$name" "$0/dev/$name"; done
 mount --rbind /proc "$0/proc"
 mount -o remount,bind,ro "$0"
 cd "$0"
-exec setpriv --no-new-privs --inh-caps=-all chroot --userspec=65532:65532 --groups=65532 "$0" "$@"
+exec setpriv --no-new-privs --inh-caps=-all chroot --userspec=${USER}:${USER} --groups=${USER} "$0" "$@"
 `;
 
 /** Starts Node with these arguments, in the image's folder. Its pid is that of Node. */
@@ -18,16 +18,21 @@ export function spawnContained(
   folder: string,
   args: readonly string[],
   env: Record<string, string>,
+  stderr: 'inherit' | 'pipe' = 'inherit',
 ): ChildProcess {
   // chroot changes to the root; Node's arguments are relative to the image's folder.
-  const absolute = args.map((arg) => (/^(services|libs)\//.test(arg) ? `${WORKDIR}/${arg}` : arg));
-  const node = [NODE, '--disable-warning=ExperimentalWarning', ...absolute];
+  const node = [NODE, '--disable-warning=ExperimentalWarning', ...args.map(absolutePath)];
   return spawn(
     'unshare',
     ['--mount', '--propagation=private', 'sh', '-c', ENTER, folder, ...node],
     {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...env, NODE_ENV: 'production', PATH: '/nodejs/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
+      stdio: ['ignore', 'pipe', stderr],
+      env: {
+        ...env,
+        NODE_ENV: 'production',
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
+        PATH: '/nodejs/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      },
     },
   );
 }

@@ -3,6 +3,8 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
 import { startEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
@@ -11,6 +13,7 @@ import { HOST } from '@creditlane/local/host';
 import { choosePorts } from '@creditlane/local/ports';
 import { prepareDatabases } from '@creditlane/platform/databases';
 import { makeSecrets } from '@creditlane/platform/secrets';
+import { SERVICES } from '@creditlane/platform/services';
 import { environmentOf } from '@creditlane/processes/environment';
 import { planInstances, portsNeeded } from '@creditlane/processes/instances';
 import { silentLog } from '@creditlane/runtime/test-log';
@@ -68,6 +71,25 @@ async function checkContainment(): Promise<void> {
     'a process is not root, has no capability and can write nowhere',
     output.trim() === wanted ? undefined : output,
   );
+}
+
+/** Expects that Node compiles nothing that a service imports. */
+async function checkCompileCache(): Promise<void> {
+  for (const { name } of SERVICES) {
+    const debug = { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+    const args = [`services/${name}/main.ts`, '--check'];
+    const child = spawnContained(FOLDER, args, debug, 'pipe');
+    const lines = (await text(child.stderr as Readable)).split('\n');
+    const read = lines.filter((line) => line.includes('V8 code cache for '));
+    const compiled = read.filter((line) => !line.includes('was accepted')).length;
+    const stripped = lines.filter((line) => line.includes('no transpile cache for ')).length;
+    report(
+      `the compile cache has all modules that ${name} imports`,
+      read.length === 0 || compiled + stripped > 0
+        ? `of ${read.length}, ${compiled} were compiled; ${stripped} had to be stripped of types`
+        : undefined,
+    );
+  }
 }
 
 /** Starts every service, and resolves when all are ready and the gateway answers. */
@@ -145,6 +167,7 @@ try {
   await assembleRootFileSystem(FOLDER);
   await checkContents();
   await checkContainment();
+  await checkCompileCache();
   await checkServices();
 } catch (error) {
   report('the test of the image', error);

@@ -1,6 +1,16 @@
 /** The root file system of the image, made by the steps of deploy/Dockerfile without a container engine. */
 import { execFile } from 'node:child_process';
-import { chmod, copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  copyFile,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join, matchesGlob, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -11,6 +21,10 @@ const INSTALL_WITHIN_MS = 280_000;
 /** Where the base image has Node, and the image the source. */
 export const NODE = '/nodejs/bin/node';
 export const WORKDIR = '/creditlane';
+/** The user, and his group, of the image's processes. */
+export const USER = 65532;
+/** The image's NODE_COMPILE_CACHE. */
+export const COMPILE_CACHE = '/cache/node';
 
 /** Makes the file system in a folder, which is emptied. */
 export async function assembleRootFileSystem(folder: string): Promise<void> {
@@ -21,6 +35,7 @@ export async function assembleRootFileSystem(folder: string): Promise<void> {
   await runStage('build', join(folder, WORKDIR), manifests);
   await rm(manifests, { recursive: true });
   await addBase(folder);
+  await fillCompileCache(folder);
 }
 
 /** The packages that are installed, as name@version. */
@@ -76,6 +91,26 @@ async function runStage(stage: string, workdir: string, manifests = ''): Promise
       throw new Error(`this step of deploy/Dockerfile is not known here: ${step}`);
     }
   }
+}
+
+/** An argument of the image's Node, which may be a path in the image's folder. */
+export function absolutePath(arg: string): string {
+  return /^(services|libs)\//.test(arg) ? `${WORKDIR}/${arg}` : arg;
+}
+
+/** Does what the last stage does by the user of the image. */
+async function fillCompileCache(folder: string): Promise<void> {
+  const text = await readFile(join(ROOT, 'deploy/Dockerfile'), 'utf8');
+  const program = /^RUN (\["node", .+\])$/m.exec(text)?.[1];
+  if (program === undefined) throw new Error('deploy/Dockerfile runs no program of Node');
+  const [, ...args]: string[] = JSON.parse(program);
+  const cache = join(folder, COMPILE_CACHE);
+  await mkdir(cache, { recursive: true });
+  await chown(cache, USER, USER);
+  const user = [`--userspec=${USER}:${USER}`, `--groups=${USER}`];
+  await run('chroot', [...user, folder, NODE, ...args.map(absolutePath)], {
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', NODE_COMPILE_CACHE: COMPILE_CACHE },
+  });
 }
 
 async function copyContext(folder: string): Promise<void> {
