@@ -50,6 +50,7 @@ export async function prepareTenant(
     webhooks: [],
     deliveries: [],
     crashes: [],
+    overdueAttempts: [],
   };
   const writer = { api, creditorId: records.creditorId, random, requestTimeoutMs };
   return { history, writer, applications };

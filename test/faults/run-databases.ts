@@ -3,7 +3,7 @@ import type { TOPICS } from '@creditlane/events/topics';
 import { DATABASES, type DatabaseOwner, SERVICES } from '@creditlane/platform/services';
 import pg from 'pg';
 import { eventually } from '../platform/eventually.ts';
-import type { DeliveryRecord, StoredDecision } from './history/history.ts';
+import type { DeliveryRecord, OverdueAttempt, StoredDecision } from './history/history.ts';
 import { markerOf } from './history/marker.ts';
 
 /** Returns the current URL of a service's database. */
@@ -70,6 +70,21 @@ export class RunDatabases {
     );
     const atMs = performance.now();
     return rows.map(({ id }) => ({ webhookId: id, atMs }));
+  }
+
+  /** The attempts that the dispatcher has recorded as failed by its deadline. */
+  async readOverdueAttempts(): Promise<OverdueAttempt[]> {
+    const rows = await runSql<{ id: string; started_at: Date; duration_ms: number }>(
+      await this.#find('webhook-dispatcher'),
+      `SELECT d.id, a.started_at, a.duration_ms
+       FROM attempts AS a JOIN deliveries AS d ON d.id = a.delivery_id
+       WHERE a.failure = 'deadline' AND d.application_id = ANY ($1::uuid[])`,
+      [this.#applications],
+    );
+    return rows.map(({ id, started_at, duration_ms }) => {
+      const fromMs = started_at.getTime() - performance.timeOrigin;
+      return { webhookId: id, fromMs, untilMs: fromMs + duration_ms };
+    });
   }
 
   /**

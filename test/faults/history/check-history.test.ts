@@ -52,6 +52,7 @@ function threeWrites(): History {
     webhooks,
     deliveries: [],
     crashes: [],
+    overdueAttempts: [],
   };
 }
 
@@ -248,6 +249,19 @@ function addCrashAndResend({ webhooks, crashes }: History, maxInFlight: number):
   webhooks.push({ ...entryAt(webhooks, -1), atMs: 400 });
 }
 
+/** Adds an overdue attempt at the last webhook, which the receiver accepted; returns the webhook. */
+function addOverdueAttempt({ webhooks, overdueAttempts }: History): WebhookRequest {
+  const webhook = entryAt(webhooks, -1);
+  const { webhookId, atMs } = webhook;
+  overdueAttempts.push({ webhookId, fromMs: atMs - 1, untilMs: atMs + 15_000 });
+  return webhook;
+}
+
+/** Adds the last webhook again. */
+function addResend({ webhooks }: History, atMs: number): void {
+  webhooks.push({ ...entryAt(webhooks, -1), atMs });
+}
+
 describe('the history checker', () => {
   test('a correct history has no violation', () => {
     expect(checkHistory(threeWrites())).toEqual([]);
@@ -263,6 +277,34 @@ describe('the history checker', () => {
   test('a webhook sent again across a crash that lost the record of its success is allowed', () => {
     const history = threeWrites();
     addCrashAndResend(history, 1);
+    expect(checkHistory(history)).toEqual([]);
+  });
+
+  test('after an attempt that failed by the deadline although it was accepted, the webhook may be sent again once', () => {
+    const history = threeWrites();
+    const { webhookId, atMs } = addOverdueAttempt(history);
+    addResend(history, atMs + 20_000);
+    expect(checkHistory(history)).toEqual([]);
+    addResend(history, atMs + 40_000);
+    expect(checkHistory(history)).toMatchObject([{ kind: 'resent' }]);
+    // A second such attempt, of the request that came at 20 s.
+    const [fromMs, untilMs] = [atMs + 19_000, atMs + 34_000];
+    history.overdueAttempts.push({ webhookId, fromMs, untilMs });
+    expect(checkHistory(history)).toEqual([]);
+  });
+
+  test('an attempt that failed by the deadline and was not accepted permits nothing', () => {
+    const history = threeWrites();
+    const { webhookId, atMs } = entryAt(history.webhooks, -1);
+    history.overdueAttempts.push({ webhookId, fromMs: atMs - 30_000, untilMs: atMs - 15_000 });
+    addResend(history, atMs + 20_000);
+    expect(checkHistory(history)).toMatchObject([{ kind: 'resent' }]);
+  });
+
+  test('a webhook that an overdue attempt permits does not count among those under way in a crash', () => {
+    const history = threeWrites();
+    addOverdueAttempt(history);
+    addCrashAndResend(history, 0);
     expect(checkHistory(history)).toEqual([]);
   });
 

@@ -16,6 +16,7 @@ export interface History {
   webhooks: WebhookRequest[];
   deliveries: DeliveryRecord[];
   crashes: Crash[];
+  overdueAttempts: OverdueAttempt[];
 }
 
 /** One decision that a caller wanted recorded once, with however many requests that took. */
@@ -89,6 +90,13 @@ export interface DeliveryRecord {
   atMs: number;
 }
 
+/** An attempt that the dispatcher has recorded as failed by its deadline. The receiver may have accepted the request. */
+export interface OverdueAttempt {
+  webhookId: string;
+  fromMs: number;
+  untilMs: number;
+}
+
 /** A time in which senders were killed or stopped: the results of their requests may be lost. */
 export interface Crash {
   fromMs: number;
@@ -97,7 +105,7 @@ export interface Crash {
   maxInFlight: number;
 }
 
-/** Splits a history by submission. Deliveries and crashes are in every part, unfiltered. */
+/** Splits a history by submission. Deliveries, overdue attempts and crashes are in every part, unfiltered. */
 export function splitBySubmission(history: History): History[] {
   const parts = {
     writes: Map.groupBy(history.writes, submissionOf),
@@ -117,6 +125,7 @@ export function splitBySubmission(history: History): History[] {
     webhooks: parts.webhooks.get(submission) ?? [],
     deliveries: history.deliveries,
     crashes: history.crashes,
+    overdueAttempts: history.overdueAttempts,
   }));
 }
 

@@ -34,6 +34,7 @@ export function makeHistory(random: Random, submissions = 3): History {
     webhooks,
     deliveries: [...lastAttemptMs].map(([webhookId, atMs]) => ({ webhookId, atMs: atMs + 1 })),
     crashes: [CRASH],
+    overdueAttempts: [],
   };
 }
 

@@ -16,7 +16,7 @@ export type ViolationKind =
   | 'changed'
   /** D5: a webhook's signatures do not verify. */
   | 'forged'
-  /** D6: a webhook was sent again after its success was recorded, or more than a crash explains. */
+  /** D6: a webhook was sent again after its success was recorded, or without a reason. */
   | 'resent'
   /** D7: database, events, API and webhooks differ. */
   | 'divergent';

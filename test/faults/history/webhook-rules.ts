@@ -1,5 +1,11 @@
 /** The rules about webhooks: which ones the receiver gets, in which order, and how often. */
-import { type Crash, type History, isAccepted, type WebhookRequest } from './history.ts';
+import {
+  type Crash,
+  type History,
+  isAccepted,
+  type OverdueAttempt,
+  type WebhookRequest,
+} from './history.ts';
 import { makeViolation, type Rule, type Violation } from './violation.ts';
 
 /** D1: every stored decision that sends a webhook was accepted by the receiver at least once. */
@@ -79,25 +85,32 @@ export const findWrongWebhookPaths: Rule = ({ writes, webhooks }) => {
 };
 
 /**
- * D6: an accepted webhook is sent again only across a crash, only while its success was not recorded,
- * and at most as often as requests were under way in the crash. Checks a whole history.
+ * D6: an accepted webhook is sent again only while its success was not recorded, and only for a reason: the dispatcher's
+ * deadline passed before it had read the answer, or a crash, which explains as many as requests were under way in it. Checks
+ * a whole history.
  */
-export function findResentWebhooks({ webhooks, deliveries, crashes }: History): Violation[] {
+export function findResentWebhooks(history: History): Violation[] {
+  const { webhooks, deliveries, crashes } = history;
   const recordedAtMs = new Map<string, number>();
   for (const { webhookId, atMs } of deliveries) {
     recordedAtMs.set(webhookId, Math.min(atMs, recordedAtMs.get(webhookId) ?? atMs));
   }
-  const firstAccepted = new Map<string, WebhookRequest>();
+  const unexplained = new Set(history.overdueAttempts);
+  const acceptedById = new Map<string, WebhookRequest[]>();
   const resentByCrash = new Map<Crash, number>();
   return webhooks.flatMap((webhook) => {
-    const first = firstAccepted.get(webhook.webhookId);
-    if (first === undefined) {
-      if (isAccepted(webhook)) firstAccepted.set(webhook.webhookId, webhook);
-      return [];
-    }
+    const accepted = acceptedById.get(webhook.webhookId) ?? [];
+    const [first] = accepted;
+    if (isAccepted(webhook)) acceptedById.set(webhook.webhookId, [...accepted, webhook]);
+    if (first === undefined) return [];
     const recordedMs = recordedAtMs.get(webhook.webhookId) ?? Number.POSITIVE_INFINITY;
     if (recordedMs < webhook.atMs) {
       return [makeViolation('resent', 'sent again after its success was recorded', first, webhook)];
+    }
+    const overdue = [...unexplained].find((it) => accepted.some((request) => isOf(it, request)));
+    if (overdue !== undefined) {
+      unexplained.delete(overdue);
+      return [];
     }
     const crash = crashes.find((it) => first.atMs <= it.untilMs && webhook.atMs >= it.fromMs);
     if (crash === undefined) {
@@ -109,6 +122,11 @@ export function findResentWebhooks({ webhooks, deliveries, crashes }: History): 
     const message = `more webhooks sent again than the ${crash.maxInFlight} under way in the crash`;
     return [makeViolation('resent', message, crash, first, webhook)];
   });
+}
+
+/** Whether the request was that of the attempt. */
+function isOf({ webhookId, fromMs, untilMs }: OverdueAttempt, request: WebhookRequest): boolean {
+  return request.webhookId === webhookId && fromMs <= request.atMs && request.atMs <= untilMs;
 }
 
 /** The first attempt of each delivery, in the order of arrival. */
