@@ -19,6 +19,8 @@ export class SystemUnderTest {
   readonly #options: LaunchOptions;
   #launched: LaunchedPlatform;
   #demo: Demo;
+  /** Printed before the last restart. */
+  #earlierOutput = '';
 
   private constructor(options: LaunchOptions, launched: LaunchedPlatform, demo: Demo) {
     this.#options = options;
@@ -52,6 +54,11 @@ export class SystemUnderTest {
     return this.#launched.running;
   }
 
+  /** Everything printed since the first start. */
+  get output(): string {
+    return this.#earlierOutput + this.#launched.output;
+  }
+
   /** Sends SIGKILL to the whole process group. */
   async kill(): Promise<void> {
     await this.#launched.stop('SIGKILL');
@@ -73,6 +80,7 @@ export class SystemUnderTest {
   async restart(): Promise<void> {
     // A killed platform leaves its demo.json behind, which `ready` would take for the new one.
     await rm(join(this.#options.dataDir, 'demo.json'), { force: true });
+    this.#earlierOutput = this.output;
     this.#launched = new LaunchedPlatform(this.#options);
     this.#demo = await this.#launched.ready(READY_WITHIN_MS);
   }
