@@ -3,7 +3,7 @@
  * with a shell and npm to build in, and one with Node alone, as a distroless image has it, to run in.
  */
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { cachedPart, digestOf } from './cache.ts';
 import type { ContainerEngine } from './container-engine.ts';
 import type { DebianPrograms } from './debian-programs.ts';
@@ -13,6 +13,8 @@ export const BUILD_BASE = 'creditlane/build-base:1';
 export const RUN_BASE = 'creditlane/run-base:1';
 
 const NPM = 'npm@11.6.2';
+/** The label of an image that names the folder and the changes that it was made of. */
+const FOLDER_LABEL = 'creditlane.folder';
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 const USERS = `root:x:0:0:root:/:/sbin/nologin
 nobody:x:65534:65534:nobody:/nonexistent:/sbin/nologin
@@ -36,13 +38,20 @@ export async function makeBaseImages(engine: ContainerEngine, debian: DebianProg
   ]);
 }
 
-/** Makes an image with one layer, of the files in a folder. */
+/**
+ * Makes an image with one layer, of the files in a folder. When the engine has an image of this name that was made of a folder
+ * of this name, with the same changes, it keeps that one, so that builds on it are found in the engine's cache.
+ */
 export async function importImage(
   engine: ContainerEngine,
   name: string,
   folder: string,
   changes: readonly string[],
 ): Promise<void> {
+  const digest = await digestOf([], ...changes);
+  const label = `${FOLDER_LABEL}=${basename(folder)}-${digest.slice(0, 12)}`;
+  const found = await engine.docker(['images', '--quiet', '--filter', `label=${label}`, name]);
+  if (found !== '') return;
   const archive = `${folder}.${process.pid}.tar`;
   try {
     await run('tar', [
@@ -58,7 +67,7 @@ export async function importImage(
     ]);
     await engine.docker([
       'import',
-      ...changes.flatMap((change) => ['--change', change]),
+      ...[...changes, `LABEL ${label}`].flatMap((change) => ['--change', change]),
       archive,
       name,
     ]);
