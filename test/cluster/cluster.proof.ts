@@ -1,11 +1,11 @@
 // The chart on a real Kubernetes: each proof goes on with the installation that the one before left.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { seedDemoData } from '@creditlane/local/demo/demo';
+import { type DemoRecords, seedDemoData } from '@creditlane/local/demo/demo';
 import { SERVICES } from '@creditlane/platform/services';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startRecordingReceiver } from '../faults/recording-receiver.ts';
+import { runSql } from '../faults/run-databases.ts';
 import { ApiClient, decisionPath } from '../platform/api-client.ts';
 import { dryRun, prepareDryRuns, renderAll } from './dry-run.ts';
 import { readInputs } from './inputs.ts';
@@ -21,6 +21,7 @@ import { type Cluster, startCluster } from './kubernetes/cluster.ts';
 import { setUpNetwork } from './kubernetes/network.ts';
 import { callsPerPod, expectNothingLost } from './load.ts';
 import { PRODUCT_REPOSITORY, TAGS } from './parts/images.ts';
+import { ADDED_COLUMN, CHANGED_SERVICE } from './parts/later-version.ts';
 import { timed } from './parts/timed.ts';
 import { type OutsidePlatform, startOutsidePlatform } from './platform.ts';
 import { startPrometheus } from './prometheus.ts';
@@ -31,11 +32,11 @@ const SERVICES_AT_A_TIME = 4;
 const WITH_KEY_RING = SERVICES.filter(({ settings }) => 'keyRing' in settings).map(
   ({ name }) => name,
 );
-/** The services that every recorded decision and its webhook call. */
-const BUSY = ['gateway', 'decisions', 'integrations'];
 let cluster: Cluster;
 let platform: OutsidePlatform;
 let creditlane: Installation;
+/** Its records are made by the first journey. */
+let tenant: DemoRecords;
 /** The names of the Secrets in the namespace when nothing was installed yet. */
 let secretsBefore: string[];
 beforeAll(async () => {
@@ -54,15 +55,6 @@ afterAll(async () => {
 /** Runs work while callers record decisions; expects that no request fails and that nothing is lost. */
 const underLoad = (name: string, work: () => Promise<void>) =>
   expectNothingLost({ name, creditlane, platform, work });
-
-test('the nodes run pods that have names and figures', async () => {
-  const { items } = await cluster.kubectl.get('pods', '--all-namespaces');
-  expect(items).toHaveLength(2);
-  // The metrics server reads the nodes every ten seconds.
-  await expect
-    .poll(() => cluster.kubectl.run('top', 'nodes', '--no-headers').catch(() => ''))
-    .toMatch(/first.*\n.*second/);
-});
 
 test('the API server accepts every object of every set of values, and refuses a field that it does not know', async () => {
   const { parts } = readInputs();
@@ -87,7 +79,9 @@ test('the API server accepts every object of every set of values, and refuses a 
 test('helm installs the chart where only restricted pods are admitted, and its own test passes', async () => {
   await creditlane.prepare();
   secretsBefore = await creditlane.secretNames();
-  await creditlane.install(BEFORE);
+  const notes = await creditlane.install(BEFORE);
+  expect(notes).toContain('helm test creditlane --namespace creditlane');
+  expect(notes).toContain('port-forward service/creditlane-gateway 8080:8080');
   await creditlane.helm('test', 'creditlane', '--timeout=3m');
   for (const service of INSTALLED) {
     // The autoscaler adds the second replica of its service.
@@ -96,13 +90,23 @@ test('helm installs the chart where only restricted pods are admitted, and its o
   }
 });
 
+test('the nodes run pods that have names and figures', async () => {
+  const { items } = await cluster.kubectl.get('pods', '--namespace', 'kube-system');
+  expect(items).toHaveLength(2);
+  // The metrics server reads the nodes every ten seconds.
+  await expect
+    .poll(() => cluster.kubectl.run('top', 'nodes', '--no-headers').catch(() => ''))
+    .toMatch(/first.*\n.*second/);
+});
+
 test('the first journey goes through the Service of the gateway', async () => {
   const receiver = await startRecordingReceiver(RECEIVER);
   try {
     const demo = await creditlane.demo();
     const { baseUrl, keys } = demo;
     const access = { baseUrl, platformKey: keys.platform, inboxUrl: receiver.url };
-    const { key, ...records } = await seedDemoData(access);
+    tenant = await seedDemoData(access);
+    const { key, ...records } = tenant;
     receiver.verifyWith(records.webhookSecret);
     const api = new ApiClient({ ...demo, ...records, keys: { ...keys, integration: key } });
     const body = { applicationId: records.applicationId, decision: 'APPROVED' };
@@ -142,12 +146,32 @@ test('each container has a file system that it cannot write to, no token and no 
   }
 });
 
-/** How many calls each service has in `ms`, and which part of them the replica with the fewest has: from 0 to 1. */
-async function measureShares(ms: number) {
+/** Reads records that each service has of the tenant. */
+async function readOfEachService(times: number) {
+  const { key, applicationId, applicantId, creditorId } = tenant;
+  const api = new ApiClient(await creditlane.demo());
+  const paths = [
+    '/applications',
+    `/applications/${applicationId}/creditors/${creditorId}/conversation`,
+    `/applications/${applicationId}/credit-file/${applicantId}/pulls`,
+    decisionPath(tenant),
+    '/webhook-deliveries',
+  ];
+  for (let time = 0; time < times; time += 1) {
+    const answers = await Promise.all(paths.map((path) => api.get(path, { key })));
+    expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
+  }
+}
+
+/**
+ * Makes `reads` reads of each service. Returns how many calls each service had meanwhile, and the share (0 to 1) of the
+ * replica with the fewest.
+ */
+async function measureShares(reads: number) {
   const before = new Map((await callsPerPod(creditlane)).map(({ pod, calls }) => [pod, calls]));
   // A client's connections stay with the replica of the gateway that they reached.
   await creditlane.requestOnNewConnections(40);
-  await sleep(ms);
+  await readOfEachService(reads);
   const after = await callsPerPod(creditlane);
   const made = after.map(({ service, pod, calls }) => {
     return { service, calls: calls - (before.get(pod) ?? 0) };
@@ -163,21 +187,20 @@ type Share = Awaited<ReturnType<typeof measureShares>>[number];
 // Which replica of the gateway a new connection reaches is drawn by lot.
 const isSpread = ({ service, leastShare }: Share) => leastShare > (service === 'gateway' ? 0 : 0.2);
 
-test('calls are spread over the replicas of each service with many calls, and each has replicas on both nodes', async () => {
+test('calls are spread over the replicas of each service, which are on both nodes', async () => {
   for (const service of INSTALLED) {
     const nodes = (await creditlane.pods(service)).map(({ spec }) => spec.nodeName);
     expect(new Set(nodes).size, service).toBe(REPLICAS);
   }
   await underLoad('calls spread', async () => {
     // A caller learns of a later replica when one of its connections ends, at its maximum age.
-    const haveLearned = (shares: Share[]) =>
-      shares.filter(({ service }) => BUSY.includes(service)).every(isSpread);
-    await expect.poll(() => measureShares(4_000)).toSatisfy(haveLearned);
-    const shares = (await measureShares(8_000)).filter(({ all }) => all >= 50);
+    const haveLearned = (shares: Share[]) => shares.every(isSpread);
+    await expect.poll(() => measureShares(40)).toSatisfy(haveLearned);
+    const shares = await measureShares(100);
     for (const { service, all, leastShare } of shares)
       process.stdout.write(`${service}: ${all} calls, ${leastShare.toFixed(2)} at one replica\n`);
-    expect(shares.map(({ service }) => service)).toEqual(expect.arrayContaining(BUSY));
-    expect(shares.filter((share) => !isSpread(share))).toEqual([]);
+    expect(shares.map(({ service }) => service)).toEqual(expect.arrayContaining(INSTALLED));
+    expect(shares.filter((share) => share.all < 100 || !isSpread(share))).toEqual([]);
   });
 });
 
@@ -194,19 +217,20 @@ test('the deletion of every pod, of several services at a time, fails no request
   });
 });
 
-test('an upgrade with a new tag, changed configuration and replaced keys fails no request', async () => {
+test('an upgrade with a further migration, changed configuration and replaced keys fails no request', async () => {
   const oldKey = platform.variables.PLATFORM_KEY ?? '';
   const jobs = await creditlane.migrations();
   await underLoad('upgrade', async () => {
     await replaceSecrets(() => platform.addKeys());
     await replaceSecrets(() => platform.useNewKeys());
-    await creditlane.install(AFTER, { settings: { LOG_LEVEL: 'warn' } });
+    expect(await hasAddedColumn()).toBe(false);
+    const upgrade = creditlane.install(AFTER, { settings: { LOG_LEVEL: 'warn' } });
+    await Promise.all([upgrade, expectMigratedBesideOldPods()]);
     for (const service of WITH_KEY_RING)
       await expect.poll(() => creditlane.command(service, '--rewrap-keys')).toSatisfy(isRewrapped);
     await replaceSecrets(() => platform.removeOldKeys());
   });
-  for (const { metadata, spec } of await creditlane.pods()) {
-    if (metadata.deletionTimestamp !== undefined) continue;
+  for (const { spec } of (await creditlane.pods()).filter(goesOn)) {
     expect(spec.containers[0].image).toBe(`${PRODUCT_REPOSITORY}:${AFTER}`);
     expect(spec.containers[0].env).toContainEqual({ name: 'LOG_LEVEL', value: 'warn' });
   }
@@ -216,7 +240,6 @@ test('an upgrade with a new tag, changed configuration and replaced keys fails n
   await expect.poll(statusOfOldKey).toBe(401);
   // A tenant is made with the new keys alone.
   await underLoad('after the upgrade', async () => undefined);
-  // The Jobs of the new tag ran beside the old pods, which served meanwhile.
   const names = new Set(jobs.map(({ metadata }) => metadata.name));
   const later = (await creditlane.migrations()).filter(({ metadata }) => !names.has(metadata.name));
   expect(later).toHaveLength(jobs.length);
@@ -239,25 +262,64 @@ async function replaceSecrets(change: () => void) {
     await expect.poll(() => creditlane.mounted(name)).toEqual([platform.variables[name]]);
 }
 
-test('a rollback fails no request', async () => {
+/** Waits for the further migration, and expects that a pod of the earlier version still serves then. */
+async function expectMigratedBesideOldPods() {
+  await expect.poll(hasAddedColumn).toBe(true);
+  const images = (await creditlane.pods(CHANGED_SERVICE))
+    .filter((pod) => goesOn(pod) && isReady(pod))
+    .map(({ spec }) => spec.containers[0].image);
+  expect(images).toContain(`${PRODUCT_REPOSITORY}:${BEFORE}`);
+}
+
+/** Whether the database has what the later version adds. */
+async function hasAddedColumn(): Promise<boolean> {
+  const { table, column } = ADDED_COLUMN;
+  const text = 'SELECT FROM information_schema.columns WHERE table_name = $1 AND column_name = $2';
+  const url = await platform.databaseUrl(CHANGED_SERVICE);
+  return (await runSql(url, text, [table, column])).length > 0;
+}
+
+test('a rollback to the earlier version, on the database of the later one, fails no request', async () => {
   await underLoad('rollback', async () => {
     await creditlane.helm('rollback', 'creditlane', '1', '--wait', '--timeout=8m');
   });
-  for (const { metadata, spec } of await creditlane.pods()) {
-    if (metadata.deletionTimestamp !== undefined) continue;
+  for (const { spec } of (await creditlane.pods()).filter(goesOn)) {
     expect(spec.containers[0].image).toBe(`${PRODUCT_REPOSITORY}:${BEFORE}`);
   }
+  expect(await hasAddedColumn()).toBe(true);
 });
 
 test('a node is drained within the disruption budgets, and no request fails', async () => {
+  // The pods of the version before have ended.
+  await expect.poll(() => creditlane.pods()).toSatisfy((pods: Pod[]) => pods.every(goesOn));
+  const nodesBefore = (await creditlane.pods('decisions')).map(({ spec }) => spec.nodeName);
+  expect(nodesBefore).toContain('second');
   await underLoad('drained node', async () => {
-    await cluster.kubectl.run('drain', 'second', '--ignore-daemonsets', '--timeout=5m');
+    const drain = ['drain', 'second', '--ignore-daemonsets', '--timeout=5m'];
+    await Promise.all([cluster.kubectl.run(...drain), expectEvictionRefused('decisions')]);
     for (const service of INSTALLED) await creditlane.untilComplete(service);
   });
   const nodes = (await creditlane.pods()).map(({ spec }) => spec.nodeName);
   expect(new Set(nodes)).toEqual(new Set(['first']));
   await cluster.kubectl.run('uncordon', 'second');
 });
+
+/** Waits until a drain has evicted a pod of the service, and asks for the eviction of the one that still serves. */
+async function expectEvictionRefused(service: string) {
+  const pods = () => creditlane.pods(service);
+  await expect.poll(pods).toSatisfy((found: Pod[]) => !found.every(goesOn));
+  const serving = (await pods()).find((pod) => goesOn(pod) && isReady(pod));
+  if (serving === undefined) throw new Error(`no pod of ${service} serves`);
+  const refusal = "Cannot evict pod as it would violate the pod's disruption budget";
+  await expect(creditlane.evict(serving)).rejects.toThrow(refusal);
+}
+
+const goesOn = ({ metadata }: Pod) => metadata.deletionTimestamp === undefined;
+
+function isReady({ status }: Pod): boolean {
+  const { conditions }: { conditions: { type: string; status: string }[] } = status;
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+}
 
 test('the autoscaler adds a replica of a service that uses more of its processors than it should', async () => {
   await creditlane.install(BEFORE, {

@@ -45,8 +45,16 @@ interface Job {
   status: { succeeded?: number };
 }
 
-/** Settings of a service whose later replicas its callers learn of within so long, instead of a minute. */
-const KNOWN_SOON = { GRPC_MAX_CONNECTION_AGE: '10s' };
+/** Callers connect anew after so long, instead of a minute, and so learn of new replicas of the service. */
+const FAST_DISCOVERY = { GRPC_MAX_CONNECTION_AGE: '10s' };
+
+/** Further settings of services. */
+const SETTINGS: Readonly<Record<string, object>> = {
+  // A busy machine answers late, which is no failure.
+  gateway: { REQUEST_DEADLINE: '30s' },
+  integrations: { DESTINATIONS_ALLOW_HTTP: true },
+  'webhook-dispatcher': { EGRESS_ALLOW_HTTP: true },
+};
 
 /** Values of the chart that an upgrade changes. */
 interface Changes {
@@ -82,14 +90,14 @@ export class Installation {
     await this.kubectl('apply', '-f', file);
   }
 
-  /** `helm upgrade --install`, which waits until every pod is ready. */
-  async install(tag: string, { settings = {}, services = {} }: Changes = {}): Promise<void> {
+  /** `helm upgrade --install`, which waits until every pod is ready. Resolves to what it prints. */
+  async install(tag: string, { settings = {}, services = {} }: Changes = {}): Promise<string> {
     const file = join(this.#dir, 'values.json');
     const values = this.#values(tag);
     const changed = { ...values, settings, services: mergedServices(values.services, services) };
     await writeFile(file, JSON.stringify(changed));
     const options = ['--install', '--values', file, '--wait', '--timeout=8m'];
-    await this.helm('upgrade', RELEASE, CHART, ...options);
+    return this.helm('upgrade', RELEASE, CHART, ...options);
   }
 
   /** Runs helm in the installation's namespace. */
@@ -163,6 +171,19 @@ export class Installation {
     return lines.filter(({ level }) => level === undefined);
   }
 
+  /** Asks for the eviction of a pod, as a drain does. Rejects with the reason when a disruption budget forbids it. */
+  async evict({ metadata }: Pod): Promise<void> {
+    const path = `/api/v1/namespaces/${NAMESPACE}/pods/${metadata.name}/eviction`;
+    const file = join(this.#dir, 'eviction.json');
+    const eviction = {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name: metadata.name },
+    };
+    await writeFile(file, JSON.stringify(eviction));
+    await this.#kubectl.run('create', '--raw', path, '-f', file);
+  }
+
   /** Resolves once a service has all its replicas, ready and of the current version. */
   async untilComplete(service: string): Promise<void> {
     const deployment = `deployment/${RELEASE}-${service}`;
@@ -207,15 +228,20 @@ export class Installation {
         // All replicas of all services share the processors of one machine.
         resources: { requests: { cpu: '10m', memory: '96Mi' }, limits: { memory: '512Mi' } },
       },
-      services: {
-        // A busy machine answers late, which is no failure.
-        gateway: { settings: { REQUEST_DEADLINE: '30s' } },
-        integrations: { settings: { DESTINATIONS_ALLOW_HTTP: true, ...KNOWN_SOON } },
-        decisions: { autoscaling: AUTOSCALING, settings: KNOWN_SOON },
-        'webhook-dispatcher': { settings: { EGRESS_ALLOW_HTTP: true } },
-      },
+      // An upgrade's Jobs all run at once. Each has half the processor time of a pod that serves.
+      jobs: { resources: { requests: { cpu: '5m' } } },
+      services: mergedServices(settingsOfServices(), { decisions: { autoscaling: AUTOSCALING } }),
     };
   }
+}
+
+/** The settings of each service, in the form of values. */
+function settingsOfServices(): Record<string, object> {
+  const entries = SERVICES.map(({ name, serves }) => {
+    const settings = { ...(serves === 'calls' && FAST_DISCOVERY), ...SETTINGS[name] };
+    return [name, { settings }];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** The values of each service, with those that are changed. */

@@ -63,6 +63,8 @@ export async function startOutsidePlatform(dir: string): Promise<OutsidePlatform
       hba_file: hba,
       // Each replica has a pool, and during an upgrade there are more replicas.
       max_connections: '500',
+      // The 5 s of development are too short while some twenty processes start on two processors.
+      authentication_timeout: '60s',
     },
   });
   const users = SERVICES.filter(usesKafka).map(({ name }) => [

@@ -5,7 +5,8 @@ import type { ClusterInputs } from './inputs.ts';
 import type { Pod } from './installation.ts';
 import { answersOk, type Daemons, flags } from './kubernetes/daemon.ts';
 
-const RULES = resolve(import.meta.dirname, '../../deploy/monitoring/alerts.yaml');
+const MONITORING = resolve(import.meta.dirname, '../../deploy/monitoring');
+const RULES = ['alerts.yaml', 'slo.yaml'].map((file) => join(MONITORING, file));
 const ADDRESS = '127.0.0.1:9490';
 
 export interface Prometheus {
@@ -30,7 +31,7 @@ export async function startPrometheus(
   }));
   const config = {
     global: { scrape_interval: '5s', evaluation_interval: '5s' },
-    rule_files: [RULES],
+    rule_files: RULES,
     scrape_configs: [{ job_name: 'creditlane', static_configs: targets }],
   };
   const file = join(dir, 'prometheus.json');

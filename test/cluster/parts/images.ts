@@ -1,16 +1,17 @@
 /** The images that pods of the cluster use, as files of `docker save`. */
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PAUSE_IMAGE } from '../kubernetes/node.ts';
 import { DNS_IMAGE } from '../kubernetes/services.ts';
 import { BUILD_BASE, importImage, makeBaseImages, RUN_BASE } from './base-images.ts';
 import { cachedPart, digestOf } from './cache.ts';
 import { type ContainerEngine, startContainerEngine } from './container-engine.ts';
+import { writeLaterVersion } from './later-version.ts';
 import type { Parts } from './parts.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 export const PRODUCT_REPOSITORY = 'docker.io/library/creditlane';
-/** One image by two names: an upgrade from the first to the second replaces every pod. */
+/** The version of this repository, and a later one with one migration more. */
 export const TAGS = ['before', 'after'] as const;
 
 /** Makes what the cache lacks. Resolves to the paths of the files. */
@@ -31,7 +32,7 @@ export async function prepareImages(
   }
 }
 
-/** Builds the one image of all services, by deploy/Dockerfile. */
+/** Builds the one image of all services, by deploy/Dockerfile, and on top of it that of the later version. */
 async function buildProduct(engine: ContainerEngine, dir: string): Promise<string> {
   const bases = { BUILD_IMAGE: BUILD_BASE, BASE_IMAGE: RUN_BASE };
   const args = Object.entries(bases).flatMap(([name, image]) => [
@@ -39,11 +40,14 @@ async function buildProduct(engine: ContainerEngine, dir: string): Promise<strin
     `${name}=${image}`,
   ]);
   const build = ['build', '--network=host', '--file', join(ROOT, 'deploy/Dockerfile')];
-  const images = TAGS.map((tag) => `${PRODUCT_REPOSITORY}:${tag}`);
-  const tags = images.flatMap((image) => ['--tag', image]);
-  await engine.docker([...build, ...args, ...tags, ROOT]);
+  const [before = '', after = ''] = TAGS.map((tag) => `${PRODUCT_REPOSITORY}:${tag}`);
+  await engine.docker([...build, ...args, '--tag', before, ROOT]);
+  const later = join(dir, 'later-version');
+  await writeLaterVersion(ROOT, later);
+  await writeFile(join(later, 'Dockerfile'), `FROM ${before}\nCOPY services services\n`);
+  await engine.docker(['build', '--tag', after, later]);
   const file = join(dir, 'creditlane.tar');
-  await engine.docker(['save', '--output', file, ...images]);
+  await engine.docker(['save', '--output', file, before, after]);
   return file;
 }
 
