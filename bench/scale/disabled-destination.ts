@@ -1,6 +1,7 @@
-/** A destination with 500,000 pending deliveries answers 410 while another one receives webhooks. */
+/** A destination with 500,000 pending deliveries, beside 20,000,000 kept ones, answers 410 while another one receives webhooks. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { setDemoDestination } from '@creditlane/local/demo/demo';
+import { insertKeptHistory, KEPT_DAYS } from '../data/kept-history.ts';
 import { runSql } from '../data/sql.ts';
 import { startCountingReceiver } from '../load/counting-receiver.ts';
 import { type Latency, summarizeTimes } from '../load/latency.ts';
@@ -10,7 +11,7 @@ import { startScalePlatform } from '../platform/scale-platform.ts';
 import { measureScale, type Scale } from '../scale-subject.ts';
 
 const PENDING = 500_000;
-const KEPT = 2_000_000;
+const KEPT_PER_DAY = 666_670;
 /** Rows of a statement. */
 const ROWS = 500_000;
 const BEFORE_MS = 10_000;
@@ -32,9 +33,11 @@ async function measure(scale: Scale): Promise<void> {
   await platform.settled();
   const url = databaseUrls['webhook-dispatcher'];
 
-  scale.print(`inserting ${KEPT} kept and ${PENDING} pending deliveries`);
-  await insertDeliveries(url, KEPT, 'delivered');
-  await insertDeliveries(url, PENDING, 'due');
+  scale.print(
+    `inserting ${KEPT_DAYS} days of ${KEPT_PER_DAY} deliveries, and ${PENDING} pending ones`,
+  );
+  await insertKeptHistory(databaseUrls, { days: KEPT_DAYS, perDay: KEPT_PER_DAY });
+  await insertPending(url);
   await runSql(url, 'VACUUM (ANALYZE) deliveries');
   await runSql(platform.adminUrl, 'CHECKPOINT');
 
@@ -83,24 +86,22 @@ async function writeWhile(
 }
 
 /**
- * Inserts copies of the last delivery, which is the other tenant's. Of the pending ones, half wait behind the
- * other half, whose next attempts are tomorrow.
+ * Inserts copies of the last delivery, which is the other tenant's: half of them wait behind the other half, whose next
+ * attempts are tomorrow.
  */
-async function insertDeliveries(url: string, count: number, state: 'delivered' | 'due') {
-  for (let from = 0; from < count; from += ROWS) {
+async function insertPending(url: string) {
+  for (let from = 0; from < PENDING; from += ROWS) {
     await runSql(
       url,
       `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
-         fence, attempts, next_attempt_at, created_at, settled_at, storage)
+         fence, attempts, next_attempt_at, created_at, storage)
        SELECT gen_random_uuid(), gen_random_uuid(), last.destination_id,
-         (to_char(n / 2 + $4, 'FM000000000000') || '70008000000000000000')::uuid, n % 2 + 1,
-         CASE WHEN $2 = 'due' AND n % 2 = 1 THEN 'waiting' ELSE $2 END, false, 1, 1,
-         CASE WHEN $2 = 'due' AND n % 2 = 0 THEN now() + interval '1 day' END,
-         now() - interval '1 hour', CASE WHEN $2 = 'delivered' THEN now() END,
-         CASE WHEN $2 = 'delivered' THEN 'ended' ELSE 'queue' END
-       FROM generate_series($1::int, $1::int + $3::int - 1) AS n
-       CROSS JOIN (SELECT * FROM deliveries ORDER BY settled_at DESC LIMIT 1) AS last`,
-      [from, state, Math.min(ROWS, count - from), state === 'due' ? KEPT : 0],
+         (to_char(n / 2, 'FM000000000000') || '70008000000000000000')::uuid, n % 2 + 1,
+         CASE WHEN n % 2 = 1 THEN 'waiting' ELSE 'due' END, false, 1, 1,
+         CASE WHEN n % 2 = 0 THEN now() + interval '1 day' END, now() - interval '1 hour', 'queue'
+       FROM generate_series($1::int, $1::int + $2::int - 1) AS n
+       CROSS JOIN (SELECT * FROM deliveries ORDER BY created_at DESC LIMIT 1) AS last`,
+      [from, Math.min(ROWS, PENDING - from)],
     );
   }
 }
