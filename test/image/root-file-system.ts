@@ -20,7 +20,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const INSTALL_WITHIN_MS = 280_000;
 /** Where the base image has Node, and the image the source. */
 export const NODE = '/nodejs/bin/node';
-export const WORKDIR = '/creditlane';
+const WORKDIR = '/creditlane';
 /** The user, and his group, of the image's processes. */
 export const USER = 65532;
 /** The image's NODE_COMPILE_CACHE. */
