@@ -5,7 +5,7 @@ import { insertKeptHistory, KEPT_DAYS } from '../data/kept-history.ts';
 import { runSql } from '../data/sql.ts';
 import { startCountingReceiver } from '../load/counting-receiver.ts';
 import { type Latency, summarizeTimes } from '../load/latency.ts';
-import { startReceiver, type WebhookReceiver } from '../load/webhook-receiver.ts';
+import { openReceiver, type WebhookReceiver } from '../load/webhook-receiver.ts';
 import { type WritableSubmission, writeDecision } from '../load/write-decision.ts';
 import { startScalePlatform } from '../platform/scale-platform.ts';
 import { measureScale, type Scale } from '../scale-subject.ts';
@@ -22,8 +22,7 @@ const MAX_ADDED_MS = 1_000;
 const WATCHED_MS = 600_000;
 
 async function measure(scale: Scale): Promise<void> {
-  const receiver = await startReceiver();
-  scale.closers.add('receiver', async () => receiver.close());
+  const receiver = await openReceiver(scale);
   const gone = await startCountingReceiver(scale);
   const platform = await startScalePlatform(scale, receiver.url);
   const { otherTenant, databaseUrls, baseUrl } = platform;

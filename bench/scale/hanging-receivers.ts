@@ -5,7 +5,7 @@ import { newId } from '@creditlane/runtime/ids';
 import { runSql } from '../data/sql.ts';
 import { startCountingReceiver } from '../load/counting-receiver.ts';
 import { runAtFixedRate } from '../load/load-patterns.ts';
-import { startReceiver } from '../load/webhook-receiver.ts';
+import { openReceiver } from '../load/webhook-receiver.ts';
 import { type WritableSubmission, writeDecision } from '../load/write-decision.ts';
 import { startScalePlatform } from '../platform/scale-platform.ts';
 import { measureScale, type Scale } from '../scale-subject.ts';
@@ -24,8 +24,7 @@ const WATCHED_MS = 60_000;
 const MAX_RATIO = 2;
 
 async function measure(scale: Scale): Promise<void> {
-  const receiver = await startReceiver();
-  scale.closers.add('receiver', async () => receiver.close());
+  const receiver = await openReceiver(scale);
   const hangingReceiver = await startCountingReceiver(scale);
   const platform = await startScalePlatform(scale, receiver.url);
   const { baseUrl } = platform;

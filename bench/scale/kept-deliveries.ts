@@ -4,7 +4,7 @@ import { insertKeptHistory, KEPT_DAYS } from '../data/kept-history.ts';
 import { runSql } from '../data/sql.ts';
 import { summarizeTimes } from '../load/latency.ts';
 import { runAtFixedRate, runClosedLoad } from '../load/load-patterns.ts';
-import { startReceiver, type WebhookReceiver } from '../load/webhook-receiver.ts';
+import { openReceiver, type WebhookReceiver } from '../load/webhook-receiver.ts';
 import { writeDecision } from '../load/write-decision.ts';
 import { readCpuTimes } from '../platform/cpu-cost.ts';
 import { startScalePlatform } from '../platform/scale-platform.ts';
@@ -36,8 +36,7 @@ interface Side {
 }
 
 async function measure(scale: Scale): Promise<void> {
-  const receiver = await startReceiver();
-  scale.closers.add('receiver', async () => receiver.close());
+  const receiver = await openReceiver(scale);
   const start = async (name: Side['name']): Promise<Side> => {
     const platform = await startScalePlatform(scale, receiver.url);
     return { name, platform, rounds: [] };

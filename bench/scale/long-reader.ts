@@ -2,7 +2,7 @@
 import pg from 'pg';
 import type { Latency } from '../load/latency.ts';
 import { runAtFixedRate } from '../load/load-patterns.ts';
-import { startReceiver } from '../load/webhook-receiver.ts';
+import { openReceiver } from '../load/webhook-receiver.ts';
 import { writeDecision } from '../load/write-decision.ts';
 import { startScalePlatform } from '../platform/scale-platform.ts';
 import { measureScale, type Scale } from '../scale-subject.ts';
@@ -17,8 +17,7 @@ const MAX_RATIO = 1.5;
 const MAX_RATIO_AFTER = 1.1;
 
 async function measure(scale: Scale): Promise<void> {
-  const receiver = await startReceiver();
-  scale.closers.add('receiver', async () => receiver.close());
+  const receiver = await openReceiver(scale);
   const platform = await startScalePlatform(scale, receiver.url);
   let written = 0;
   const deliver = async () => {

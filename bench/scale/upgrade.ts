@@ -8,7 +8,7 @@ import { createLog } from '@creditlane/runtime/telemetry/log';
 import pg from 'pg';
 import { runSql } from '../data/sql.ts';
 import { summarizeTimes } from '../load/latency.ts';
-import { startReceiver } from '../load/webhook-receiver.ts';
+import { openReceiver } from '../load/webhook-receiver.ts';
 import { startScalePlatform } from '../platform/scale-platform.ts';
 import { measureScale, type Scale } from '../scale-subject.ts';
 
@@ -46,8 +46,7 @@ const NEWER = [
 ];
 
 async function measure(scale: Scale): Promise<void> {
-  const receiver = await startReceiver();
-  scale.closers.add('receiver', async () => receiver.close());
+  const receiver = await openReceiver(scale);
   const platform = await startScalePlatform(scale, receiver.url);
   const url = platform.databaseUrls.applications;
   scale.print(`inserting ${ROWS} applications`);

@@ -5,7 +5,7 @@ import { newId } from '@creditlane/runtime/ids';
 import pg from 'pg';
 import { runSql } from '../data/sql.ts';
 import { startCountingReceiver } from '../load/counting-receiver.ts';
-import { startReceiver } from '../load/webhook-receiver.ts';
+import { openReceiver } from '../load/webhook-receiver.ts';
 import { type WritableSubmission, writeDecision } from '../load/write-decision.ts';
 import { startScalePlatform } from '../platform/scale-platform.ts';
 import { measureScale, type Scale } from '../scale-subject.ts';
@@ -20,8 +20,7 @@ const MAX_INTAKE_MS = 60_000;
 const MAX_DELIVERY_MS = 200_000;
 
 async function measure(scale: Scale): Promise<void> {
-  const first = await startReceiver();
-  scale.closers.add('receiver', async () => first.close());
+  const first = await openReceiver(scale);
   const receiver = await startCountingReceiver(scale);
   const platform = await startScalePlatform(scale, first.url);
   const { baseUrl, platformKey, databaseUrls } = platform;
