@@ -229,7 +229,8 @@ describe('a list of long texts', () => {
     });
     // 2 to 3; a page of all the comments costs 8.
     expect(longMs / ordinaryMs).toBeLessThan(6);
-    expect(before).toBeLessThan(REQUESTS / 2);
+    // The other tenant's read does not wait for all of them.
+    expect(before).toBeLessThan(REQUESTS);
   });
 });
 

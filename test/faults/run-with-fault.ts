@@ -54,6 +54,9 @@ const MAX_IN_FLIGHT = 2 * 64;
 /** How many of the platform's last warnings and errors the report of a violation quotes. */
 const MAX_WARNINGS = 60;
 
+/** How long each read after the load waits for its answer: it is not repeated. */
+const LAST_READS_MS = 30_000;
+
 /** How long the load goes on after the fault is over. */
 const LOAD_AFTER_FAULT_MS = 1_000;
 
@@ -110,7 +113,7 @@ export async function runWithFault({
     await databases.waitUntilSettled(settleWithinMs);
     await noteDelivered();
     for (const id of applications) {
-      const read = await readDecisionsFromApi(writer, id);
+      const read = await readDecisionsFromApi({ ...writer, requestTimeoutMs: LAST_READS_MS }, id);
       if ('reason' in read)
         throw new Error(`the API did not return the decisions of ${id}: ${read.reason}`);
       history.reads.push(read);
