@@ -29,7 +29,7 @@ async function measure(scale: Scale): Promise<void> {
   const measureMinute = async (name: string): Promise<Latency> => {
     const load = { perSecond: PER_SECOND, warmUpMs: WARM_UP_MS, measureMs: MINUTE_MS };
     const { latencyMs } = await runAtFixedRate(deliver, load);
-    scale.print(`${name}: p50 ${latencyMs.p50} ms, p99 ${latencyMs.p99} ms`);
+    scale.print(`${name}: p50 ${latencyMs.p50.toFixed(1)} ms, p99 ${latencyMs.p99.toFixed(1)} ms`);
     return latencyMs;
   };
 
