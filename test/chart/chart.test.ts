@@ -7,6 +7,7 @@ import { secretManifests } from '@creditlane/chart/secret-manifests';
 import { valuesSchema } from '@creditlane/chart/values-schema';
 import { composeVariables } from '@creditlane/compose/env-file';
 import { PUBLIC_ADDRESS_BLOCKS } from '@creditlane/egress-rules/public-address';
+import { ANNOUNCED_IDLE_MS } from '@creditlane/gateway/http/listener';
 import { SERVICES } from '@creditlane/platform/services';
 import { CLOSE_DEADLINE_MS } from '@creditlane/runtime/run';
 import { readSettings } from '@creditlane/runtime/setting';
@@ -104,7 +105,7 @@ describe.skipIf(!helm).each(SETS)('with the values %s', (set) => {
         expect(container[probe].httpGet).toMatchObject({ port: 'ops' });
       const { seconds } = container.lifecycle.preStop.sleep;
       const drain = container.env.find((it: { name: string }) => it.name === 'DRAIN_TIME');
-      expect(drain?.value, name).toBe(name === 'gateway' ? '5s' : undefined);
+      expect(drain?.value, name).toBe(name === 'gateway' ? '7s' : undefined);
       const drainSeconds = Number.parseInt(drain?.value ?? '0', 10);
       expect((seconds + drainSeconds) * 1_000 + CLOSE_DEADLINE_MS).toBeLessThan(
         terminationGracePeriodSeconds * 1_000,
@@ -371,7 +372,7 @@ async function refusalOf(values: object, release = 'test'): Promise<string> {
 describe.skipIf(!helm)('the drain of the gateway', () => {
   test.each([
     // As `helm upgrade --reuse-values` from a chart without it.
-    { drainSeconds: null, drain: '5s', grace: 35 },
+    { drainSeconds: null, drain: '7s', grace: 37 },
     { drainSeconds: 0, drain: '0s', grace: 30 },
     { drainSeconds: 20, drain: '20s', grace: 50 },
   ])(
@@ -384,6 +385,13 @@ describe.skipIf(!helm)('the drain of the gateway', () => {
       expect(terminationGracePeriodSeconds).toBe(grace);
     },
   );
+
+  test('is three seconds longer than an idle connection is announced to be kept', async () => {
+    const objects = await renderChart(helm, {}, [fileOf('ci')]);
+    const { spec } = byName(objects, 'Deployment').get('test-creditlane-gateway') ?? { spec: {} };
+    const value = `${ANNOUNCED_IDLE_MS / 1_000 + 3}s`;
+    expect(spec.template.spec.containers[0].env).toContainEqual({ name: 'DRAIN_TIME', value });
+  });
 });
 
 describe.skipIf(!helm)('the Jobs', () => {

@@ -52,7 +52,7 @@ before `jobs` lack it (`helm upgrade --reuse-values`).
 {{/* The gateway's drain. Values of a chart before it lack it (`helm upgrade --reuse-values`). */}}
 {{- define "creditlane.drainSeconds" -}}
 {{- $seconds := .Values.shutdown.drainSeconds }}
-{{- if kindIs "invalid" $seconds }}5{{ else }}{{ $seconds }}{{ end }}
+{{- if kindIs "invalid" $seconds }}7{{ else }}{{ $seconds }}{{ end }}
 {{- end }}
 
 {{/*

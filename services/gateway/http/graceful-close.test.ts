@@ -1,6 +1,6 @@
 // What clients with persistent connections see of a gateway that closes while they send.
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pickOne, seededRandom } from '@creditlane/runtime/test-seeded-random';
 import { afterEach, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ const CLIENTS = 30;
 let listener: Listener;
 let isDraining: boolean;
 /** Called with each request that has arrived. */
-let onArrival: () => void;
+let onArrival: (req: IncomingMessage) => void;
 afterEach(async () => {
   if (!listener.closing) await listener.close();
 });
@@ -24,7 +24,7 @@ async function start(): Promise<void> {
   listener = await startListener(
     { host: '127.0.0.1', port: 0, graceMs: 5_000, isDraining: () => isDraining },
     (req, res) => {
-      onArrival();
+      onArrival(req);
       const answer = () => res.end('answered');
       req.resume().on('end', () => setTimeout(answer, pickOne(random, [0, 0, 1, 5, 40])));
     },
@@ -105,7 +105,19 @@ test('a request that arrives before the gateway becomes unready is answered with
   expect(await sendOne(new Agent({ keepAlive: true }))).toEqual({ connection: 'close' });
 });
 
-test('an answer announces an idle time of 2 s, and none when it ends the connection', async () => {
+// Node's fetch ends a connection two seconds before the announced time, or at once.
+test('a client that pauses for a moment sends its next request on the same connection', async () => {
+  await start();
+  const sockets = new Set<unknown>();
+  onArrival = (req) => sockets.add(req.socket);
+  for (let sent = 0; sent < 3; sent += 1) {
+    await (await fetch(listener.url, { method: 'POST', body: '{}' })).text();
+    await delay(100);
+  }
+  expect(sockets.size).toBe(1);
+});
+
+test('an answer announces an idle time of 4 s, and none when it ends the connection', async () => {
   await start();
   const headersOf = async (sent: Record<string, string>) => {
     const sending = request({
@@ -117,7 +129,7 @@ test('an answer announces an idle time of 2 s, and none when it ends the connect
     response.resume();
     return [response.headers.connection, response.headers['keep-alive']];
   };
-  expect(await headersOf({})).toEqual(['keep-alive', 'timeout=2']);
+  expect(await headersOf({})).toEqual(['keep-alive', 'timeout=4']);
   expect(await headersOf({ connection: 'close' })).toEqual(['close', undefined]);
   isDraining = true;
   expect(await headersOf({})).toEqual(['close', undefined]);

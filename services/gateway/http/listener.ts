@@ -35,11 +35,12 @@ export interface ListenerOptions {
 /**
  * Announced in `Keep-Alive`: how long an idle connection is kept at least. Three seconds shorter than the drain of the chart
  * (`shutdown.drainSeconds`): a client that follows it, and whose process does not stand still for that long, sends nothing on
- * a connection that was idle for the whole drain.
+ * a connection that was idle for the whole drain. Longer than the two seconds that undici, the client of Node's fetch, leaves
+ * before the announced time: it would else open a connection for each request.
  */
-const ANNOUNCED_IDLE_MS = 2_000;
+export const ANNOUNCED_IDLE_MS = 4_000;
 /** An idle connection is closed after 65 s: later than load balancers close theirs, after 60 s as a rule. */
-const IDLE_BUFFER_MS = 63_000;
+const IDLE_BUFFER_MS = 61_000;
 /**
  * How long an idle connection stays open once the gateway closes. A client that sends one request after the
  * other would else send into a connection that is being closed, and cannot know whether that had an effect.
