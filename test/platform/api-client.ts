@@ -1,5 +1,6 @@
 import { requireDescribedAnswer } from '@creditlane/gateway/document/test-described-answers';
 import type { Demo } from '@creditlane/local/demo/demo';
+import { eventually } from './eventually.ts';
 
 export interface Answer {
   status: number;
@@ -100,7 +101,11 @@ export async function openDemoDocument(demo: Demo): Promise<Response> {
   const { applicationId, applicantId } = demo.creditFile;
   const path = `/applications/${applicationId}/credit-file/${applicantId}`;
   const api = new ApiClient(demo);
-  const requested = await api.post(`${path}/request`, { source: 'EQUIFAX' });
+  // 503 until the services are connected again to those that have just been restarted.
+  const requested = await eventually('answer other than 503', async () => {
+    const answer = await api.post(`${path}/request`, { source: 'EQUIFAX' });
+    return answer.status === 503 ? undefined : answer;
+  });
   const { status, body } = await api.get(path, { headers: { Prefer: 'wait=30' } });
   if (requested.status !== 202 || status !== 200) {
     throw new Error(`the credit file was answered with ${requested.status} and ${status}`);
