@@ -38,6 +38,8 @@ async function measure(scale: Scale): Promise<void> {
   scale.print(`inserting ${APPLICANTS} data keys of the new key and ${LEFT} of the old one`);
   const admin = new URL(adminUrl);
   admin.pathname = new URL(url).pathname;
+  // Their applicants, which foreign keys demand, are left out.
+  admin.searchParams.set('options', '-c session_replication_role=replica');
   for (let count = 0; count < APPLICANTS; count += ROWS) await insertApplicants(admin.href);
   await insertSealed(url, KeyRing.parse(OLD));
   await runSql(url, 'ANALYZE applicant_keys');
@@ -77,7 +79,7 @@ async function start(url: string, keys: string) {
 /** Data keys that nothing opens, without their applicants. */
 async function insertApplicants(adminUrl: string): Promise<void> {
   await runSql(
-    `${adminUrl}?options=-c%20session_replication_role%3Dreplica`,
+    adminUrl,
     `INSERT INTO applicant_keys (id, applicant_id, retailer_id, sealed, sealed_with, created_at)
      SELECT uuidv7(), uuidv7(), $2, decode(repeat('00', 130), 'hex'), 'k2', now()
      FROM generate_series(1, $1)`,

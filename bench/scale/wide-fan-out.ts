@@ -65,7 +65,9 @@ async function measure(scale: Scale): Promise<void> {
     async () => receiver.requests - requestsBefore >= expected,
   );
   scale.limit(`arrival of ${expected} webhooks`, deliveredMs, MAX_DELIVERY_MS, 'ms');
-  scale.print(`${Math.round((expected * 1_000) / deliveredMs)} webhooks a second`);
+  const arrived = receiver.requests - requestsBefore;
+  const watchedMs = Math.min(deliveredMs, MAX_DELIVERY_MS);
+  scale.print(`${arrived} arrived, ${Math.round((arrived * 1_000) / watchedMs)} a second`);
   const [dead] = await runSql(
     databaseUrls['webhook-dispatcher'],
     'SELECT count(*)::int AS count FROM dead_letters',
