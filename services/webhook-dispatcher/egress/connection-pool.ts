@@ -2,15 +2,22 @@
 import { Connection } from './connection.ts';
 import type { Exchange } from './exchange.ts';
 import type { Dial } from './guarded-dial.ts';
+import type { IdleConnections } from './idle-connections.ts';
 import type { TlsSession } from './transport.ts';
 
 /** A longer TLS session, such as one with a receiver's long certificate chain, is not kept. */
 const MAX_SESSION_BYTES = 8 * 1_024;
 
+export interface ConnectionPoolOptions {
+  readonly dial: Dial;
+  readonly url: URL;
+  readonly maxConnections: number;
+  /** Of all pools: it may close an idle connection of this one. */
+  readonly allIdle: IdleConnections;
+}
+
 export class ConnectionPool {
-  readonly #dial: Dial;
-  readonly #url: URL;
-  readonly #maxConnections: number;
+  readonly #options: ConnectionPoolOptions;
   readonly #connections = new Set<Connection>();
   /** The last one is used first, so that connections that are not needed close. */
   readonly #idle: Connection[] = [];
@@ -20,18 +27,18 @@ export class ConnectionPool {
   #isDestroyed = false;
   #session: TlsSession | undefined;
 
-  constructor(dial: Dial, url: URL, maxConnections: number) {
-    this.#dial = dial;
-    this.#url = url;
-    this.#maxConnections = maxConnections;
+  constructor(options: ConnectionPoolOptions) {
+    this.#options = options;
   }
 
   /** Sends the exchange's request as soon as a connection is free. */
   carry(exchange: Exchange): void {
+    const { maxConnections, allIdle } = this.#options;
     const idle = this.#idle.pop();
+    if (idle !== undefined) allIdle.delete(idle);
     if (this.#isDestroyed) exchange.end({ kind: 'failed', reason: 'connection_closed' });
     else if (idle !== undefined) idle.carry(exchange);
-    else if (this.#connections.size < this.#maxConnections) this.#connect(exchange);
+    else if (this.#connections.size < maxConnections) this.#connect(exchange);
     else this.#waiting.push(exchange);
   }
 
@@ -54,10 +61,11 @@ export class ConnectionPool {
   }
 
   #connect(exchange: Exchange): void {
+    const { dial, url } = this.#options;
     const connection = new Connection(
       {
-        dial: this.#dial,
-        url: this.#url,
+        dial,
+        url,
         session: this.#currentSession(),
         onSession: (session) => {
           if (session.ticket.length <= MAX_SESSION_BYTES) this.#session = session;
@@ -82,11 +90,15 @@ export class ConnectionPool {
     const next = this.#nextWaiting();
     if (next !== undefined) idle.carry(next);
     else if (this.#isClosing) idle.close();
-    else this.#idle.push(idle);
+    else {
+      this.#idle.push(idle);
+      this.#options.allIdle.add(idle);
+    }
   }
 
   #remove(closed: Connection): void {
     this.#connections.delete(closed);
+    this.#options.allIdle.delete(closed);
     const at = this.#idle.indexOf(closed);
     if (at !== -1) this.#idle.splice(at, 1);
     const next = this.#nextWaiting();

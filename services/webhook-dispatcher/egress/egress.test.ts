@@ -30,6 +30,7 @@ function egress(options: Partial<EgressOptions> = {}): Egress {
     ports: [443],
     deadlineMs: 2_000,
     connectionsPerDestination: 4,
+    maxIdleConnections: 100,
     ...options,
   });
   opened.push(made);
@@ -165,6 +166,25 @@ describe('posting a webhook', () => {
     const posts = Array.from({ length: 30 }, () => out.post({ ...post, destinationUrl: url }));
     for (const outcome of await Promise.all(posts)) expect(outcome).toMatchObject({ status: 200 });
     expect(mostOpen).toBe(3);
+  });
+
+  it('closes the connection that was idle longest when destinations have too many', async () => {
+    const closed: number[] = [];
+    let connections = 0;
+    const { server, url } = await receiver((_, response) => response.end());
+    server.on('connection', (socket) => {
+      const place = connections++;
+      socket.on('close', () => closed.push(place));
+    });
+    const out = egress({ maxIdleConnections: 2 });
+    const send = (destinationId: string) =>
+      out.post({ ...post, destinationId, destinationUrl: url });
+    for (const id of ['a', 'b', 'a', 'c']) expect(await send(id)).toMatchObject({ status: 200 });
+    await expect.poll(() => closed).toEqual([1]);
+    // A destination without a connection gets another one.
+    expect(await send('b')).toMatchObject({ status: 200 });
+    await expect.poll(() => closed).toEqual([1, 0]);
+    expect(connections).toBe(4);
   });
 
   it('resolves to no outcome when it is closed meanwhile', async () => {

@@ -10,11 +10,14 @@ import { LRUCache } from 'lru-cache';
 import { ConnectionPool } from './connection-pool.ts';
 import { Exchange, type Outcome, type SendingHooks } from './exchange.ts';
 import { guardedDial } from './guarded-dial.ts';
+import { IdleConnections } from './idle-connections.ts';
 
 export interface EgressOptions extends EgressPolicy {
   readonly deadlineMs: number;
   /** The most connections to one destination. */
   readonly connectionsPerDestination: number;
+  /** The most connections without a request, to all destinations together. */
+  readonly maxIdleConnections: number;
   readonly resolve?: Resolve;
 }
 
@@ -38,6 +41,7 @@ const MAX_POOLS = 1_024;
 export class Egress {
   readonly #options: EgressOptions;
   readonly #pools: LRUCache<string, ConnectionPool>;
+  readonly #idle: IdleConnections;
   /** Pools that left the cache and have a connection. */
   readonly #retired = new Map<ConnectionPool, Promise<void>>();
   #closed = false;
@@ -49,6 +53,7 @@ export class Egress {
       allowLoopback: options.allowLoopback,
       resolve: options.resolve ?? nameServers(),
     });
+    this.#idle = new IdleConnections(options.maxIdleConnections);
     this.#pools = new LRUCache({ max: MAX_POOLS, dispose: (pool) => this.#retire(pool) });
   }
 
@@ -93,7 +98,12 @@ export class Egress {
     const key = `${destinationId} ${url.origin}`;
     const existing = this.#pools.get(key);
     if (existing !== undefined) return existing;
-    const pool = new ConnectionPool(this.#dial, url, this.#options.connectionsPerDestination);
+    const pool = new ConnectionPool({
+      dial: this.#dial,
+      url,
+      maxConnections: this.#options.connectionsPerDestination,
+      allIdle: this.#idle,
+    });
     this.#pools.set(key, pool);
     return pool;
   }

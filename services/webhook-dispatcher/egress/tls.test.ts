@@ -42,6 +42,7 @@ async function start({ isTrusted = true, keepsConnections = true } = {}) {
     ports: [(server.address() as AddressInfo).port],
     deadlineMs: 5_000,
     connectionsPerDestination: 1,
+    maxIdleConnections: 1,
   });
   const post = (hostname: string, body = '{}') =>
     egress.post({
@@ -116,6 +117,7 @@ it('sends nothing to a receiver whose certificate has another name', async () =>
     ports: [port],
     deadlineMs: 5_000,
     connectionsPerDestination: 1,
+    maxIdleConnections: 1,
     resolve,
   });
   expect(await post('hooks.example.com')).toEqual({

@@ -44,6 +44,7 @@ beforeAll(async () => {
     ports: [443],
     deadlineMs: 2_000,
     connectionsPerDestination: 64,
+    maxIdleConnections: 64,
   });
 });
 

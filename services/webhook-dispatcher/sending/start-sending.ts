@@ -63,6 +63,7 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
     ...settings.egress,
     deadlineMs: settings.deadlineMs,
     connectionsPerDestination: maxInFlightPerDestination,
+    maxIdleConnections: maxInFlight,
   });
   const attempt = createAttempt({
     eventTypes,
