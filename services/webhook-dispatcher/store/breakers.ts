@@ -138,7 +138,7 @@ const claimProbes = defineStatement<LeasedDelivery>(
    UPDATE deliveries AS d
    SET leased = true, fence = d.fence + 1, next_attempt_at = now() + $3 * interval '1 ms'
    FROM picked, messages AS m
-   WHERE d.storage <> 'ended' AND d.id = picked.id AND d.id = ANY (ARRAY(SELECT id FROM picked)) AND m.event_id = d.event_id
+   WHERE d.storage <> 'ended' AND d.id = picked.id AND m.event_id = d.event_id
    RETURNING d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
      d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
      m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,

@@ -12,7 +12,8 @@ import { type Lane, type LeasedDelivery, laneKey } from '../queue/delivery.ts';
 
 // The recursive part visits one destination after another through the index, so that many due deliveries
 // to one destination do not delay the claim of those to others. SKIP LOCKED lets replicas claim at once. The
-// subquery for disabled destinations is scalar: a join could change the order of the destinations.
+// subquery for disabled destinations is scalar: a join could change the order of the destinations. The capacities are an
+// object, in which one is looked up: a join would compare each destination with each.
 const claimDue = defineStatement<LeasedDelivery>(
   'deliveries_claim',
   `WITH RECURSIVE destination (id) AS (
@@ -25,27 +26,24 @@ const claimDue = defineStatement<LeasedDelivery>(
                AND destination_id > destination.id
              ORDER BY destination_id LIMIT 1)
      FROM destination WHERE destination.id IS NOT NULL
-   ), capacity AS (
-     SELECT * FROM unnest($2::uuid[], $3::int[]) AS c (destination_id, deliveries)
    ), picked AS MATERIALIZED (
      SELECT due.id
-     FROM destination LEFT JOIN capacity ON capacity.destination_id = destination.id
-     CROSS JOIN LATERAL (
+     FROM destination CROSS JOIN LATERAL (
        SELECT d.id FROM deliveries AS d
        WHERE d.storage <> 'ended' AND d.state = 'due' AND NOT d.leased
          AND d.destination_id = destination.id AND d.next_attempt_at <= now()
-       ORDER BY d.next_attempt_at LIMIT coalesce(capacity.deliveries, $4) FOR UPDATE SKIP LOCKED
+       ORDER BY d.next_attempt_at LIMIT coalesce(($2::jsonb ->> destination.id::text)::int, $3) FOR UPDATE SKIP LOCKED
      ) AS due
      WHERE (SELECT s.disabled_at FROM destination_states AS s
        WHERE s.destination_id = destination.id) IS NULL
        AND (SELECT b.destination_id FROM open_breakers AS b
        WHERE b.destination_id = destination.id) IS NULL
-     LIMIT $5
+     LIMIT $4
    )
    UPDATE deliveries AS d
-   SET leased = true, fence = d.fence + 1, next_attempt_at = now() + $6 * interval '1 ms'
+   SET leased = true, fence = d.fence + 1, next_attempt_at = now() + $5 * interval '1 ms'
    FROM picked, messages AS m
-   WHERE d.storage <> 'ended' AND d.id = picked.id AND d.id = ANY (ARRAY(SELECT id FROM picked)) AND m.event_id = d.event_id
+   WHERE d.storage <> 'ended' AND d.id = picked.id AND m.event_id = d.event_id
    RETURNING d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
      d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
      m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
@@ -65,8 +63,8 @@ export interface ClaimRequest {
 /** Leases due deliveries, destination by destination in the order of the ids. */
 export function claimDueQuery(request: ClaimRequest): Query<LeasedDelivery[]> {
   const { after, capacities, otherCapacity, limit, leaseMs } = request;
-  const values = [[...capacities.keys()], [...capacities.values()]];
-  return claimDue.query([after, ...values, otherCapacity, limit, leaseMs]);
+  const byDestination = JSON.stringify(Object.fromEntries(capacities));
+  return claimDue.query([after, byDestination, otherCapacity, limit, leaseMs]);
 }
 
 // A row that another transaction has locked is left out, so that it does not keep the leases of all others from
@@ -76,22 +74,21 @@ const renewLeases = defineStatement<{ id: string; renewed: boolean }>(
   `WITH held AS MATERIALIZED (
      SELECT d.id FROM deliveries AS d
      JOIN unnest($1::uuid[], $2::int[]) AS h (id, fence) ON h.id = d.id AND h.fence = d.fence
-     WHERE d.storage <> 'ended' AND d.state = 'due' AND d.leased AND d.id = ANY ($1::uuid[])
+     WHERE d.storage <> 'ended' AND d.state = 'due' AND d.leased
        AND (SELECT s.disabled_at FROM destination_states AS s
          WHERE s.destination_id = d.destination_id) IS NULL
    ), locked AS MATERIALIZED (
      SELECT d.id FROM deliveries AS d
      JOIN unnest($1::uuid[], $2::int[]) AS h (id, fence) ON h.id = d.id AND h.fence = d.fence
-     WHERE d.storage <> 'ended' AND d.id IN (SELECT id FROM held) AND d.id = ANY ($1::uuid[])
+     WHERE d.storage <> 'ended' AND d.id IN (SELECT id FROM held)
        AND d.state = 'due' AND d.leased
      FOR UPDATE OF d SKIP LOCKED
    ), renewed AS (
      UPDATE deliveries AS d SET next_attempt_at = now() + $3 * interval '1 ms'
      FROM locked
-     WHERE d.storage <> 'ended' AND d.id = locked.id AND d.id = ANY ($1::uuid[]) RETURNING d.id
+     WHERE d.storage <> 'ended' AND d.id = locked.id RETURNING d.id
    )
-   SELECT held.id, renewed.id IS NOT NULL AS renewed
-   FROM held LEFT JOIN renewed ON renewed.id = held.id`,
+   SELECT id, id IN (SELECT id FROM renewed) AS renewed FROM held`,
 );
 
 /**
@@ -111,7 +108,7 @@ const releaseLeases = defineStatement(
   `UPDATE deliveries AS d
    SET leased = false, fence = d.fence + 1, next_attempt_at = now() + $3 * interval '1 ms'
    FROM unnest($1::uuid[], $2::int[]) AS h (id, fence)
-   WHERE d.storage <> 'ended' AND d.id = h.id AND d.id = ANY ($1::uuid[])
+   WHERE d.storage <> 'ended' AND d.id = h.id
      AND d.fence = h.fence AND d.state = 'due'`,
 );
 
@@ -133,7 +130,7 @@ const endExpiredLeases = defineStatement<{ destinationId: string }>(
    )
    UPDATE deliveries AS d SET leased = false, fence = d.fence + 1
    FROM expired
-   WHERE d.storage <> 'ended' AND d.id = expired.id AND d.id = ANY (ARRAY(SELECT id FROM expired))
+   WHERE d.storage <> 'ended' AND d.id = expired.id
    RETURNING d.destination_id AS "destinationId"`,
 );
 
@@ -170,7 +167,7 @@ const promoteNext = defineStatement<LeasedDelivery & { leased: boolean }>(
    SET state = 'due', leased = next.is_enabled, fence = d.fence + 1,
      next_attempt_at = now() + next.is_enabled::int * $3 * interval '1 ms'
    FROM next, messages AS m
-   WHERE d.storage <> 'ended' AND d.id = next.id AND d.id = ANY (ARRAY(SELECT id FROM next)) AND m.event_id = d.event_id
+   WHERE d.storage <> 'ended' AND d.id = next.id AND m.event_id = d.event_id
      AND (d.state = 'waiting') IS TRUE
    RETURNING d.leased, d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
      d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
@@ -219,7 +216,6 @@ const lockReplayedLanes = defineStatement(
      ${ENDED_AND_LATER_DUE}
    )
    SELECT FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id AND d.storage <> 'ended'
-     AND d.id = ANY (ARRAY(SELECT id FROM to_lock))
    ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d`,
 );
 
@@ -257,17 +253,15 @@ const endExpiredHolds = defineStatement<Lane>(
      ${ENDED_AND_LATER_DUE}
    ), locked AS MATERIALIZED (
      SELECT d.id FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id AND d.storage <> 'ended'
-       AND d.id = ANY (ARRAY(SELECT id FROM to_lock))
      ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d SKIP LOCKED
    ), left_out AS MATERIALIZED (
      SELECT d.application_id, d.destination_id FROM to_lock
      JOIN deliveries AS d ON d.id = to_lock.id AND d.storage <> 'ended'
-       AND d.id = ANY (ARRAY(SELECT id FROM to_lock))
      WHERE to_lock.id NOT IN (SELECT id FROM locked)
    )
    UPDATE deliveries AS d SET holding = false
    FROM locked
-   WHERE d.storage <> 'ended' AND d.id = locked.id AND d.id = ANY (ARRAY(SELECT id FROM locked))
+   WHERE d.storage <> 'ended' AND d.id = locked.id
      AND d.state = 'due' AND d.holding
      AND d.hold_until <= now()
      AND NOT EXISTS (SELECT FROM left_out

@@ -40,7 +40,7 @@ const endSlice = defineStatement<EndedDelivery>(
      ORDER BY created_at, id LIMIT $5 FOR UPDATE SKIP LOCKED
    ), ended AS (
      DELETE FROM deliveries AS d USING picked
-     WHERE d.storage <> 'ended' AND d.id = picked.id AND d.id = ANY (ARRAY(SELECT id FROM picked))
+     WHERE d.storage <> 'ended' AND d.id = picked.id
      RETURNING d.*
    ), stored AS (
      INSERT INTO deliveries_ended (id, position, event_id, destination_id, application_id, sequence,

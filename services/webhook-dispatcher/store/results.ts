@@ -28,8 +28,6 @@ const RESULT: readonly Column[] = [
 // - The rows are locked in the order of lanes and positions, as in all statements that lock several.
 // - A delivery that ends is deleted and stored as ended by an insert, because an update that moves a row to another
 //   partition fails whoever waits for the row.
-// - The condition on $1 repeats that on r.id: without it, a plan that is made while the queue is empty reads all of the
-//   queue for each batch, however long it has become. Other statements repeat such a condition for the same reason.
 // - Assembled from strings, because arrays of few rows and of many are unnested differently: see
 //   array-rows.ts.
 const recordResults = defineArrayStatement<{ id: string }>(
@@ -39,7 +37,7 @@ const recordResults = defineArrayStatement<{ id: string }>(
        SELECT DISTINCT ON (r.id) r.* FROM ${rows(RESULT)} AS r
        ORDER BY r.id, r.replays DESC, r.state = 'delivered' DESC, r.fence DESC
      ) AS best JOIN deliveries AS d
-       ON d.id = best.id AND d.storage <> 'ended' AND d.id = ANY ($1::uuid[])
+       ON d.id = best.id AND d.storage <> 'ended'
      ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d
    ), retried AS (
      UPDATE deliveries AS d
@@ -49,12 +47,12 @@ const recordResults = defineArrayStatement<{ id: string }>(
        next_attempt_at = now() + r.delay_ms * interval '1 ms',
        hold_until = coalesce(d.hold_until, now() + $11 * interval '1 ms')
      FROM result AS r
-     WHERE r.state = 'due' AND d.storage <> 'ended' AND d.id = r.id AND d.id = ANY ($1::uuid[])
+     WHERE r.state = 'due' AND d.storage <> 'ended' AND d.id = r.id
        AND d.state <> 'delivered' AND d.fence = r.fence
      RETURNING d.id, d.attempts AS number
    ), ended AS (
      DELETE FROM deliveries AS d USING result AS r
-     WHERE r.state <> 'due' AND d.storage <> 'ended' AND d.id = r.id AND d.id = ANY ($1::uuid[])
+     WHERE r.state <> 'due' AND d.storage <> 'ended' AND d.id = r.id
        AND d.state <> 'delivered' AND (d.fence = r.fence OR r.state = 'delivered' AND d.replays = r.replays)
      RETURNING d.*, r.state AS last_state, r.reason AS last_reason
    ), stored AS (
