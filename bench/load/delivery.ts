@@ -1,0 +1,27 @@
+/** The operation of measurements on large tables: a decision, timed until its webhook arrives. */
+import { copySubmission } from '../data/submissions.ts';
+import type { startScalePlatform } from '../platform/scale-platform.ts';
+import type { Operation } from './load-patterns.ts';
+import type { WebhookReceiver } from './webhook-receiver.ts';
+import { writeDecision } from './write-decision.ts';
+
+/** The webhooks of one application wait for each other, and the versions of its row for their removal. */
+const APPLICATIONS = 256;
+
+/** Of all operations, so that platforms can share a receiver. */
+let written = 0;
+
+/** Makes the operation that records a decision on the next of 256 new applications. */
+export async function makeDelivery(
+  { baseUrl, databaseUrls, ...submission }: Awaited<ReturnType<typeof startScalePlatform>>,
+  receiver: WebhookReceiver,
+): Promise<Operation> {
+  const ids = await copySubmission({ fromUrl: databaseUrls.decisions }, submission, APPLICATIONS);
+  return async () => {
+    const applicationId = ids[written % APPLICATIONS] ?? '';
+    const marker = `m${written++}`;
+    const arrived = receiver.waitFor(marker);
+    await writeDecision(baseUrl, { ...submission, applicationId }, marker);
+    return arrived;
+  };
+}
