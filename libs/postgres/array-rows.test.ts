@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Column, defineArrayStatement, toColumnArrays } from './array-rows.ts';
+import { type Column, defineArrayStatement } from './array-rows.ts';
 import { runQuery } from './statement.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
@@ -31,7 +31,7 @@ test.each([0, 1, 4, 128, 129, 1_000])(
       [-1, 'NULL', null],
     ];
     const rows = Array.from({ length: count }, (_, n) => kinds[n % kinds.length] ?? []);
-    const query = select(count, ['x', ...toColumnArrays(rows, 3)]);
+    const query = select(count, ['x', ...COLUMNS.map((_, n) => rows.map((row) => row[n]))]);
     expect(await runQuery(db.sql, query)).toEqual(
       rows.map(([id, name, at]) => ({ id, name, at, other: 'x' })),
     );

@@ -57,13 +57,3 @@ export function defineArrayStatement<Row = Record<string, never>>(
   const many = defineStatement<Row>(`${name}_many`, text(manyRowsFromArrays));
   return (rowCount, values) => (rowCount > FEW_ROWS ? many : few).query(values);
 }
-
-/** Returns one array for each column. The values of a row are in the order of the columns. */
-export function toColumnArrays(
-  rows: readonly (readonly unknown[])[],
-  columnCount: number,
-): unknown[][] {
-  return Array.from({ length: columnCount }, (_, column) => {
-    return rows.map((values) => values[column] ?? null);
-  });
-}

@@ -2,11 +2,8 @@ import { create, equals, ScalarType } from '@bufbuild/protobuf';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import { DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { expect, test } from 'vitest';
-import { decisionFromRow, decisionValues } from './decision-row.ts';
+import { decisionColumns, decisionFromRow } from './decision-row.ts';
 import { DECISION_COLUMNS } from './tables.ts';
-
-const rowFrom = (values: unknown[]) =>
-  Object.fromEntries(DECISION_COLUMNS.map(({ column }, index) => [column, values[index]]));
 
 test('each field of a decision has a column of the same name', () => {
   const fields = DecisionSchema.fields.map(({ name, localName }) => [name, localName]);
@@ -29,15 +26,22 @@ test('a decision read from its row equals the decision written', () => {
     conditions: '',
     taxProvince: 'ON',
   });
-  const values = decisionValues(decision);
-  expect(values.slice(0, 4)).toEqual(['CONDITIONALLY_APPROVED', '2026-03-01', 'BI_WEEKLY', 6.99]);
-  expect(equals(DecisionSchema, decisionFromRow(rowFrom(values)), decision)).toBe(true);
+  const row = decisionColumns(decision);
+  expect(Object.keys(row)).toEqual(DECISION_COLUMNS.map(({ column }) => column));
+  expect(row).toMatchObject({
+    decision: 'CONDITIONALLY_APPROVED',
+    first_payment_date: '2026-03-01',
+    payment_frequency: 'BI_WEEKLY',
+    interest_rate: 6.99,
+  });
+  expect(equals(DecisionSchema, decisionFromRow(row), decision)).toBe(true);
 });
 
 test('an absent field is null in the row and absent when the row is read', () => {
   const decision = create(DecisionSchema, { decision: DecisionValue.DECLINED });
-  const [value, ...others] = decisionValues(decision);
+  const row = decisionColumns(decision);
+  const { decision: value, ...others } = row;
   expect(value).toBe('DECLINED');
-  expect(new Set(others)).toEqual(new Set([null]));
-  expect(decisionFromRow(rowFrom([value, ...others]))).toEqual(decision);
+  expect(new Set(Object.values(others))).toEqual(new Set([null]));
+  expect(decisionFromRow(row)).toEqual(decision);
 });

@@ -11,9 +11,12 @@ import { type ColumnType, DECISION_COLUMNS } from './tables.ts';
 /** The value of a decision's column. Enum values are stored by name, so that people can read a row. */
 type ColumnValue = string | number | null;
 
-/** The decision's column values in the order of DECISION_COLUMNS; an absent field is null. */
-export function decisionValues(decision: Decision): ColumnValue[] {
-  return DECISION_COLUMNS.map(({ field, type }) => toColumn(type, decision[field]));
+/** The values of the decision's columns, by their names; an absent field is null. */
+export function decisionColumns(decision: Decision): Record<string, ColumnValue> {
+  const values = DECISION_COLUMNS.map(
+    ({ column, field, type }) => [column, toColumn(type, decision[field])] as const,
+  );
+  return Object.fromEntries(values);
 }
 
 /** The decision that a row of the decisions table holds. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
-import { toColumnArrays } from '@creditlane/postgres/array-rows';
 import type { RowScope } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { findBreachesBetween, listUnsecuredTables } from '@creditlane/service/test-row-security';
 import { expect, test } from 'vitest';
-import { insertDecision, parametersOf } from './record-decision/insert-decision.ts';
+import { requestsJson } from './record-decision/decision-requests.ts';
+import { insertDecision } from './record-decision/insert-decision.ts';
 import { insertDecisions, insertDecisionsStatement } from './record-decision/insert-decisions.ts';
 import { findDecisions, findLatestDecision } from './store/decisions.ts';
 import type { TestSubmission } from './test-applications.ts';
@@ -96,8 +96,7 @@ test('decisions outside the scope of their statement are not recorded', async ()
 
 test('in a scope, the statement for many decisions finds each stored answer by its key', async () => {
   const { requests } = fixture.service.database;
-  const parameters = parametersOf(newDecision(fixture.submission));
-  const values = toColumnArrays([parameters], parameters.length);
+  const values = [requestsJson([newDecision(fixture.submission)]), 1];
   const plan = await inTransaction(requests.within({}), async (tx) => {
     await tx.query('SET LOCAL enable_seqscan = off');
     const text = `EXPLAIN (COSTS OFF) ${insertDecisionsStatement.text}`;

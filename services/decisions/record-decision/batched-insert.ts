@@ -8,7 +8,8 @@ import {
 import { rowOf } from '@creditlane/rpc/submission-call';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import type { Log } from '@creditlane/runtime/telemetry/log';
-import { insertDecision, type NewDecision } from './insert-decision.ts';
+import type { NewDecision } from './decision-requests.ts';
+import { insertDecision } from './insert-decision.ts';
 import { insertDecisions } from './insert-decisions.ts';
 
 /** Inserts a decision in the scope of its call; resolves and rejects as `insertDecision` does. */

@@ -4,31 +4,15 @@
  * To see the statement as it runs, to paste into psql:
  * node -e "import('./services/decisions/record-decision/insert-decision.ts').then((m) => console.log(m.insertDecisionStatement.text))"
  */
-import {
-  hasNoStoredAnswerSql,
-  insertStoredAnswerSql,
-} from '@creditlane/idempotency/stored-answers';
-import { insertOutboxSql, shardOf } from '@creditlane/messaging/outbox';
+import { hasNoStoredAnswerSql } from '@creditlane/idempotency/stored-answers';
 import { isUniqueViolation } from '@creditlane/postgres/error-classes';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import type { Decision } from '@creditlane/proto/decisions/v1/decision';
-import type { CallIdempotency } from '@creditlane/rpc/call';
-import type { SubmissionKey } from '@creditlane/rpc/submission-call';
-import { decisionValues } from '../decision-row.ts';
-import { decisionRecorded } from '../events.ts';
-import { termsOf } from '../terms.ts';
-
-/** A decision to insert, with the answer to store for its idempotency key. */
-export interface NewDecision {
-  submission: SubmissionKey;
-  decision: Decision;
-  recordedAt: Date;
-  integrationId: string;
-  /** A UUID, the same in every attempt at one call: the column `call_id`, and the id of the event. */
-  retryToken: string;
-  traceparent?: string | undefined;
-  stored?: { idempotency: CallIdempotency; answer: Uint8Array } | undefined;
-}
+import {
+  type NewDecision,
+  recordAdvancedSql,
+  requestsJson,
+  requestsSql,
+} from './decision-requests.ts';
 
 /**
  * One decision in one round trip, whole or not at all: 9,800 decisions a second, against 3,500 as a
@@ -45,64 +29,16 @@ export interface NewDecision {
 export const insertDecisionStatement = defineStatement<{ last_seq: number }>(
   'decision_insert',
   `WITH advanced AS (
-    UPDATE submissions
-    SET last_seq = last_seq + 1, terms = terms || $9::jsonb
-    WHERE application_id = $1::uuid AND creditor_id = $2::uuid
-      AND ${hasNoStoredAnswerSql('$10::text', '$11::text', '$12::text')}
-    RETURNING application_id, creditor_id, retailer_id, last_seq, terms, worksheet
-  ), inserted AS (
-    INSERT INTO decisions (application_id, creditor_id, seq,
-      recorded_at, integration_id, call_id,
-      decision, first_payment_date, payment_frequency, interest_rate, payment_amount, conditions,
-      program, tier, sale_price, down_payment, rebate, dealer_admin_fee,
-      gap_insurance, extended_warranty, delivery_date, term, gps_fee, license_fee,
-      lender_admin_fee, ppsa_fee, installation_delivery_fee, life_insurance_fee, ah_insurance_fee,
-      other_non_taxable, other_taxable, tax_province, max_payment)
-    SELECT application_id, creditor_id, last_seq,
-      $3::timestamptz, $4::uuid, $5::uuid,
-      $15::text, $16::date, $17::text, $18::numeric, $19::numeric, $20::text,
-      $21::text, $22::text, $23::numeric, $24::numeric, $25::numeric, $26::numeric,
-      $27::numeric, $28::numeric, $29::date, $30::integer, $31::numeric, $32::numeric,
-      $33::numeric, $34::numeric, $35::numeric, $36::numeric, $37::numeric,
-      $38::numeric, $39::numeric, $40::text, $41::numeric
-    FROM advanced
-  ), answer AS (
-    ${insertStoredAnswerSql}
-    SELECT $10::text, $11::text, $12::text, $13::bytea, $14::bytea
-    FROM advanced WHERE $12::text IS NOT NULL
-  ), event AS (
-    ${insertOutboxSql}
-    SELECT $6::smallint, 'creditlane.decisions.v1', application_id::text, $5::uuid,
-      'creditlane.decisions.v1.DecisionRecorded',
-      $7::text, $8::jsonb || jsonb_build_object('retailerId', retailer_id, 'sequence', last_seq,
-        'terms', terms, 'worksheet', worksheet)
-    FROM advanced
-  )
-  SELECT last_seq FROM advanced`,
+    UPDATE submissions AS submission
+    SET last_seq = last_seq + 1, terms = submission.terms || request.new_terms
+    FROM ${requestsSql('1')}
+    WHERE submission.application_id = request.application_id
+      AND submission.creditor_id = request.creditor_id
+      AND ${hasNoStoredAnswerSql('request.caller_id', 'request.operation', 'request.key')}
+    RETURNING submission.retailer_id, submission.last_seq, submission.terms,
+      submission.worksheet, request.*
+  ), ${recordAdvancedSql}`,
 );
-
-/** The parameters of `insertDecisionStatement`, in their order. */
-export function parametersOf(row: NewDecision): unknown[] {
-  const { submission, decision, recordedAt } = row;
-  const { idempotency, answer } = row.stored ?? {};
-  return [
-    submission.applicationId,
-    submission.creditorId,
-    recordedAt,
-    row.integrationId,
-    row.retryToken,
-    shardOf(submission.applicationId),
-    row.traceparent,
-    JSON.stringify(decisionRecorded(submission, decision, recordedAt)),
-    JSON.stringify(termsOf(decision)),
-    idempotency?.callerId,
-    idempotency?.operation,
-    idempotency?.key,
-    idempotency?.requestDigest,
-    answer,
-    ...decisionValues(decision),
-  ];
-}
 
 /**
  * Inserts a decision and resolves to its sequence. Resolves to undefined, and nothing is written, when
@@ -111,7 +47,7 @@ export function parametersOf(row: NewDecision): unknown[] {
  * the decision.
  */
 export async function insertDecision(db: Queryable, row: NewDecision): Promise<number | undefined> {
-  const [inserted] = await insertDecisionStatement.run(db, parametersOf(row));
+  const [inserted] = await insertDecisionStatement.run(db, [requestsJson([row])]);
   return inserted?.last_seq;
 }
 

@@ -1,0 +1,111 @@
+/** The rows of the statements that record decisions, and what both of these write of a decision. */
+import { insertStoredAnswerSql } from '@creditlane/idempotency/stored-answers';
+import { insertOutboxSql, shardOf } from '@creditlane/messaging/outbox';
+import type { Decision } from '@creditlane/proto/decisions/v1/decision';
+import type { CallIdempotency } from '@creditlane/rpc/call';
+import type { SubmissionKey } from '@creditlane/rpc/submission-call';
+import { decisionColumns } from '../decision-row.ts';
+import { decisionRecorded } from '../events.ts';
+import { termsOf } from '../terms.ts';
+
+/** A decision to insert, with the answer to store for its idempotency key. */
+export interface NewDecision {
+  submission: SubmissionKey;
+  decision: Decision;
+  recordedAt: Date;
+  integrationId: string;
+  /** A UUID, the same in every attempt at one call: the column `call_id`, and the id of the event. */
+  retryToken: string;
+  traceparent?: string | undefined;
+  stored?: { idempotency: CallIdempotency; answer: Uint8Array } | undefined;
+}
+
+/**
+ * SQL for the decisions in $1, which `requestsJson` returns, as the rows `request`, `limit` at most. The CPU time of a
+ * statement with one decision was 0.25 ms of PostgreSQL and 0.13 ms of Node, with 41 array parameters 0.30 and 0.18 ms;
+ * with 16 decisions, that of PostgreSQL was a fifth more than with arrays.
+ *
+ * Pass the number of decisions as a parameter for `limit`: the planner then expects ten rows. It expects a hundred of
+ * the function alone, for which it would read the whole of a table with some thousand submissions.
+ */
+export const requestsSql = (limit: '1' | '$2'): string => `(
+      SELECT * FROM jsonb_to_recordset($1::jsonb) AS requested (
+        application_id uuid, creditor_id uuid, recorded_at timestamptz, integration_id uuid, call_id uuid,
+        shard smallint, traceparent text, event jsonb, new_terms jsonb,
+        caller_id text, operation text, key text, request_digest bytea, response bytea,
+        decision text, first_payment_date date, payment_frequency text, interest_rate numeric,
+        payment_amount numeric, conditions text, program text, tier text, sale_price numeric,
+        down_payment numeric, rebate numeric, dealer_admin_fee numeric, gap_insurance numeric,
+        extended_warranty numeric, delivery_date date, term integer, gps_fee numeric,
+        license_fee numeric, lender_admin_fee numeric, ppsa_fee numeric,
+        installation_delivery_fee numeric, life_insurance_fee numeric, ah_insurance_fee numeric,
+        other_non_taxable numeric, other_taxable numeric, tax_province text, max_payment numeric
+      ) LIMIT ${limit}
+    ) AS request`;
+
+/**
+ * The end of a statement whose `advanced` holds the requests with their submissions, as `last_seq` counts the decision:
+ * writes the decisions, the answers and the events.
+ */
+export const recordAdvancedSql = `inserted AS (
+    INSERT INTO decisions (application_id, creditor_id, seq,
+      recorded_at, integration_id, call_id,
+      decision, first_payment_date, payment_frequency, interest_rate, payment_amount, conditions,
+      program, tier, sale_price, down_payment, rebate, dealer_admin_fee,
+      gap_insurance, extended_warranty, delivery_date, term, gps_fee, license_fee,
+      lender_admin_fee, ppsa_fee, installation_delivery_fee, life_insurance_fee, ah_insurance_fee,
+      other_non_taxable, other_taxable, tax_province, max_payment)
+    SELECT application_id, creditor_id, last_seq,
+      recorded_at, integration_id, call_id,
+      decision, first_payment_date, payment_frequency, interest_rate, payment_amount, conditions,
+      program, tier, sale_price, down_payment, rebate, dealer_admin_fee,
+      gap_insurance, extended_warranty, delivery_date, term, gps_fee, license_fee,
+      lender_admin_fee, ppsa_fee, installation_delivery_fee, life_insurance_fee, ah_insurance_fee,
+      other_non_taxable, other_taxable, tax_province, max_payment
+    FROM advanced
+  ), answers AS (
+    ${insertStoredAnswerSql}
+    SELECT caller_id, operation, key, request_digest, response
+    FROM advanced WHERE key IS NOT NULL
+  ), events AS (
+    ${insertOutboxSql}
+    SELECT shard, 'creditlane.decisions.v1', application_id::text, call_id,
+      'creditlane.decisions.v1.DecisionRecorded',
+      traceparent, event || jsonb_build_object('retailerId', retailer_id, 'sequence', last_seq,
+        'terms', terms, 'worksheet', worksheet)
+    FROM advanced
+  )
+  SELECT call_id, last_seq FROM advanced`;
+
+/** The value of $1 for these decisions. What is left out becomes NULL. */
+export function requestsJson(rows: readonly NewDecision[]): string {
+  return JSON.stringify(rows.map(toRequest));
+}
+
+function toRequest(row: NewDecision) {
+  const { submission, decision, recordedAt, stored } = row;
+  return {
+    application_id: submission.applicationId,
+    creditor_id: submission.creditorId,
+    recorded_at: recordedAt,
+    integration_id: row.integrationId,
+    call_id: row.retryToken,
+    shard: shardOf(submission.applicationId),
+    traceparent: row.traceparent,
+    event: decisionRecorded(submission, decision, recordedAt),
+    new_terms: termsOf(decision),
+    ...(stored && {
+      caller_id: stored.idempotency.callerId,
+      operation: stored.idempotency.operation,
+      key: stored.idempotency.key,
+      request_digest: toHex(stored.idempotency.requestDigest),
+      response: toHex(stored.answer),
+    }),
+    ...decisionColumns(decision),
+  };
+}
+
+/** Bytes as PostgreSQL reads them from text. */
+function toHex(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`;
+}
