@@ -3,7 +3,12 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const UNIT = ['libs/**/*.test.ts', 'services/**/*.test.ts', 'deploy/**/*.test.ts'];
+const UNIT = [
+  'libs/**/*.test.ts',
+  'services/**/*.test.ts',
+  'deploy/**/*.test.ts',
+  'bench/**/*.test.ts',
+];
 const PROMISES = ['test/**/*.test.ts'];
 /**
  * These promises are also tested with each service as a process of its own, and real Kafka. Each run mode has the

@@ -48,7 +48,7 @@ export async function measureDirectWrites(options: DirectWriteOptions): Promise<
   }
 }
 
-type WriteQuery = pg.QueryConfig & { values: unknown[] };
+type WriteQuery = pg.QueryConfig & { values: [json: string] };
 
 /** Replaced by a new retry token in each write. */
 const RETRY_TOKEN = '00000000-0000-0000-0000-000000000000';
@@ -82,10 +82,12 @@ async function prepareQueries(
       retryToken: RETRY_TOKEN,
     });
   }
-  const tokenIndex = captured[0]?.values.indexOf(RETRY_TOKEN) ?? -1;
-  if (tokenIndex === -1) throw new Error('the statement has no parameter for the retry token');
+  if (!captured.every(({ values }) => values[0].includes(RETRY_TOKEN))) {
+    throw new Error('the JSON of the decisions has no retry token');
+  }
   return (n) => {
     const { name, text, values } = captured[n % captured.length] as WriteQuery;
-    return { ...(name && { name }), text, values: values.with(tokenIndex, newId()) };
+    const [json] = values;
+    return { ...(name && { name }), text, values: [json.replace(RETRY_TOKEN, newId())] };
   };
 }
