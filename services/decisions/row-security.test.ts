@@ -5,8 +5,7 @@ import { inTransaction } from '@creditlane/postgres/transaction';
 import { DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { findBreachesBetween, listUnsecuredTables } from '@creditlane/service/test-row-security';
 import { expect, test } from 'vitest';
-import { requestsJson } from './record-decision/decision-requests.ts';
-import { insertDecision } from './record-decision/insert-decision.ts';
+import { insertDecision, insertDecisionStatement } from './record-decision/insert-decision.ts';
 import { insertDecisions, insertDecisionsStatement } from './record-decision/insert-decisions.ts';
 import { findDecisions, findLatestDecision } from './store/decisions.ts';
 import type { TestSubmission } from './test-applications.ts';
@@ -94,14 +93,36 @@ test('decisions outside the scope of their statement are not recorded', async ()
   expect(latest?.decision).toBe(DecisionValue.APPROVED);
 });
 
-test('in a scope, the statement for many decisions finds each stored answer by its key', async () => {
+/** The plan that the service's connections make in a scope, for any values. */
+async function readPlan(text: string, setUp: readonly string[]): Promise<string> {
   const { requests } = fixture.service.database;
-  const values = [requestsJson([newDecision(fixture.submission)]), 1];
-  const plan = await inTransaction(requests.within({}), async (tx) => {
-    await tx.query('SET LOCAL enable_seqscan = off');
-    const text = `EXPLAIN (COSTS OFF) ${insertDecisionsStatement.text}`;
-    return (await tx.query({ text, values })).rows.map((row) => row['QUERY PLAN']);
+  return inTransaction(requests.within({}), async (tx) => {
+    for (const statement of setUp) await tx.query(statement);
+    const { rows } = await tx.query(`EXPLAIN (GENERIC_PLAN, COSTS OFF) ${text}`);
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
   });
+}
+
+const STATEMENTS = [insertDecisionStatement, insertDecisionsStatement];
+
+test.each(STATEMENTS)('in a scope, $name finds each stored answer by its key', async ({ text }) => {
+  const plan = await readPlan(text, ['SET LOCAL enable_seqscan = off']);
   const condition = ['caller_id', 'operation', 'key'].map((it) => `(${it} = request.${it})`);
-  expect(plan.join('\n')).toContain(`Index Cond: (${condition.join(' AND ')})`);
+  expect(plan).toContain(`Index Cond: (${condition.join(' AND ')})`);
 });
+
+test.each(STATEMENTS)(
+  'with some thousand submissions, $name finds each by its key',
+  async ({ text }) => {
+    const { sql } = fixture.service;
+    await sql.query(
+      `INSERT INTO submissions (application_id, creditor_id, retailer_id, submitted_at, last_seq, terms, worksheet)
+       SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), 1, '{}', '{}'
+       FROM generate_series(1, 5000)`,
+    );
+    await sql.query('ANALYZE submissions');
+    const plan = await readPlan(text, []);
+    expect(plan).toContain('using submissions_pkey');
+    expect(plan).not.toContain('Seq Scan on submissions');
+  },
+);

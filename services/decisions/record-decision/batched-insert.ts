@@ -8,9 +8,9 @@ import {
 import { rowOf } from '@creditlane/rpc/submission-call';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import type { Log } from '@creditlane/runtime/telemetry/log';
-import type { NewDecision } from './decision-requests.ts';
 import { insertDecision } from './insert-decision.ts';
 import { insertDecisions } from './insert-decisions.ts';
+import type { NewDecision } from './new-decision.ts';
 
 /** Inserts a decision in the scope of its call; resolves and rejects as `insertDecision` does. */
 export type InsertDecision = (row: NewDecision, scope: RowScope) => Promise<number | undefined>;

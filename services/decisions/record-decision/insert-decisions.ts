@@ -8,10 +8,10 @@ import { hasNoStoredAnswerSql } from '@creditlane/idempotency/stored-answers';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import {
   type NewDecision,
+  newDecisionsJson,
+  newDecisionsSql,
   recordAdvancedSql,
-  requestsJson,
-  requestsSql,
-} from './decision-requests.ts';
+} from './new-decision.ts';
 
 /**
  * As `insertDecisionStatement`, for many decisions in one round trip, but only for decisions that need
@@ -23,7 +23,7 @@ export const insertDecisionsStatement = defineStatement<{ call_id: string; last_
   'decisions_insert',
   `WITH free AS MATERIALIZED (
     SELECT request.*
-    FROM ${requestsSql('$2')}
+    FROM ${newDecisionsSql('$2')}
     JOIN submissions AS submission ON submission.application_id = request.application_id
       AND submission.creditor_id = request.creditor_id
       AND ${hasNoStoredAnswerSql('request.caller_id', 'request.operation', 'request.key')}
@@ -48,7 +48,7 @@ export async function insertDecisions(
   db: Queryable,
   rows: readonly NewDecision[],
 ): Promise<(number | undefined)[]> {
-  const inserted = await insertDecisionsStatement.run(db, [requestsJson(rows), rows.length]);
+  const inserted = await insertDecisionsStatement.run(db, [newDecisionsJson(rows), rows.length]);
   const sequences = new Map(inserted.map(({ call_id, last_seq }) => [call_id, last_seq]));
   return rows.map(({ retryToken }) => sequences.get(retryToken));
 }

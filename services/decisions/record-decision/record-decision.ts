@@ -13,8 +13,8 @@ import { newId } from '@creditlane/runtime/ids';
 import { checkDecision } from '../decision.ts';
 import { runOnSubmission, type SubmissionDeps, submissionNotFound } from '../run-on-submission.ts';
 import type { InsertDecision } from './batched-insert.ts';
-import type { NewDecision } from './decision-requests.ts';
 import { isRecorded, isRepeatedCall } from './insert-decision.ts';
+import type { NewDecision } from './new-decision.ts';
 
 export interface RecordDecisionDeps extends SubmissionDeps {
   requests: RequestPool;
