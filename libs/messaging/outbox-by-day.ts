@@ -9,7 +9,11 @@ import type { Migration } from '@creditlane/postgres/migrate';
 import { type DayPartitions, makeDaysSql } from '@creditlane/postgres/partitions/day-partitions';
 import type { EarlierTable } from '@creditlane/postgres/partitions/earlier-tables';
 import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
-import { sqlMigration, validateConstraintMigration } from '@creditlane/postgres/sql-migration';
+import {
+  concurrentIndexMigration,
+  sqlMigration,
+  validateConstraintMigration,
+} from '@creditlane/postgres/sql-migration';
 import { defineStatement } from '@creditlane/postgres/statement';
 import type pg from 'pg';
 import { allowAppendingSql, OUTBOX_SHARDS } from './outbox.ts';
@@ -122,6 +126,11 @@ export function outboxByDayMigrations(since: Migration): Migration[] {
     }),
     // The earlier table is not made again: the new one has its columns. So none of these is run again after its `down`.
     sqlMigration('OutboxReplaced1765400000005', replaceSql, [], { since }),
+    concurrentIndexMigration(
+      'OutboxKeys1765400000006',
+      'outbox_waiting_key',
+      'outbox_waiting (key, id)',
+    ),
   ];
 }
 

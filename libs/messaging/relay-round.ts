@@ -16,6 +16,7 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { endSpansAfter } from '@creditlane/runtime/telemetry/tracing';
 import { encode } from './outgoing-events.ts';
 import type { PublicationMarks } from './publication-marks.ts';
+import { ReadPosition } from './read-position.ts';
 import type { ShardLeases } from './shard-leases.ts';
 import {
   MAX_SHARD_BATCH,
@@ -45,6 +46,8 @@ export interface RoundDeps {
   shardLeases: ShardLeases;
   marks: PublicationMarks;
   stop: AbortSignal;
+  /** How late an event is read, at most, whose wake-up was lost or whose id is before the position of the reads. */
+  pollMs: number;
   /** Starts the next round. */
   wake(): void;
 }
@@ -54,6 +57,7 @@ export class RelayRounds {
   readonly #shardLeases: ShardLeases;
   readonly #stop: AbortSignal;
   readonly #marks: PublicationMarks;
+  readonly #position: ReadPosition;
   /** Their events are published apart from the rounds. */
   readonly #unwritable: UnwritablePartitions;
   /**
@@ -66,13 +70,19 @@ export class RelayRounds {
   /** The rows that the last round has read and not published, because there were too many. */
   #left: UnpublishedRows | undefined;
 
-  constructor(options: RelayOptions, { shardLeases, marks, stop, wake }: RoundDeps) {
+  constructor(options: RelayOptions, { shardLeases, marks, stop, pollMs, wake }: RoundDeps) {
     this.#options = options;
     this.#shardLeases = shardLeases;
     this.#marks = marks;
     this.#stop = stop;
     const publishKeys = (keys: readonly string[]) => this.#publishKeys(keys);
-    this.#unwritable = new UnwritablePartitions({ ...options, publishKeys, onEnd: wake, stop });
+    const onEnd = () => {
+      // The events of its keys may be before the position.
+      this.#position.restart();
+      wake();
+    };
+    this.#unwritable = new UnwritablePartitions({ ...options, publishKeys, onEnd, stop });
+    this.#position = new ReadPosition(pollMs);
   }
 
   /**
@@ -171,11 +181,13 @@ export class RelayRounds {
     }
     const shards = leases.map(({ shard }) => shard);
     const apart = [...this.#blockedKeys, ...this.#unwritable.keys()];
-    if (!isMarkDue) {
-      const query = selectUnpublished.query([shards, apart, this.#marks.unmarkedIds]);
-      return { leases, rows: await runQuery(pool, query) };
-    }
-    const rows = await this.#marks.markAndRead(selectUnpublished.query([shards, apart, []]));
+    const rows = await this.#position.read(leases, (afterId) => {
+      const readWithout = (unmarkedIds: readonly number[]) =>
+        selectUnpublished.query([shards, apart, unmarkedIds, afterId]);
+      return isMarkDue
+        ? this.#marks.markAndRead(readWithout([]))
+        : runQuery(pool, readWithout(this.#marks.unmarkedIds));
+    });
     return { leases, rows };
   }
 

@@ -59,6 +59,7 @@ export function startRelay(options: RelayOptions): Relay {
     shardLeases,
     marks,
     stop: stop.signal,
+    pollMs,
     wake: () => wake.signal(),
   });
 

@@ -8,16 +8,19 @@ export const MAX_SHARD_BATCH = 500;
 
 /**
  * The oldest unpublished rows of the shards ($1) without those of the keys ($2) and those with the ids ($3), in the order
- * of their ids. The condition is `published_at IS NULL` and never "ids after the last": a transaction may
+ * of their ids. Only ids after $4 are read, and none of a key that has an unpublished row before: a transaction may
  * commit after another one with higher ids.
  */
 export const selectUnpublished = defineStatement<OutboxRow>(
   'outbox_read',
   `SELECT waiting.* FROM unnest($1::smallint[]) AS held (shard)
    CROSS JOIN LATERAL (
-     SELECT id, shard, topic, key, event_id, type, payload, traceparent, created_at FROM outbox
-     WHERE shard = held.shard AND published_at IS NULL AND key <> ALL ($2::text[])
+     SELECT id, shard, topic, key, event_id, type, payload, traceparent, created_at FROM outbox AS event
+     WHERE shard = held.shard AND published_at IS NULL AND id > $4 AND key <> ALL ($2::text[])
        AND id <> ALL ($3::bigint[])
+       AND (SELECT earlier.id FROM outbox AS earlier
+         WHERE earlier.key = event.key AND earlier.published_at IS NULL AND earlier.id <= $4
+           AND earlier.id <> ALL ($3::bigint[]) LIMIT 1) IS NULL
      ORDER BY id LIMIT ${MAX_SHARD_BATCH}
    ) AS waiting
    ORDER BY waiting.id`,
