@@ -4,14 +4,17 @@ import { NIL_UUID } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { AttemptResult } from '../sending/attempt.ts';
+import { claimProbesQuery } from '../store/breakers.ts';
 import {
   claimDueQuery,
   endExpiredHoldsQuery,
   endExpiredLeasesQuery,
+  lockReplayedLanesQuery,
   promoteNextQuery,
   releaseLeasesQuery,
   renewLeasesQuery,
 } from '../store/deliveries.ts';
+import { endSliceQuery } from '../store/pending-ends.ts';
 import { keepQueueStatistics } from '../store/queue-statistics.ts';
 import { recordResultsQuery } from '../store/results.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
@@ -236,6 +239,12 @@ it.each(['an emptied', 'a new'])(
       promote: promoteNextQuery([held], LEASE_MS),
       endHolds: endExpiredHoldsQuery(5),
       endLeases: endExpiredLeasesQuery(LEASE_MS, 5),
+      lockReplayed: lockReplayedLanesQuery([held]),
+      probe: claimProbesQuery(5, { probeMs: LEASE_MS, leaseMs: LEASE_MS }),
+      endSlice: endSliceQuery({
+        ...{ destinationId, reason: 'destination_removed', state: 'due', limit: 5 },
+        after: { createdAt: '-infinity', id: NIL_UUID },
+      }),
     };
     const fillQueue = () =>
       fixture.sql.query(
@@ -248,7 +257,11 @@ it.each(['an emptied', 'a new'])(
         [destinationId],
       );
     // One connection, as the service opens its own: its plans are kept.
-    const service = fixture.connect({ max: 1, options: '-c enable_seqscan=off' });
+    const service = fixture.connect({
+      max: 1,
+      options:
+        '-c enable_seqscan=off -c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan',
+    });
     // What has left the queue has left its pages there, which autovacuum then finds empty. It runs in no other moment here.
     await fixture.sql.query('ALTER TABLE deliveries_queue SET (autovacuum_enabled = off)');
     if (kind === 'an emptied') await fillQueue();

@@ -109,16 +109,17 @@ export function requestProbesQuery(revisions: ReadonlyMap<string, number>): Quer
   return updateRequested.query([[...revisions.keys()], [...revisions.values()]]);
 }
 
-// A destination without a due delivery is left out: nothing could be sent to it. SKIP LOCKED and the new probe_at
+// A destination without a due delivery is left out: nothing could be sent to it. The subqueries are scalar: for a join, the
+// planner may choose to read all due deliveries of the queue. SKIP LOCKED and the new probe_at
 // give each probe to one replica.
 const claimProbes = defineStatement<LeasedDelivery>(
   'breakers_claim_probes',
   `WITH breaker AS MATERIALIZED (
      SELECT b.destination_id FROM open_breakers AS b
      WHERE b.probe_at <= now()
-       AND EXISTS (SELECT FROM deliveries AS d
+       AND (SELECT d.id FROM deliveries AS d
          WHERE d.storage <> 'ended' AND d.state = 'due' AND NOT d.leased
-         AND d.destination_id = b.destination_id AND d.next_attempt_at <= now())
+         AND d.destination_id = b.destination_id AND d.next_attempt_at <= now() LIMIT 1) IS NOT NULL
        AND (SELECT s.disabled_at FROM destination_states AS s
          WHERE s.destination_id = b.destination_id) IS NULL
      ORDER BY b.probe_at LIMIT $1 FOR UPDATE OF b SKIP LOCKED

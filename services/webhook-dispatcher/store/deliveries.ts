@@ -12,8 +12,8 @@ import { type Lane, type LeasedDelivery, laneKey } from '../queue/delivery.ts';
 
 // The recursive part visits one destination after another through the index, so that many due deliveries
 // to one destination do not delay the claim of those to others. SKIP LOCKED lets replicas claim at once. The
-// subquery for disabled destinations is scalar: a join could change the order of the destinations. The capacities are an
-// object, in which one is looked up: a join would compare each destination with each.
+// subquery for disabled destinations is scalar: a join could change the order of the destinations. The capacities are one
+// JSON object, read by the destination's id: a join with an array would compare each destination with each capacity.
 const claimDue = defineStatement<LeasedDelivery>(
   'deliveries_claim',
   `WITH RECURSIVE destination (id) AS (
@@ -151,7 +151,7 @@ export function endExpiredLeasesQuery(
 // After a wait for the lock of another promotion the delivery is no longer 'waiting': it is leased to whoever ran that one.
 const promoteNext = defineStatement<LeasedDelivery & { leased: boolean }>(
   'deliveries_promote',
-  `WITH next AS (
+  `WITH next AS MATERIALIZED (
      SELECT first.id, (SELECT s.disabled_at FROM destination_states AS s
        WHERE s.destination_id = lane.destination_id) IS NULL AS is_enabled
      FROM unnest($1::uuid[], $2::uuid[]) AS lane (application_id, destination_id)
