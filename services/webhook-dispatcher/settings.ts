@@ -34,7 +34,7 @@ export const SETTINGS = {
     min: 1,
     max: 10_000,
     about:
-      'Requests under way at once, to all destinations together; those that last longer than a second may be twice as many beside them.',
+      'Requests under way at once, to all destinations together; those that last longer than a second may be twice as many beside them, and idle connections as many again: four file descriptors for each.',
   }),
   maxInFlightPerDestination: setting.integer('MAX_IN_FLIGHT_PER_DESTINATION', {
     default: 64,

@@ -2,7 +2,7 @@
 import { Connection } from './connection.ts';
 import type { Exchange } from './exchange.ts';
 import type { Dial } from './guarded-dial.ts';
-import type { IdleConnections } from './idle-connections.ts';
+import type { IdleConnectionLimit } from './idle-connection-limit.ts';
 import type { TlsSession } from './transport.ts';
 
 /** A longer TLS session, such as one with a receiver's long certificate chain, is not kept. */
@@ -13,7 +13,7 @@ export interface ConnectionPoolOptions {
   readonly url: URL;
   readonly maxConnections: number;
   /** Of all pools: it may close an idle connection of this one. */
-  readonly allIdle: IdleConnections;
+  readonly allIdle: IdleConnectionLimit;
 }
 
 export class ConnectionPool {

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Egress, type EgressOptions } from './egress.ts';
 
 const opened: { close(): Promise<unknown> | unknown }[] = [];
@@ -168,23 +168,48 @@ describe('posting a webhook', () => {
     expect(mostOpen).toBe(3);
   });
 
-  it('closes the connection that was idle longest when destinations have too many', async () => {
-    const closed: number[] = [];
-    let connections = 0;
-    const { server, url } = await receiver((_, response) => response.end());
-    server.on('connection', (socket) => {
-      const place = connections++;
-      socket.on('close', () => closed.push(place));
+  describe('above its limit of idle connections', () => {
+    /** A receiver, and the places of its connections that have closed. */
+    async function countingReceiver() {
+      const closed: number[] = [];
+      const sockets: Socket[] = [];
+      const { server, url } = await receiver((_, response) => response.end());
+      server.on('connection', (socket) => {
+        const place = sockets.push(socket) - 1;
+        socket.on('close', () => closed.push(place));
+      });
+      return { url, sockets, closed };
+    }
+
+    it('closes the one that was idle longest, of whichever destination', async () => {
+      const { url, sockets, closed } = await countingReceiver();
+      const out = egress({ maxIdleConnections: 2 });
+      const send = (destinationId: string) =>
+        out.post({ ...post, destinationId, destinationUrl: url });
+      for (const id of ['a', 'b', 'a', 'c']) expect(await send(id)).toMatchObject({ status: 200 });
+      // At once, while the connection may still be closing.
+      expect(await send('b')).toMatchObject({ status: 200 });
+      await expect.poll(() => closed).toEqual([1, 0]);
+      expect(sockets).toHaveLength(4);
     });
-    const out = egress({ maxIdleConnections: 2 });
-    const send = (destinationId: string) =>
-      out.post({ ...post, destinationId, destinationUrl: url });
-    for (const id of ['a', 'b', 'a', 'c']) expect(await send(id)).toMatchObject({ status: 200 });
-    await expect.poll(() => closed).toEqual([1]);
-    // A destination without a connection gets another one.
-    expect(await send('b')).toMatchObject({ status: 200 });
-    await expect.poll(() => closed).toEqual([1, 0]);
-    expect(connections).toBe(4);
+
+    it('does not count connections that the receiver has closed', async () => {
+      const { url, sockets, closed } = await countingReceiver();
+      const out = egress({ maxIdleConnections: 2 });
+      const send = (destinationId: string) =>
+        out.post({ ...post, destinationId, destinationUrl: url });
+      for (const id of ['a', 'b']) expect(await send(id)).toMatchObject({ status: 200 });
+      sockets[1]?.destroy();
+      await expect.poll(() => closed).toEqual([1]);
+      // Sent over a new connection: the end of the earlier one has arrived.
+      await vi.waitFor(async () => {
+        expect(await send('b')).toMatchObject({ status: 200 });
+        expect(sockets).toHaveLength(3);
+      });
+      expect(await send('a')).toMatchObject({ status: 200 });
+      expect(closed).toEqual([1]);
+      expect(sockets).toHaveLength(3);
+    });
   });
 
   it('resolves to no outcome when it is closed meanwhile', async () => {

@@ -10,7 +10,7 @@ import { LRUCache } from 'lru-cache';
 import { ConnectionPool } from './connection-pool.ts';
 import { Exchange, type Outcome, type SendingHooks } from './exchange.ts';
 import { guardedDial } from './guarded-dial.ts';
-import { IdleConnections } from './idle-connections.ts';
+import { IdleConnectionLimit } from './idle-connection-limit.ts';
 
 export interface EgressOptions extends EgressPolicy {
   readonly deadlineMs: number;
@@ -41,7 +41,7 @@ const MAX_POOLS = 1_024;
 export class Egress {
   readonly #options: EgressOptions;
   readonly #pools: LRUCache<string, ConnectionPool>;
-  readonly #idle: IdleConnections;
+  readonly #idle: IdleConnectionLimit;
   /** Pools that left the cache and have a connection. */
   readonly #retired = new Map<ConnectionPool, Promise<void>>();
   #closed = false;
@@ -53,7 +53,7 @@ export class Egress {
       allowLoopback: options.allowLoopback,
       resolve: options.resolve ?? nameServers(),
     });
-    this.#idle = new IdleConnections(options.maxIdleConnections);
+    this.#idle = new IdleConnectionLimit(options.maxIdleConnections);
     this.#pools = new LRUCache({ max: MAX_POOLS, dispose: (pool) => this.#retire(pool) });
   }
 

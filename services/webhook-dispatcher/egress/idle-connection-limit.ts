@@ -2,10 +2,14 @@
 import type { Connection } from './connection.ts';
 
 /**
- * Closes the connection that was idle longest when there are too many: connections for many destinations, each kept for
- * as long as its receiver allows, would else use up the process's file descriptors, and with them its database's.
+ * Closes the connection that was idle longest when there are more than `max`. Otherwise connections to many destinations,
+ * each kept for as long as its receiver allows, use up the process's file descriptors, and no connection to the database
+ * can be opened either.
+ *
+ * A closed connection is in its destination's pool until its socket has ended; a request that takes it there is sent over
+ * another one.
  */
-export class IdleConnections {
+export class IdleConnectionLimit {
   readonly #max: number;
   /** In the order in which they became idle. */
   readonly #connections = new Set<Connection>();
