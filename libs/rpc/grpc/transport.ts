@@ -38,7 +38,8 @@ const CHANNEL_OPTIONS: ChannelOptions = {
   // a new replica stays unknown.
   'grpc.dns_min_time_between_resolutions_ms': 1_000,
   'grpc.max_receive_message_length': MAX_ANSWER_BYTES,
-  // A client reconnects to a restarted peer within about half a second.
+  // A client reconnects within about half a second to a peer that was restarted at the same address, and to one at another
+  // address after the next DNS query.
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 500,
   'grpc.keepalive_time_ms': 30_000,
