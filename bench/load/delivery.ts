@@ -12,13 +12,14 @@ const APPLICATIONS = 256;
 let written = 0;
 
 /** Makes the operation that records a decision on the next of 256 new applications. */
-export async function makeDelivery(
+export async function makeDeliveryOperation(
   { baseUrl, databaseUrls, ...submission }: Awaited<ReturnType<typeof startScalePlatform>>,
   receiver: WebhookReceiver,
 ): Promise<Operation> {
   const ids = await copySubmission({ fromUrl: databaseUrls.decisions }, submission, APPLICATIONS);
   return async () => {
-    const applicationId = ids[written % APPLICATIONS] ?? '';
+    const applicationId = ids[written % APPLICATIONS];
+    if (applicationId === undefined) throw new Error('there are too few applications');
     const marker = `m${written++}`;
     const arrived = receiver.waitFor(marker);
     await writeDecision(baseUrl, { ...submission, applicationId }, marker);

@@ -1,7 +1,7 @@
 /** The latency and the CPU time of webhooks at fixed rates below the maximum, and the CPU time of an idle platform. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runSql } from '../data/sql.ts';
 import { copySubmission } from '../data/submissions.ts';
+import { vacuumAll } from '../data/vacuum.ts';
 import type { FixedRateLoad } from '../load/load-patterns.ts';
 import type { Plan, RateStage } from '../plan.ts';
 import { type BenchPlatform, setWriter } from '../platform/bench-platform.ts';
@@ -35,7 +35,7 @@ export async function measureFixedRates(
       : undefined;
     stages.push({ ...stage, load });
   }
-  await vacuum(platform);
+  await vacuumAll(platform.databaseUrls);
   await sleep(idleAfterMs);
   const idle = await measureCpuCost(platform, async () => {
     await sleep(idleMs);
@@ -53,7 +53,7 @@ async function measureStage(
   const from = { fromUrl: databaseUrls.decisions };
   const applicationIds = await copySubmission(from, tenants.withWebhook, applications);
   await setWriter(platform, 'withWebhook', applicationIds, WRITER);
-  await vacuum(platform);
+  await vacuumAll(platform.databaseUrls);
   const kind = { writer: WRITER, endsWith: 'webhook' } as const;
   let measured: FixedRateLoad | null | undefined;
   const cost = await measureCpuCost(platform, async () => {
@@ -63,9 +63,4 @@ async function measureStage(
   });
   if (measured === undefined) throw new Error('the load was not measured');
   return measured === null ? undefined : { ...measured, cost };
-}
-
-/** Otherwise autovacuum, which follows a load of many operations, counts for the few operations of the next stage. */
-async function vacuum({ databaseUrls }: BenchPlatform): Promise<void> {
-  for (const url of Object.values(databaseUrls)) await runSql(url, 'VACUUM (ANALYZE)');
 }

@@ -1,6 +1,7 @@
 /** The time and the CPU of each step of one webhook at 700 a second, in one process, adding up to the whole. */
 import { runSql } from '../data/sql.ts';
 import { copySubmission } from '../data/submissions.ts';
+import { vacuumAll } from '../data/vacuum.ts';
 import type { LoadWorker } from '../load/load-worker.ts';
 import { profileSteps, type StepFiles } from '../measurements/cpu-profile.ts';
 import { readCpuTimes } from '../platform/cpu-cost.ts';
@@ -62,7 +63,7 @@ async function measure(scale: Scale): Promise<void> {
   const kind = { writer: 'budget', endsWith: 'webhook' } as const;
   await loadWorker.call('warmUp', { kind, ...WARM_UP });
   await platform.settled();
-  for (const url of Object.values(databaseUrls)) await runSql(url, 'VACUUM (ANALYZE)');
+  await vacuumAll(databaseUrls);
 
   const [start] = await runSql(
     adminUrl,

@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { insertKeptHistory, KEPT_DAYS } from '../data/kept-history.ts';
 import { runSql } from '../data/sql.ts';
-import { makeDelivery } from '../load/delivery.ts';
+import { vacuumAll } from '../data/vacuum.ts';
+import { makeDeliveryOperation } from '../load/delivery.ts';
 import { summarizeTimes } from '../load/latency.ts';
 import { type Operation, runAtFixedRate, runClosedLoad } from '../load/load-patterns.ts';
 import { openReceiver } from '../load/webhook-receiver.ts';
@@ -40,15 +41,13 @@ async function measure(scale: Scale): Promise<void> {
   const receiver = await openReceiver(scale);
   const start = async (name: Side['name']): Promise<Side> => {
     const platform = await startScalePlatform(scale, receiver.url);
-    return { name, platform, deliver: await makeDelivery(platform, receiver), rounds: [] };
+    return { name, platform, deliver: await makeDeliveryOperation(platform, receiver), rounds: [] };
   };
   const empty = await start('empty');
   const kept = await start('kept');
   scale.print(`making ${KEPT_DAYS} days of ${PER_DAY} deliveries`);
   await insertKeptHistory(kept.platform.databaseUrls, { days: KEPT_DAYS, perDay: PER_DAY });
-  // Otherwise autovacuum, which follows so many rows at once, counts for the rounds.
-  for (const url of Object.values(kept.platform.databaseUrls))
-    await runSql(url, 'VACUUM (ANALYZE)');
+  await vacuumAll(kept.platform.databaseUrls);
   for (const { platform } of [empty, kept]) await runSql(platform.adminUrl, 'CHECKPOINT');
   await printSize(scale, kept.platform);
 

@@ -38,7 +38,7 @@ async function measure(scale: Scale): Promise<void> {
   scale.print(`inserting ${APPLICANTS} data keys of the new key and ${LEFT} of the old one`);
   const admin = new URL(adminUrl);
   admin.pathname = new URL(url).pathname;
-  // Their applicants, which foreign keys demand, are left out.
+  // Without foreign keys: the data keys have no applicants.
   admin.searchParams.set('options', '-c session_replication_role=replica');
   for (let count = 0; count < APPLICANTS; count += ROWS) await insertApplicants(admin.href);
   await insertSealed(url, KeyRing.parse(OLD));

@@ -1,6 +1,6 @@
 /** Webhooks while a transaction keeps a snapshot of each database for ten minutes, and before and after it; takes 14 minutes. */
 import pg from 'pg';
-import { makeDelivery } from '../load/delivery.ts';
+import { makeDeliveryOperation } from '../load/delivery.ts';
 import type { Latency } from '../load/latency.ts';
 import { runAtFixedRate } from '../load/load-patterns.ts';
 import { openReceiver } from '../load/webhook-receiver.ts';
@@ -19,7 +19,7 @@ const MAX_RATIO_AFTER = 1.1;
 async function measure(scale: Scale): Promise<void> {
   const receiver = await openReceiver(scale);
   const platform = await startScalePlatform(scale, receiver.url);
-  const deliver = await makeDelivery(platform, receiver);
+  const deliver = await makeDeliveryOperation(platform, receiver);
   const measureMinute = async (name: string): Promise<Latency> => {
     const load = { perSecond: PER_SECOND, warmUpMs: WARM_UP_MS, measureMs: MINUTE_MS };
     const { latencyMs } = await runAtFixedRate(deliver, load);
