@@ -3,8 +3,8 @@
  *
  * The mark of publication moves a row out of the queue, but its index entry stays while any transaction may still see the
  * row. A dump that runs for ten minutes keeps the entries of all events that are published meanwhile, and a read of the
- * whole queue visits each of them. So the whole queue is read every few seconds, and the reads between begin where a read
- * a second or two ago has found its oldest event.
+ * whole queue visits each of them. So the whole queue is read once in a second, or less often while that takes long, and
+ * the reads between begin where the whole read before the last one has found its oldest event.
  *
  * A position decides when an event is read, never whether, and never the order of a key: an event that is committed
  * with an id before the position is read with the next whole queue, and until then `selectUnpublished` leaves the later
@@ -13,23 +13,24 @@
 import type { OutboxRow } from './outgoing-events.ts';
 import { includesLease, type Lease } from './shard-leases.ts';
 
-/** Events are not passed whose transaction commits within this time after it has drawn their ids. */
-const MOVE_EVERY_MS = 1_000;
+/** An event is not passed if its transaction commits within this time after it has drawn the id. */
+const WHOLE_EVERY_MS = 1_000;
+/** How much of the time may go into reads of the whole queue. */
+const WHOLE_SHARE = 0.02;
 
 export class ReadPosition {
-  readonly #wholeEveryMs: number;
+  readonly #maxPauseMs: number;
   /** Reads begin after this id. */
   #afterId = 0;
-  /** What `#afterId` becomes at the next move. */
+  /** What `#afterId` becomes with the next read of the whole queue. */
   #nextAfterId = 0;
-  /** Those of the last whole read; further ones have older events. */
+  /** The leases of the last whole read: a shard that is leased since may have events before the position. */
   #leases: readonly Lease[] = [];
   #wholeAtMs = 0;
-  #moveAtMs = 0;
 
-  /** @param wholeEveryMs how late an event is read, at most, that is committed with an id before the position */
-  constructor(wholeEveryMs: number) {
-    this.#wholeEveryMs = wholeEveryMs;
+  /** @param maxPauseMs how late an event is read, at most, that is committed with an id before the position */
+  constructor(maxPauseMs: number) {
+    this.#maxPauseMs = maxPauseMs;
   }
 
   /** Runs `select` with the id after which it is to read; 0 is for the whole queue. */
@@ -38,17 +39,15 @@ export class ReadPosition {
     select: (afterId: number) => Promise<OutboxRow[]>,
   ): Promise<OutboxRow[]> {
     const startedMs = performance.now();
-    const isWhole =
-      startedMs >= this.#wholeAtMs || !leases.every((lease) => includesLease(this.#leases, lease));
-    const rows = await select(isWhole ? 0 : this.#afterId);
-    if (isWhole) {
-      this.#leases = leases;
-      this.#wholeAtMs = startedMs + this.#wholeEveryMs;
-    }
-    if (isWhole || startedMs >= this.#moveAtMs) {
-      this.#moveAtMs = startedMs + MOVE_EVERY_MS;
-      this.#moveTo(rows[0]);
-    }
+    const isKnown = leases.every((lease) => includesLease(this.#leases, lease));
+    if (isKnown && startedMs < this.#wholeAtMs) return select(this.#afterId);
+
+    const rows = await select(0);
+    const tookMs = performance.now() - startedMs;
+    const pauseMs = Math.max(WHOLE_EVERY_MS, tookMs / WHOLE_SHARE);
+    this.#wholeAtMs = startedMs + Math.min(pauseMs, this.#maxPauseMs);
+    this.#leases = leases;
+    this.#moveTo(rows[0]);
     return rows;
   }
 
@@ -57,13 +56,10 @@ export class ReadPosition {
     this.#wholeAtMs = 0;
   }
 
-  /** @param oldest the oldest unpublished event; the position is never behind it */
+  /** @param oldest the oldest event of the whole queue; the position is before it */
   #moveTo(oldest: OutboxRow | undefined): void {
-    if (oldest) {
-      this.#afterId = Math.min(this.#nextAfterId, oldest.id - 1);
-      this.#nextAfterId = oldest.id - 1;
-    } else {
-      this.#afterId = this.#nextAfterId;
-    }
+    const beforeOldest = oldest ? oldest.id - 1 : this.#nextAfterId;
+    this.#afterId = Math.min(this.#nextAfterId, beforeOldest);
+    this.#nextAfterId = beforeOldest;
   }
 }

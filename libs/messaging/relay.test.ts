@@ -397,9 +397,10 @@ test('three relays share the shards, and two of them take over those of the thir
   await expect.poll(shardsByHolder).toEqual([4]);
   const second = relay();
   const third = relay();
-  await expect.poll(shardsByHolder).toEqual([2, 2]);
+  const withinMs = { timeout: 10_000 };
+  await expect.poll(shardsByHolder, withinMs).toEqual([2, 2]);
   await first.close();
-  await expect.poll(shardsByHolder).toEqual([2, 2]);
+  await expect.poll(shardsByHolder, withinMs).toEqual([2, 2]);
   await second.close();
   await expect.poll(shardsByHolder).toEqual([4]);
   await third.settled();
