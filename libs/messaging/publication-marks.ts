@@ -140,7 +140,7 @@ export class PublicationMarks {
     if (marked.length === published.size) return;
     const { shardLeases, log } = this.#options;
     shardLeases.invalidate();
-    log.warn('another relay took over shards during a publish and publishes their events again');
+    log.warn('events were published under leases that had ended; they are published again');
   }
 }
 

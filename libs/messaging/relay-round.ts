@@ -86,15 +86,15 @@ export class RelayRounds {
   }
 
   /**
-   * Does one round, and adds its events to the marks. Resolves to whether the next round has events to publish, and
+   * Does one round, and adds its events to the marks. Resolves to whether the next round may have events to publish, and
    * rejects when the bus or the database fails; then no event of the round is lost.
    */
   async publishRound(): Promise<boolean> {
     const unpublished = await this.#readUnpublished();
     const { leases, rows } = stillHeld(unpublished, this.#shardLeases.held());
     const { outgoing, left, taken } = encode(rows, this.#encoding(this.#unwritable));
-    // Without the keys that were taken, the next round may read others.
-    if (outgoing.size === 0) return taken > 0;
+    // The rows were taken or have blocked their keys: the next round reads others, without them.
+    if (outgoing.size === 0) return rows.length > 0;
 
     const events = [...outgoing.values()];
     const messages = events.map(({ message }) => message);

@@ -65,7 +65,7 @@ export function startRelay(options: RelayOptions): Relay {
 
   const run = async () => {
     const pause = new WakeSignal();
-    for (let failures = 0; !stop.signal.aborted; roundEnded.signal()) {
+    for (let failures = 0; !stop.signal.aborted; ) {
       try {
         if (shardLeases.hasSurplus()) {
           // Otherwise the next relay of these shards would publish their events again.
@@ -74,9 +74,11 @@ export function startRelay(options: RelayOptions): Relay {
         }
         const hasMore = await rounds.publishRound();
         failures = 0;
+        roundEnded.signal();
         if (!hasMore) await wake.wait(Math.min(pollMs, marks.dueInMs()), stop.signal);
       } catch (err) {
         failures += 1;
+        roundEnded.signal();
         log.warn({ err, failures }, 'events could not be published; the relay tries again');
         // Waits on `pause`, not on `wake`: writes during an outage must not shorten the backoff.
         await pause.wait(backoffMs(failures, BACKOFF), stop.signal);

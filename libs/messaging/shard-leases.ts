@@ -85,6 +85,7 @@ export class ShardLeases {
   /** Of the outbox; `raiseShards` raises it while relays run. */
   #shards = OUTBOX_SHARDS;
   #validUntilMs = 0;
+  #invalidatedMs = 0;
   /** Shards that no round uses any more; the next renewal releases them. */
   #handedOver: number[] = [];
   /** Of the shards of other relays: the version of the row, and since when this relay has seen no other. */
@@ -128,6 +129,7 @@ export class ShardLeases {
   /** Makes `held` empty until the next renewal has read which leases this relay still has. */
   invalidate(): void {
     this.#validUntilMs = 0;
+    this.#invalidatedMs = performance.now();
   }
 
   /** Whether this relay holds more shards than its share. */
@@ -197,7 +199,8 @@ export class ShardLeases {
       this.#handedOver = [];
       this.#shards = rows.length;
       this.#leases = rows.flatMap(({ shard, fence }) => (fence === null ? [] : [{ shard, fence }]));
-      this.#validUntilMs = requestedMs + LEASE_MS;
+      // A renewal that was under way when the leases were invalidated may have read them before.
+      this.#validUntilMs = requestedMs < this.#invalidatedMs ? 0 : requestedMs + LEASE_MS;
       this.#see(rows.filter(({ fence }) => fence === null));
       if (this.#leases.length > before || this.hasSurplus()) this.#onRoundDue();
       if (!this.holdsAll() && !this.#stop.signal.aborted) this.#others.announce();

@@ -218,6 +218,24 @@ test('bytes that are no event become a dead letter at once', async () => {
   ]);
 });
 
+test('bytes that are no event are stored once, although their batch is delivered until it can be handled', async () => {
+  let isAway = true;
+  const handleWithPeer = createInboxHandler({
+    ...{ consumer: 'test', pool: db.pool, log: silentLog, metrics: db.metrics },
+    prefetch: () => (isAway ? Promise.reject(new Error('a peer is away')) : Promise.resolve()),
+    planWrites: () => ({ writes: [], result: undefined }),
+  });
+  const nameless = message('nameless');
+  delete nameless.headers.ce_id;
+  const batch = [nameless, message('a')];
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    await expect(handleWithPeer(batch)).rejects.toThrow('a peer is away');
+  }
+  isAway = false;
+  await handleWithPeer(batch);
+  expect(await deadLetters()).toMatchObject([{ key: 'nameless' }]);
+});
+
 test('a dead letter that is delivered again is stored once', async () => {
   failAlways('bad');
   const bad = message('bad');

@@ -196,20 +196,15 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
   };
 
   return async (messages) => {
-    const batch: Received[] = [];
-    for (const message of messages) {
-      try {
-        batch.push(receive(message, consumer));
-      } catch (error) {
-        // Bytes that are no event now are none at the next attempt either.
-        await storeAsDeadLetter(message, error);
-      }
+    const { batch, undecodable } = receiveAll(messages, consumer);
+    if (batch.length > 0) {
+      await endSpansAfter(
+        batch.map(({ span }) => span),
+        applyBatch(batch),
+      );
     }
-    if (batch.length === 0) return;
-    await endSpansAfter(
-      batch.map(({ span }) => span),
-      applyBatch(batch),
-    );
+    // Last: a batch that is rejected comes again, and a message without an id would be stored each time.
+    for (const { message, error } of undecodable) await storeAsDeadLetter(message, error);
   };
 }
 
@@ -280,6 +275,20 @@ function countHandled(metrics: Metrics, consumer: string) {
   );
   for (const outcome of OUTCOMES) handled.inc({ consumer, outcome }, 0);
   return handled;
+}
+
+/** Decodes the messages. Bytes that are no event now are none at the next attempt either. */
+function receiveAll(messages: readonly EventMessage[], consumer: string) {
+  const batch: Received[] = [];
+  const undecodable: { message: EventMessage; error: unknown }[] = [];
+  for (const message of messages) {
+    try {
+      batch.push(receive(message, consumer));
+    } catch (error) {
+      undecodable.push({ message, error });
+    }
+  }
+  return { batch, undecodable };
 }
 
 function receive(message: EventMessage, consumer: string): Received {

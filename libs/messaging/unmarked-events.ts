@@ -5,7 +5,7 @@
  */
 import { includesLease, type Lease } from './shard-leases.ts';
 
-/** How long a mark waits for further ones, and how many events wait at most. */
+/** How long a mark waits for further events, and how many waiting ones make it due. */
 const MARK_WITHIN_MS = 200;
 const MAX_UNMARKED = 100;
 

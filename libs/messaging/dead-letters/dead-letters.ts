@@ -40,7 +40,7 @@ const insertDeadLetter = defineStatement(
    ON CONFLICT (consumer, (headers ->> 'ce_id')) DO UPDATE SET reason = excluded.reason`,
 );
 
-/** Stores a message with the error that its handling ended with; a repeated message is stored once. */
+/** Stores a message with the error that its handling ended with; a repeated message that has a `ce_id` is stored once. */
 export async function storeDeadLetter(
   pool: pg.Pool,
   consumer: string,

@@ -12,7 +12,7 @@ import { finishRedrive, type TakenRedrive, takeRedrives } from './redrives.ts';
 
 /** How late a request is noticed, at most. */
 const POLL_MS = 5_000;
-/** So few that a process handles them before another one takes them over. */
+/** At once: what a process that dies has taken is handled a minute later. */
 const MAX_TAKEN = 50;
 
 export interface RedriveWorkerOptions {
@@ -42,6 +42,7 @@ export function startRedriveWorker(options: RedriveWorkerOptions): PeriodicTask 
   const handleAgain = async (redrive: TakenRedrive) => {
     await handle([redrive.message]);
     const outcome = await finishRedrive(pool, redrive);
+    if (outcome === undefined) return;
     ended.inc({ consumer, outcome });
     const { deadLetterId, requestedBy, message } = redrive;
     const { ce_id: eventId } = message.headers;

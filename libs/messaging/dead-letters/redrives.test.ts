@@ -10,6 +10,7 @@ import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { createInboxHandler } from '../transactional-inbox.ts';
 import { DEAD_LETTER_COMMANDS } from './commands.ts';
 import { startRedriveWorker } from './redrive-worker.ts';
+import { takeRedrives } from './redrives.ts';
 
 let db: OpenTestDatabase;
 let handle: (batch: EventMessage[]) => Promise<void>;
@@ -167,6 +168,37 @@ test('a redrive that cannot be handled delays those of its key, and no others', 
   for (const id of [failingId, nextId]) {
     expect(await look(id)).toMatchObject({ redrives: [{ outcome: null }] });
   }
+});
+
+test('while an earlier redrive of its key is being handled, or cannot be, none is handled, by whichever process', async () => {
+  const key = randomUUID();
+  const sent = Array.from({ length: 55 }, (_, n) => ({ ...message(String(n)), key }));
+  for (const letter of sent) await storeDeadLetter('no such column', letter);
+  await runCommand('redrive-dead-letters', { all: true, by: 'ana' });
+  problem = undefined;
+  const handled: number[] = [];
+  let failures = 0;
+  const handleAgain = async (batch: EventMessage[]) => {
+    if (handled.length === 0 && failures === 0) {
+      failures += 1;
+      throw new Error('a peer is away');
+    }
+    const ids = sent.map(({ headers }) => headers.ce_id);
+    handled.push(...batch.map(({ headers }) => ids.indexOf(headers.ce_id)));
+    await handle(batch);
+  };
+  const takenAgo = (interval: string) =>
+    db.pool.query(
+      'UPDATE dead_letter_redrives SET taken_at = now() - $1::interval WHERE finished_at IS NULL AND taken_at IS NOT NULL',
+      [interval],
+    );
+  startWorker(handleAgain);
+  await expect.poll(() => failures).toBe(1);
+  // The last five are free, and the first fifty count as being handled for a minute.
+  expect(await takeRedrives(db.pool, 'test', 50)).toEqual([]);
+  await takenAgo('2 minutes');
+  await expect.poll(() => handled.length).toBe(55);
+  expect(handled).toEqual(sent.map((_, n) => n));
 });
 
 test('more dead letters than a statement takes are requested together, each once', async () => {

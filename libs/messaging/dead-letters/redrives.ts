@@ -3,8 +3,10 @@
  * the request, its queue, and the record of who asked for it and how it ended.
  */
 import type { EventMessage } from '@creditlane/events/message';
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { isCanonicalUuid } from '@creditlane/runtime/ids';
+import type pg from 'pg';
 
 /** The SQL statements of a migration that creates the redrives of dead letters. */
 export const createRedrivesSql: readonly string[] = [
@@ -80,8 +82,16 @@ export interface TakenRedrive {
   readonly message: EventMessage;
 }
 
+// The lock has one process at a time take the redrives of a consumer. It is a statement of its own, because only a later
+// statement sees what the process that held the lock has taken.
+const lockConsumer = defineStatement(
+  'redrive_lock',
+  `SELECT pg_advisory_xact_lock(hashtextextended('redrives ' || $1, 0))`,
+);
+
 // A redrive that its process did not finish is taken again after a minute; the inbox recognises the event if the
-// process had handled it.
+// process had handled it. Until then, later ones of its key are left, because a consumer drops an event that comes after a
+// later one.
 const take = defineStatement<Omit<TakenRedrive, 'message'> & EventMessage>(
   'redrive_take',
   `WITH taken AS (
@@ -90,7 +100,12 @@ const take = defineStatement<Omit<TakenRedrive, 'message'> & EventMessage>(
        SELECT r.id FROM dead_letter_redrives AS r JOIN dead_letters AS d ON d.id = r.dead_letter_id
        WHERE r.finished_at IS NULL AND d.consumer = $1
          AND (r.taken_at IS NULL OR r.taken_at < now() - interval '1 minute')
-       ORDER BY r.id LIMIT $2 FOR UPDATE OF r SKIP LOCKED))
+         AND NOT EXISTS (
+           SELECT FROM dead_letter_redrives AS under_way JOIN dead_letters AS earlier
+             ON earlier.id = under_way.dead_letter_id
+           WHERE under_way.finished_at IS NULL AND under_way.taken_at >= now() - interval '1 minute'
+             AND earlier.consumer = $1 AND earlier.key = d.key AND earlier.id < d.id)
+       ORDER BY d.id LIMIT $2 FOR UPDATE OF r))
      RETURNING id, dead_letter_id, requested_by
    )
    SELECT taken.id, d.id AS "deadLetterId", taken.requested_by AS "requestedBy",
@@ -98,13 +113,17 @@ const take = defineStatement<Omit<TakenRedrive, 'message'> & EventMessage>(
    FROM taken JOIN dead_letters AS d ON d.id = taken.dead_letter_id ORDER BY d.id`,
 );
 
-/** Takes the consumer's oldest requests that no other process has, in the order of the dead letters. */
+/**
+ * Takes the consumer's requests for its oldest dead letters that no process has, in the order of the dead letters: none of
+ * a key of which an earlier one is being handled.
+ */
 export async function takeRedrives(
-  db: Queryable,
+  pool: pg.Pool,
   consumer: string,
   limit: number,
 ): Promise<TakenRedrive[]> {
-  const rows = await take.run(db, [consumer, limit]);
+  const queries = [lockConsumer.query([consumer]), take.query([consumer, limit])] as const;
+  const [, rows] = await runPipeline(pool, queries);
   return rows.map(({ topic, key, headers, value, ...redrive }) => ({
     ...redrive,
     message: { topic, key, headers, value },
@@ -123,17 +142,20 @@ const finish = defineStatement<{ outcome: 'handled' | 'failed' }>(
    SET finished_at = now(), outcome = CASE WHEN handled.id IS NULL THEN 'failed' ELSE 'handled' END,
      reason = CASE WHEN handled.id IS NULL THEN split_part(d.reason, E'\\n', 1) END
    FROM dead_letters AS d LEFT JOIN handled ON handled.id = d.id
-   WHERE r.id = $1 AND d.id = $2
+   WHERE r.id = $1 AND r.finished_at IS NULL AND d.id = $2
    RETURNING r.outcome`,
 );
 
-/** Records how the redrive of a handled message ended: the inbox has its event, or it is a dead letter again. */
+/**
+ * Records how the redrive of a handled message ended: the inbox has its event, or it is a dead letter again. Resolves to
+ * undefined when another process has recorded it.
+ */
 export async function finishRedrive(
   db: Queryable,
   { id, deadLetterId, message }: TakenRedrive,
-): Promise<'handled' | 'failed'> {
+): Promise<'handled' | 'failed' | undefined> {
   const { ce_id: eventId = '' } = message.headers;
   const values = [id, deadLetterId, isCanonicalUuid(eventId) ? eventId : null];
   const [row] = await finish.run(db, values);
-  return row?.outcome ?? 'failed';
+  return row?.outcome;
 }

@@ -17,7 +17,7 @@ const MAX_PAUSE_MS = 2_000;
 
 /**
  * A relay may be about to read a batch that it publishes after the redrive. It waits for the database for at most 10 s
- * (see database.ts), and for the bus for at most PUBLISH_TIMEOUT_MS.
+ * (libs/postgres/database.ts), and for the bus for at most PUBLISH_TIMEOUT_MS.
  */
 export const REDRIVE_WAIT_MS = 10_000 + PUBLISH_TIMEOUT_MS;
 

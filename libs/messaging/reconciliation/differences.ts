@@ -40,7 +40,7 @@ export interface Difference {
 
 const HOLD_SECONDS = 30;
 
-// The replica that holds a source compares it; another one takes over half a minute after its end.
+// The replica that holds a source compares it; another one takes over half a minute after that replica has last held it.
 const hold = defineStatement<{ position: string }>(
   'reconciliation_hold',
   `INSERT INTO reconciliation_positions AS p (source, holder, held_until)

@@ -3,19 +3,19 @@ import { expect, test } from 'vitest';
 import { settledPrefix, type WrittenRow } from './written-events.ts';
 
 const row = (id: number, fields: Partial<WrittenRow> = {}): WrittenRow => {
-  const settled = { ageS: 20, published: true, mayFollowOthers: false };
+  const settled = { ageS: 20, published: true, lowerIdsMayCommit: false };
   return { id, shard: 0, eventId: randomUUID(), ...settled, ...fields };
 };
 /** The ids that count, of rows after the position 10. */
 const settledIds = (...rows: WrittenRow[]) => settledPrefix(rows, 10).map(({ id }) => id);
 
 test('published rows without a gap are settled', () => {
-  const young = { mayFollowOthers: true };
+  const young = { lowerIdsMayCommit: true };
   expect(settledIds(row(11, young), row(12, young))).toEqual([11, 12]);
 });
 
 test('a row after a gap waits for the transactions that may fill it', () => {
-  const young = { mayFollowOthers: true };
+  const young = { lowerIdsMayCommit: true };
   expect(settledIds(row(11), row(13, young), row(14, young))).toEqual([11]);
   expect(settledIds(row(12, young))).toEqual([]);
   expect(settledIds(row(11), row(13), row(14, young))).toEqual([11, 13, 14]);

@@ -20,9 +20,9 @@ const MAX_ROWS = 5_000;
  */
 const OVERTAKEN_S = 40;
 /**
- * By then the record with an id has its event in the outbox, also where the clock that made the id is a little ahead. When the
- * id is older than this at the commit, because that clock is behind or the write took so long, the position may have passed
- * it: its event is then compared through the outbox alone.
+ * A record whose id is older than this has its event in the outbox, also where the clock that made the id is a little ahead.
+ * When the id is older than this at the commit, because that clock is behind or the write took so long, the position may have
+ * passed it: its event is then compared through the outbox alone.
  */
 const RECORDED_AGE_MS = 8_000;
 
@@ -33,8 +33,8 @@ export interface WrittenRow {
   readonly eventId: string;
   readonly ageS: number;
   readonly published: boolean;
-  /** Whether a transaction that has drawn a lower id may go on. */
-  readonly mayFollowOthers: boolean;
+  /** Whether a transaction that has drawn a lower id may still commit. */
+  readonly lowerIdsMayCommit: boolean;
 }
 
 /**
@@ -47,7 +47,7 @@ const selectWritten = defineStatement<WrittenRow>(
   `SELECT id, shard, event_id AS "eventId", published_at IS NOT NULL AS published,
      extract(epoch FROM now() - created_at)::float8 AS "ageS",
      (published_at IS NOT NULL AND published_at > now() - interval '5 s')
-       OR age(xmin) <= (SELECT age(pg_snapshot_xmin(pg_current_snapshot())::xid)) AS "mayFollowOthers"
+       OR age(xmin) <= (SELECT age(pg_snapshot_xmin(pg_current_snapshot())::xid)) AS "lowerIdsMayCommit"
    FROM outbox WHERE id > $1 AND created_at < now() - interval '5 s' ORDER BY id LIMIT ${MAX_ROWS}`,
 );
 
@@ -72,10 +72,10 @@ export function settledPrefix(rows: readonly WrittenRow[], after: number): reado
   const lastPublished = new Map<number, number>();
   for (const { id, shard, published } of rows) if (published) lastPublished.set(shard, id);
   let before = after;
-  const end = rows.findIndex(({ id, shard, ageS, published, mayFollowOthers }) => {
+  const end = rows.findIndex(({ id, shard, ageS, published, lowerIdsMayCommit }) => {
     const isAfterGap = id !== before + 1;
     before = id;
-    if (isAfterGap && mayFollowOthers) return true;
+    if (isAfterGap && lowerIdsMayCommit) return true;
     const isOvertaken = ageS >= OVERTAKEN_S && id < (lastPublished.get(shard) ?? 0);
     return !published && !isOvertaken;
   });
