@@ -354,8 +354,8 @@ describe('an event', () => {
     expect(sequences(received)).toEqual([1, 2]);
     const { rows } = await fixture.sql.query('SELECT reason FROM dead_letters ORDER BY id');
     expect(rows).toEqual([
-      { reason: expect.stringContaining('UndecodableEventError') },
       { reason: expect.stringContaining('no such decision') },
+      { reason: expect.stringContaining('UndecodableEventError') },
     ]);
   });
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID, type UUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { generateIdentityKeys } from '@creditlane/rpc/identity';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { deliveriesClient, ownerOf } from './own-deliveries/test-owner.ts';
@@ -26,7 +27,7 @@ describe('dispatchers that share a database', () => {
       requests += 1;
       if (requests % 5 === 0) return void response.writeHead(503).end();
       delivered.push(one);
-      setTimeout(() => response.end(), requests % 3);
+      void setTimeout(requests % 3).then(() => response.end());
     });
     // With five attempts one delivery in 3,000 would meet a failure each time, and be dead.
     const settings = { RETRY_DELAYS: Array(20).fill('50ms').join(',') };
@@ -47,6 +48,22 @@ describe('dispatchers that share a database', () => {
       const own = delivered.filter((one) => applicationOf(one) === applicationId);
       expect(sequences(own)).toEqual(upTo(6));
     }
+  });
+
+  it('send nothing again that one of them is sending when it closes, also after the time of its lease', async () => {
+    const { received, respondWith } = await fixture.addReceiver();
+    const answers: ServerResponse[] = [];
+    respondWith((_, response) => void answers.push(response));
+    const [closing, other] = [await fixture.start(), await fixture.start()];
+    await closing.bus.publish([fixture.event()]);
+    await until(() => expect(received).toHaveLength(1));
+    const closed = closing.close();
+    // The lease is that of a second; `close` waits three for requests under way.
+    await setTimeout(2_000);
+    for (const response of answers) response.end();
+    await closed;
+    await other.settled();
+    expect(received).toHaveLength(1);
   });
 
   it('continue with the deliveries of a dispatcher that closes', async () => {

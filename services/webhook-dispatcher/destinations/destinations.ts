@@ -139,7 +139,12 @@ export class Destinations {
       return error.kind === 'resource_exhausted' || (error.kind === 'deadline' && slowCalls < 2);
     };
     const findChunk = async (chunk: readonly Query[]) => {
-      found.push(...(await find([...chunk])));
+      const answers = await find([...chunk]);
+      // Answers are matched to queries by their places: one too few would give events to other recipients.
+      if (answers.length !== chunk.length) {
+        throw new Error(`${chunk.length} queries for recipients got ${answers.length} answers`);
+      }
+      found.push(...answers);
       slowCalls = 0;
     };
     await this.#queryChunks.run(queries, findChunk, isTooLarge);

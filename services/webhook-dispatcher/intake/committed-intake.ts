@@ -1,4 +1,4 @@
-/** What this process does after the commit of an intake: which of the new deliveries it sends now, and which wait. */
+/** Which of the new deliveries of an intake this process leases, and what it does with them after the commit. */
 import type { Recipient } from '../events/webhook-event-type.ts';
 import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';

@@ -37,6 +37,15 @@ describe('the adaptive limit of a destination', () => {
     expect(limit.failed(false)).toBe(false);
   });
 
+  it.each([1, 2, 3])('of at most %i requests is proven by a success, until a failure', (max) => {
+    const limit = new AdaptiveLimit(max);
+    expect(limit.isProven).toBe(false);
+    limit.succeeded(false);
+    expect(limit.isProven).toBe(true);
+    limit.failed(false);
+    expect(limit.isProven).toBe(false);
+  });
+
   it.each([
     [0, true, true],
     [0, false, false],

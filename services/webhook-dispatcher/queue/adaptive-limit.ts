@@ -14,6 +14,8 @@ export class AdaptiveLimit {
   #requests: number;
   #failuresInRow = 0;
   #isSlow = false;
+  /** Since its last failure. */
+  #hasSucceeded = false;
 
   constructor(max: number) {
     this.#max = max;
@@ -25,9 +27,10 @@ export class AdaptiveLimit {
     return this.#requests;
   }
 
-  /** Whether the destination may have more requests than a new one, because it has answered with success. */
+  /** Whether the destination has answered with success so often that it may have more requests than a new one, or the maximum. */
   get isProven(): boolean {
-    return this.#requests > INITIAL_LIMIT;
+    if (this.#requests > INITIAL_LIMIT) return true;
+    return this.#hasSucceeded && this.#requests === this.#max;
   }
 
   /** Whether the last request was slow. */
@@ -38,6 +41,7 @@ export class AdaptiveLimit {
   succeeded(wasSlow: boolean): void {
     this.#isSlow = wasSlow;
     this.#failuresInRow = 0;
+    this.#hasSucceeded = true;
     this.#requests = Math.min(this.#max, this.#requests + 1);
   }
 
@@ -45,6 +49,7 @@ export class AdaptiveLimit {
   failed(wasSlow: boolean): boolean {
     this.#isSlow = wasSlow;
     this.#failuresInRow += 1;
+    this.#hasSucceeded = false;
     this.#requests = Math.max(1, Math.floor(this.#requests / 2));
     const opens = this.#failuresInRow >= FAILURES_TO_OPEN || (wasSlow && this.#requests === 1);
     if (opens) this.#requests = 1;

@@ -38,7 +38,7 @@ export class Backlog {
     return this.isCutOff || this.#destinationIds.has(destinationId);
   }
 
-  /** Whether any destination may have a backlog. */
+  /** Whether no destination can have a backlog. */
   get isEmpty(): boolean {
     return !this.isCutOff && this.#destinationIds.size === 0;
   }

@@ -31,7 +31,7 @@ export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
-  /** Queues turns more often than the database is read, where each claim reads all destinations. */
+  /** Time alone makes requests slow and slots free, so that destinations get turns more often than the database is read. */
   readonly #turnTimer: NodeJS.Timeout;
   /** Whether the queue had no place left when a claim was to be made: then any destination may have a backlog. */
   #wasFull = false;

@@ -56,6 +56,18 @@ function placesOf(destinationId: string): number {
 }
 
 describe('the delivery queue', () => {
+  it('forgets a destination whose waiting deliveries are dropped, or have lost their leases', () => {
+    const named = () => [...queue.claimCapacity().byDestination.keys()];
+    add('disabled', 'first');
+    expect(named()).toEqual(['disabled']);
+    queue.drop(['disabled']);
+    expect(named()).toEqual([]);
+    add('suspended', 'second');
+    nowMs = 60_000;
+    expect(takeAll()).toEqual([]);
+    expect(named()).toEqual([]);
+  });
+
   it('when a request becomes slow, gives back what waits for its destination', () => {
     add('hanging', 'first', 'second', 'third');
     expect(idsOf(takeAll())).toEqual(['first', 'second']);

@@ -342,8 +342,9 @@ export class DeliveryQueue {
   }
 
   /** Removes a waiting delivery that this process will not send. */
-  #forget({ delivery }: QueueEntry): void {
+  #forget({ delivery, destination }: QueueEntry): void {
     this.#entries.delete(delivery.id);
+    if (destination.size === 0) this.#destinations.delete(destination.id);
     this.breakers.giveBackProbe(delivery.destinationId, delivery.id);
   }
 }

@@ -4,6 +4,10 @@
  */
 import type { Database } from '@creditlane/postgres/database';
 import { runQuery } from '@creditlane/postgres/statement';
+import {
+  type PeriodicTask,
+  startPeriodicTask,
+} from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import {
   endExpiredLeasesQuery,
@@ -33,21 +37,22 @@ const MAX_EXPIRED = 1_000;
 
 export class LeaseRenewal {
   readonly #options: LeaseOptions & { readonly queue: DeliveryQueue };
-  readonly #timer: NodeJS.Timeout;
-  #renewing: Promise<void> = Promise.resolve();
+  readonly #task: PeriodicTask;
   #lookedBackMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LeaseOptions & { readonly queue: DeliveryQueue }) {
     this.#options = options;
-    this.#timer = setInterval(() => {
-      this.#renewing = this.#renew().then(() => this.#endExpired());
-    }, options.leaseMs / RENEWALS_PER_LEASE);
+    const pauseMs = options.leaseMs / RENEWALS_PER_LEASE;
+    const renewAndEnd = async () => {
+      await this.#renew();
+      await this.#endExpired();
+    };
+    this.#task = startPeriodicTask(pauseMs, renewAndEnd, pauseMs);
   }
 
   /** Resolves after the renewal under way. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#renewing;
+  close(): Promise<void> {
+    return this.#task.close();
   }
 
   async #renew(): Promise<void> {

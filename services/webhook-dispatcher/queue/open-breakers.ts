@@ -5,7 +5,8 @@ import type { OpenBreaker } from '../store/breakers.ts';
 
 /** What is to be written of a destination's circuit breaker. */
 export type BreakerChange =
-  | { readonly kind: 'opened'; readonly revision: number }
+  /** `reopened`: the row of the circuit breaker that closed before is still to be deleted. */
+  | { readonly kind: 'opened' | 'reopened'; readonly revision: number }
   | { readonly kind: 'probe_failed'; readonly probeId: string }
   | { readonly kind: 'probe_unsent'; readonly probeId: string }
   | { readonly kind: 'closed' };
@@ -42,7 +43,7 @@ export class OpenBreakers {
   /** Opens the circuit breaker at that revision of the destination. */
   open(destinationId: string, revision: number): void {
     this.#open.set(destinationId, { revision, isProbed: false });
-    this.#change(destinationId, { kind: 'opened', revision });
+    this.#change(destinationId, this.#afterUnwritten(destinationId, { kind: 'opened', revision }));
   }
 
   close(destinationId: string): void {
@@ -105,7 +106,9 @@ export class OpenBreakers {
     changes: ReadonlyMap<string, BreakerChange>,
     requested: ReadonlyMap<string, number>,
   ): void {
-    this.#changes = new Map([...changes, ...this.#changes]);
+    const later = [...this.#changes];
+    this.#changes = new Map(changes);
+    for (const [id, change] of later) this.#changes.set(id, this.#afterUnwritten(id, change));
     this.#requested = new Map([...requested, ...this.#requested]);
   }
 
@@ -118,12 +121,22 @@ export class OpenBreakers {
       }
     }
     for (const [id, change] of this.#changes) {
-      if (change.kind === 'opened') open.set(id, { ...change, isProbed: false });
+      if (change.kind === 'opened' || change.kind === 'reopened') {
+        open.set(id, { revision: change.revision, isProbed: false });
+      }
     }
     const closed = [...this.#open.keys()].filter((id) => !open.has(id));
     for (const id of closed) this.#probeIds.delete(id);
     this.#open = open;
     return closed;
+  }
+
+  /** What is to be written of a later change beside the one that is not written yet. */
+  #afterUnwritten(destinationId: string, change: BreakerChange): BreakerChange {
+    if (change.kind !== 'opened') return change;
+    const unwritten = this.#changes.get(destinationId)?.kind;
+    const isInTable = unwritten === 'closed' || unwritten === 'reopened';
+    return isInTable ? { ...change, kind: 'reopened' } : change;
   }
 
   #change(destinationId: string, change: BreakerChange): void {

@@ -94,14 +94,17 @@ function* queriesOf(
   requested: ReadonlyMap<string, number>,
 ) {
   const opened = new Map<string, number>();
+  const reopened: string[] = [];
   const failed = new Map<string, string>();
   const unsent = new Map<string, string>();
   for (const [id, change] of changes) {
-    if (change.kind === 'opened') opened.set(id, change.revision);
+    if (change.kind === 'opened' || change.kind === 'reopened') opened.set(id, change.revision);
+    if (change.kind === 'reopened') reopened.push(id);
     if (change.kind === 'probe_failed') failed.set(id, change.probeId);
     if (change.kind === 'probe_unsent') unsent.set(id, change.probeId);
   }
   const closed = closedOf(changes);
+  if (reopened.length > 0) yield closeBreakersQuery(reopened);
   if (opened.size > 0) yield openBreakersQuery(opened);
   if (failed.size > 0) yield failProbesQuery(failed);
   if (unsent.size > 0) yield giveBackProbesQuery(unsent);

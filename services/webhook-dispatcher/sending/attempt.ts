@@ -31,7 +31,9 @@ export interface AttemptResult {
   readonly delivery: LeasedDelivery;
   /** Of the destination that the request was sent to; `undefined` when no request was sent. */
   readonly revision: number | undefined;
+  /** When the exchange began, or the attempt that came to none. */
   readonly startedAt: Date;
+  /** Of the exchange; 0 without one. */
   readonly durationMs: number;
   readonly outcome: Outcome;
   readonly state: 'delivered' | 'due' | 'dead';
@@ -57,20 +59,27 @@ export type Attempt = (
  * with a reason why none can ever be sent.
  */
 type Ending =
-  | { readonly kind: 'exchanged'; readonly outcome: Outcome; readonly revision: number }
+  | ({
+      readonly kind: 'exchanged';
+      readonly outcome: Outcome;
+      readonly revision: number;
+    } & Exchanged)
   | { readonly kind: 'unsigned'; readonly outcome: Outcome }
   | { readonly kind: 'unsendable'; readonly reason: string };
+
+/** The receiver's part of an attempt: the platform's, such as finding the destination, is before it. */
+interface Exchanged {
+  readonly startedAt: Date;
+  readonly durationMs: number;
+}
 
 export function createAttempt(deps: AttemptDeps): Attempt {
   const { delaysMs, metrics, clock, random } = deps;
 
   return async (delivery, maySend) => {
-    const startedAt = clock();
+    const begunAt = clock();
     const span = startAttemptSpan(delivery);
-    const ending = await tryToSend(deps, delivery, startedAt, {
-      traceparent: span.traceparent,
-      maySend,
-    });
+    const ending = await tryToSend(deps, delivery, { traceparent: span.traceparent, maySend });
     const outcome = outcomeOf(ending);
     endAttemptSpan(span, outcome);
     if (ending === undefined || outcome === undefined) return undefined;
@@ -81,9 +90,9 @@ export function createAttempt(deps: AttemptDeps): Attempt {
         : nextStep(delivery.attempts + 1, outcome, delaysMs, random);
     const revision = ending.kind === 'exchanged' ? ending.revision : undefined;
     if (step.kind === 'disable' && !(await isStillAt(deps, delivery, revision))) return undefined;
-    const durationMs = clock().getTime() - startedAt.getTime();
-    const answeredInMs = ending.kind === 'exchanged' ? durationMs : undefined;
-    metrics.countAttempt(step.kind, delivery.destinationId, answeredInMs);
+    const exchanged = ending.kind === 'exchanged' ? ending : undefined;
+    metrics.countAttempt(step.kind, delivery.destinationId, exchanged?.durationMs);
+    const { startedAt, durationMs } = exchanged ?? { startedAt: begunAt, durationMs: 0 };
     return { delivery, revision, startedAt, durationMs, outcome, ...stateAfter(step) };
   };
 }
@@ -91,7 +100,6 @@ export function createAttempt(deps: AttemptDeps): Attempt {
 async function tryToSend(
   deps: AttemptDeps,
   delivery: LeasedDelivery,
-  startedAt: Date,
   { traceparent, maySend }: { traceparent: string | undefined; maySend: () => boolean },
 ): Promise<Ending | undefined> {
   const { eventTypes, destinations, egress, metrics, log, clock } = deps;
@@ -114,6 +122,7 @@ async function tryToSend(
     const { body, mismatch } = stored ?? (await renderBody(eventType, delivery, traceparent));
     if (mismatch !== undefined) return { kind: 'unsendable', reason: mismatch };
 
+    const startedAt = clock();
     const timestampS = Math.floor(startedAt.getTime() / 1_000);
     const outcome = await egress.post({
       destinationId,
@@ -132,7 +141,8 @@ async function tryToSend(
           metrics.observeFirstByte(destinationId, recordedAt, clock());
       },
     });
-    return outcome && { kind: 'exchanged', outcome, revision };
+    const durationMs = clock().getTime() - startedAt.getTime();
+    return outcome && { kind: 'exchanged', outcome, revision, startedAt, durationMs };
   } catch (err) {
     if (err instanceof ContentLostError) return { kind: 'unsendable', reason: err.reason };
     // The receiver did not cause the failure, so no attempt is counted.

@@ -108,11 +108,12 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
       await Promise.all([claimer.close(), disabledDestinations.close()]);
       const unsent = queue.close();
       deferredResults.close();
-      await leaseRenewal.close();
       await releaseLeases({ pool, log }, unsent);
       await queue.waitUntilEmpty(CLOSE_GRACE_MS);
       await egress.close();
       await queue.waitUntilEmpty(CLOSE_GRACE_MS);
+      // Until then: another process sends what a lease that has ended belonged to.
+      await leaseRenewal.close();
       await recorder.close();
       await breakers.close();
     },

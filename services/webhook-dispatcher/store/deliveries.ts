@@ -284,7 +284,7 @@ const unsettled = defineStatement<{ due: boolean; next_attempt_at: Date | null }
        WHERE storage <> 'ended' AND state = 'due' AND (leased OR next_attempt_at <= now()))
        OR EXISTS (SELECT FROM replay_jobs WHERE finished_at IS NULL) AS due,
      (SELECT min(next_attempt_at) FROM deliveries
-       WHERE storage <> 'ended' AND state = 'due') AS next_attempt_at`,
+       WHERE storage <> 'ended' AND state = 'due' AND NOT leased) AS next_attempt_at`,
 );
 
 /**

@@ -16,8 +16,8 @@ export const countBacklog = defineStatement<{ state: string; count: number }>(
    UNION ALL SELECT 'dead', count(*) FROM (SELECT FROM deliveries WHERE state = 'dead' LIMIT $1) AS dead`,
 );
 
-// A replayed delivery is pending since its replay. One that waits is left out: the delivery that it waits for
-// is due. So the first statement reads the index from its beginning.
+// A replayed delivery is pending since its replay. A replayed one that waits is left out, because the delivery that it waits
+// for is due: so the first subquery reads one entry of its index.
 export const findOldestUndelivered = defineStatement<{ age_s: number | null }>(
   'measure_oldest',
   `SELECT extract(epoch FROM now() - least(

@@ -64,7 +64,7 @@ type ListRow = (Listed | { id: null }) & {
 
 const COLUMNS = `d.id, m.event, d.application_id AS "orderingKey", m.creditor_id AS "numberingKey",
        d.sequence, d.state, d.reason, d.attempts, d.created_at AS "createdAt",
-       d.next_attempt_at AS "nextAttemptAt", d.settled_at AS "settledAt",
+       CASE WHEN NOT d.leased THEN d.next_attempt_at END AS "nextAttemptAt", d.settled_at AS "settledAt",
        d.replayed_at AS "replayedAt", s.disabled_reason AS "destinationDisabledReason"`;
 const MICROS = `AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
 

@@ -9,8 +9,7 @@ import { firstIdOfTime } from '@creditlane/runtime/ids';
 
 const KEPT_DAYS = 30;
 
-// For some minutes a row stays where it is: the result of a request that was under way when the delivery became dead is
-// written there by the replica of the earlier version, and would find nothing where it waits for a row that is deleted.
+// After five minutes no request is under way any more whose result a replica of the earlier version would write to the row.
 
 /** Stores as ended what a replica of an earlier version has ended and left in the queue. */
 export const moveEnded: Purge = defineStatement(

@@ -1,0 +1,42 @@
+import { beforeEach, expect, test } from 'vitest';
+import { OpenBreakers } from './open-breakers.ts';
+
+let breakers: OpenBreakers;
+beforeEach(() => {
+  breakers = new OpenBreakers();
+  breakers.open('a', 1);
+});
+
+const kinds = () => [...breakers.takeChanges().values()].map(({ kind }) => kind);
+
+test('one that opens again before its close is written is written as a close and an open', () => {
+  expect(kinds()).toEqual(['opened']);
+  breakers.close('a');
+  breakers.open('a', 1);
+  expect(breakers.has('a')).toBe(true);
+  expect(kinds()).toEqual(['reopened']);
+});
+
+test('one that opens again while its close cannot be written is written as a close and an open', () => {
+  kinds();
+  breakers.close('a');
+  const unwritten = breakers.takeChanges();
+  breakers.open('a', 2);
+  breakers.restore(unwritten, new Map());
+  expect([...breakers.takeChanges()]).toEqual([['a', { kind: 'reopened', revision: 2 }]]);
+});
+
+test('one that closes while its opening cannot be written is written as a close', () => {
+  const unwritten = breakers.takeChanges();
+  breakers.close('a');
+  breakers.restore(unwritten, new Map());
+  expect(kinds()).toEqual(['closed']);
+});
+
+test('what others have written is known, and the own changes that are not written yet', () => {
+  kinds();
+  breakers.open('b', 1);
+  const stored = { destinationId: 'c', revision: 1, isDue: false, isProbed: false };
+  expect(breakers.replace([stored])).toEqual(['a']);
+  expect(['a', 'b', 'c'].map((id) => breakers.has(id))).toEqual([false, true, true]);
+});
