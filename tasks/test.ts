@@ -1,7 +1,9 @@
 // `npm test`: the static checks and all tests; with arguments, the selected tests only. The last line is
-// always `N passed, N failed`.
+// always `N passed, N failed`. With CREDITLANE_CHECK_MODELS, as in CI, all tests include the models of test/protocol,
+// which take two minutes and need Java and Maven.
 import type { TestModule, Vitest } from 'vitest/node';
 import { parseCLI, startVitest } from 'vitest/node';
+import { checkModels } from '../test/protocol/check-models.ts';
 import { runChecks, type Tally } from './checks.ts';
 import { keepTemporaryFilesInMemory } from './temporary-files.ts';
 
@@ -26,10 +28,19 @@ function errorsOutsideTests(module: TestModule): number {
   return [module, ...suites].reduce((sum, suite) => sum + suite.errors().length, 0);
 }
 
+/** The models that cannot be checked count as one that fails. */
+function reportModels(error: unknown): Tally {
+  process.stderr.write(`the models cannot be checked: ${String(error)}\n`);
+  return { passed: 0, failed: 1 };
+}
+
 // npm drops the `--` of `npm test -- relay`; `node bootstrap.mjs test -- relay` passes it on. vitest would
 // ignore the arguments after `--` and run every test.
 const args = process.argv.slice(2).filter((arg) => arg !== '--');
-const checks = args.length === 0 ? await runChecks() : { passed: 0, failed: 0 };
+const none: Tally = { passed: 0, failed: 0 };
+const checks = args.length === 0 ? await runChecks() : none;
+const checksModels = args.length === 0 && process.env.CREDITLANE_CHECK_MODELS !== undefined;
+const models = checksModels ? await checkModels().catch(reportModels) : none;
 
 // What other tasks run through this one writes for a long time, such as the long fault runs: that is for a disk.
 if (import.meta.main) keepTemporaryFilesInMemory();
@@ -41,6 +52,6 @@ const tests = tallyOf(vitest);
 // A pattern that selects no test fails, because it is probably misspelt.
 if (tests.passed + tests.failed === 0) tests.failed = 1;
 for (const title of tests.skipped) process.stdout.write(`skipped: ${title}\n`);
-const failed = checks.failed + tests.failed;
-process.stdout.write(`${checks.passed + tests.passed} passed, ${failed} failed\n`);
+const failed = checks.failed + models.failed + tests.failed;
+process.stdout.write(`${checks.passed + models.passed + tests.passed} passed, ${failed} failed\n`);
 process.exit(failed === 0 ? 0 : 1);

@@ -66,8 +66,8 @@ lone sig Replays {}
 
 /** Seeded bugs. Each is found by a check below. */
 abstract sig Bug {}
-lone sig IntakeWithoutLock, LaterNotLocked, EarlierEndedFirst, PromotionBeforeDisabling, LeaseWithoutFence
-  extends Bug {}
+lone sig IntakeWithoutLock, DueInBusyLane, LaterNotLocked, EarlierEndedFirst, PromotionBeforeDisabling,
+  LeaseWithoutFence extends Bug {}
 
 fun pending: set Delivery { Waiting + Due }
 fun inserted: set Delivery { pending + Delivered + Dead }
@@ -104,7 +104,7 @@ pred plan[d: Delivery] {
   let first = firstHolder[d.lane] {
     some IntakeWithoutLock or free[first, none]
     inserting' = Intake -> d
-    insertingDue' = Intake -> (no first => d else none)
+    insertingDue' = Intake -> ((no first or some DueInBusyLane) => d else none)
     locking' = Intake -> (some IntakeWithoutLock => none else first)
   }
   tableStays
@@ -344,5 +344,6 @@ check NothingIsSentTwice for 1 but 2 Process, 0 Bug, 0 Replays, 10..10 steps exp
 check NoLaneWaitsForEver for 3 but 1 Lane, 2 Process, 1 Bug, exactly 1 LaterNotLocked, 7..7 steps expect 1
 check NoLaneWaitsForEver for 3 but 1 Lane, 2 Process, 1 Bug, exactly 1 EarlierEndedFirst, 7..7 steps expect 1
 check NoLaneWaitsForEver for 2 but 1 Process, 1 Bug, exactly 1 IntakeWithoutLock, 0 Replays, 7..7 steps expect 1
+check FirstRequestsGoInSequence for 2 but 1 Process, 1 Bug, exactly 1 DueInBusyLane, 0 Replays, 6..6 steps expect 1
 check NothingIsLeasedToTheDisabled for 2 but 1 Process, 1 Bug, exactly 1 PromotionBeforeDisabling, 0 Replays, 5..5 steps expect 1
 check NothingIsSentTwice for 1 but 2 Process, 1 Bug, exactly 1 LeaseWithoutFence, 0 Replays, 10..10 steps expect 1

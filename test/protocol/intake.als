@@ -34,7 +34,8 @@ one sig Partition { var owner: lone Member }
 
 /** Seeded bugs. Each is found by a check below. */
 abstract sig Bug {}
-lone sig OffsetsBeforeTheTransaction, InboxOutsideTheTransaction, InboxWithoutUniqueRows extends Bug {}
+lone sig OffsetsBeforeTheTransaction, InboxOutsideTheTransaction, InboxWithoutUniqueRows,
+  FetchAfterTheOffset extends Bug {}
 
 pred tablesStay { InInbox' = InInbox and Handled' = Handled and HandledTwice' = HandledTwice }
 pred memberStays[m: Member] {
@@ -50,7 +51,8 @@ pred rebalance[m: Member] {
 
 pred fetch[m: Member, last: Event] {
   m = Partition.owner and no m.batch and last not in Passed + m.resolved
-  m.batch' = (last + last.prevs) - Passed - m.resolved and m.resolved' = m.resolved
+  m.batch' = (last + (some FetchAfterTheOffset => none else last.prevs)) - Passed - m.resolved
+  m.resolved' = m.resolved
   no m.writing' and m not in Open' and m not in Committed'
   tablesStay and Passed' = Passed and owner' = owner and only[m]
 }
@@ -130,3 +132,4 @@ check EventsAreHandledInOrder for 3 but 2 Member, 0 Bug, 11..11 steps expect 0 /
 check NoEventIsLost for 2 but 1 Bug, exactly 1 OffsetsBeforeTheTransaction, 8..8 steps expect 1
 check NoEventIsLost for 2 but 1 Bug, exactly 1 InboxOutsideTheTransaction, 10..10 steps expect 1
 check EachEventIsHandledOnce for 2 but 1 Bug, exactly 1 InboxWithoutUniqueRows, 10..10 steps expect 1
+check EventsAreHandledInOrder for 2 but 1 Bug, exactly 1 FetchAfterTheOffset, 8..8 steps expect 1

@@ -2530,7 +2530,7 @@ export type components = {
             createdAt: string;
             /**
              * Format: date-time
-             * @description While `DUE` only.
+             * @description While `DUE` and not being sent.
              */
             nextAttemptAt?: string;
             /**

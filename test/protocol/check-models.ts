@@ -1,0 +1,31 @@
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { alloyClasspath, type CheckResult, runModel } from './model-run.ts';
+
+const print = (line: string) => void process.stdout.write(`${line}\n`);
+
+/** One line for a check; `passed` is whether it found what it should. */
+function report(model: string, { name, bug, foundCounterexample, seconds }: CheckResult): boolean {
+  const passed = foundCounterexample === (bug !== undefined);
+  const expected = bug === undefined ? 'holds' : `finds ${bug}`;
+  const outcome = foundCounterexample ? 'has a counterexample' : 'has no counterexample';
+  const what = passed ? expected : `${outcome}, and should: ${expected}`;
+  print(`${passed ? '✓' : '✗'} ${model}: ${name} ${what} (${seconds.toFixed(1)} s)`);
+  return passed;
+}
+
+/**
+ * Checks all models, each check in its larger scope if `large`, and prints a line for each; resolves to how many passed and
+ * failed. Throws `JarsUnavailableError`.
+ */
+export async function checkModels(large = false): Promise<{ passed: number; failed: number }> {
+  const classpath = await alloyClasspath();
+  const tally = { passed: 0, failed: 0 };
+  const files = (await readdir(import.meta.dirname)).filter((file) => file.endsWith('.als'));
+  for (const file of files.sort()) {
+    await runModel(classpath, join(import.meta.dirname, file), { large }, (result) => {
+      tally[report(basename(file, '.als'), result) ? 'passed' : 'failed'] += 1;
+    });
+  }
+  return tally;
+}
