@@ -5,20 +5,21 @@ import type { Operation } from './load-patterns.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
 import { writeDecision } from './write-decision.ts';
 
-/** The webhooks of one application wait for each other, and the versions of its row for their removal. */
-const APPLICATIONS = 256;
-
 /** Of all operations, so that platforms can share a receiver. */
 let written = 0;
 
-/** Makes the operation that records a decision on the next of 256 new applications. */
+/**
+ * Makes the operation that records a decision on the next of so many new applications. The webhooks of one application wait
+ * for each other, and the versions of its rows for their removal.
+ */
 export async function makeDeliveryOperation(
   { baseUrl, databaseUrls, ...submission }: Awaited<ReturnType<typeof startScalePlatform>>,
   receiver: WebhookReceiver,
+  applications: number,
 ): Promise<Operation> {
-  const ids = await copySubmission({ fromUrl: databaseUrls.decisions }, submission, APPLICATIONS);
+  const ids = await copySubmission({ fromUrl: databaseUrls.decisions }, submission, applications);
   return async () => {
-    const applicationId = ids[written % APPLICATIONS];
+    const applicationId = ids[written % applications];
     if (applicationId === undefined) throw new Error('there are too few applications');
     const marker = `m${written++}`;
     const arrived = receiver.waitFor(marker);

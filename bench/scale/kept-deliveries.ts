@@ -14,6 +14,7 @@ import { measureScale, type Scale } from '../scale-subject.ts';
 const PER_DAY = 1_666_670;
 const ROUNDS = 5;
 const PER_SECOND = 100;
+const APPLICATIONS = 256;
 const CALLERS = 32;
 const WARM_UP_MS = 1_000;
 const FIXED_MS = 6_000;
@@ -41,7 +42,8 @@ async function measure(scale: Scale): Promise<void> {
   const receiver = await openReceiver(scale);
   const start = async (name: Side['name']): Promise<Side> => {
     const platform = await startScalePlatform(scale, receiver.url);
-    return { name, platform, deliver: await makeDeliveryOperation(platform, receiver), rounds: [] };
+    const deliver = await makeDeliveryOperation(platform, receiver, APPLICATIONS);
+    return { name, platform, deliver, rounds: [] };
   };
   const empty = await start('empty');
   const kept = await start('kept');

@@ -8,6 +8,8 @@ import { startScalePlatform } from '../platform/scale-platform.ts';
 import { measureScale, type Scale } from '../scale-subject.ts';
 
 const PER_SECOND = 100;
+/** Each gets a decision in 26 seconds: PostgreSQL visits the versions of its rows since the snapshot, one by one. */
+const APPLICATIONS = 2_560;
 const WARM_UP_MS = 1_000;
 const MINUTE_MS = 60_000;
 const MINUTES_OPEN = 10;
@@ -19,7 +21,7 @@ const MAX_RATIO_AFTER = 1.1;
 async function measure(scale: Scale): Promise<void> {
   const receiver = await openReceiver(scale);
   const platform = await startScalePlatform(scale, receiver.url);
-  const deliver = await makeDeliveryOperation(platform, receiver);
+  const deliver = await makeDeliveryOperation(platform, receiver, APPLICATIONS);
   const measureMinute = async (name: string): Promise<Latency> => {
     const load = { perSecond: PER_SECOND, warmUpMs: WARM_UP_MS, measureMs: MINUTE_MS };
     const { latencyMs } = await runAtFixedRate(deliver, load);
