@@ -11,7 +11,7 @@ import { appendToOutbox } from './outbox.ts';
 import { earlierOutbox, OUTBOX_PARTITIONS, purgeOutbox } from './outbox-by-day.ts';
 import { raiseShards } from './outbox-commands/raise-shards.ts';
 import { redriveOutbox } from './outbox-commands/redrive-outbox.ts';
-import { type Relay, startRelay } from './relay.ts';
+import { type Relay, startRelay } from './relay/relay.ts';
 import {
   migrateMessaging,
   openEarlierMessagingDatabase,

@@ -10,7 +10,7 @@ import { inTransaction } from '@creditlane/postgres/transaction';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { allowAppendingSql, appendToOutbox } from '../outbox.ts';
-import { type Relay, startRelay } from '../relay.ts';
+import { type Relay, startRelay } from '../relay/relay.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { outboxCommands } from './commands.ts';
 import { HoldLostError, holdPublishing } from './hold-publishing.ts';

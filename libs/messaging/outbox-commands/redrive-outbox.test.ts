@@ -5,7 +5,7 @@ import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { appendToOutbox } from '../outbox.ts';
-import { type Relay, startRelay } from '../relay.ts';
+import { type Relay, startRelay } from '../relay/relay.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { outboxCommands } from './commands.ts';
 import { redriveOutbox } from './redrive-outbox.ts';

@@ -9,7 +9,7 @@ import { inTransaction } from '@creditlane/postgres/transaction';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { appendToOutbox } from '../outbox.ts';
-import { startRelay } from '../relay.ts';
+import { startRelay } from '../relay/relay.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { redriveOutbox } from './redrive-outbox.ts';
 

@@ -33,7 +33,7 @@ test('one that closes while its opening cannot be written is written as a close'
   expect(kinds()).toEqual(['closed']);
 });
 
-test('what others have written is known, and the own changes that are not written yet', () => {
+test('breakers of other processes are known, and own changes that are not written yet', () => {
   kinds();
   breakers.open('b', 1);
   const stored = { destinationId: 'c', revision: 1, isDue: false, isProbed: false };

@@ -6,11 +6,11 @@ import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { appendToOutbox } from './outbox.ts';
-import { redriveOutbox } from './outbox-commands/redrive-outbox.ts';
+import { appendToOutbox } from '../outbox.ts';
+import { redriveOutbox } from '../outbox-commands/redrive-outbox.ts';
+import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { RelayNotifications } from './relay-notifications.ts';
-import { openMessagingTestDatabase } from './test-messaging-database.ts';
 
 let db: OpenTestDatabase;
 /** Receives what the relays notify each other of. */

@@ -11,9 +11,9 @@ import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { appendToOutbox, shardOf } from './outbox.ts';
+import { appendToOutbox, shardOf } from '../outbox.ts';
+import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { type Relay, startRelay } from './relay.ts';
-import { openMessagingTestDatabase } from './test-messaging-database.ts';
 
 const TOPIC = 'creditlane.decisions.v1';
 const WITHIN = { timeout: 30_000 };

@@ -5,7 +5,7 @@ import { defineStatement } from '@creditlane/postgres/statement';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
-import { OUTBOX_SHARDS } from './outbox.ts';
+import { OUTBOX_SHARDS } from '../outbox.ts';
 
 /** The shards of a dead relay are taken over within LEASE_MS + RENEW_MS; the promise is five seconds. */
 const LEASE_MS = 3_000;

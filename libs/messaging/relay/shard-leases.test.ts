@@ -3,8 +3,8 @@ import { createLog } from '@creditlane/runtime/telemetry/log';
 import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { ShardLeases } from './shard-leases.ts';
-import { openMessagingTestDatabase } from './test-messaging-database.ts';
 
 /** As in shard-leases.ts. */
 const LEASE_MS = 3_000;

@@ -1,0 +1,139 @@
+// Which rows of the outbox the relay reads: beside long transactions, and of those that commit late.
+import type { EventMessage } from '@creditlane/events/message';
+import { decodeEvent } from '@creditlane/events/topics';
+import type { Queryable } from '@creditlane/postgres/statement';
+import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import { silentLog } from '@creditlane/runtime/test-log';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { appendToOutbox } from '../outbox.ts';
+import { openMessagingTestDatabase } from '../test-messaging-database.ts';
+import { type Relay, startRelay } from './relay.ts';
+
+interface TestEvent {
+  key: string;
+  sequence: number;
+}
+
+let db: OpenTestDatabase;
+let relay: Relay | undefined;
+let published: TestEvent[];
+beforeEach(async () => {
+  db = await openMessagingTestDatabase('relay_reads');
+  published = [];
+});
+afterEach(async () => {
+  await relay?.close();
+  await db.close();
+});
+
+function start(pollMs: number): void {
+  const publish = async (batch: readonly EventMessage[]) => {
+    for (const message of batch) {
+      const { event } = decodeEvent(message);
+      published.push({
+        key: message.key,
+        sequence: 'sequence' in event ? Number(event.sequence) : 0,
+      });
+    }
+  };
+  const subscribe = () => Promise.reject(new Error('not used in this test'));
+  relay = startRelay({
+    ...{ database: db, source: 'decisions', log: silentLog, metrics: db.metrics, pollMs },
+    bus: { publish, subscribe, close: () => Promise.resolve() },
+  });
+}
+
+const appendTo = (tx: Queryable, events: readonly TestEvent[]) =>
+  appendToOutbox(
+    tx,
+    events.map(({ key, sequence }) => ({
+      ...{ key, topic: 'creditlane.decisions.v1' },
+      type: 'creditlane.decisions.v1.DecisionRecorded',
+      payload: { applicationId: key, sequence },
+    })),
+  );
+const append = (event: TestEvent) => appendTo(db.pool, [event]);
+
+const sequencesOf = (key: string) =>
+  published.filter((event) => event.key === key).map(({ sequence }) => sequence);
+
+/** The reads of the outbox from now on, last first: their text, and after which id they read. */
+function watchReads() {
+  const query = vi.spyOn(pg.Client.prototype, 'query');
+  return () =>
+    query.mock.calls
+      .map(([config]) => config as unknown as pg.QueryConfig & { name: string; values: unknown[] })
+      .filter(({ name }) => name === 'outbox_read')
+      .map((config) => ({ config, afterId: Number(config.values[3]) }))
+      .reverse();
+}
+
+test('events committed with ids that the reads have passed are published before later ones of their key', async () => {
+  // More than one batch of them.
+  const late = Array.from({ length: 1_200 }, (_, n) => ({ key: 'late', sequence: n + 1 }));
+  const reads = watchReads();
+  start(1_000);
+  let firstId = 0;
+  let filler = 0;
+  const publishFiller = async () => {
+    filler += 1;
+    await append({ key: 'filler', sequence: filler });
+    relay?.wake();
+    await expect.poll(() => sequencesOf('filler')).toContain(filler);
+  };
+  await publishFiller();
+  await inTransaction(db.pool, async (tx) => {
+    await appendTo(tx, late);
+    const { rows } = await tx.query(`SELECT min(id) AS id FROM outbox WHERE key = 'late'`);
+    firstId = rows[0].id;
+    await vi.waitFor(async () => {
+      await publishFiller();
+      expect(Math.max(...reads().map(({ afterId }) => afterId))).toBeGreaterThan(firstId);
+      // The next read of the whole queue is a second away.
+      expect(reads()[1]?.afterId).toBe(0);
+    }, 30_000);
+  });
+  await append({ key: 'late', sequence: 1_201 });
+  await publishFiller();
+  await relay?.settled();
+  expect(sequencesOf('late')).toEqual(Array.from({ length: 1_201 }, (_, n) => n + 1));
+});
+
+test('beside a long transaction, a read visits few of the events that were published meanwhile', async () => {
+  const reads = watchReads();
+  const reader = new pg.Client({ connectionString: db.url });
+  await reader.connect();
+  await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+  await reader.query('SELECT FROM outbox');
+  start(250);
+  await db.pool.query(
+    `INSERT INTO outbox (shard, topic, key, type, payload)
+     SELECT 0, 'creditlane.decisions.v1', 'key ' || n, 'creditlane.decisions.v1.DecisionRecorded', '{}'
+     FROM generate_series(1, 10000) AS n`,
+  );
+  await relay?.settled();
+  let sequence = 0;
+  await vi.waitFor(async () => {
+    sequence += 1;
+    await append({ key: 'a', sequence });
+    relay?.wake();
+    await expect.poll(() => sequencesOf('a')).toContain(sequence);
+    const [last] = reads();
+    expect(await countBlocks(last?.config)).toBeLessThan(50);
+  }, 15_000);
+  await reader.end();
+});
+
+/** How many blocks the statement reads, by the plan that the service's connections make. */
+async function countBlocks(config: { text: string; values: unknown[] } | undefined) {
+  if (config === undefined) throw new Error('the relay has read nothing');
+  const { text, values } = config;
+  const { rows } = await db.reserved.query(
+    `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+    values,
+  );
+  const { Plan: plan } = rows[0]['QUERY PLAN'][0];
+  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+}
