@@ -5,7 +5,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { type BackoffBounds, backoffMs } from '@creditlane/runtime/concurrency/backoff';
-import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import { pause } from '@creditlane/runtime/concurrency/pause';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { signalAtOwnEnd } from './parent-death-watchdog.ts';
 import { writePidFile } from './pid-file.ts';
@@ -95,11 +95,10 @@ export class SupervisedProcess {
   }
 
   async #escalate(signals: readonly StopSignal[], ended: AbortSignal): Promise<void> {
-    const pause = new WakeSignal();
     for (const { signal, waitMs } of signals) {
       if (ended.aborted) return;
       this.#child?.kill(signal);
-      await pause.wait(waitMs, ended);
+      await pause(waitMs, ended);
     }
     if (!ended.aborted) this.#child?.kill('SIGKILL');
   }
@@ -107,7 +106,6 @@ export class SupervisedProcess {
   async #supervise(): Promise<void> {
     const { name, log, restart, onRestart } = this.#options;
     const stop = this.#stopping.signal;
-    const pause = new WakeSignal();
     for (let failures = 0; !stop.aborted; ) {
       const startedMs = performance.now();
       const ending = await this.#run(failures > 0 ? onRestart : undefined);
@@ -115,7 +113,7 @@ export class SupervisedProcess {
       failures = performance.now() - startedMs > STABLE_MS ? 1 : failures + 1;
       const waitMs = backoffMs(failures, restart);
       log?.warn(`${name} ended ${ending}; it starts again in ${waitMs} ms`);
-      await pause.wait(waitMs, stop);
+      await pause(waitMs, stop);
     }
   }
 
@@ -167,7 +165,6 @@ export class SupervisedProcess {
   async #waitUntilReady(pid: number, ended: AbortSignal): Promise<void> {
     const { name, log, probe, readyWithinMs } = this.#options;
     const untilMs = performance.now() + readyWithinMs;
-    const pause = new WakeSignal();
     try {
       for (;;) {
         const state = await probe();
@@ -177,7 +174,7 @@ export class SupervisedProcess {
           log?.error(`${name} is not ready after ${readyWithinMs} ms: ${state}`);
           return await this.#failFirstStart(state);
         }
-        await pause.wait(PROBE_EVERY_MS, ended);
+        await pause(PROBE_EVERY_MS, ended);
         if (ended.aborted) return;
       }
       this.#readyPid = pid;

@@ -1,7 +1,7 @@
 /** The consuming side of the Kafka bus: one subscription, which is a member of its consumer group. */
 import { once } from 'node:events';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
-import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import { pause } from '@creditlane/runtime/concurrency/pause';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Kafka } from 'kafkajs';
 import { BusClosedError, type SubscribeOptions } from '../bus.ts';
@@ -93,7 +93,6 @@ export class KafkaConsumer {
 
   async #run(): Promise<void> {
     const { group, log, onCrash } = this.#options;
-    const pause = new WakeSignal();
     for (let failures = 0; !this.#stop.signal.aborted; ) {
       const { error, joined } = await this.#consume();
       if (this.#stop.signal.aborted) return;
@@ -108,7 +107,7 @@ export class KafkaConsumer {
         { err, group, failures },
         'consuming was interrupted; the consumer joins its group again',
       );
-      await pause.wait(backoffMs(failures, RESTART), this.#stop.signal);
+      await pause(backoffMs(failures, RESTART), this.#stop.signal);
     }
   }
 

@@ -1,7 +1,7 @@
 /** Notifications between the relays of one outbox: an event was written to a shard of another relay, or a relay lives. */
 import { randomUUID } from 'node:crypto';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
-import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import { pause } from '@creditlane/runtime/concurrency/pause';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import pg from 'pg';
 
@@ -89,7 +89,6 @@ export class RelayNotifications {
   }
 
   async #sendPending(client: pg.Client): Promise<void> {
-    const pause = new WakeSignal();
     while (this.#isPending && client === this.#client) {
       this.#isPending = false;
       try {
@@ -97,14 +96,13 @@ export class RelayNotifications {
       } catch (err) {
         this.#log.debug({ err }, 'other relays were not notified; their poll finds the events');
       }
-      await pause.wait(NOTIFY_EVERY_MS, this.#stop.signal);
+      await pause(NOTIFY_EVERY_MS, this.#stop.signal);
     }
     this.#sending = undefined;
   }
 
   async #listen(): Promise<void> {
     const { signal: stop } = this.#stop;
-    const pause = new WakeSignal();
     for (let failures = 0; !stop.aborted; ) {
       // The class of the pool's clients, which may ask for a new password. The pool's own options object: a spread copy
       // would lose the password.
@@ -137,7 +135,7 @@ export class RelayNotifications {
         .end()
         .catch((err) => this.#log.debug({ err }, 'the connection for notifications was lost'));
       failures += 1;
-      await pause.wait(backoffMs(failures, RECONNECT), stop);
+      await pause(backoffMs(failures, RECONNECT), stop);
     }
   }
 }

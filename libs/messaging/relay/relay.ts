@@ -7,6 +7,7 @@ import { startPartitions } from '@creditlane/postgres/partitions/start-partition
 import { startRetention } from '@creditlane/postgres/retention';
 import { defineStatement } from '@creditlane/postgres/statement';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
+import { pause } from '@creditlane/runtime/concurrency/pause';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type pg from 'pg';
@@ -64,7 +65,6 @@ export function startRelay(options: RelayOptions): Relay {
   });
 
   const run = async () => {
-    const pause = new WakeSignal();
     for (let failures = 0; !stop.signal.aborted; ) {
       try {
         if (shardLeases.hasSurplus()) {
@@ -80,8 +80,8 @@ export function startRelay(options: RelayOptions): Relay {
         failures += 1;
         roundEnded.signal();
         log.warn({ err, failures }, 'events could not be published; the relay tries again');
-        // Waits on `pause`, not on `wake`: writes during an outage must not shorten the backoff.
-        await pause.wait(backoffMs(failures, BACKOFF), stop.signal);
+        // Not a wait on `wake`: writes during an outage must not shorten the backoff.
+        await pause(backoffMs(failures, BACKOFF), stop.signal);
       }
     }
   };

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement } from '@creditlane/postgres/statement';
-import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import { pause } from '@creditlane/runtime/concurrency/pause';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { OUTBOX_SHARDS } from '../outbox.ts';
@@ -164,7 +164,6 @@ export class ShardLeases {
   }
 
   async #run(): Promise<void> {
-    const pause = new WakeSignal();
     while (!this.#stop.signal.aborted) {
       const startedMs = performance.now();
       await this.#renew();
@@ -173,7 +172,7 @@ export class ShardLeases {
         .map(({ sinceMs }) => sinceMs + LEASE_MS)
         .filter((atMs) => atMs > startedMs);
       const expiresInMs = Math.max(0, Math.min(...expiryMs) - performance.now());
-      await pause.wait(Math.min(RENEW_MS, expiresInMs), this.#stop.signal);
+      await pause(Math.min(RENEW_MS, expiresInMs), this.#stop.signal);
     }
   }
 

@@ -5,7 +5,7 @@
 import type { UnwritablePartition } from '@creditlane/events/bus';
 import type { EventMessage } from '@creditlane/events/message';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
-import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import { pause } from '@creditlane/runtime/concurrency/pause';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 
@@ -97,9 +97,8 @@ export class UnwritablePartitions {
   async #run(name: string, { partition, keys }: WaitingPartition): Promise<void> {
     const { publishKeys, onEnd, source, log, stop } = this.#options;
     const { topic, partition: number } = partition;
-    const pause = new WakeSignal();
     for (let failures = 1; !stop.aborted; ) {
-      if (failures > 0) await pause.wait(backoffMs(failures, BACKOFF), stop);
+      if (failures > 0) await pause(backoffMs(failures, BACKOFF), stop);
       try {
         if (stop.aborted || !(await publishKeys([...keys]))) break;
         failures = 0;

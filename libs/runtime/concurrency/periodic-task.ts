@@ -1,4 +1,4 @@
-import { WakeSignal } from './wake-signal.ts';
+import { pause } from './pause.ts';
 
 /** A task that runs again and again until `close`. */
 export interface PeriodicTask {
@@ -17,12 +17,11 @@ export function startPeriodicTask(
   firstDelayMs = 0,
 ): PeriodicTask {
   const stop = new AbortController();
-  const pause = new WakeSignal();
   const run = async () => {
-    if (firstDelayMs > 0) await pause.wait(firstDelayMs, stop.signal);
+    if (firstDelayMs > 0) await pause(firstDelayMs, stop.signal);
     while (!stop.signal.aborted) {
       await task(stop.signal);
-      await pause.wait(pauseMs, stop.signal);
+      await pause(pauseMs, stop.signal);
     }
   };
   const running = run();

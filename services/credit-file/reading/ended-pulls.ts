@@ -1,6 +1,6 @@
 /** Waits for pulls to end, whichever process ends them, without holding a connection. */
 import type { Database } from '@creditlane/postgres/database';
-import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import { pause } from '@creditlane/runtime/concurrency/pause';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findEndedPulls } from '../store/pull-states.ts';
 
@@ -73,9 +73,8 @@ export class EndedPulls {
   }
 
   async #pollWhileAwaited(): Promise<void> {
-    const pause = new WakeSignal();
     while (this.#waits.size > 0 && !this.#stop.signal.aborted) {
-      await pause.wait(POLL_MS, this.#stop.signal);
+      await pause(POLL_MS, this.#stop.signal);
       await this.#poll();
     }
     this.#polling = undefined;

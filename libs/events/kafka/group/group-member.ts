@@ -1,7 +1,7 @@
 /** A member of a consumer group: handles the batches that it has fetched, then commits their offsets. */
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
+import { pause } from '@creditlane/runtime/concurrency/pause';
 import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
-import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { ConsumerGroup } from '../../consumer-group.ts';
@@ -106,14 +106,13 @@ export class GroupMember {
   }
 
   async #untilHandled(events: EventMessage[], stop: AbortSignal): Promise<void> {
-    const pause = new WakeSignal();
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#options.queue.deliver(events, stop);
       } catch {
         // KafkaConsumer has logged the error. The slice is tried again unless the member must stop.
         stop.throwIfAborted();
-        await pause.wait(backoffMs(attempt, BACKOFF), stop);
+        await pause(backoffMs(attempt, BACKOFF), stop);
       }
     }
   }
