@@ -25,7 +25,7 @@ export interface OutgoingEvent {
   span: Span;
 }
 
-interface EncodeOptions {
+interface BatchOptions {
   source: string;
   blockedKeys: Set<string>;
   log: Log;
@@ -37,9 +37,9 @@ interface EncodeOptions {
  * Returns the rows' events by row id, up to MAX_BATCH_BYTES, the rows that are left for the next round, and how many
  * events `unwritable` took. A row that cannot be encoded blocks its key.
  */
-export function encode(
+export function prepareBatch(
   rows: readonly OutboxRow[],
-  { source, blockedKeys, log, unwritable }: EncodeOptions,
+  { source, blockedKeys, log, unwritable }: BatchOptions,
 ): { outgoing: Map<number, OutgoingEvent>; left: readonly OutboxRow[]; taken: number } {
   const outgoing = new Map<number, OutgoingEvent>();
   let bytes = 0;

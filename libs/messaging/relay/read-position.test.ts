@@ -7,20 +7,35 @@ const MAX_PAUSE_MS = 5_000;
 const LEASES: readonly Lease[] = [{ shard: 0, fence: 1 }];
 
 let position: ReadPosition;
+/** The ids of the unpublished events. */
+let unpublished: number[];
+let lookTakesMs: number;
+let looks: number;
+const findOldest = vi.fn<(shards: readonly number[]) => Promise<number | undefined>>();
+const wake = vi.fn();
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  position = new ReadPosition(MAX_PAUSE_MS);
+  lookTakesMs = 0;
+  looks = 0;
+  wake.mockClear();
+  findOldest.mockImplementation(async () => {
+    looks += 1;
+    vi.advanceTimersByTime(lookTakesMs);
+    return unpublished[0];
+  });
+  position = new ReadPosition({ findOldest, wake, maxPauseMs: MAX_PAUSE_MS });
 });
 afterEach(() => vi.useRealTimers());
 
-/** Reads in this time, while the events with these ids are unpublished; returns after which id. */
-async function read(ids: readonly number[], { leases = LEASES, tookMs = 0 } = {}): Promise<number> {
+/** Reads while the events with these ids are unpublished, and ends the look that begins; returns after which id it reads. */
+async function read(ids: readonly number[], leases = LEASES): Promise<number> {
+  unpublished = [...ids];
   let after = -1;
   await position.read(leases, async (afterId) => {
     after = afterId;
-    vi.advanceTimersByTime(tookMs);
     return ids.filter((id) => id > afterId).map((id) => ({ id })) as OutboxRow[];
   });
+  await position.settled();
   return after;
 }
 
@@ -34,58 +49,95 @@ async function readTwiceInASecond(times: number): Promise<number[]> {
   return after;
 }
 
-test('once in a second the whole queue is read, and the other reads begin before its oldest event a second ago', async () => {
-  expect(await readTwiceInASecond(8)).toEqual([0, 0, 0, 100, 0, 102, 0, 104]);
+test('reads begin before the oldest event that was unpublished a second before the last look', async () => {
+  expect(await readTwiceInASecond(9)).toEqual([0, 0, 0, 0, 0, 102, 102, 104, 104]);
+  expect(looks).toBe(4);
 });
 
-test('a read of the whole queue that takes long is repeated when it is a fiftieth of the time, or after the longest pause', async () => {
+test('a look that takes long is repeated when it is a fiftieth of the time, or after the longest pause', async () => {
   await readTwiceInASecond(6);
-  expect(await read([110], { tookMs: 40 })).toBe(0);
+  lookTakesMs = 40;
+  await read([110]);
+  expect(looks).toBe(3);
   vi.advanceTimersByTime(1_950);
-  expect(await read([111])).toBe(104);
+  await read([111]);
+  expect(looks).toBe(3);
   vi.advanceTimersByTime(10);
-  expect(await read([112], { tookMs: 1_000 })).toBe(0);
+  lookTakesMs = 1_000;
+  await read([112]);
+  expect(looks).toBe(4);
   vi.advanceTimersByTime(3_990);
-  expect(await read([113])).toBe(109);
+  await read([113]);
+  expect(looks).toBe(4);
   vi.advanceTimersByTime(10);
-  expect(await read([114])).toBe(0);
+  await read([114]);
+  expect(looks).toBe(5);
 });
 
-test('while no event is unpublished, the position stays', async () => {
+test('a read does not wait for the look', async () => {
+  await readTwiceInASecond(2);
+  const looked = Promise.withResolvers<undefined>();
+  findOldest.mockImplementation(() => looked.promise);
+  const select = vi.fn(async () => []);
+  await position.read(LEASES, select);
+  expect(findOldest).toHaveBeenCalled();
+  expect(select).toHaveBeenCalled();
+  looked.resolve(undefined);
+});
+
+test('when no event is unpublished, reads begin after the last one that was read', async () => {
   await readTwiceInASecond(4);
   expect(await read([])).toBe(0);
-  expect(await read([])).toBe(102);
   vi.advanceTimersByTime(1_000);
-  expect(await read([])).toBe(0);
   expect(await read([])).toBe(102);
+  expect(await read([])).toBe(104);
 });
 
-test('when the whole queue has an event before the position, the reads go back to it', async () => {
+test('when a look finds an event before the position, the reads go back to it at once', async () => {
   await readTwiceInASecond(6);
-  expect(await read([50, 51, 107])).toBe(0);
+  expect(wake).not.toHaveBeenCalled();
+  expect(await read([50, 51, 107])).toBe(102);
+  expect(wake).toHaveBeenCalledOnce();
   expect(await read([50, 51, 107])).toBe(49);
   expect(await read([51, 107])).toBe(49);
 });
 
 test('under a further lease, or a new one of a shard, the whole queue is read', async () => {
-  await readTwiceInASecond(5);
+  await readTwiceInASecond(6);
   const further = [...LEASES, { shard: 1, fence: 1 }];
-  expect(await read([106], { leases: further })).toBe(0);
-  expect(await read([106], { leases: further })).toBeGreaterThan(0);
-  expect(await read([106], { leases: LEASES })).toBeGreaterThan(0);
-  expect(await read([106], { leases: [{ shard: 0, fence: 2 }] })).toBe(0);
+  expect(await read([107], LEASES)).toBe(102);
+  expect(await read([107], further)).toBe(0);
+  await readTwiceInASecond(6);
+  expect(await read([107], [{ shard: 0, fence: 2 }])).toBe(0);
+});
+
+test('a look that began under other leases moves no position', async () => {
+  await readTwiceInASecond(6);
+  const looked = Promise.withResolvers<number>();
+  findOldest.mockImplementationOnce(() => looked.promise);
+  await position.read(LEASES, async () => []);
+  const renewed = [{ shard: 0, fence: 2 }];
+  const during = position.read(renewed, async () => []);
+  looked.resolve(200);
+  await during;
+  await position.settled();
+  vi.advanceTimersByTime(1_000);
+  await read([107], renewed);
+  expect(await read([107], renewed)).toBe(0);
 });
 
 test('after a restart, the whole queue is read', async () => {
-  await readTwiceInASecond(5);
+  await readTwiceInASecond(6);
   position.restart();
-  expect(await read([106])).toBe(0);
-  expect(await read([106])).toBeGreaterThan(0);
+  expect(await read([107])).toBe(0);
 });
 
-test('a read of the whole queue that fails is repeated', async () => {
+test('when no look has succeeded for the longest pause, or no read was made, the whole queue is read', async () => {
   await readTwiceInASecond(6);
-  const failed = position.read(LEASES, () => Promise.reject(new Error('away')));
-  await expect(failed).rejects.toThrow('away');
+  findOldest.mockImplementation(async () => Promise.reject(new Error('away')));
+  expect(await read([107])).toBe(102);
+  vi.advanceTimersByTime(3_500);
+  expect(await read([107])).toBe(102);
+  vi.advanceTimersByTime(500);
   expect(await read([107])).toBe(0);
 });

@@ -31,7 +31,7 @@ afterEach(async () => {
   await db.close();
 });
 
-function start(pollMs: number): void {
+function start(): void {
   const publish = async (batch: readonly EventMessage[]) => {
     for (const message of batch) {
       const { event } = decodeEvent(message);
@@ -43,7 +43,7 @@ function start(pollMs: number): void {
   };
   const subscribe = () => Promise.reject(new Error('not used in this test'));
   relay = startRelay({
-    ...{ database: db, source: 'decisions', log: silentLog, metrics: db.metrics, pollMs },
+    ...{ database: db, source: 'decisions', log: silentLog, metrics: db.metrics },
     bus: { publish, subscribe, close: () => Promise.resolve() },
   });
 }
@@ -77,7 +77,7 @@ test('events committed with ids that the reads have passed are published before 
   // More than one batch of them.
   const late = Array.from({ length: 1_200 }, (_, n) => ({ key: 'late', sequence: n + 1 }));
   const reads = watchReads();
-  start(1_000);
+  start();
   let firstId = 0;
   let filler = 0;
   const publishFiller = async () => {
@@ -94,8 +94,6 @@ test('events committed with ids that the reads have passed are published before 
     await vi.waitFor(async () => {
       await publishFiller();
       expect(Math.max(...reads().map(({ afterId }) => afterId))).toBeGreaterThan(firstId);
-      // The next read of the whole queue is a second away.
-      expect(reads()[1]?.afterId).toBe(0);
     }, 30_000);
   });
   await append({ key: 'late', sequence: 1_201 });
@@ -110,7 +108,7 @@ test('beside a long transaction, a read visits few of the events that were publi
   await reader.connect();
   await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
   await reader.query('SELECT FROM outbox');
-  start(250);
+  start();
   await db.pool.query(
     `INSERT INTO outbox (shard, topic, key, type, payload)
      SELECT 0, 'creditlane.decisions.v1', 'key ' || n, 'creditlane.decisions.v1.DecisionRecorded', '{}'

@@ -14,11 +14,12 @@ import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { endSpansAfter } from '@creditlane/runtime/telemetry/tracing';
-import { encode } from './outgoing-events.ts';
+import { prepareBatch } from './outgoing-events.ts';
 import type { PublicationMarks } from './publication-marks.ts';
 import { ReadPosition } from './read-position.ts';
 import type { ShardLeases } from './shard-leases.ts';
 import {
+  findOldest,
   MAX_SHARD_BATCH,
   selectUnpublished,
   selectUnpublishedOfKeys,
@@ -82,7 +83,12 @@ export class RelayRounds {
       wake();
     };
     this.#unwritable = new UnwritablePartitions({ ...options, publishKeys, onEnd, stop });
-    this.#position = new ReadPosition(pollMs);
+    const { reserved } = options.database;
+    this.#position = new ReadPosition({
+      findOldest: (shards) => findOldest(reserved, shards),
+      wake,
+      maxPauseMs: pollMs,
+    });
   }
 
   /**
@@ -92,7 +98,7 @@ export class RelayRounds {
   async publishRound(): Promise<boolean> {
     const unpublished = await this.#readUnpublished();
     const { leases, rows } = stillHeld(unpublished, this.#shardLeases.held());
-    const { outgoing, left, taken } = encode(rows, this.#encoding(this.#unwritable));
+    const { outgoing, left, taken } = prepareBatch(rows, this.#batchOptions(this.#unwritable));
     // The rows were taken or have blocked their keys: the next round reads others, without them.
     if (outgoing.size === 0) return rows.length > 0;
 
@@ -118,9 +124,9 @@ export class RelayRounds {
     return left.length > 0 || taken > 0 || rows.length >= MAX_SHARD_BATCH;
   }
 
-  /** Resolves soon after `stop`, when no event is being published apart from the rounds. */
-  close(): Promise<void> {
-    return this.#unwritable.close();
+  /** Resolves soon after `stop`, when nothing is done any more apart from the rounds. */
+  async close(): Promise<void> {
+    await Promise.all([this.#unwritable.close(), this.#position.settled()]);
   }
 
   /**
@@ -129,16 +135,16 @@ export class RelayRounds {
    */
   async #publishKeys(keys: readonly string[]): Promise<boolean> {
     const open = keys.filter((key) => !this.#blockedKeys.has(key));
-    const read = await this.#apart(() => this.#readKeys(open));
+    const read = await this.#afterLastApart(() => this.#readKeys(open));
     const { leases, rows } = stillHeld(read, this.#shardLeases.held());
-    const { outgoing, left } = encode(rows, this.#encoding());
+    const { outgoing, left } = prepareBatch(rows, this.#batchOptions());
     // Other rows may be read without the keys that were blocked, or under the next leases.
     if (outgoing.size === 0) return read.rows.length > 0;
     const events = [...outgoing.values()];
     const publishAndMark = async () => {
       const [failedPartition] = await this.#publish(events.map(({ message }) => message));
       if (failedPartition) throw failedPartition.cause;
-      await this.#apart(() => this.#marks.markNow([...outgoing.keys()], leases));
+      await this.#afterLastApart(() => this.#marks.markNow([...outgoing.keys()], leases));
     };
     const spans = events.map(({ span }) => span);
     await endSpansAfter(spans, publishAndMark());
@@ -155,14 +161,14 @@ export class RelayRounds {
   }
 
   /** Runs a statement after all earlier ones for events that are published apart. */
-  #apart<T>(run: () => Promise<T>): Promise<T> {
+  #afterLastApart<T>(run: () => Promise<T>): Promise<T> {
     const result = this.#lastApart.then(run);
     const end = () => undefined;
     this.#lastApart = result.then(end, end);
     return result;
   }
 
-  #encoding(unwritable?: UnwritablePartitions) {
+  #batchOptions(unwritable?: UnwritablePartitions) {
     const { source, log } = this.#options;
     return { source, log, blockedKeys: this.#blockedKeys, ...(unwritable && { unwritable }) };
   }
@@ -180,10 +186,10 @@ export class RelayRounds {
       return left ?? { leases, rows: [] };
     }
     const shards = leases.map(({ shard }) => shard);
-    const apart = [...this.#blockedKeys, ...this.#unwritable.keys()];
+    const keysLeftOut = [...this.#blockedKeys, ...this.#unwritable.keys()];
     const rows = await this.#position.read(leases, (afterId) => {
       const readWithout = (unmarkedIds: readonly number[]) =>
-        selectUnpublished.query([shards, apart, unmarkedIds, afterId]);
+        selectUnpublished.query([shards, keysLeftOut, unmarkedIds, afterId]);
       return isMarkDue
         ? this.#marks.markAndRead(readWithout([]))
         : runQuery(pool, readWithout(this.#marks.unmarkedIds));

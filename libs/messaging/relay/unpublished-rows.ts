@@ -1,5 +1,5 @@
 /** The unpublished rows of the outbox, as the relay reads them under its leases. */
-import { defineStatement } from '@creditlane/postgres/statement';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { OutboxRow } from './outgoing-events.ts';
 import { includesLease, type Lease } from './shard-leases.ts';
 
@@ -27,6 +27,24 @@ export const selectUnpublished = defineStatement<OutboxRow>(
    ) AS waiting
    ORDER BY waiting.id`,
 );
+
+/** The id of the oldest unpublished row of the shards ($1). */
+const selectOldest = defineStatement<{ id: number | null }>(
+  'outbox_read_oldest',
+  `SELECT min(oldest.id) AS id FROM unnest($1::smallint[]) AS held (shard)
+   CROSS JOIN LATERAL (
+     SELECT id FROM outbox WHERE shard = held.shard AND published_at IS NULL ORDER BY id LIMIT 1
+   ) AS oldest`,
+);
+
+/** Resolves to the id of the oldest unpublished event of these shards; undefined without any. */
+export async function findOldest(
+  db: Queryable,
+  shards: readonly number[],
+): Promise<number | undefined> {
+  const [oldest] = await selectOldest.run(db, [shards]);
+  return oldest?.id ?? undefined;
+}
 
 /** The oldest unpublished rows of the shards ($1) with the keys ($2), without the ids ($3), in the order of their ids. */
 export const selectUnpublishedOfKeys = defineStatement<OutboxRow>(
