@@ -4,7 +4,7 @@ import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { Attempt } from './attempt.ts';
 import { DeferredResults } from './deferred-results.ts';
-import type { DeliveryRecord } from './result-recorder.ts';
+import type { DeliveryRecord } from './result-writer.ts';
 import { startSender } from './sender.ts';
 
 const delivery: LeasedDelivery = {
@@ -112,13 +112,13 @@ it('a delivery that failed and is leased again is attempted again', async () => 
 it('a delivery may be sent while its lease lasts, and not any more after its end', async () => {
   sender = start();
   sender.add(delivery);
-  const [, maySend] = sender.attempt.mock.lastCall ?? [];
-  expect(maySend?.()).toBe(true);
+  const [, hooks] = sender.attempt.mock.lastCall ?? [];
+  expect(hooks?.maySend()).toBe(true);
   // As if the process had been stopped: the latest lease of the delivery has ended.
   sender.add(leasedAgain, performance.now() - 60_000);
-  expect(maySend?.()).toBe(false);
+  expect(hooks?.maySend()).toBe(false);
   sender.add(leasedAgain);
-  expect(maySend?.()).toBe(true);
+  expect(hooks?.maySend()).toBe(true);
   await sender.end();
 });
 
