@@ -5,7 +5,7 @@
 import type { Database } from '@creditlane/postgres/database';
 import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
-import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import { pause } from '@creditlane/runtime/concurrency/pause';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { promoteNextQuery } from '../store/deliveries.ts';
@@ -41,7 +41,6 @@ export async function endPending(
   reason: EndReason,
   stop: AbortSignal,
 ): Promise<number> {
-  const pause = new WakeSignal();
   let count = 0;
   for (const state of STATES) {
     let after: EndSlice['after'] | undefined = { createdAt: '-infinity', id: NIL_UUID };
@@ -53,7 +52,7 @@ export async function endPending(
       if (ended.length > 0) deps.queue.drop([destinationId]);
       after = ended.length < SLICE ? undefined : ended.at(-1);
       // As long as the slice took, so that no more than half of the time goes into slices.
-      if (after) await pause.wait(Math.max(MIN_PAUSE_MS, performance.now() - beganMs), stop);
+      if (after) await pause(Math.max(MIN_PAUSE_MS, performance.now() - beganMs), stop);
     }
   }
   return count;

@@ -31,9 +31,13 @@ const add = (destinationId: string, ...ids: string[]) =>
     nowMs,
   );
 
+/** Takes what is ready, and begins its requests. */
 function takeAll(): QueueEntry[] {
   const taken: QueueEntry[] = [];
-  for (let entry = queue.takeReady(nowMs); entry; entry = queue.takeReady(nowMs)) taken.push(entry);
+  for (let entry = queue.takeReady(nowMs); entry; entry = queue.takeReady(nowMs)) {
+    queue.beginRequest(entry);
+    taken.push(entry);
+  }
   return taken;
 }
 
@@ -75,6 +79,19 @@ describe('the delivery queue', () => {
     queue.queueTurns();
     expect(released).toEqual(['third']);
     expect([placesOf('hanging'), placesOf('other')]).toEqual([0, 3]);
+  });
+
+  it('when finding a secret takes long, lets others use the slot, and does not suspect the destination', () => {
+    add('first', 'delivery 1', 'delivery 2', 'delivery 3');
+    add('second', 'delivery 4');
+    while (queue.takeReady(nowMs));
+    add('other', 'delivery 5');
+    expect(takeAll()).toEqual([]);
+    nowMs = SLOW_MS;
+    queue.queueTurns();
+    expect(idsOf(takeAll())).toEqual(['delivery 5']);
+    expect(released).toEqual([]);
+    expect(placesOf('second')).toBe(2);
   });
 
   it('when a slow request fails, opens the circuit breaker, and takes in nothing but a probe', () => {

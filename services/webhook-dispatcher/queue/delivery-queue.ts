@@ -6,16 +6,18 @@
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import { LRUCache } from 'lru-cache';
 import type { OpenBreaker } from '../store/breakers.ts';
-import { AdaptiveLimit } from './adaptive-limit.ts';
 import { Backlog } from './backlog.ts';
 import { ClaimCapacity, IntakeCapacity } from './capacity.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import {
   capacityOf,
-  DestinationQueue,
+  type DestinationQueue,
+  isSlow,
+  NOT_TAKEN,
   QUEUED_PER_REQUEST,
   type QueueEntry,
 } from './destination-queue.ts';
+import { DestinationQueues } from './destination-queues.ts';
 import { OpenBreakers } from './open-breakers.ts';
 import { SendSlots } from './send-slots.ts';
 
@@ -30,7 +32,6 @@ export interface DeliveryQueueOptions {
 
 /** A delivery whose lease ends within this time is not sent: another process may claim it meanwhile. */
 const LEASE_MARGIN_MS = 500;
-const MAX_LIMITS = 20_000;
 const MAX_DELIVERED = 10_000;
 
 /** Whether the receiver has answered with success, at which revision of the destination. */
@@ -51,9 +52,7 @@ export class DeliveryQueue {
   readonly breakers = new OpenBreakers();
   readonly #options: DeliveryQueueOptions;
   readonly #entries = new Map<string, QueueEntry>();
-  readonly #destinations = new Map<string, DestinationQueue>();
-  /** Kept while their queues are empty. */
-  readonly #limits = new LRUCache<string, AdaptiveLimit>({ max: MAX_LIMITS });
+  readonly #destinations: DestinationQueues;
   /** Destinations that may have a delivery ready, in the order of their turns. */
   readonly #turns = new Set<DestinationQueue>();
   /**
@@ -69,6 +68,7 @@ export class DeliveryQueue {
 
   constructor(options: DeliveryQueueOptions) {
     this.#options = options;
+    this.#destinations = new DestinationQueues(options.maxInFlightPerDestination);
     this.#slots = new SendSlots(options.maxInFlight);
     this.#delivered = new LRUCache({ max: MAX_DELIVERED, ttl: options.leaseMs });
   }
@@ -112,8 +112,7 @@ export class DeliveryQueue {
           continue;
         }
         const destination = this.#destinationOf(destinationId);
-        const request = { sentAtMs: 0, isSlow: false, isProven: false };
-        const entry = { delivery, leasedUntilMs, destination, ...request };
+        const entry = { delivery, leasedUntilMs, destination, ...NOT_TAKEN };
         this.#entries.set(id, entry);
         destination.waiting.push(entry);
         this.#turns.add(destination);
@@ -139,10 +138,15 @@ export class DeliveryQueue {
         continue;
       }
       this.#turns.add(destination);
-      this.#slots.start(entry, nowMs);
+      this.#slots.take(entry, nowMs);
       return entry;
     }
     return undefined;
+  }
+
+  /** Notes that the exchange with the receiver begins: from now on, the receiver is what takes time. */
+  beginRequest(entry: QueueEntry): void {
+    entry.begunAtMs = performance.now();
   }
 
   /**
@@ -153,7 +157,8 @@ export class DeliveryQueue {
     const { destination, delivery } = entry;
     const { id, limit } = destination;
     const nowMs = performance.now();
-    const wasSlow = this.#slots.finish(entry, nowMs);
+    this.#slots.free(entry);
+    const wasSlow = isSlow(entry, nowMs);
     destination.recording += 1;
     if (result === undefined) {
       this.breakers.giveBackProbe(id, delivery.id);
@@ -181,8 +186,8 @@ export class DeliveryQueue {
     if (delivered) this.#delivered.set(id, replays);
     destination.recording -= 1;
     this.#entries.delete(id);
-    if (destination.size === 0) this.#destinations.delete(destinationId);
-    else this.#turns.add(destination);
+    this.#destinations.removeIfEmpty(destination);
+    if (destination.size > 0) this.#turns.add(destination);
     this.#onReady();
     this.backlog.useFreedCapacity(destinationId, destination.capacity > 0);
     this.#removed.signal();
@@ -190,7 +195,7 @@ export class DeliveryQueue {
 
   /** Queues a turn for every destination: time alone may have changed what may be sent. */
   queueTurns(): void {
-    const destinations = [...this.#destinations.values()];
+    const destinations = this.#destinations.all();
     this.#updateSuspects(destinations, performance.now());
     for (const destination of destinations) this.#turns.add(destination);
     this.#onReady();
@@ -199,7 +204,7 @@ export class DeliveryQueue {
   /** Removes the waiting deliveries of disabled destinations. */
   drop(destinationIds: readonly string[]): void {
     for (const id of destinationIds) {
-      const waiting = this.#destinations.get(id)?.waiting.splice(0) ?? [];
+      const waiting = this.#destinations.find(id)?.waiting.splice(0) ?? [];
       for (const entry of waiting) this.#forget(entry);
     }
   }
@@ -215,18 +220,18 @@ export class DeliveryQueue {
    */
   claimCapacity(): ClaimCapacity {
     const byDestination = new Map<string, number>();
-    for (const id of this.#destinations.keys()) byDestination.set(id, this.#capacityOf(id));
+    for (const id of this.#destinations.ids) byDestination.set(id, this.#capacityOf(id));
     for (const id of this.backlog.destinationIds) {
       // Nothing is claimed of those with an open circuit breaker: see store/breakers.ts.
       if (!this.breakers.has(id)) byDestination.set(id, this.#capacityOf(id));
     }
-    const others = capacityOf(new AdaptiveLimit(this.#options.maxInFlightPerDestination), 0);
+    const others = capacityOf(this.#destinations.limitOfNew(), 0);
     return new ClaimCapacity(this.#placesLeft, byDestination, others);
   }
 
   /** How many requests to a destination may be under way now. */
   requestLimit(destinationId: string): number {
-    return this.#limitOf(destinationId).requests;
+    return this.#destinations.limitOf(destinationId).requests;
   }
 
   /** How many requests to destinations may begin that may hang. */
@@ -237,7 +242,7 @@ export class DeliveryQueue {
   /** Replaces what is known of the open circuit breakers by what the database holds for all replicas. */
   shareBreakers(stored: readonly OpenBreaker[]): void {
     const closed = this.breakers.replace(stored);
-    this.#updateSuspects([...this.#destinations.values()], performance.now());
+    this.#updateSuspects(this.#destinations.all(), performance.now());
     if (closed.length > 0) this.backlog.add(closed);
   }
 
@@ -249,7 +254,7 @@ export class DeliveryQueue {
   /** The numbers of destinations whose circuit breakers are open for all replicas, and closed in this process. */
   breakerStates(): Record<BreakerState, number> {
     const { size, probed } = this.breakers;
-    const closed = [...this.#limits.keys()].filter((id) => !this.breakers.has(id)).length;
+    const closed = [...this.#destinations.limitedIds].filter((id) => !this.breakers.has(id)).length;
     return { closed, open: size - probed, half_open: probed };
   }
 
@@ -269,39 +274,31 @@ export class DeliveryQueue {
   /** Ends sending and removes the waiting deliveries, whose leases are then to be released. */
   close(): LeasedDelivery[] {
     this.#closed = true;
-    const waiting = [...this.#destinations.values()].flatMap(({ waiting }) => waiting.splice(0));
+    const waiting = this.#destinations.all().flatMap(({ waiting }) => waiting.splice(0));
     for (const entry of waiting) this.#forget(entry);
     return waiting.map(({ delivery }) => delivery);
   }
 
   /** A slow request of a destination does not use up the places of the others. */
   get #placesLeft(): number {
-    const places = this.#options.maxInFlight * QUEUED_PER_REQUEST + this.#slots.slow;
+    const places = this.#options.maxInFlight * QUEUED_PER_REQUEST + this.#slots.shared;
     return this.#closed ? 0 : Math.max(0, places - this.#entries.size);
   }
 
   #capacityOf(id: string): number {
     if (this.breakers.has(id)) return 0;
-    const destination = this.#destinations.get(id);
-    if (destination === undefined) return capacityOf(this.#limitOf(id), 0);
+    const destination = this.#destinations.find(id);
+    if (destination === undefined) return capacityOf(this.#destinations.limitOf(id), 0);
     if (!destination.isSuspect) return destination.capacity;
     // A suspect destination gets no more than can be sent at once.
     const { limit, size } = destination;
     return this.#slots.suspectsLeft === 0 ? 0 : Math.max(0, limit.requests - size);
   }
 
-  /** The limit of the destination, or that of a new one when none is kept. */
-  #limitOf(id: string): AdaptiveLimit {
-    return this.#limits.get(id) ?? new AdaptiveLimit(this.#options.maxInFlightPerDestination);
-  }
-
   #destinationOf(id: string): DestinationQueue {
-    const known = this.#destinations.get(id);
+    const known = this.#destinations.find(id);
     if (known !== undefined) return known;
-    const limit = this.#limitOf(id);
-    this.#limits.set(id, limit);
-    const destination = new DestinationQueue(id, limit);
-    this.#destinations.set(id, destination);
+    const destination = this.#destinations.add(id);
     this.#slots.setSuspect(destination, this.breakers.has(id));
     return destination;
   }
@@ -315,7 +312,8 @@ export class DeliveryQueue {
     for (const destination of destinations) {
       const { id, isSuspect: wasSuspect, waiting } = destination;
       const isOpen = this.breakers.has(id);
-      const isSuspect = this.#slots.updateSlow(destination, nowMs) || isOpen;
+      this.#slots.shareLongHeld(destination, nowMs);
+      const isSuspect = isOpen || destination.hasSlowRequest(nowMs);
       this.#slots.setSuspect(destination, isSuspect);
       if (waiting.length === 0 || !(isOpen || (isSuspect && !wasSuspect))) continue;
       for (const entry of waiting.splice(0)) {
@@ -326,7 +324,7 @@ export class DeliveryQueue {
         this.#entries.delete(entry.delivery.id);
         released.push(entry.delivery);
       }
-      if (destination.size === 0) this.#destinations.delete(id);
+      this.#destinations.removeIfEmpty(destination);
       if (!isOpen) this.backlog.add([id]);
     }
     if (released.length > 0) this.#options.onRefused(released);
@@ -344,7 +342,7 @@ export class DeliveryQueue {
   /** Removes a waiting delivery that this process will not send. */
   #forget({ delivery, destination }: QueueEntry): void {
     this.#entries.delete(delivery.id);
-    if (destination.size === 0) this.#destinations.delete(destination.id);
+    this.#destinations.removeIfEmpty(destination);
     this.breakers.giveBackProbe(delivery.destinationId, delivery.id);
   }
 }

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { AdaptiveLimit } from './adaptive-limit.ts';
 import type { LeasedDelivery } from './delivery.ts';
-import { DestinationQueue, type QueueEntry } from './destination-queue.ts';
+import { DestinationQueue, NOT_TAKEN, type QueueEntry, SLOW_MS } from './destination-queue.ts';
 import { SendSlots } from './send-slots.ts';
 
-const LATER_MS = 1_000;
-
-type Kind = 'answering' | 'untried' | 'suspect';
+type Kind = 'answering' | 'unproven' | 'suspect';
 
 function destinationThatIs(kind: Kind): DestinationQueue {
   const limit = new AdaptiveLimit(64);
-  if (kind !== 'untried') limit.succeeded(false);
+  if (kind !== 'unproven') limit.succeeded(false);
   const destination = new DestinationQueue('destination', limit);
   destination.isSuspect = kind === 'suspect';
   return destination;
@@ -21,9 +19,8 @@ function startAll(slots: SendSlots, destination: DestinationQueue, nowMs = 0): Q
   const entries: QueueEntry[] = [];
   while (entries.length < 100 && slots.mayStart(destination)) {
     const delivery = {} as LeasedDelivery;
-    const request = { sentAtMs: 0, isSlow: false, isProven: false };
-    const entry = { delivery, leasedUntilMs: 0, destination, ...request };
-    slots.start(entry, nowMs);
+    const entry = { delivery, leasedUntilMs: 0, destination, ...NOT_TAKEN };
+    slots.take(entry, nowMs);
     entries.push(entry);
   }
   return entries;
@@ -32,7 +29,7 @@ function startAll(slots: SendSlots, destination: DestinationQueue, nowMs = 0): Q
 describe('the send slots', () => {
   it.each<[Kind, number]>([
     ['answering', 8],
-    ['untried', 6],
+    ['unproven', 6],
     ['suspect', 4],
   ])('give destinations that are %s at most %i of eight', (kind, count) => {
     const slots = new SendSlots(8);
@@ -41,29 +38,32 @@ describe('the send slots', () => {
     expect(slots.isFull).toBe(true);
   });
 
-  it('of destinations known to answer go to untried ones, too, as they become free', () => {
+  it('of destinations known to answer go to unproven ones, too, as they become free', () => {
     const slots = new SendSlots(8);
     const entries = startAll(slots, destinationThatIs('answering'));
-    for (const entry of entries.slice(0, 7)) slots.finish(entry, 10);
-    expect(startAll(slots, destinationThatIs('untried'))).toHaveLength(6);
+    for (const entry of entries.slice(0, 7)) slots.free(entry);
+    expect(startAll(slots, destinationThatIs('unproven'))).toHaveLength(6);
     expect(startAll(slots, destinationThatIs('answering'))).toHaveLength(1);
     expect(slots.isFull).toBe(true);
   });
 
-  it('give the only free one to an untried destination while all others answer', () => {
+  it('give the only free one to an unproven destination while all others answer', () => {
     const slots = new SendSlots(8);
     const [entry] = startAll(slots, destinationThatIs('answering'));
-    if (entry) slots.finish(entry, 10);
-    expect(startAll(slots, destinationThatIs('untried'))).toHaveLength(1);
+    if (entry) slots.free(entry);
+    expect(startAll(slots, destinationThatIs('unproven'))).toHaveLength(1);
   });
 
-  it('of slow requests go to others, untried ones too, two for each slot', () => {
+  it('that were held for long go to others, unproven ones too, two for each slot', () => {
     const slots = new SendSlots(8);
     const started = [1, 2, 3, 4].map((round) => {
-      const hanging = destinationThatIs('untried');
-      const count = startAll(slots, hanging, round * LATER_MS).length;
-      expect(slots.updateSlow(hanging, (round + 1) * LATER_MS - 1)).toBe(false);
-      expect(slots.updateSlow(hanging, (round + 1) * LATER_MS)).toBe(true);
+      const hanging = destinationThatIs('unproven');
+      const count = startAll(slots, hanging, round * SLOW_MS).length;
+      const { shared } = slots;
+      slots.shareLongHeld(hanging, (round + 1) * SLOW_MS - 1);
+      expect(slots.shared).toBe(shared);
+      slots.shareLongHeld(hanging, (round + 1) * SLOW_MS);
+      expect(slots.shared).toBe(shared + count);
       return count;
     });
     expect(started).toEqual([6, 6, 6, 4]);
@@ -74,12 +74,11 @@ describe('the send slots', () => {
     const slots = new SendSlots(8);
     const hanging = destinationThatIs('answering');
     const entries = startAll(slots, hanging).slice(0, 3);
-    slots.updateSlow(hanging, LATER_MS);
+    slots.shareLongHeld(hanging, SLOW_MS);
     slots.setSuspect(hanging, true);
     expect(slots.suspectsLeft).toBe(0);
-    const wereSlow = entries.map((entry) => slots.finish(entry, LATER_MS));
-    expect(wereSlow).toEqual([true, true, true]);
-    expect([slots.slow, slots.suspectsLeft]).toEqual([5, 0]);
+    for (const entry of entries) slots.free(entry);
+    expect([slots.shared, slots.suspectsLeft]).toEqual([5, 0]);
     slots.setSuspect(hanging, false);
     expect(slots.suspectsLeft).toBe(4);
   });

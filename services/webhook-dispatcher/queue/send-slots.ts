@@ -1,36 +1,35 @@
 /**
  * The requests under way, and how many of them suspect destinations may have: those whose circuit breaker is open, and
- * those with a slow request, which has been under way for SLOW_MS. A slow request gives its slot to another one, so
- * that receivers that begin to hang delay the others for that time at most, and not until the deadline of the requests.
+ * those with a slow request. A request that has held its slot for SLOW_MS shares it with another one. So receivers that
+ * begin to hang delay the others for that time at most, and not until the deadline of the requests; and a service of
+ * the platform that a request waits for delays those that need no service no longer.
  */
-import type { DestinationQueue, QueueEntry } from './destination-queue.ts';
+import { type DestinationQueue, type QueueEntry, SLOW_MS } from './destination-queue.ts';
 
-/** Receivers that work answer within some 100 ms. */
-const SLOW_MS = 1_000;
-/** How many slow requests may give up their slots, for each slot: each of them keeps a connection. */
-const SLOW_SHARE = 2;
+/** How many requests may share their slots, for each slot: each of them keeps a connection. */
+const MAX_SHARED = 2;
 /** The part of all slots that suspect destinations may have together. */
 const SUSPECT_SHARE = 1 / 2;
 /** The part of all slots that destinations not known to answer may have together. */
-const UNTRIED_SHARE = 3 / 4;
+const UNPROVEN_SHARE = 3 / 4;
 
 export class SendSlots {
   readonly #max: number;
-  #sending = 0;
-  /** Of these, the slow ones. */
-  #slow = 0;
+  #taken = 0;
+  /** Of these, those that share their slots. */
+  #shared = 0;
   /** Of these, those to suspect destinations. */
   #suspect = 0;
-  /** Of these, those to destinations that were known to answer when they began, without the slow ones. */
+  /** Of these, those to destinations that were known to answer when they were taken, without those that share their slots. */
   #proven = 0;
 
-  /** `max` requests may be under way, and twice as many slow ones beside them. */
+  /** `max` requests may be under way, and beside them twice as many that share their slots. */
   constructor(max: number) {
     this.#max = max;
   }
 
   get #inUse(): number {
-    return this.#sending - Math.min(this.#slow, SLOW_SHARE * this.#max);
+    return this.#taken - Math.min(this.#shared, MAX_SHARED * this.#max);
   }
 
   /** Whether no request may begin. */
@@ -38,9 +37,9 @@ export class SendSlots {
     return this.#inUse >= this.#max;
   }
 
-  /** How many requests under way are slow. */
-  get slow(): number {
-    return this.#slow;
+  /** How many requests share their slots. */
+  get shared(): number {
+    return this.#shared;
   }
 
   /** How many requests to suspect destinations may begin. */
@@ -52,41 +51,37 @@ export class SendSlots {
   mayStart({ isSuspect, limit }: DestinationQueue): boolean {
     if (this.isFull) return false;
     if (isSuspect) return this.suspectsLeft > 0;
-    return limit.isProven || this.#inUse - this.#proven < this.#max * UNTRIED_SHARE;
+    return limit.isProven || this.#inUse - this.#proven < this.#max * UNPROVEN_SHARE;
   }
 
-  start(entry: QueueEntry, nowMs: number): void {
+  take(entry: QueueEntry, nowMs: number): void {
     const { destination } = entry;
-    entry.sentAtMs = nowMs;
+    entry.takenAtMs = nowMs;
     entry.isProven = destination.limit.isProven && !destination.isSuspect;
     destination.sending.add(entry);
-    this.#sending += 1;
+    this.#taken += 1;
     if (destination.isSuspect) this.#suspect += 1;
     if (entry.isProven) this.#proven += 1;
   }
 
-  /** Returns whether the request was slow. */
-  finish(entry: QueueEntry, nowMs: number): boolean {
+  free(entry: QueueEntry): void {
     const { destination } = entry;
     destination.sending.delete(entry);
-    this.#sending -= 1;
+    this.#taken -= 1;
     if (destination.isSuspect) this.#suspect -= 1;
-    if (entry.isSlow) this.#slow -= 1;
+    if (entry.sharesSlot) this.#shared -= 1;
     else if (entry.isProven) this.#proven -= 1;
-    return nowMs - entry.sentAtMs >= SLOW_MS;
   }
 
-  /** Counts the requests that have become slow as such; returns whether the destination has a slow one. */
-  updateSlow({ sending }: DestinationQueue, nowMs: number): boolean {
+  /** Has the requests of this destination that have held their slots for SLOW_MS share them. */
+  shareLongHeld({ sending }: DestinationQueue, nowMs: number): void {
     for (const entry of sending) {
-      if (nowMs - entry.sentAtMs < SLOW_MS) break;
-      if (entry.isSlow) continue;
-      entry.isSlow = true;
-      this.#slow += 1;
+      if (nowMs - entry.takenAtMs < SLOW_MS) break;
+      if (entry.sharesSlot) continue;
+      entry.sharesSlot = true;
+      this.#shared += 1;
       if (entry.isProven) this.#proven -= 1;
     }
-    const [oldest] = sending;
-    return oldest?.isSlow ?? false;
   }
 
   setSuspect(destination: DestinationQueue, isSuspect: boolean): void {

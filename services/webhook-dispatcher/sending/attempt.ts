@@ -45,13 +45,17 @@ export interface AttemptResult {
   readonly disables?: boolean;
 }
 
-/**
- * Makes an attempt, if `maySend` still allows it just before the request is written. `undefined` when none could
- * be made: the delivery stays due, and no attempt is counted.
- */
+export interface AttemptHooks {
+  /** Called when the exchange with the receiver begins. */
+  readonly onBegin: () => void;
+  /** Called just before the request is written; false if it must not be sent. */
+  readonly maySend: () => boolean;
+}
+
+/** Makes an attempt. `undefined` when none could be made: the delivery stays due, and no attempt is counted. */
 export type Attempt = (
   delivery: LeasedDelivery,
-  maySend: () => boolean,
+  hooks: AttemptHooks,
 ) => Promise<AttemptResult | undefined>;
 
 /**
@@ -76,10 +80,10 @@ interface Exchanged {
 export function createAttempt(deps: AttemptDeps): Attempt {
   const { delaysMs, metrics, clock, random } = deps;
 
-  return async (delivery, maySend) => {
+  return async (delivery, hooks) => {
     const begunAt = clock();
     const span = startAttemptSpan(delivery);
-    const ending = await tryToSend(deps, delivery, { traceparent: span.traceparent, maySend });
+    const ending = await tryToSend(deps, delivery, { traceparent: span.traceparent, ...hooks });
     const outcome = outcomeOf(ending);
     endAttemptSpan(span, outcome);
     if (ending === undefined || outcome === undefined) return undefined;
@@ -100,7 +104,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
 async function tryToSend(
   deps: AttemptDeps,
   delivery: LeasedDelivery,
-  { traceparent, maySend }: { traceparent: string | undefined; maySend: () => boolean },
+  { traceparent, onBegin, maySend }: AttemptHooks & { traceparent: string | undefined },
 ): Promise<Ending | undefined> {
   const { eventTypes, destinations, egress, metrics, log, clock } = deps;
   const { id, event, destinationId } = delivery;
@@ -122,6 +126,7 @@ async function tryToSend(
     const { body, mismatch } = stored ?? (await renderBody(eventType, delivery, traceparent));
     if (mismatch !== undefined) return { kind: 'unsendable', reason: mismatch };
 
+    onBegin();
     const startedAt = clock();
     const timestampS = Math.floor(startedAt.getTime() / 1_000);
     const outcome = await egress.post({

@@ -17,7 +17,8 @@ export function startSender({ queue, attempt, deferredResults, recorder }: Sende
   const send = async (entry: QueueEntry): Promise<void> => {
     // The process may have been stopped since the delivery was taken, and another one may have its lease.
     const isLeased = () => performance.now() < entry.leasedUntilMs;
-    const result = await attempt(entry.delivery, isLeased);
+    const onBegin = () => queue.beginRequest(entry);
+    const result = await attempt(entry.delivery, { onBegin, maySend: isLeased });
     queue.finishRequest(entry, requestResultOf(result));
     if (result?.state === 'delivered') {
       await deferredResults.defer(entry.delivery, queue.isPlaceNeeded(entry));
