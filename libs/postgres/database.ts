@@ -59,7 +59,7 @@ export interface Database {
 
 /** How long a query waits for a connection, and a write for its turn at a row. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** One each for the heartbeat, the relay's leases and the relay's rounds. */
+/** For the heartbeat, the relay's leases, the relay's rounds, and what the relay does beside them, some of it rarely. */
 const RESERVED_CONNECTIONS = 3;
 /**
  * The relay reads a queue whose rows come and go: while it looks empty to the planner, a plan that reads it from end to end,

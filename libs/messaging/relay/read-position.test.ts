@@ -1,3 +1,4 @@
+import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { OutboxRow } from './outgoing-events.ts';
 import { ReadPosition } from './read-position.ts';
@@ -9,25 +10,26 @@ const LEASES: readonly Lease[] = [{ shard: 0, fence: 1 }];
 let position: ReadPosition;
 /** The ids of the unpublished events. */
 let unpublished: number[];
-let lookTakesMs: number;
-let looks: number;
-const findOldest = vi.fn<(shards: readonly number[]) => Promise<number | undefined>>();
+let scanTakesMs: number;
+let scans: number;
+const findOldest = vi.fn<(leases: readonly Lease[]) => Promise<number | undefined>>();
 const wake = vi.fn();
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  lookTakesMs = 0;
-  looks = 0;
+  scanTakesMs = 0;
+  scans = 0;
   wake.mockClear();
+  findOldest.mockClear();
   findOldest.mockImplementation(async () => {
-    looks += 1;
-    vi.advanceTimersByTime(lookTakesMs);
+    scans += 1;
+    vi.advanceTimersByTime(scanTakesMs);
     return unpublished[0];
   });
-  position = new ReadPosition({ findOldest, wake, maxPauseMs: MAX_PAUSE_MS });
+  position = new ReadPosition({ findOldest, wake, maxPauseMs: MAX_PAUSE_MS, log: silentLog });
 });
 afterEach(() => vi.useRealTimers());
 
-/** Reads while the events with these ids are unpublished, and ends the look that begins; returns after which id it reads. */
+/** Reads while the events with these ids are unpublished, and ends the scan that begins; returns after which id it reads. */
 async function read(ids: readonly number[], leases = LEASES): Promise<number> {
   unpublished = [...ids];
   let after = -1;
@@ -49,40 +51,44 @@ async function readTwiceInASecond(times: number): Promise<number[]> {
   return after;
 }
 
-test('reads begin before the oldest event that was unpublished a second before the last look', async () => {
+test('reads begin before the oldest event that was unpublished a second before the last scan', async () => {
   expect(await readTwiceInASecond(9)).toEqual([0, 0, 0, 0, 0, 102, 102, 104, 104]);
-  expect(looks).toBe(4);
+  expect(scans).toBe(4);
 });
 
-test('a look that takes long is repeated when it is a fiftieth of the time, or after the longest pause', async () => {
+test('the next scan begins after fifty times the duration of the last one, at most after the longest pause', async () => {
   await readTwiceInASecond(6);
-  lookTakesMs = 40;
+  scanTakesMs = 40;
   await read([110]);
-  expect(looks).toBe(3);
+  expect(scans).toBe(3);
   vi.advanceTimersByTime(1_950);
   await read([111]);
-  expect(looks).toBe(3);
+  expect(scans).toBe(3);
   vi.advanceTimersByTime(10);
-  lookTakesMs = 1_000;
+  scanTakesMs = 1_000;
   await read([112]);
-  expect(looks).toBe(4);
+  expect(scans).toBe(4);
   vi.advanceTimersByTime(3_990);
   await read([113]);
-  expect(looks).toBe(4);
+  expect(scans).toBe(4);
   vi.advanceTimersByTime(10);
   await read([114]);
-  expect(looks).toBe(5);
+  expect(scans).toBe(5);
 });
 
-test('a read does not wait for the look', async () => {
-  await readTwiceInASecond(2);
-  const looked = Promise.withResolvers<undefined>();
-  findOldest.mockImplementation(() => looked.promise);
+test('reads go on during a scan, of which there is one at a time', async () => {
+  await readTwiceInASecond(6);
+  const scanned = Promise.withResolvers<number>();
+  findOldest.mockClear().mockImplementation(() => scanned.promise);
   const select = vi.fn(async () => []);
-  await position.read(LEASES, select);
-  expect(findOldest).toHaveBeenCalled();
-  expect(select).toHaveBeenCalled();
-  looked.resolve(undefined);
+  for (const passedMs of [0, MAX_PAUSE_MS, MAX_PAUSE_MS]) {
+    vi.advanceTimersByTime(passedMs);
+    await position.read(LEASES, select);
+  }
+  expect(findOldest).toHaveBeenCalledOnce();
+  expect(select.mock.calls).toEqual([[102], [102], [102]]);
+  scanned.resolve(107);
+  await position.settled();
 });
 
 test('when no event is unpublished, reads begin after the last one that was read', async () => {
@@ -93,7 +99,7 @@ test('when no event is unpublished, reads begin after the last one that was read
   expect(await read([])).toBe(104);
 });
 
-test('when a look finds an event before the position, the reads go back to it at once', async () => {
+test('when a scan finds an event before the position, the reads go back to it at once', async () => {
   await readTwiceInASecond(6);
   expect(wake).not.toHaveBeenCalled();
   expect(await read([50, 51, 107])).toBe(102);
@@ -111,14 +117,14 @@ test('under a further lease, or a new one of a shard, the whole queue is read', 
   expect(await read([107], [{ shard: 0, fence: 2 }])).toBe(0);
 });
 
-test('a look that began under other leases moves no position', async () => {
+test('a scan that began under other leases moves no position', async () => {
   await readTwiceInASecond(6);
-  const looked = Promise.withResolvers<number>();
-  findOldest.mockImplementationOnce(() => looked.promise);
+  const scaned = Promise.withResolvers<number>();
+  findOldest.mockImplementationOnce(() => scaned.promise);
   await position.read(LEASES, async () => []);
   const renewed = [{ shard: 0, fence: 2 }];
   const during = position.read(renewed, async () => []);
-  looked.resolve(200);
+  scaned.resolve(200);
   await during;
   await position.settled();
   vi.advanceTimersByTime(1_000);
@@ -132,12 +138,13 @@ test('after a restart, the whole queue is read', async () => {
   expect(await read([107])).toBe(0);
 });
 
-test('when no look has succeeded for the longest pause, or no read was made, the whole queue is read', async () => {
+test('while scans fail, the position stays, and each of them is followed by a pause', async () => {
   await readTwiceInASecond(6);
-  findOldest.mockImplementation(async () => Promise.reject(new Error('away')));
+  findOldest.mockClear().mockImplementation(async () => Promise.reject(new Error('timed out')));
   expect(await read([107])).toBe(102);
-  vi.advanceTimersByTime(3_500);
   expect(await read([107])).toBe(102);
-  vi.advanceTimersByTime(500);
-  expect(await read([107])).toBe(0);
+  expect(findOldest).toHaveBeenCalledOnce();
+  vi.advanceTimersByTime(MAX_PAUSE_MS);
+  expect(await read([107])).toBe(102);
+  expect(findOldest).toHaveBeenCalledTimes(2);
 });

@@ -17,7 +17,7 @@ import { endSpansAfter } from '@creditlane/runtime/telemetry/tracing';
 import { prepareBatch } from './outgoing-events.ts';
 import type { PublicationMarks } from './publication-marks.ts';
 import { ReadPosition } from './read-position.ts';
-import type { ShardLeases } from './shard-leases.ts';
+import type { Lease, ShardLeases } from './shard-leases.ts';
 import {
   findOldest,
   MAX_SHARD_BATCH,
@@ -66,8 +66,8 @@ export class RelayRounds {
    * keeps its order; other keys do not. A key is blocked until the process ends.
    */
   readonly #blockedKeys = new Set<string>();
-  /** The last statement for events that are published apart: one at a time leaves connections to renewals and rounds. */
-  #lastApart: Promise<unknown> = Promise.resolve();
+  /** The last statement beside the rounds: one at a time leaves reserved connections to the renewals and the rounds. */
+  #lastBeside: Promise<unknown> = Promise.resolve();
   /** The rows that the last round has read and not published, because there were too many. */
   #left: UnpublishedRows | undefined;
 
@@ -83,11 +83,11 @@ export class RelayRounds {
       wake();
     };
     this.#unwritable = new UnwritablePartitions({ ...options, publishKeys, onEnd, stop });
-    const { reserved } = options.database;
     this.#position = new ReadPosition({
-      findOldest: (shards) => findOldest(reserved, shards),
+      findOldest: (leases) => this.#findOldest(leases),
       wake,
       maxPauseMs: pollMs,
+      log: options.log,
     });
   }
 
@@ -124,7 +124,7 @@ export class RelayRounds {
     return left.length > 0 || taken > 0 || rows.length >= MAX_SHARD_BATCH;
   }
 
-  /** Resolves soon after `stop`, when nothing is done any more apart from the rounds. */
+  /** Resolves after `stop`, when nothing is done any more beside the rounds. */
   async close(): Promise<void> {
     await Promise.all([this.#unwritable.close(), this.#position.settled()]);
   }
@@ -135,7 +135,7 @@ export class RelayRounds {
    */
   async #publishKeys(keys: readonly string[]): Promise<boolean> {
     const open = keys.filter((key) => !this.#blockedKeys.has(key));
-    const read = await this.#afterLastApart(() => this.#readKeys(open));
+    const read = await this.#besideRounds(() => this.#readKeys(open));
     const { leases, rows } = stillHeld(read, this.#shardLeases.held());
     const { outgoing, left } = prepareBatch(rows, this.#batchOptions());
     // Other rows may be read without the keys that were blocked, or under the next leases.
@@ -144,7 +144,7 @@ export class RelayRounds {
     const publishAndMark = async () => {
       const [failedPartition] = await this.#publish(events.map(({ message }) => message));
       if (failedPartition) throw failedPartition.cause;
-      await this.#afterLastApart(() => this.#marks.markNow([...outgoing.keys()], leases));
+      await this.#besideRounds(() => this.#marks.markNow([...outgoing.keys()], leases));
     };
     const spans = events.map(({ span }) => span);
     await endSpansAfter(spans, publishAndMark());
@@ -160,11 +160,22 @@ export class RelayRounds {
     return { leases, rows: await runQuery(this.#options.database.reserved, query) };
   }
 
-  /** Runs a statement after all earlier ones for events that are published apart. */
-  #afterLastApart<T>(run: () => Promise<T>): Promise<T> {
-    const result = this.#lastApart.then(run);
+  #findOldest(leases: readonly Lease[]): Promise<number | undefined> {
+    const shards = leases.map(({ shard }) => shard);
+    const { reserved } = this.#options.database;
+    return this.#besideRounds(() => findOldest(reserved, shards, this.#keysLeftOut()));
+  }
+
+  /** The keys of which a round publishes no event. */
+  #keysLeftOut(): string[] {
+    return [...this.#blockedKeys, ...this.#unwritable.keys()];
+  }
+
+  /** Runs a statement after all earlier ones that run beside the rounds. */
+  #besideRounds<T>(run: () => Promise<T>): Promise<T> {
+    const result = this.#lastBeside.then(run);
     const end = () => undefined;
-    this.#lastApart = result.then(end, end);
+    this.#lastBeside = result.then(end, end);
     return result;
   }
 
@@ -186,7 +197,7 @@ export class RelayRounds {
       return left ?? { leases, rows: [] };
     }
     const shards = leases.map(({ shard }) => shard);
-    const keysLeftOut = [...this.#blockedKeys, ...this.#unwritable.keys()];
+    const keysLeftOut = this.#keysLeftOut();
     const rows = await this.#position.read(leases, (afterId) => {
       const readWithout = (unmarkedIds: readonly number[]) =>
         selectUnpublished.query([shards, keysLeftOut, unmarkedIds, afterId]);

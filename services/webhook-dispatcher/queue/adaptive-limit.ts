@@ -7,7 +7,7 @@ const FAILURES_TO_OPEN = 5;
 /**
  * Each success adds one request up to the maximum and each failure halves the limit, so a destination
  * that hangs soon has few requests under way. Its circuit breaker opens after five failures in a row; after a slow
- * one, which has occupied a slot for long, as soon as the limit is one.
+ * one, as soon as the limit is one. Slow is a request that takes SLOW_MS (send-slots.ts).
  */
 export class AdaptiveLimit {
   readonly #max: number;

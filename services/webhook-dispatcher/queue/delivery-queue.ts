@@ -12,18 +12,17 @@ import type { LeasedDelivery } from './delivery.ts';
 import {
   capacityOf,
   type DestinationQueue,
-  isSlow,
   NOT_TAKEN,
   QUEUED_PER_REQUEST,
   type QueueEntry,
 } from './destination-queue.ts';
 import { DestinationQueues } from './destination-queues.ts';
 import { OpenBreakers } from './open-breakers.ts';
-import { SendSlots } from './send-slots.ts';
+import { SendSlots, SLOW_MS } from './send-slots.ts';
 
 export interface DeliveryQueueOptions {
   readonly leaseMs: number;
-  /** Requests under way at once, to all destinations together; slow ones may be twice as many beside them. */
+  /** Requests under way at once, to all destinations together; beside them, twice as many that take long. */
   readonly maxInFlight: number;
   readonly maxInFlightPerDestination: number;
   /** Gets the deliveries that the queue does not keep, so that their leases can be released. */
@@ -34,10 +33,11 @@ export interface DeliveryQueueOptions {
 const LEASE_MARGIN_MS = 500;
 const MAX_DELIVERED = 10_000;
 
-/** Whether the receiver has answered with success, at which revision of the destination. */
+/** Whether the receiver has answered with success, at which revision of the destination, and how long it took. */
 export interface RequestResult {
   readonly succeeded: boolean;
   readonly revision: number;
+  readonly durationMs: number;
 }
 
 /** Gets the destinations whose places are needed; undefined when that of any destination is. */
@@ -144,11 +144,6 @@ export class DeliveryQueue {
     return undefined;
   }
 
-  /** Notes that the exchange with the receiver begins: from now on, the receiver is what takes time. */
-  beginRequest(entry: QueueEntry): void {
-    entry.begunAtMs = performance.now();
-  }
-
   /**
    * Ends the request of a delivery. The result adapts the limit of the destination; without one, nothing was
    * sent, which says nothing about the destination.
@@ -158,7 +153,7 @@ export class DeliveryQueue {
     const { id, limit } = destination;
     const nowMs = performance.now();
     this.#slots.free(entry);
-    const wasSlow = isSlow(entry, nowMs);
+    const wasSlow = result !== undefined && result.durationMs >= SLOW_MS;
     destination.recording += 1;
     if (result === undefined) {
       this.breakers.giveBackProbe(id, delivery.id);
@@ -279,7 +274,7 @@ export class DeliveryQueue {
     return waiting.map(({ delivery }) => delivery);
   }
 
-  /** A slow request of a destination does not use up the places of the others. */
+  /** A delivery that shares its slot does not use up the places of the others. */
   get #placesLeft(): number {
     const places = this.#options.maxInFlight * QUEUED_PER_REQUEST + this.#slots.shared;
     return this.#closed ? 0 : Math.max(0, places - this.#entries.size);
@@ -312,8 +307,7 @@ export class DeliveryQueue {
     for (const destination of destinations) {
       const { id, isSuspect: wasSuspect, waiting } = destination;
       const isOpen = this.breakers.has(id);
-      this.#slots.shareLongHeld(destination, nowMs);
-      const isSuspect = isOpen || destination.hasSlowRequest(nowMs);
+      const isSuspect = this.#slots.shareLongHeld(destination, nowMs) || isOpen;
       this.#slots.setSuspect(destination, isSuspect);
       if (waiting.length === 0 || !(isOpen || (isSuspect && !wasSuspect))) continue;
       for (const entry of waiting.splice(0)) {

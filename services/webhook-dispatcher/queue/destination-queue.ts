@@ -10,9 +10,7 @@ export interface QueueEntry {
   readonly destination: DestinationQueue;
   /** When it was taken to be sent, by performance.now(). */
   takenAtMs: number;
-  /** When its request to the receiver began, by performance.now(); until then Infinity. */
-  begunAtMs: number;
-  /** Whether another request may use its slot, too. */
+  /** Whether another delivery may use its slot, too. */
   sharesSlot: boolean;
   /** Whether its destination was known to answer when it was taken. */
   isProven: boolean;
@@ -21,17 +19,9 @@ export interface QueueEntry {
 /** Of a delivery that waits to be taken. */
 export const NOT_TAKEN = {
   takenAtMs: Infinity,
-  begunAtMs: Infinity,
   sharesSlot: false,
   isProven: false,
 };
-
-/** A request that the receiver has had for this time is slow: receivers that work answer within some 100 ms. */
-export const SLOW_MS = 1_000;
-
-/** Whether the request is slow. What the platform does before the request begins, such as finding the secret, does not count. */
-export const isSlow = ({ begunAtMs }: QueueEntry, nowMs: number): boolean =>
-  nowMs - begunAtMs >= SLOW_MS;
 
 /** How many deliveries are queued per request that may be under way, so that no request waits for a claim. */
 export const QUEUED_PER_REQUEST = 4;
@@ -40,7 +30,7 @@ export class DestinationQueue {
   readonly id: string;
   readonly limit: AdaptiveLimit;
   readonly waiting: QueueEntry[] = [];
-  /** Those with a request under way, in the order in which they were taken. */
+  /** Those that hold a slot, in the order in which they were taken. */
   readonly sending = new Set<QueueEntry>();
   /** Results being written. */
   recording = 0;
@@ -71,11 +61,6 @@ export class DestinationQueue {
   /** Whether the next delivery could be sent now if the results that are being written were recorded. */
   get waitsForResults(): boolean {
     return this.waiting.length > 0 && !this.isReady && this.sending.size < this.limit.requests;
-  }
-
-  hasSlowRequest(nowMs: number): boolean {
-    for (const entry of this.sending) if (isSlow(entry, nowMs)) return true;
-    return false;
   }
 
   /** How many more deliveries the queue may get. */

@@ -20,7 +20,7 @@ export class DestinationQueues {
     return this.#queues.keys();
   }
 
-  /** The destinations of which requests have shown how many each of them takes. */
+  /** The destinations whose limits are kept. */
   get limitedIds(): Iterable<string> {
     return this.#limits.keys();
   }

@@ -1,12 +1,14 @@
 /**
- * The requests under way, and how many of them suspect destinations may have: those whose circuit breaker is open, and
- * those with a slow request. A request that has held its slot for SLOW_MS shares it with another one. So receivers that
- * begin to hang delay the others for that time at most, and not until the deadline of the requests; and a service of
- * the platform that a request waits for delays those that need no service no longer.
+ * The slots of deliveries that are being sent, and how many of them suspect destinations may have: those whose circuit
+ * breaker is open, and those with a delivery that has held its slot for SLOW_MS, mostly by a request that hangs. Such a
+ * delivery shares its slot with another one. So receivers that begin to hang, or a service that the rendering of a body
+ * waits for, delay the other destinations for that time at most, and not until the deadline.
  */
-import { type DestinationQueue, type QueueEntry, SLOW_MS } from './destination-queue.ts';
+import type { DestinationQueue, QueueEntry } from './destination-queue.ts';
 
-/** How many requests may share their slots, for each slot: each of them keeps a connection. */
+/** A request that takes so long is slow: receivers that work answer within some 100 ms. */
+export const SLOW_MS = 1_000;
+/** How many deliveries may share their slots, for each slot: each of them keeps a connection. */
 const MAX_SHARED = 2;
 /** The part of all slots that suspect destinations may have together. */
 const SUSPECT_SHARE = 1 / 2;
@@ -16,14 +18,14 @@ const UNPROVEN_SHARE = 3 / 4;
 export class SendSlots {
   readonly #max: number;
   #taken = 0;
-  /** Of these, those that share their slots. */
+  /** Of the taken ones, those that are shared. */
   #shared = 0;
-  /** Of these, those to suspect destinations. */
+  /** Of the taken ones, those of suspect destinations. */
   #suspect = 0;
-  /** Of these, those to destinations that were known to answer when they were taken, without those that share their slots. */
+  /** Of the taken ones that are not shared, those of destinations that were known to answer. */
   #proven = 0;
 
-  /** `max` requests may be under way, and beside them twice as many that share their slots. */
+  /** `max` deliveries may have a slot each, and beside them twice as many may share theirs. */
   constructor(max: number) {
     this.#max = max;
   }
@@ -32,22 +34,22 @@ export class SendSlots {
     return this.#taken - Math.min(this.#shared, MAX_SHARED * this.#max);
   }
 
-  /** Whether no request may begin. */
+  /** Whether no delivery may be taken. */
   get isFull(): boolean {
     return this.#inUse >= this.#max;
   }
 
-  /** How many requests share their slots. */
+  /** How many deliveries share their slots. */
   get shared(): number {
     return this.#shared;
   }
 
-  /** How many requests to suspect destinations may begin. */
+  /** How many deliveries to suspect destinations may be taken. */
   get suspectsLeft(): number {
     return Math.max(0, Math.ceil(this.#max * SUSPECT_SHARE) - this.#suspect);
   }
 
-  /** Whether a request to this destination may begin. */
+  /** Whether a delivery to this destination may be taken. */
   mayStart({ isSuspect, limit }: DestinationQueue): boolean {
     if (this.isFull) return false;
     if (isSuspect) return this.suspectsLeft > 0;
@@ -73,8 +75,8 @@ export class SendSlots {
     else if (entry.isProven) this.#proven -= 1;
   }
 
-  /** Has the requests of this destination that have held their slots for SLOW_MS share them. */
-  shareLongHeld({ sending }: DestinationQueue, nowMs: number): void {
+  /** Has the deliveries of this destination that have held their slots for SLOW_MS share them; returns whether one does. */
+  shareLongHeld({ sending }: DestinationQueue, nowMs: number): boolean {
     for (const entry of sending) {
       if (nowMs - entry.takenAtMs < SLOW_MS) break;
       if (entry.sharesSlot) continue;
@@ -82,6 +84,8 @@ export class SendSlots {
       this.#shared += 1;
       if (entry.isProven) this.#proven -= 1;
     }
+    const [oldest] = sending;
+    return oldest?.sharesSlot ?? false;
   }
 
   setSuspect(destination: DestinationQueue, isSuspect: boolean): void {

@@ -45,17 +45,13 @@ export interface AttemptResult {
   readonly disables?: boolean;
 }
 
-export interface AttemptHooks {
-  /** Called when the exchange with the receiver begins. */
-  readonly onBegin: () => void;
-  /** Called just before the request is written; false if it must not be sent. */
-  readonly maySend: () => boolean;
-}
-
-/** Makes an attempt. `undefined` when none could be made: the delivery stays due, and no attempt is counted. */
+/**
+ * Makes an attempt, if `maySend` still allows it just before the request is written. `undefined` when none could
+ * be made: the delivery stays due, and no attempt is counted.
+ */
 export type Attempt = (
   delivery: LeasedDelivery,
-  hooks: AttemptHooks,
+  maySend: () => boolean,
 ) => Promise<AttemptResult | undefined>;
 
 /**
@@ -80,10 +76,10 @@ interface Exchanged {
 export function createAttempt(deps: AttemptDeps): Attempt {
   const { delaysMs, metrics, clock, random } = deps;
 
-  return async (delivery, hooks) => {
+  return async (delivery, maySend) => {
     const begunAt = clock();
     const span = startAttemptSpan(delivery);
-    const ending = await tryToSend(deps, delivery, { traceparent: span.traceparent, ...hooks });
+    const ending = await tryToSend(deps, delivery, { traceparent: span.traceparent, maySend });
     const outcome = outcomeOf(ending);
     endAttemptSpan(span, outcome);
     if (ending === undefined || outcome === undefined) return undefined;
@@ -104,7 +100,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
 async function tryToSend(
   deps: AttemptDeps,
   delivery: LeasedDelivery,
-  { traceparent, onBegin, maySend }: AttemptHooks & { traceparent: string | undefined },
+  { traceparent, maySend }: { traceparent: string | undefined; maySend: () => boolean },
 ): Promise<Ending | undefined> {
   const { eventTypes, destinations, egress, metrics, log, clock } = deps;
   const { id, event, destinationId } = delivery;
@@ -126,7 +122,6 @@ async function tryToSend(
     const { body, mismatch } = stored ?? (await renderBody(eventType, delivery, traceparent));
     if (mismatch !== undefined) return { kind: 'unsendable', reason: mismatch };
 
-    onBegin();
     const startedAt = clock();
     const timestampS = Math.floor(startedAt.getTime() / 1_000);
     const outcome = await egress.post({

@@ -112,13 +112,13 @@ it('a delivery that failed and is leased again is attempted again', async () => 
 it('a delivery may be sent while its lease lasts, and not any more after its end', async () => {
   sender = start();
   sender.add(delivery);
-  const [, hooks] = sender.attempt.mock.lastCall ?? [];
-  expect(hooks?.maySend()).toBe(true);
+  const [, maySend] = sender.attempt.mock.lastCall ?? [];
+  expect(maySend?.()).toBe(true);
   // As if the process had been stopped: the latest lease of the delivery has ended.
   sender.add(leasedAgain, performance.now() - 60_000);
-  expect(hooks?.maySend()).toBe(false);
+  expect(maySend?.()).toBe(false);
   sender.add(leasedAgain);
-  expect(hooks?.maySend()).toBe(true);
+  expect(maySend?.()).toBe(true);
   await sender.end();
 });
 

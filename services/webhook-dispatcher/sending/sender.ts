@@ -17,8 +17,7 @@ export function startSender({ queue, attempt, deferredResults, recorder }: Sende
   const send = async (entry: QueueEntry): Promise<void> => {
     // The process may have been stopped since the delivery was taken, and another one may have its lease.
     const isLeased = () => performance.now() < entry.leasedUntilMs;
-    const onBegin = () => queue.beginRequest(entry);
-    const result = await attempt(entry.delivery, { onBegin, maySend: isLeased });
+    const result = await attempt(entry.delivery, isLeased);
     queue.finishRequest(entry, requestResultOf(result));
     if (result?.state === 'delivered') {
       await deferredResults.defer(entry.delivery, queue.isPlaceNeeded(entry));
@@ -43,5 +42,6 @@ export function startSender({ queue, attempt, deferredResults, recorder }: Sende
 /** Without a revision nothing was sent. */
 function requestResultOf(result: AttemptResult | undefined): RequestResult | undefined {
   if (result?.revision === undefined) return undefined;
-  return { succeeded: result.state === 'delivered', revision: result.revision };
+  const { state, revision, durationMs } = result;
+  return { succeeded: state === 'delivered', revision, durationMs };
 }
