@@ -95,8 +95,6 @@ export async function startWebhookDispatcher(
     earlier: earlierTables(log),
   });
   closers.add(`${SERVICE} partitions`, () => partitions.close());
-  const statistics = startQueueStatistics(pool, log);
-  closers.add(`${SERVICE} queue statistics`, () => statistics.close());
   const dispatcherMetrics = new DispatcherMetrics(metrics, settings.holdMs);
   const sending = startSending(settings, {
     pool,
@@ -107,6 +105,8 @@ export async function startWebhookDispatcher(
   });
   closers.add(`${SERVICE} sending`, () => sending.close());
   const { queue, egress, deferredResults } = sending;
+  const statistics = startQueueStatistics(pool, log, queue);
+  closers.add(`${SERVICE} queue statistics`, () => statistics.close());
   dispatcherMetrics.watch(pool, sending);
   const removals = startEndingRemovedDestinations({ pool, log, destinations, queue, leaseMs });
   closers.add(`${SERVICE} removed destinations`, () => removals.close());

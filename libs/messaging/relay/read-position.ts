@@ -3,25 +3,25 @@
  *
  * The mark of publication moves a row out of the queue, but its index entry stays while any transaction may still see the
  * row. A dump that runs for ten minutes keeps the entries of all events that are published meanwhile, and whoever searches
- * the queue for its oldest event visits each of them. So the rounds read after a position. Beside them, once in a second
- * or less often while that takes long, a scan finds the oldest unpublished event; the position is before what the last
- * two scans have found.
+ * the queue for its oldest event visits each of them. So the rounds read after a position, which follows them: it is before
+ * what was unpublished a second ago and is now.
  *
- * A position decides when an event is read, never whether, and never the order of a key: an event that is committed
- * with an id before the position is found by the next scan, and until then `selectUnpublished` leaves the later
- * events of its key where they are.
+ * A position decides when an event is read, never whether, and never the order of a key. An event that is committed
+ * later, with an id before the position, is found by a scan of the whole queue beside the rounds, once in a second or less
+ * often while that takes long. Until then `selectUnpublished` leaves the later events of its key where they are.
  */
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { OutboxRow } from './outgoing-events.ts';
 import { includesLease, type Lease } from './shard-leases.ts';
 
-/** Between two scans. An event whose transaction commits within this time after drawing its id is never before the position. */
+/** An event whose transaction commits within this time after drawing its id is never before the position. */
+const MOVE_EVERY_MS = 1_000;
 const SCAN_EVERY_MS = 1_000;
 /** How much of the time may go into scans, unless they are `maxPauseMs` apart. */
 const SCAN_SHARE = 0.02;
 
 export interface ReadPositionOptions {
-  /** Resolves to the id of the oldest unpublished event that a round under these leases would publish; undefined without any. */
+  /** Resolves to the id of the oldest event that a read of the whole queue under these leases would find, if any. */
   findOldest(leases: readonly Lease[]): Promise<number | undefined>;
   /** Called when a scan has found an event before the position, so that it is read now. */
   wake(): void;
@@ -34,8 +34,9 @@ export class ReadPosition {
   readonly #options: ReadPositionOptions;
   /** Reads begin after this id; 0 is for the whole queue. */
   #afterId = 0;
-  /** Before the oldest event that the last scan has found. */
+  /** Before the oldest event that was read when the position was last moved. */
   #beforeOldest = 0;
+  #moveAtMs = 0;
   #lastReadId = 0;
   /** Those of the position. Another lease resets it, because the shard may have earlier events. */
   #leases: readonly Lease[] = [];
@@ -56,16 +57,23 @@ export class ReadPosition {
       this.#leases = leases;
       this.#afterId = 0;
       this.#beforeOldest = 0;
+      this.#moveAtMs = nowMs + MOVE_EVERY_MS;
       this.#scanAtMs = nowMs + SCAN_EVERY_MS;
     } else if (nowMs >= this.#scanAtMs) {
       this.#scanning ??= this.#scan(leases);
     }
     const rows = await select(this.#afterId);
     this.#lastReadId = Math.max(this.#lastReadId, rows.at(-1)?.id ?? 0);
+    if (nowMs >= this.#moveAtMs) {
+      const beforeOldest = rows[0] === undefined ? this.#lastReadId : rows[0].id - 1;
+      this.#afterId = Math.min(this.#beforeOldest, beforeOldest);
+      this.#beforeOldest = beforeOldest;
+      this.#moveAtMs = nowMs + MOVE_EVERY_MS;
+    }
     return rows;
   }
 
-  /** Makes the next reads, until two scans have ended, those of the whole queue. */
+  /** Makes the next reads, for two seconds, those of the whole queue. */
   restart(): void {
     this.#leases = [];
   }
@@ -78,15 +86,13 @@ export class ReadPosition {
   /** Never rejects: while scans fail, the position stays, and late events wait. */
   async #scan(leases: readonly Lease[]): Promise<void> {
     const { findOldest, wake, maxPauseMs, log } = this.#options;
-    const [known, lastReadId, startedMs] = [this.#leases, this.#lastReadId, performance.now()];
+    const [known, startedMs] = [this.#leases, performance.now()];
     try {
       const oldest = await findOldest(leases);
-      if (known === this.#leases) {
-        const beforeOldest = oldest === undefined ? lastReadId : oldest - 1;
-        const isLate = beforeOldest < this.#afterId;
-        this.#afterId = Math.min(this.#beforeOldest, beforeOldest);
-        this.#beforeOldest = beforeOldest;
-        if (isLate) wake();
+      if (oldest !== undefined && oldest <= this.#afterId && known === this.#leases) {
+        this.#afterId = oldest - 1;
+        this.#beforeOldest = oldest - 1;
+        wake();
       }
     } catch (err) {
       log.warn({ err }, 'the outbox was not searched for late events; the relay tries again');

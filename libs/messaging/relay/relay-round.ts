@@ -163,7 +163,10 @@ export class RelayRounds {
   #findOldest(leases: readonly Lease[]): Promise<number | undefined> {
     const shards = leases.map(({ shard }) => shard);
     const { reserved } = this.#options.database;
-    return this.#besideRounds(() => findOldest(reserved, shards, this.#keysLeftOut()));
+    return this.#besideRounds(() => {
+      const leftOut = { keys: this.#keysLeftOut(), ids: this.#marks.unmarkedIds };
+      return findOldest(reserved, shards, leftOut);
+    });
   }
 
   /** The keys of which a round publishes no event. */

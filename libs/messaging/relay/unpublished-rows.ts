@@ -28,23 +28,24 @@ export const selectUnpublished = defineStatement<OutboxRow>(
    ORDER BY waiting.id`,
 );
 
-/** The id of the oldest unpublished row of the shards ($1) without those of the keys ($2). */
+/** The id of the oldest unpublished row of the shards ($1) without those of the keys ($2) and those with the ids ($3). */
 const selectOldest = defineStatement<{ id: number | null }>(
   'outbox_read_oldest',
   `SELECT min(oldest.id) AS id FROM unnest($1::smallint[]) AS held (shard)
    CROSS JOIN LATERAL (
      SELECT id FROM outbox WHERE shard = held.shard AND published_at IS NULL AND key <> ALL ($2::text[])
+       AND id <> ALL ($3::bigint[])
      ORDER BY id LIMIT 1
    ) AS oldest`,
 );
 
-/** Resolves to the id of the oldest unpublished event of these shards without those of the keys; undefined without any. */
+/** Resolves to the id of the oldest unpublished row of these shards, without those left out; undefined without any. */
 export async function findOldest(
   db: Queryable,
   shards: readonly number[],
-  keysLeftOut: readonly string[],
+  leftOut: { keys: readonly string[]; ids: readonly number[] },
 ): Promise<number | undefined> {
-  const [oldest] = await selectOldest.run(db, [shards, keysLeftOut]);
+  const [oldest] = await selectOldest.run(db, [shards, leftOut.keys, leftOut.ids]);
   return oldest?.id ?? undefined;
 }
 
