@@ -81,7 +81,7 @@ test('reads and their position go on during a scan, of which there is one at a t
   const scanned = Promise.withResolvers<number>();
   findOldest.mockClear().mockImplementation(() => scanned.promise);
   const select = vi.fn(async () => []);
-  for (const passedMs of [0, MAX_PAUSE_MS, MAX_PAUSE_MS]) {
+  for (const passedMs of [0, 4_000, 4_000]) {
     vi.advanceTimersByTime(passedMs);
     await position.read(LEASES, select);
   }
@@ -144,7 +144,16 @@ test('while scans fail, reads go on, and a pause follows each failure', async ()
   expect(await read([107])).toBe(102);
   expect(await read([107])).toBe(104);
   expect(findOldest).toHaveBeenCalledOnce();
-  vi.advanceTimersByTime(MAX_PAUSE_MS);
+  vi.advanceTimersByTime(4_000);
   expect(await read([107])).toBe(104);
   expect(findOldest).toHaveBeenCalledTimes(2);
+});
+
+test('a read that comes after the longest pause is one of the whole queue, without a scan', async () => {
+  await readTwiceInASecond(6);
+  vi.advanceTimersByTime(MAX_PAUSE_MS);
+  findOldest.mockClear();
+  expect(await read([50, 107])).toBe(0);
+  expect(findOldest).not.toHaveBeenCalled();
+  expect(await read([51, 107])).toBe(49);
 });

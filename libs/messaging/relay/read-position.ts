@@ -25,7 +25,7 @@ export interface ReadPositionOptions {
   findOldest(leases: readonly Lease[]): Promise<number | undefined>;
   /** Called when a scan has found an event before the position, so that it is read now. */
   wake(): void;
-  /** Between two scans at most, while there are reads. */
+  /** Between two scans at most. A read that comes so long after the last one reads the whole queue itself. */
   maxPauseMs: number;
   log: Log;
 }
@@ -38,6 +38,7 @@ export class ReadPosition {
   #beforeOldest = 0;
   #moveAtMs = 0;
   #lastReadId = 0;
+  #lastReadMs = Number.NEGATIVE_INFINITY;
   /** Those of the position. Another lease resets it, because the shard may have earlier events. */
   #leases: readonly Lease[] = [];
   #scanning: Promise<void> | undefined;
@@ -53,16 +54,18 @@ export class ReadPosition {
     select: (afterId: number) => Promise<OutboxRow[]>,
   ): Promise<OutboxRow[]> {
     const nowMs = performance.now();
+    const isIdle = nowMs - this.#lastReadMs >= this.#options.maxPauseMs;
+    this.#lastReadMs = nowMs;
     if (!leases.every((lease) => includesLease(this.#leases, lease))) {
       this.#leases = leases;
       this.#afterId = 0;
       this.#beforeOldest = 0;
       this.#moveAtMs = nowMs + MOVE_EVERY_MS;
       this.#scanAtMs = nowMs + SCAN_EVERY_MS;
-    } else if (nowMs >= this.#scanAtMs) {
+    } else if (nowMs >= this.#scanAtMs && !isIdle) {
       this.#scanning ??= this.#scan(leases);
     }
-    const rows = await select(this.#afterId);
+    const rows = await select(isIdle ? 0 : this.#afterId);
     this.#lastReadId = Math.max(this.#lastReadId, rows.at(-1)?.id ?? 0);
     if (nowMs >= this.#moveAtMs) {
       const beforeOldest = rows[0] === undefined ? this.#lastReadId : rows[0].id - 1;
