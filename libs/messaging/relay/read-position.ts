@@ -3,8 +3,8 @@
  *
  * The mark of publication moves a row out of the queue, but its index entry stays while any transaction may still see the
  * row. A dump that runs for ten minutes keeps the entries of all events that are published meanwhile, and whoever searches
- * the queue for its oldest event visits each of them. So the rounds read after a position, which follows them: it is before
- * what was unpublished a second ago and is now.
+ * the queue for its oldest event visits each of them. So the rounds read after a position: the id before the oldest event
+ * that two reads, a second apart, have found.
  *
  * A position decides when an event is read, never whether, and never the order of a key. An event that is committed
  * later, with an id before the position, is found by a scan of the whole queue beside the rounds, once in a second or less
@@ -39,7 +39,7 @@ export class ReadPosition {
   #moveAtMs = 0;
   #lastReadId = 0;
   #lastReadMs = Number.NEGATIVE_INFINITY;
-  /** Those of the position. Another lease resets it, because the shard may have earlier events. */
+  /** The leases under which the position was found. A further one resets it, because its shard may have earlier events. */
   #leases: readonly Lease[] = [];
   #scanning: Promise<void> | undefined;
   #scanAtMs = 0;
@@ -71,12 +71,13 @@ export class ReadPosition {
       const beforeOldest = rows[0] === undefined ? this.#lastReadId : rows[0].id - 1;
       this.#afterId = Math.min(this.#beforeOldest, beforeOldest);
       this.#beforeOldest = beforeOldest;
-      this.#moveAtMs = nowMs + MOVE_EVERY_MS;
+      // From the end of the read: the ids that it has found were drawn before.
+      this.#moveAtMs = performance.now() + MOVE_EVERY_MS;
     }
     return rows;
   }
 
-  /** Makes the next reads, for two seconds, those of the whole queue. */
+  /** Has the next reads read the whole queue, until the position has moved twice. */
   restart(): void {
     this.#leases = [];
   }

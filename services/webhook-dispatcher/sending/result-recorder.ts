@@ -70,7 +70,7 @@ export class ResultRecorder {
     const blocked = await this.#writeAll(records, async (batch) => {
       late.push(...(await this.#writer.write(batch)));
     });
-    // Apart from the other records, because it looks at more tables.
+    // Late results are written apart: their statement reads several days of ended deliveries.
     const lateRecords = late.map((result) => ({ result }));
     const blockedLate = await this.#writeAll(lateRecords, (batch) =>
       this.#writer.writeLate(batch.map(({ result }) => result)),

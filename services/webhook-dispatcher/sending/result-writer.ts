@@ -70,7 +70,7 @@ export class ResultWriter {
     return late;
   }
 
-  /** Writes results that `write` has returned. Rejects as it does. */
+  /** Writes results that `write` has returned. Rejects with the database's error; then none is written. */
   async writeLate(results: readonly AttemptResult[]): Promise<void> {
     await recordLate(this.#options.pool, results);
   }

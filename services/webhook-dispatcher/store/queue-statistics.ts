@@ -10,7 +10,7 @@ import {
 } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 
-/** While deliveries are sent: soon after each VACUUM, because each statement with a bad plan delays all webhooks. */
+/** While deliveries are sent. After a VACUUM, statements with a plan for an empty queue delay all webhooks until the next run. */
 const BUSY_EVERY_MS = 250;
 const IDLE_EVERY_MS = 5_000;
 /** Rows for which PostgreSQL takes the indexes that the statements are written for. */
@@ -65,7 +65,7 @@ export async function keepQueueStatistics(pool: Database['pool']): Promise<void>
   }
 }
 
-/** Sets the statistics whenever they are short, until closed, or until PostgreSQL cannot or may not set them. */
+/** Sets the statistics whenever they say that the queue is short, until closed, or until PostgreSQL cannot or may not set them. */
 export function startQueueStatistics(
   pool: Database['pool'],
   log: Log,
