@@ -37,7 +37,6 @@ const SETTINGS = {
   max_worker_processes: '0',
   max_parallel_workers: '0',
   autovacuum_max_workers: '1',
-  autovacuum_naptime: '15s',
   jit: 'off',
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',

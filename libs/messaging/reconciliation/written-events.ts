@@ -4,6 +4,7 @@
  */
 
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, type Statement } from '@creditlane/postgres/statement';
 import { OutboxService } from '@creditlane/proto/messaging/v1/outbox_service';
 import { invalidFields } from '@creditlane/rpc/fault';
@@ -110,8 +111,11 @@ async function listWrittenEvents(options: WrittenEventsOptions, from: string) {
     return { position: formatPosition(row?.last ?? 0, recordedTo) };
   }
   const { outboxId, recordedId } = parsePosition(from);
-  const rows = await selectWritten.run(pool, [outboxId]);
-  if (rows.length === 0) await assertDrawn(pool, outboxId);
+  const [rows, [sequence]] = await runPipeline(pool, [
+    selectWritten.query([outboxId]),
+    selectDrawn.query(),
+  ]);
+  if (rows.length === 0) assertDrawn(outboxId, sequence?.drawn ?? 0);
   const settled = settledPrefix(rows, outboxId);
   const eventIds = settled.map(({ eventId }) => eventId);
   const reached = settled.at(-1)?.id ?? outboxId;
@@ -140,9 +144,8 @@ async function listWrittenEvents(options: WrittenEventsOptions, from: string) {
  *
  * @throws Fault `invalid_position`
  */
-async function assertDrawn(pool: pg.Pool, outboxId: number): Promise<void> {
-  const [row] = await selectDrawn.run(pool);
-  if (outboxId <= (row?.drawn ?? 0)) return;
+function assertDrawn(outboxId: number, drawn: number): void {
+  if (outboxId <= drawn) return;
   const message =
     'must not be above the ids of the outbox, which may have been restored from a backup';
   throw invalidFields('invalid_position', [{ pointer: '/position', message }]);

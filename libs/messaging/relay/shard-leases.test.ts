@@ -8,7 +8,7 @@ import { ShardLeases } from './shard-leases.ts';
 
 /** As in shard-leases.ts. */
 const LEASE_MS = 3_000;
-const RENEW_MS = 1_000;
+const RENEW_MS = 1_500;
 
 let db: OpenTestDatabase;
 beforeAll(async () => {

@@ -9,7 +9,9 @@ import { OUTBOX_SHARDS } from '../outbox.ts';
 
 /** The shards of a dead relay are taken over within LEASE_MS + RENEW_MS; the promise is five seconds. */
 const LEASE_MS = 3_000;
-const RENEW_MS = 1_000;
+const RENEW_MS = 1_500;
+/** After a renewal that failed: two more attempts before the lease expires. */
+const RETRY_MS = 500;
 
 /** This relay holds the shard while its row has this fence: a relay that takes it over raises the fence. */
 export interface Lease {
@@ -166,17 +168,18 @@ export class ShardLeases {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       const startedMs = performance.now();
-      await this.#renew();
+      const nextMs = (await this.#renew()) ? RENEW_MS : RETRY_MS;
       // A shard that had expired before, and was not taken, is above this relay's share: it waits for a renewal.
       const expiryMs = [...this.#seen.values()]
         .map(({ sinceMs }) => sinceMs + LEASE_MS)
         .filter((atMs) => atMs > startedMs);
       const expiresInMs = Math.max(0, Math.min(...expiryMs) - performance.now());
-      await pause(Math.min(RENEW_MS, expiresInMs), this.#stop.signal);
+      await pause(Math.min(nextMs, expiresInMs), this.#stop.signal);
     }
   }
 
-  async #renew(): Promise<void> {
+  /** False when the database could not be asked. */
+  async #renew(): Promise<boolean> {
     // The lease counts from before the query, not from its answer, which may have been delayed.
     const requestedMs = performance.now();
     const expired = [...this.#seen].filter(([, it]) => requestedMs - it.sinceMs >= LEASE_MS);
@@ -203,10 +206,12 @@ export class ShardLeases {
       this.#see(rows.filter(({ fence }) => fence === null));
       if (this.#leases.length > before || this.hasSurplus()) this.#onRoundDue();
       if (!this.holdsAll() && !this.#stop.signal.aborted) this.#others.announce();
+      return true;
     } catch (err) {
       this.#log.warn({ err }, 'outbox leases were not renewed');
       // What another relay did meanwhile is unknown, so that its leases count from the next answer.
       this.#seen.clear();
+      return false;
     }
   }
 

@@ -1,27 +1,38 @@
 import { setImmediate } from 'node:timers/promises';
 import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createTestDatabase } from '../test-database.ts';
 import { startHeartbeat } from './heartbeat.ts';
 
-afterEach(() => vi.useRealTimers());
-
-test('when an idle connection is lost, the database is checked without waiting for the next heartbeat', async () => {
+/** A heartbeat whose time passes only by fake timers, its pools, and how often it has checked the database. */
+async function startTestHeartbeat() {
   const database = await createTestDatabase('heartbeat');
-  // No heartbeat comes by time: the fake timers are never advanced, as `vi.waitUntil` would.
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+  // Not `vi.waitUntil` in these tests, which advances the timers.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const poolOf = () => new pg.Pool({ connectionString: database.url, max: 1 });
+  const [pool, other] = [poolOf(), poolOf()];
   let checks = 0;
   pool.on('release', () => {
     checks += 1;
   });
-  const heartbeat = startHeartbeat(pool, silentLog);
+  const heartbeat = startHeartbeat(pool, other, silentLog);
+  onTestFinished(async () => {
+    vi.useRealTimers();
+    await heartbeat.close();
+    await Promise.all([pool.end(), other.end()]);
+    await database.drop();
+  });
   const checked = async (times: number) => {
     while (checks < times) await setImmediate();
   };
+  return { heartbeat, other, checked, checks: () => checks, databaseUrl: database.url };
+}
+
+test('when an idle connection is lost, the database is checked without waiting for the next heartbeat', async () => {
+  const { heartbeat, checked, databaseUrl } = await startTestHeartbeat();
   await checked(1);
-  const admin = new pg.Client({ connectionString: database.url });
+  const admin = new pg.Client({ connectionString: databaseUrl });
   await admin.connect();
   await admin.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -30,7 +41,16 @@ test('when an idle connection is lost, the database is checked without waiting f
   await checked(2);
   expect(heartbeat.ready()).toBe(true);
   await admin.end();
-  await heartbeat.close();
-  await pool.end();
-  await database.drop();
+});
+
+test('the database is checked five seconds after the last answer to any query', async () => {
+  const { other, checked, checks } = await startTestHeartbeat();
+  await checked(1);
+  await vi.advanceTimersByTimeAsync(4_000);
+  await other.query('SELECT');
+  await vi.advanceTimersByTimeAsync(4_000);
+  await other.query('SELECT');
+  expect(checks()).toBe(1);
+  await vi.advanceTimersByTimeAsync(5_000);
+  await checked(2);
 });

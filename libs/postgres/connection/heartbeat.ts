@@ -1,13 +1,13 @@
-/** Checks periodically whether the database answers, so that no request or probe has to. */
+/** Knows whether the database answers, so that no request or probe has to ask. */
 
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { defineStatement } from '../statement.ts';
 
-/** While the database answers. A lost connection is noticed at once, and leads to a check. */
+/** Since the last answer. A lost connection is noticed at once, and leads to a check. */
 const HEARTBEAT_MS = 5_000;
-/** While it does not answer. */
+/** Between checks while the database does not answer. */
 const AWAY_HEARTBEAT_MS = 1_000;
 
 const heartbeat = defineStatement('heartbeat', 'SELECT');
@@ -18,9 +18,17 @@ export interface Heartbeat {
   close(): Promise<void>;
 }
 
-/** Runs an empty SELECT every five seconds, every second while it fails, and when the pool has lost a connection. */
-export function startHeartbeat(pool: pg.Pool, log: Log): Heartbeat {
+/**
+ * Runs an empty SELECT in `pool` when no query of it or of `other` was answered for five seconds, every second while it fails,
+ * and when `pool` has lost a connection.
+ */
+export function startHeartbeat(pool: pg.Pool, other: pg.Pool, log: Log): Heartbeat {
   let state: true | string = true;
+  let answeredMs = Number.NEGATIVE_INFINITY;
+  // A connection that is released to be closed says nothing.
+  const onRelease = (broken: unknown) => {
+    if (!broken) answeredMs = performance.now();
+  };
   const check = async () => {
     try {
       await heartbeat.run(pool);
@@ -33,12 +41,21 @@ export function startHeartbeat(pool: pg.Pool, log: Log): Heartbeat {
   };
   const stop = new AbortController();
   const connectionLost = new WakeSignal();
-  const onConnectionLost = () => connectionLost.signal();
+  const onConnectionLost = () => {
+    answeredMs = Number.NEGATIVE_INFINITY;
+    connectionLost.signal();
+  };
   pool.on('error', onConnectionLost);
+  for (const each of [pool, other]) each.on('release', onRelease);
   const run = async () => {
     while (!stop.signal.aborted) {
-      await check();
-      await connectionLost.wait(state === true ? HEARTBEAT_MS : AWAY_HEARTBEAT_MS, stop.signal);
+      const dueInMs = answeredMs + HEARTBEAT_MS - performance.now();
+      if (state === true && dueInMs > 0) {
+        await connectionLost.wait(dueInMs, stop.signal);
+      } else {
+        await check();
+        if (state !== true) await connectionLost.wait(AWAY_HEARTBEAT_MS, stop.signal);
+      }
     }
   };
   const running = run();
@@ -48,6 +65,7 @@ export function startHeartbeat(pool: pg.Pool, log: Log): Heartbeat {
       stop.abort();
       await running;
       pool.off('error', onConnectionLost);
+      for (const each of [pool, other]) each.off('release', onRelease);
     },
   };
 }

@@ -19,6 +19,14 @@ test('a signal wakes all waiters', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test('a wait without a time limit ends with a signal, and sets no timer', async () => {
+  const wake = new WakeSignal();
+  const wait = wake.wait(Infinity);
+  expect(vi.getTimerCount()).toBe(0);
+  wake.signal();
+  await wait;
+});
+
 test('signals without a waiter are kept as one', async () => {
   const wake = new WakeSignal();
   wake.signal();

@@ -17,7 +17,7 @@ export class WakeSignal {
     for (const resume of [...this.#waiters]) resume();
   }
 
-  /** Resolves after a signal, after `timeoutMs`, or when `abort` aborts. Never rejects. */
+  /** Resolves after a signal, after `timeoutMs`, which may be Infinity, or when `abort` aborts. Never rejects. */
   wait(timeoutMs: number, abort?: AbortSignal): Promise<void> {
     if (this.#signalled) {
       this.#signalled = false;
@@ -31,7 +31,7 @@ export class WakeSignal {
         this.#waiters.delete(resume);
         resolve();
       };
-      const timer = setTimeout(resume, timeoutMs);
+      const timer = timeoutMs < Infinity ? setTimeout(resume, timeoutMs) : undefined;
       abort?.addEventListener('abort', resume, { once: true });
       this.#waiters.add(resume);
     });

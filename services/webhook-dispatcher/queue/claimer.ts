@@ -1,7 +1,12 @@
 /** Claims due deliveries from the database whenever the queue has capacity for them. */
 import type { Database } from '@creditlane/postgres/database';
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import {
+  type PeriodicTask,
+  startPeriodicTask,
+} from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import {
   claimDueQuery,
@@ -32,7 +37,7 @@ export class Claimer {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   /** Time alone makes requests slow and slots free, so that destinations get turns more often than the database is read. */
-  readonly #turnTimer: NodeJS.Timeout;
+  readonly #turns: PeriodicTask;
   /** Whether the queue had no place left when a claim was to be made: then any destination may have a backlog. */
   #wasFull = false;
   /** Beside the claims: it may wait for the lock of a delivery. */
@@ -42,7 +47,11 @@ export class Claimer {
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
-    this.#turnTimer = setInterval(() => options.queue.queueTurns(), POLL_MS);
+    const { queue } = options;
+    this.#turns = startPeriodicTask(POLL_MS, async (stop) => {
+      await queue.waitWhileEmpty(stop);
+      queue.queueTurns();
+    });
     this.#running = this.#run();
   }
 
@@ -54,22 +63,19 @@ export class Claimer {
   /** Resolves once nothing more is claimed. */
   async close(): Promise<void> {
     this.#stop.abort();
-    clearInterval(this.#turnTimer);
-    await this.#running;
+    await Promise.all([this.#turns.close(), this.#running]);
     await this.#endingHolds;
   }
 
   async #run(): Promise<void> {
     const { log, queue } = this.#options;
-    let polledMs = Number.NEGATIVE_INFINITY;
+    let lookedMs = Number.NEGATIVE_INFINITY;
     while (!this.#stop.signal.aborted) {
       try {
         const nowMs = performance.now();
-        if (nowMs - polledMs >= POLL_MS) {
-          polledMs = nowMs;
-          this.#endingHolds ??= this.#endExpiredHolds();
-        }
-        const isMoreDue = await this.#claim();
+        const looksForHolds = nowMs - lookedMs >= POLL_MS && this.#endingHolds === undefined;
+        if (looksForHolds) lookedMs = nowMs;
+        const isMoreDue = await this.#claim(looksForHolds);
         this.#claimedMs = performance.now();
         if (isMoreDue) continue;
       } catch (err) {
@@ -85,13 +91,15 @@ export class Claimer {
     return Math.min(pollMs, queue.backlog.nextDueInMs(performance.now()));
   }
 
-  /** Claims as many deliveries as there is capacity for; true when another claim may bring more at once. */
-  async #claim(): Promise<boolean> {
+  /**
+   * Claims as many deliveries as there is capacity for; true when another claim may bring more at once. The look for
+   * expired holds is in the same round trip.
+   */
+  async #claim(looksForHolds: boolean): Promise<boolean> {
     const { pool, queue, leaseMs } = this.#options;
     const capacity = queue.claimCapacity();
     const limit = Math.min(capacity.total, MAX_CLAIMED);
     this.#wasFull = limit === 0;
-    if (this.#wasFull) return false;
     const leasedAtMs = performance.now();
     const wasCutOff = queue.backlog.isCutOff;
     const claim = claimDueQuery({
@@ -101,7 +109,12 @@ export class Claimer {
       limit,
       leaseMs,
     });
-    const claimed = await runQuery(pool, claim);
+    const [hasExpiredHolds, claimed] = await runPipeline(pool, [
+      looksForHolds ? hasExpiredHoldsQuery() : undefined,
+      this.#wasFull ? undefined : claim,
+    ]);
+    if (hasExpiredHolds) this.#endingHolds = this.#endExpiredHolds();
+    if (claimed === undefined) return false;
     const cutOff = claimed.length === limit;
     queue.backlog.update(claimed, capacity, cutOff);
     queue.add(claimed, leasedAtMs);
@@ -117,8 +130,6 @@ export class Claimer {
     const { pool, log, queue, leaseMs } = this.#options;
     const leasedAtMs = performance.now();
     try {
-      // Expired holds are rare: without one, the transaction's three round trips are saved.
-      if (!(await runQuery(pool, hasExpiredHoldsQuery()))) return;
       const promoted = await inTransaction(pool, async (tx) => {
         const lanes = await runQuery(tx, endExpiredHoldsQuery(MAX_HOLDS_ENDED));
         return lanes.length > 0 ? runQuery(tx, promoteNextQuery(lanes, leaseMs)) : [];

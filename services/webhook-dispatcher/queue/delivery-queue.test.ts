@@ -68,6 +68,25 @@ describe('the delivery queue', () => {
     expect(named()).toEqual([]);
   });
 
+  it('ends the wait of whoever waits while it is empty with the first delivery, or when told to stop', async () => {
+    const stop = new AbortController();
+    let ended = 0;
+    const wait = () =>
+      queue.waitWhileEmpty(stop.signal).then(() => {
+        ended += 1;
+      });
+    const waits = [wait(), wait()];
+    await Promise.resolve();
+    expect(ended).toBe(0);
+    add('first', 'delivery');
+    await Promise.all([...waits, wait()]);
+    finishOne(SUCCEEDED);
+    const last = wait();
+    stop.abort();
+    await last;
+    expect(ended).toBe(4);
+  });
+
   it('when a request becomes slow, gives back what waits for its destination', () => {
     add('hanging', 'first', 'second', 'third');
     expect(idsOf(takeAll())).toEqual(['first', 'second']);

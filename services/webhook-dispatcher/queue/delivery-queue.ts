@@ -60,6 +60,7 @@ export class DeliveryQueue {
    * The value is the number of replays, because a later replay is to be sent.
    */
   readonly #delivered: LRUCache<string, number>;
+  readonly #added = new WakeSignal();
   readonly #removed = new WakeSignal();
   readonly #slots: SendSlots;
   #onReady: () => void = () => {};
@@ -119,6 +120,7 @@ export class DeliveryQueue {
       }
     }
     if (refused.length > 0) this.#options.onRefused(refused);
+    this.#added.signal();
     this.#onReady();
   }
 
@@ -256,6 +258,11 @@ export class DeliveryQueue {
   /** Resolves when a delivery was removed, or after `timeoutMs`. */
   waitForRemoval(timeoutMs: number): Promise<void> {
     return this.#removed.wait(timeoutMs);
+  }
+
+  /** Resolves when the queue has a delivery, or when `stop` aborts. */
+  async waitWhileEmpty(stop: AbortSignal): Promise<void> {
+    while (this.size === 0 && !stop.aborted) await this.#added.wait(Infinity, stop);
   }
 
   /** Resolves when the queue is empty, or after `timeoutMs`. */

@@ -1,9 +1,9 @@
 import { silentLog } from '@creditlane/runtime/test-log';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createTestFixture } from '../test-fixture.ts';
 import { startQueueStatistics } from './queue-statistics.ts';
 
-it('while deliveries are sent, statistics that a VACUUM has made short are set at once', async () => {
+it('statistics that a VACUUM has made short are set once the queue has deliveries, and at once while it has', async () => {
   const fixture = await createTestFixture();
   onTestFinished(() => fixture.close());
   // It creates the tables.
@@ -19,10 +19,16 @@ it('while deliveries are sent, statistics that a VACUUM has made short are set a
   await vacuum();
   expect(await plannedRows()).toBeLessThan(100);
 
-  const statistics = startQueueStatistics(fixture.sql, silentLog, { size: 1 });
+  const filled = Promise.withResolvers<void>();
+  onTestFinished(() => filled.resolve());
+  const waitWhileEmpty = vi.fn(() => filled.promise);
+  const statistics = startQueueStatistics(fixture.sql, silentLog, { waitWhileEmpty });
   onTestFinished(() => statistics.close());
+  await expect.poll(() => waitWhileEmpty.mock.calls.length).toBe(1);
+  expect(await plannedRows()).toBe(20_000);
+  await vacuum();
+  filled.resolve();
   await expect.poll(plannedRows).toBe(20_000);
   await vacuum();
-  // An idle process looks every five seconds.
-  await expect.poll(plannedRows, { timeout: 4_000 }).toBe(20_000);
+  await expect.poll(plannedRows).toBe(20_000);
 });

@@ -10,9 +10,8 @@ import {
 } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 
-/** While deliveries are sent. After a VACUUM, statements with a plan for an empty queue delay all webhooks until the next run. */
-const BUSY_EVERY_MS = 250;
-const IDLE_EVERY_MS = 5_000;
+/** While deliveries are sent. After a VACUUM, statements with a plan for an empty queue delay all webhooks until the next look. */
+const EVERY_MS = 250;
 /** Rows for which PostgreSQL takes the indexes that the statements are written for. */
 const ROWS = 20_000;
 /** SQLSTATEs of an earlier PostgreSQL, which has no such function, and of a role without the privilege. */
@@ -65,24 +64,26 @@ export async function keepQueueStatistics(pool: Database['pool']): Promise<void>
   }
 }
 
-/** Sets the statistics whenever they say that the queue is short, until closed, or until PostgreSQL cannot or may not set them. */
+/**
+ * Sets the statistics whenever they say that the queue is short, until closed, or until PostgreSQL cannot or may not set them.
+ * Looks at once, and then while the queue of this process has deliveries.
+ */
 export function startQueueStatistics(
   pool: Database['pool'],
   log: Log,
-  queue: { readonly size: number },
+  queue: { waitWhileEmpty(stop: AbortSignal): Promise<void> },
 ): PeriodicTask {
   let isRefused = false;
-  let dueMs = 0;
-  return startPeriodicTask(BUSY_EVERY_MS, async () => {
-    const nowMs = performance.now();
-    if (isRefused || (queue.size === 0 && nowMs < dueMs)) return;
-    dueMs = nowMs + IDLE_EVERY_MS;
-    await keepQueueStatistics(pool).catch((err) => {
-      isRefused = REFUSALS.has(err?.code);
-      const next = isRefused
-        ? 'PostgreSQL 18 and the owner of the table are needed'
-        : 'the next attempt follows';
-      log.warn({ err }, `the statistics of the queue were not set; ${next}`);
-    });
+  return startPeriodicTask(EVERY_MS, async (stop) => {
+    if (!isRefused) {
+      await keepQueueStatistics(pool).catch((err) => {
+        isRefused = REFUSALS.has(err?.code);
+        const next = isRefused
+          ? 'PostgreSQL 18 and the owner of the table are needed'
+          : 'the next attempt follows';
+        log.warn({ err }, `the statistics of the queue were not set; ${next}`);
+      });
+    }
+    await queue.waitWhileEmpty(stop);
   });
 }
