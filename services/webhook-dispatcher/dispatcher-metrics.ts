@@ -1,8 +1,9 @@
 /** The dispatcher's metrics. The destination is never a label, because the number of destinations is unbounded. */
 import type { Database } from '@creditlane/postgres/database';
 import type { Statement } from '@creditlane/postgres/statement';
+import { createExpiringCache } from '@creditlane/runtime/expiring-cache';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import type { DeliveryQueue } from './queue/delivery-queue.ts';
 import type { Step } from './sending/schedule.ts';
 import {
@@ -40,7 +41,7 @@ export class DispatcherMetrics {
   /** @param holdMs how long a failing delivery keeps the later ones of its lane waiting */
   constructor(metrics: Metrics, holdMs: number) {
     this.#metrics = metrics;
-    this.#failing = new LRUCache({ max: MAX_FAILING_DESTINATIONS, ttl: holdMs + AFTER_HOLD_MS });
+    this.#failing = createExpiringCache(MAX_FAILING_DESTINATIONS, holdMs + AFTER_HOLD_MS);
     this.#attempts = metrics.counter(
       'webhook_attempts_total',
       'Attempts at webhooks, by the state of the delivery after them.',

@@ -1,5 +1,5 @@
 /** The health of destinations: finds the changes, so that only changes are written to the database. */
-import { LRUCache } from 'lru-cache';
+import { createExpiringCache } from '@creditlane/runtime/expiring-cache';
 import type { AttemptResult } from '../sending/attempt.ts';
 
 /** Whether a destination's receiver answers with success. */
@@ -14,7 +14,7 @@ export interface DestinationHealth {
 const REPEAT_MS = 60_000;
 
 export class HealthTracker {
-  readonly #stored = new LRUCache<string, DestinationHealth>({ max: 10_000, ttl: REPEAT_MS });
+  readonly #stored = createExpiringCache<DestinationHealth>(10_000, REPEAT_MS);
 
   /**
    * The health to store after a batch of results, by destination id. Results at an earlier revision

@@ -10,9 +10,10 @@ import { serviceIdentity, type TokenSigner } from '@creditlane/rpc/identity';
 import type { Closers } from '@creditlane/runtime/closers';
 import { AdaptiveChunks } from '@creditlane/runtime/concurrency/adaptive-chunks';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
+import { createExpiringCache } from '@creditlane/runtime/expiring-cache';
 import type { HealthCheckRegistry } from '@creditlane/runtime/health';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import type { GrantQuery } from '../events/decision-events.ts';
 import type { Recipient, RecipientLookup } from '../events/webhook-event-type.ts';
 
@@ -69,8 +70,7 @@ export class Destinations {
       health,
       metrics,
     });
-    // lru-cache treats a ttl of 0 as no limit.
-    this.#cache = new LRUCache({ max: MAX_CACHED, ttl: Math.max(1, cacheMs) });
+    this.#cache = createExpiringCache(MAX_CACHED, cacheMs);
     this.#lookups = new Batcher((lookups) => this.#getDestinations(lookups), {
       maxConcurrent: MAX_CONCURRENT_CALLS,
       maxItems: MAX_IDS_PER_CALL,

@@ -4,7 +4,8 @@
  * recorded. The queue has no reference to these parts: it calls a listener and signals.
  */
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
-import { LRUCache } from 'lru-cache';
+import { createExpiringCache } from '@creditlane/runtime/expiring-cache';
+import type { LRUCache } from 'lru-cache';
 import type { OpenBreaker } from '../store/breakers.ts';
 import { Backlog } from './backlog.ts';
 import { ClaimCapacity, IntakeCapacity } from './capacity.ts';
@@ -71,7 +72,7 @@ export class DeliveryQueue {
     this.#options = options;
     this.#destinations = new DestinationQueues(options.maxInFlightPerDestination);
     this.#slots = new SendSlots(options.maxInFlight);
-    this.#delivered = new LRUCache({ max: MAX_DELIVERED, ttl: options.leaseMs });
+    this.#delivered = createExpiringCache(MAX_DELIVERED, options.leaseMs);
   }
 
   /** Deliveries that wait, are under way, or whose results are being written. */

@@ -48,7 +48,7 @@ export interface Sending {
 const CLOSE_GRACE_MS = 3_000;
 const SETTLED_POLL_MS = 50;
 /** How long a result waits for others, at most. */
-const RESULT_DELAY_MS = 40;
+const RESULT_DELAY_MS = 100;
 
 export function startSending(settings: WebhookDispatcherSettings, deps: SendingDeps): Sending {
   const { pool, log, destinations, metrics, eventTypes } = deps;
