@@ -138,8 +138,10 @@ test('queries in a transaction are rolled back with it', async () => {
   expect(await notes()).toEqual([]);
 });
 
-test('without a query the result needs no server', async () => {
+test('without a query the result needs no connection', async () => {
+  const onlyClient = await pool.connect();
   expect(await runPipeline(pool, [undefined])).toEqual([undefined]);
+  onlyClient.release();
 });
 
 test('writes that depend on an answer happen in the transaction of the read', async () => {

@@ -32,6 +32,7 @@ export async function runPipeline<const Queries extends readonly (Query<unknown>
   queries: Queries,
 ): Promise<QueryResults<Queries>> {
   const asked = queries.filter((query) => query !== undefined);
+  if (asked.length === 0) return queries.map(() => undefined) as QueryResults<Queries>;
   const before = db instanceof ScopedPool ? [db.enterScope] : [];
   const sent = [...before, ...asked];
   const answers = await useConnection(db, (client) => roundTrip(client, sent)).catch((error) => {
@@ -49,7 +50,6 @@ function roundTrip(
   client: pg.ClientBase,
   queries: readonly Query<unknown>[],
 ): Promise<pg.QueryResult[]> {
-  if (queries.length === 0) return Promise.resolve([]);
   return new Promise((resolve, reject) => {
     client.query(
       new PipelinedQueries(client as Client, queries, (error, results) =>

@@ -297,7 +297,10 @@ test('a shard taken over is published although the other shards always have more
   await running.settled();
 });
 
-test('the shards of a relay that died are taken over, although the clock was set back an hour', async () => {
+// Retried, because a busy machine may hold up the second relay.
+test('the shards of a relay that died are taken over within five seconds, although the clock was set back an hour', {
+  retry: 2,
+}, async () => {
   const failingPool = new pg.Pool({ connectionString: db.url });
   relay(failingPool);
   await expect.poll(shardsByHolder).toEqual([4]);
@@ -308,7 +311,7 @@ test('the shards of a relay that died are taken over, although the clock was set
   const diedMs = performance.now();
   await append(event('a'));
   await relay().settled();
-  expect(performance.now() - diedMs).toBeLessThan(10_000);
+  expect(performance.now() - diedMs).toBeLessThan(5_000);
   expect(sequencesOf('a')).toEqual([1]);
 });
 

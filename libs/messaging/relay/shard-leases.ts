@@ -10,7 +10,7 @@ import { OUTBOX_SHARDS } from '../outbox.ts';
 /** The shards of a dead relay are taken over within LEASE_MS + RENEW_MS; the promise is five seconds. */
 const LEASE_MS = 3_000;
 const RENEW_MS = 1_500;
-/** After a renewal that failed: two more attempts before the lease expires. */
+/** After a renewal that failed: two more attempts before the lease expires, when each fails at once. */
 const RETRY_MS = 500;
 
 /** This relay holds the shard while its row has this fence: a relay that takes it over raises the fence. */

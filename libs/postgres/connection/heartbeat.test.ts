@@ -43,6 +43,13 @@ test('when an idle connection is lost, the database is checked without waiting f
   await admin.end();
 });
 
+test('when a connection of the other pool is lost during a query, the database is checked at once', async () => {
+  const { other, checked } = await startTestHeartbeat();
+  await checked(1);
+  await other.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => undefined);
+  await checked(2);
+});
+
 test('the database is checked five seconds after the last answer to any query', async () => {
   const { other, checked, checks } = await startTestHeartbeat();
   await checked(1);

@@ -5,7 +5,7 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { defineStatement } from '../statement.ts';
 
-/** Since the last answer. A lost connection is noticed at once, and leads to a check. */
+/** A database that has answered nothing for this long is checked; one that has lost a connection, at once. */
 const HEARTBEAT_MS = 5_000;
 /** Between checks while the database does not answer. */
 const AWAY_HEARTBEAT_MS = 1_000;
@@ -20,15 +20,12 @@ export interface Heartbeat {
 
 /**
  * Runs an empty SELECT in `pool` when no query of it or of `other` was answered for five seconds, every second while it fails,
- * and when `pool` has lost a connection.
+ * and when one of the two pools has lost a connection.
  */
 export function startHeartbeat(pool: pg.Pool, other: pg.Pool, log: Log): Heartbeat {
   let state: true | string = true;
-  let answeredMs = Number.NEGATIVE_INFINITY;
-  // A connection that is released to be closed says nothing.
-  const onRelease = (broken: unknown) => {
-    if (!broken) answeredMs = performance.now();
-  };
+  let answeredMs = performance.now();
+  let isCheckDue = true;
   const check = async () => {
     try {
       await heartbeat.run(pool);
@@ -42,17 +39,22 @@ export function startHeartbeat(pool: pg.Pool, other: pg.Pool, log: Log): Heartbe
   const stop = new AbortController();
   const connectionLost = new WakeSignal();
   const onConnectionLost = () => {
-    answeredMs = Number.NEGATIVE_INFINITY;
+    isCheckDue = true;
     connectionLost.signal();
   };
-  pool.on('error', onConnectionLost);
-  for (const each of [pool, other]) each.on('release', onRelease);
+  // A connection that is released to be closed was lost while a query used it.
+  const onRelease = (broken: unknown) => {
+    if (!broken) answeredMs = performance.now();
+    else if (state === true) onConnectionLost();
+  };
+  for (const each of [pool, other]) each.on('error', onConnectionLost).on('release', onRelease);
   const run = async () => {
     while (!stop.signal.aborted) {
       const dueInMs = answeredMs + HEARTBEAT_MS - performance.now();
-      if (state === true && dueInMs > 0) {
+      if (state === true && !isCheckDue && dueInMs > 0) {
         await connectionLost.wait(dueInMs, stop.signal);
       } else {
+        isCheckDue = false;
         await check();
         if (state !== true) await connectionLost.wait(AWAY_HEARTBEAT_MS, stop.signal);
       }
@@ -64,8 +66,9 @@ export function startHeartbeat(pool: pg.Pool, other: pg.Pool, log: Log): Heartbe
     async close() {
       stop.abort();
       await running;
-      pool.off('error', onConnectionLost);
-      for (const each of [pool, other]) each.off('release', onRelease);
+      for (const each of [pool, other]) {
+        each.off('error', onConnectionLost).off('release', onRelease);
+      }
     },
   };
 }

@@ -93,13 +93,14 @@ export class Claimer {
 
   /**
    * Claims as many deliveries as there is capacity for; true when another claim may bring more at once. The look for
-   * expired holds is in the same round trip.
+   * expired holds is in the same round trip: when one of the two is refused, both are, and both are repeated.
    */
   async #claim(looksForHolds: boolean): Promise<boolean> {
     const { pool, queue, leaseMs } = this.#options;
     const capacity = queue.claimCapacity();
     const limit = Math.min(capacity.total, MAX_CLAIMED);
     this.#wasFull = limit === 0;
+    if (this.#wasFull && !looksForHolds) return false;
     const leasedAtMs = performance.now();
     const wasCutOff = queue.backlog.isCutOff;
     const claim = claimDueQuery({

@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createTestFixture } from '../test-fixture.ts';
 import { startQueueStatistics } from './queue-statistics.ts';
 
-it('statistics that a VACUUM has made short are set once the queue has deliveries, and at once while it has', async () => {
+it('statistics that a VACUUM has made short are set at the start, and at once while the queue has deliveries', async () => {
   const fixture = await createTestFixture();
   onTestFinished(() => fixture.close());
   // It creates the tables.
@@ -20,9 +21,10 @@ it('statistics that a VACUUM has made short are set once the queue has deliverie
   expect(await plannedRows()).toBeLessThan(100);
 
   const filled = Promise.withResolvers<void>();
-  onTestFinished(() => filled.resolve());
-  const waitWhileEmpty = vi.fn(() => filled.promise);
-  const statistics = startQueueStatistics(fixture.sql, silentLog, { waitWhileEmpty });
+  const waitWhileEmpty = vi.fn((stop: AbortSignal) =>
+    Promise.race([filled.promise, once(stop, 'abort').then(() => undefined)]),
+  );
+  const statistics = startQueueStatistics(fixture.sql, silentLog, { size: 1, waitWhileEmpty });
   onTestFinished(() => statistics.close());
   await expect.poll(() => waitWhileEmpty.mock.calls.length).toBe(1);
   expect(await plannedRows()).toBe(20_000);

@@ -11,7 +11,9 @@ import {
 import type { Log } from '@creditlane/runtime/telemetry/log';
 
 /** While deliveries are sent. After a VACUUM, statements with a plan for an empty queue delay all webhooks until the next look. */
-const EVERY_MS = 250;
+const BUSY_EVERY_MS = 250;
+/** At most, while a delivery comes now and then. */
+const QUIET_EVERY_MS = 5_000;
 /** Rows for which PostgreSQL takes the indexes that the statements are written for. */
 const ROWS = 20_000;
 /** SQLSTATEs of an earlier PostgreSQL, which has no such function, and of a role without the privilege. */
@@ -66,21 +68,24 @@ export async function keepQueueStatistics(pool: Database['pool']): Promise<void>
 
 /**
  * Sets the statistics whenever they say that the queue is short, until closed, or until PostgreSQL cannot or may not set them.
- * Looks at once, and then while the queue of this process has deliveries.
+ * Looks when started, and then only after deliveries have come into the queue of this process.
  */
 export function startQueueStatistics(
   pool: Database['pool'],
   log: Log,
-  queue: { waitWhileEmpty(stop: AbortSignal): Promise<void> },
+  queue: { readonly size: number; waitWhileEmpty(stop: AbortSignal): Promise<void> },
 ): PeriodicTask {
   let isRefused = false;
-  return startPeriodicTask(EVERY_MS, async (stop) => {
-    if (!isRefused) {
+  let dueMs = 0;
+  return startPeriodicTask(BUSY_EVERY_MS, async (stop) => {
+    const nowMs = performance.now();
+    if (!isRefused && (queue.size > 0 || nowMs >= dueMs)) {
+      dueMs = nowMs + QUIET_EVERY_MS;
       await keepQueueStatistics(pool).catch((err) => {
         isRefused = REFUSALS.has(err?.code);
         const next = isRefused
           ? 'PostgreSQL 18 and the owner of the table are needed'
-          : 'the next attempt follows';
+          : 'the next attempt follows when deliveries are sent';
         log.warn({ err }, `the statistics of the queue were not set; ${next}`);
       });
     }
