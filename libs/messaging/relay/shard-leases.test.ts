@@ -1,8 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { ShardLeases } from './shard-leases.ts';
 
@@ -20,14 +21,23 @@ beforeEach(() => db.pool.query('UPDATE outbox_lease SET holder = gen_random_uuid
 /** Counts the announcements of a relay that has three others beside it. */
 const threeOthers = () => ({ count: () => 3, announce: vi.fn<() => void>() });
 
-test('a relay whose renewals fail does not announce itself', async () => {
+test('a relay whose renewals fail tries again after half a second, and does not announce itself', async () => {
   const others = threeOthers();
   const log = createLog('test', { level: 'silent' });
   const warn = vi.spyOn(log, 'warn');
   const ended = new pg.Pool({ connectionString: db.url });
   await ended.end();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   const leases = new ShardLeases(ended, log, others, () => undefined);
-  await expect.poll(() => warn.mock.calls.length, { timeout: 10_000 }).toBe(2);
+  const warned = async (times: number) => {
+    while (warn.mock.calls.length < times) await setImmediate();
+  };
+  await warned(1);
+  // The pause begins after the warning.
+  await setImmediate();
+  await vi.advanceTimersByTimeAsync(500);
+  await warned(2);
   await leases.close();
   expect(others.announce).not.toHaveBeenCalled();
 });
