@@ -18,6 +18,8 @@ export interface HostileAnswer {
   readonly at?: 'request' | 'connection';
   /** How many certificates the receiver sends in the TLS handshake. */
   readonly certificates?: number;
+  /** What it may cost more than an ordinary answer, in exchanges by TLS; 2 when left out. */
+  readonly maxTlsExchanges?: number;
   readonly send: (peer: Peer) => void;
 }
 
@@ -241,6 +243,8 @@ export const TLS_ANSWERS: Readonly<Record<string, HostileAnswer>> = {
   },
   'by TLS, endless session tickets': {
     outcome: failed('answer_too_large'),
+    // OpenSSL decrypts a record of 16 KiB at once, and such a record holds 800 tickets of 9 µs of CPU each.
+    maxTlsExchanges: 4,
     send: ({ records }) => records?.flood({ type: 'handshake', content: SESSION_TICKETS }),
   },
   'by TLS, 90 KB of certificates': {
