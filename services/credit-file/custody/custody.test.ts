@@ -69,6 +69,16 @@ async function pull(applicant: TestApplicant) {
   return readEnded(fixture.service, applicant);
 }
 
+/** Holds the next requested pull before its inquiry, where it asks for the applicant again, until the result is called. */
+function holdPull(): () => void {
+  const { applications } = fixture.service;
+  const held = Promise.withResolvers<void>();
+  applications.onAnswer = () => {
+    applications.delay = held.promise;
+  };
+  return held.resolve;
+}
+
 test('after an erasure a read answers as if no file was ever pulled, and the log says why', async () => {
   const { service, applicant } = fixture;
   expect((await pull(applicant)).file?.hitType).toBe('HIT');
@@ -277,13 +287,10 @@ test('an erasure while the bureau has the inquiry: the file is not stored', asyn
 
 test('an erasure before the inquiry is sent: none is sent, and the pull fails', async () => {
   const { service, applicant } = fixture;
-  // The pull waits: the service asks for the applicant again right before it sends the inquiry.
-  service.applications.onAnswer = () => {
-    service.applications.failure = unavailable('the fake is away');
-  };
+  const resumePull = holdPull();
   await request(service, applicant);
   expect((await erase(applicant)).files).toBe(0);
-  Object.assign(service.applications, { failure: undefined, onAnswer: undefined });
+  resumePull();
   expect((await readEnded(service, applicant)).state).toBe('FAILED');
   const actions = [
     'PULL_REQUESTED',
@@ -314,12 +321,10 @@ test('an erasure waits for a request of the applicant, so that it ends the new p
 
 test('a pull whose key is destroyed sends no inquiry, and has failed', async () => {
   const { service, applicant } = fixture;
-  service.applications.onAnswer = () => {
-    service.applications.failure = unavailable('the fake is away');
-  };
+  const resumePull = holdPull();
   await request(service, applicant);
   await destroyKey(pool(), applicant, new Date());
-  Object.assign(service.applications, { failure: undefined, onAnswer: undefined });
+  resumePull();
   expect((await readEnded(service, applicant)).pull?.failure).toBe(FailureReason.CONSENT);
   expect(service.bureau.inquiries).toEqual([]);
 });
@@ -329,16 +334,13 @@ test('a pull that an erasure ends is counted, ends a wait, and is recorded with 
   const series = /pulls_total\{source="EQUIFAX",state="FAILED",failure="CONSENT"\} (\d+)/;
   const count = async () => Number(series.exec(await service.metrics.text())?.[1]);
   const before = await count();
-  const held = Promise.withResolvers<void>();
-  service.applications.onAnswer = () => {
-    service.applications.delay = held.promise;
-  };
+  const resumePull = holdPull();
   const { id } = await request(service, applicant);
   const waiting = readEnded(service, applicant);
   await eraseByCall(applicant);
   expect((await waiting).state).toBe('FAILED');
   expect((await count()) - before).toBe(1);
-  held.resolve();
+  resumePull();
   const { rows } = await pool().query(
     `SELECT action, application_id, purpose, consent_id FROM audit_records
      WHERE pull_id = $1 AND action IN ('PULL_REQUESTED', 'PULL_FINISHED') ORDER BY seq`,
