@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { TestCertificateAuthority } from '../test-certificate-authority.ts';
+import { TestCertificateAuthority } from '../testing/test-certificate-authority.ts';
 import { observeCertificateExpiry } from './certificate-expiry.ts';
 import { Metrics } from './metrics.ts';
 

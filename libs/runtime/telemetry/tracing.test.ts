@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readEnv } from '../env.ts';
 import type { Process } from '../run.ts';
-import { createTestProcess } from '../test-process.ts';
+import { createTestProcess } from '../testing/test-process.ts';
 import { type OtlpReceiver, startOtlpReceiver } from './test-otlp-receiver.ts';
 import { newTraceparent, parseTraceparent } from './traceparent.ts';
 import { endSpansAfter, type SpanOptions, startSpan, startTracing, TRACING } from './tracing.ts';

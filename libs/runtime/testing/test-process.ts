@@ -1,8 +1,8 @@
-import { Closers } from './closers.ts';
-import { Health } from './health.ts';
-import type { Process } from './run.ts';
-import { createLog } from './telemetry/log.ts';
-import { Metrics } from './telemetry/metrics.ts';
+import { Closers } from '../closers.ts';
+import { Health } from '../health.ts';
+import type { Process } from '../run.ts';
+import { createLog } from '../telemetry/log.ts';
+import { Metrics } from '../telemetry/metrics.ts';
 
 /** For the tests: a `Process`, which the test closes itself. Without `destination` it logs nothing. */
 export function createTestProcess(
