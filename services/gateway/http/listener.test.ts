@@ -114,6 +114,18 @@ describe('an answer of 32 MB', () => {
     client.socket.destroy();
     expect(refusals).toEqual([]);
   });
+
+  test('is not cut when the process, and not its client, was held up', async () => {
+    refusals.length = 0;
+    const client = await openTestSocket(port, requestText('GET /', ['Host: gateway']));
+    readSlowly(client);
+    const bytes = () => client.received().length;
+    await expect.poll(bytes).toBeGreaterThan(1024 * 1024);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * UNREAD_MS);
+    await expect.poll(bytes, { timeout: 15_000 }).toBeGreaterThan(ANSWER.length);
+    client.socket.destroy();
+    expect(refusals).toEqual([]);
+  });
 });
 
 /** Reads a megabyte at a time, with pauses that are short to the server. */
