@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { oldBytesOfEach } from '@creditlane/runtime/test-old-generation';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isDatabaseUnavailable } from './error-classes.ts';
@@ -128,6 +129,17 @@ test('an empty statement has no rows', async () => {
     [{ quotient: 1 }],
   ]);
 });
+
+test.each([
+  ['queries in one round trip', (db) => runPipeline(db, [divide.query([1]), divide.query([2])])],
+  ['a query alone', (db) => runQuery(db, divide.query([1]))],
+] satisfies [string, (db: pg.Pool) => Promise<unknown>][])(
+  'V8 collects %s with its young objects',
+  async (_, run) => {
+    const limited = db.connect({ max: 1, query_timeout: 5_000 });
+    expect(await oldBytesOfEach(() => run(limited))).toBeLessThan(1_000);
+  },
+);
 
 test('queries in a transaction are rolled back with it', async () => {
   const undone = inTransaction(pool, async (tx) => {

@@ -68,7 +68,6 @@ type Client = pg.Client & {
 type Part = pg.Query & {
   name: string;
   text: string;
-  callback(error: Error | null, result: pg.QueryResult): void;
   submit(connection: pg.Connection): Error | null;
 } & Record<Handler, (...args: unknown[]) => void>;
 
@@ -107,14 +106,11 @@ class PipelinedQueries implements pg.Submittable {
     this.#client = client;
     const { statement_timeout: each, query_timeout: one } = client.connectionParameters;
     this.query_timeout = one ? one + (queries.length - 1) * (each || 0) : 0;
-    this.#parts = queries.map(({ config }) => {
-      const part = new pg.Query(config) as Part;
-      part.callback = (error, result) => {
-        if (error) this.#failure ??= error;
-        else this.#results.push(result);
-      };
-      return part;
-    });
+    const onResult = (error: Error | undefined, result: pg.QueryResult) => {
+      if (error) this.#failure ??= error;
+      else this.#results.push(result);
+    };
+    this.#parts = queries.map(({ config }) => new pg.Query(config, onResult) as Part);
   }
 
   /** Of the query being answered: pg's client records it as prepared under this name. */

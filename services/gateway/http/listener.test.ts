@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { setInterval, setTimeout } from 'node:timers/promises';
+import { oldBytesOfEach } from '@creditlane/runtime/test-old-generation';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openTestSocket, requestText, type TestSocket } from '../test-socket.ts';
 import { startListener } from './listener.ts';
@@ -197,6 +199,17 @@ describe('with as many connections as the limit allows', () => {
       .poll(async () => (await openAndEnd(full.port, text('/'))).length)
       .toBeGreaterThan(0);
   });
+});
+
+test('V8 collects a request and its answer with its young objects', async () => {
+  const { socket } = await openTestSocket(listener.port);
+  const request = async () => {
+    const answered = once(socket, 'data');
+    socket.write(requestText('GET /', ['Host: gateway']));
+    await answered;
+  };
+  expect(await oldBytesOfEach(request)).toBeLessThan(1_000);
+  socket.destroy();
 });
 
 /** What the server sends before it closes the connection, which the client ends with its request. */

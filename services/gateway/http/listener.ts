@@ -125,10 +125,12 @@ export async function startListener(
 /** Calls `listener` when the head of the answer is about to be written. */
 function beforeHead(res: ServerResponse, listener: () => void): void {
   const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => ServerResponse;
-  res.writeHead = (...args: unknown[]) => {
+  const callBeforeHead = (...args: unknown[]) => {
     listener();
     return writeHead(...args);
   };
+  // V8 allocates a function in the old generation when its literal is assigned to a property; there it keeps the request.
+  res.writeHead = callBeforeHead;
 }
 
 function refuseUnparsed(
