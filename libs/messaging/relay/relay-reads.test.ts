@@ -4,6 +4,7 @@ import { decodeEvent } from '@creditlane/events/topics';
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -127,6 +128,47 @@ test('beside a long transaction, a read visits few of the events that were publi
   }, 15_000);
   expect(await countBlocks(last.config)).toBeLessThan(MAX_BLOCKS);
   await reader.end();
+});
+
+test('a read visits no further event of a key that has many unpublished ones', async () => {
+  const reads = watchReads();
+  start();
+  await append({ key: 'a', sequence: 1 });
+  await relay?.settled();
+  await relay?.close();
+  const read = reads()[0] ?? expect.unreachable('the relay has read the outbox');
+  await db.pool.query(
+    `INSERT INTO outbox (shard, topic, key, type, payload)
+     SELECT 0, 'creditlane.decisions.v1', 'key ' || n % 20, 'creditlane.decisions.v1.DecisionRecorded', '{}'
+     FROM generate_series(1, 10000) AS n`,
+  );
+  // A read has 500 rows, each with a search by its key: 4 blocks. Their keys have 10,000 rows in 200 blocks.
+  expect(await countBlocks(read.config)).toBeLessThan(3_000);
+});
+
+test('the relay waits for no wake-up while the outbox has unpublished events', async () => {
+  const total = 3_000;
+  // The events that one read finds are more than one batch.
+  await db.pool.query(
+    `INSERT INTO outbox (shard, topic, key, type, payload)
+     SELECT 0, 'creditlane.decisions.v1', 'key ' || n, 'creditlane.decisions.v1.DecisionRecorded',
+       json_build_object('decision', json_build_object('conditions', repeat('x', 2000)))
+     FROM generate_series(1, $1) AS n`,
+    [total],
+  );
+  const originalWait = WakeSignal.prototype.wait;
+  const waits: { of: WakeSignal; published: number }[] = [];
+  vi.spyOn(WakeSignal.prototype, 'wait').mockImplementation(function (this: WakeSignal, ...args) {
+    waits.push({ of: this, published: published.length });
+    return originalWait.apply(this, args);
+  });
+  start();
+  await expect.poll(() => published.length, { timeout: 15_000 }).toBe(total);
+  const signal = vi.spyOn(WakeSignal.prototype, 'signal');
+  relay?.wake();
+  const [wakeUps] = signal.mock.contexts;
+  const early = waits.filter((it) => it.of === wakeUps && it.published > 0 && it.published < total);
+  expect([wakeUps instanceof WakeSignal, early]).toEqual([true, []]);
 });
 
 async function readLastId(): Promise<number> {

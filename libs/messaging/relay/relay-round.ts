@@ -96,11 +96,13 @@ export class RelayRounds {
    * rejects when the bus or the database fails; then no event of the round is lost.
    */
   async publishRound(): Promise<boolean> {
+    // Their read may have been cut off at MAX_SHARD_BATCH: after the last of them the outbox is read again.
+    const hasRowsLeft = this.#left !== undefined;
     const unpublished = await this.#readUnpublished();
     const { leases, rows } = stillHeld(unpublished, this.#shardLeases.held());
     const { outgoing, left, taken } = prepareBatch(rows, this.#batchOptions(this.#unwritable));
     // The rows were taken or have blocked their keys: the next round reads others, without them.
-    if (outgoing.size === 0) return rows.length > 0;
+    if (outgoing.size === 0) return hasRowsLeft || rows.length > 0;
 
     const events = [...outgoing.values()];
     const messages = events.map(({ message }) => message);
@@ -121,7 +123,7 @@ export class RelayRounds {
     this.#marks.add([...outgoing.keys()], leases);
     // A row that is left may be published apart meanwhile.
     if (left.length > 0 && !this.#unwritable.isActive) this.#left = { leases, rows: left };
-    return left.length > 0 || taken > 0 || rows.length >= MAX_SHARD_BATCH;
+    return hasRowsLeft || left.length > 0 || taken > 0 || rows.length >= MAX_SHARD_BATCH;
   }
 
   /** Resolves after `stop`, when nothing is done any more beside the rounds. */
@@ -187,7 +189,10 @@ export class RelayRounds {
     return { source, log, blockedKeys: this.#blockedKeys, ...(unwritable && { unwritable }) };
   }
 
-  /** Reads what is to be published, and marks in the same round trip what was published before when that is due. */
+  /**
+   * Reads what is to be published, and marks in the same round trip what was published before when that is due. Rows left
+   * by an earlier read are published while the mark runs.
+   */
   async #readUnpublished(): Promise<UnpublishedRows> {
     await this.#marks.settled();
     const { reserved: pool } = this.#options.database;
@@ -195,9 +200,14 @@ export class RelayRounds {
     const left = this.#left;
     this.#left = undefined;
     const isMarkDue = this.#marks.isDue(leases);
-    if (left !== undefined || leases.length === 0) {
+    if (left !== undefined) {
+      // The next round waits for it.
+      if (isMarkDue) void this.#marks.mark();
+      return left;
+    }
+    if (leases.length === 0) {
       if (isMarkDue) await this.#marks.mark();
-      return left ?? { leases, rows: [] };
+      return { leases, rows: [] };
     }
     const shards = leases.map(({ shard }) => shard);
     const keysLeftOut = this.#keysLeftOut();

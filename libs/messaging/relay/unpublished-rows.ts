@@ -9,9 +9,10 @@ export const MAX_SHARD_BATCH = 500;
 /**
  * The oldest unpublished rows of the shards ($1) without those of the keys ($2) and those with the ids ($3), in the order
  * of their ids. Only ids after $4 are read, and none of a key that has an unpublished row before: a transaction may
- * commit after another one with higher ids. `+ 0` hides the id from the planner's choice of an index: while statistics say that
- * the queue is empty, the indexes of ids look as cheap as that of the keys, and each row would have all rows visited that
- * were published since the oldest snapshot.
+ * commit after another one with higher ids. The earlier row is found by a comparison of rows, for which a reserved connection
+ * (READ_BY_INDEX in libs/postgres/database.ts) can only use the index of keys. An equality of keys could use an index of ids as
+ * well, which looks as cheap while statistics say that the queue is empty; each search would then visit all rows that were
+ * published since the oldest snapshot.
  */
 export const selectUnpublished = defineStatement<OutboxRow>(
   'outbox_read',
@@ -21,8 +22,8 @@ export const selectUnpublished = defineStatement<OutboxRow>(
      WHERE shard = held.shard AND published_at IS NULL AND id > $4 AND key <> ALL ($2::text[])
        AND id <> ALL ($3::bigint[])
        AND (SELECT earlier.id FROM outbox AS earlier
-         WHERE earlier.key = event.key AND earlier.published_at IS NULL AND earlier.id + 0 <= $4
-           AND earlier.id <> ALL ($3::bigint[]) LIMIT 1) IS NULL
+         WHERE (earlier.key, earlier.id) >= (event.key, 0) AND (earlier.key, earlier.id) <= (event.key, $4)
+           AND earlier.published_at IS NULL AND earlier.id <> ALL ($3::bigint[]) LIMIT 1) IS NULL
      ORDER BY id LIMIT ${MAX_SHARD_BATCH}
    ) AS waiting
    ORDER BY waiting.id`,
