@@ -67,7 +67,8 @@ const RESERVED_CONNECTIONS = 3;
  */
 const READ_BY_INDEX = '-c enable_seqscan=off -c enable_bitmapscan=off -c enable_sort=off';
 const RETRY_MS = 250;
-const IDLE_TIMEOUT_MS = 3_000;
+/** Longer than the pauses between bursts: a new connection costs some 50 ms of CPU until its statements are planned. */
+const IDLE_TIMEOUT_MS = 60_000;
 /** The first attempt and every 120th attempt are logged, so entries are at least 30 seconds apart. */
 const ATTEMPTS_PER_LOG_ENTRY = 120;
 
