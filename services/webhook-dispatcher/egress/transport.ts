@@ -156,17 +156,22 @@ const PROBE = Buffer.alloc(1);
 
 /**
  * Asks the system, by reading a byte, which is lost: call it only when the connection is closed if there is one.
- * Node reads a socket in a phase of its event loop that is over when a request is written. Costs 6 µs of CPU.
+ * Node reads a socket in a phase of its event loop that is over when a request is written. Costs 4 µs of CPU, and would
+ * cost 10 µs if the error by which `readSync` says that there is nothing to read had a stack.
  */
 function hasUnread(tcp: Socket): boolean {
   const { _handle: handle } = tcp as Socket & { _handle?: { fd?: number } | null };
   // Windows has no descriptor.
   if (handle?.fd === undefined || handle.fd < 0) return false;
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
   try {
     readSync(handle.fd, PROBE, 0, 1, null);
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'EAGAIN';
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
