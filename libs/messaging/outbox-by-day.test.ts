@@ -10,7 +10,7 @@ import { afterEach, expect, test } from 'vitest';
 import { appendToOutbox } from './outbox.ts';
 import { earlierOutbox, OUTBOX_PARTITIONS, purgeOutbox } from './outbox-by-day.ts';
 import { raiseShards } from './outbox-commands/raise-shards.ts';
-import { redriveOutbox } from './outbox-commands/redrive-outbox.ts';
+import { republishOutbox } from './outbox-commands/republish-outbox.ts';
 import { type Relay, startRelay } from './relay/relay.ts';
 import {
   migrateMessaging,
@@ -73,7 +73,7 @@ const exists = async (table: string) => {
   return rows[0].exists as boolean;
 };
 
-test('an event is in the queue until it is published, and then in its day; a redrive brings it back', async () => {
+test('an event is in the queue until it is published, and then in its day; republishing brings it back', async () => {
   db = await openMessagingTestDatabase('outbox_by_day');
   await append('one');
   expect(await placesOf('one')).toEqual({ one: 'outbox_waiting' });
@@ -81,7 +81,7 @@ test('an event is in the queue until it is published, and then in its day; a red
   await relay?.settled();
   expect(await placesOf('one')).toEqual({ one: 'outbox_published_DAY' });
   await relay?.close();
-  expect(await redriveOutbox(db.pool, new Date(0))).toBe(1);
+  expect(await republishOutbox(db.pool, new Date(0))).toBe(1);
   expect(await placesOf('one')).toEqual({ one: 'outbox_waiting' });
   expect(keys).toEqual(['one']);
 });
@@ -177,11 +177,11 @@ test('the events of an earlier version are published in their order, while its r
   await relay?.settled();
   // A round publishes the shards together, in the order of their ids.
   expect(keys).toEqual([...written, 'last']);
-  expect(await redriveOutbox(db.pool, new Date(0))).toBe(written.length + 2);
+  expect(await republishOutbox(db.pool, new Date(0))).toBe(written.length + 2);
   await relay?.settled();
   // A batch that the relay publishes under its old fence is published again.
-  const redriven = new Set(keys.slice(written.length + 1));
-  expect([...redriven]).toEqual(['published', ...written, 'last']);
+  const republished = new Set(keys.slice(written.length + 1));
+  expect([...republished]).toEqual(['published', ...written, 'last']);
 });
 
 test('attaching the table of an earlier version reads none of its rows', async () => {

@@ -47,9 +47,9 @@ describeWithKafka(kafka, 'the platform in processes keeps every promise under lo
   };
 
   /** Runs the operators' command; the wait is shorter because a broker without topics refuses at once. */
-  const redrive = async (owner: DatabaseOwner, since: string) => {
+  const republish = async (owner: DatabaseOwner, since: string) => {
     const main = join(SERVICES_DIR, owner, 'main.ts');
-    const args = [main, '--redrive-outbox', '--since', since, '--wait-seconds', '6'];
+    const args = [main, '--republish-outbox', '--since', since, '--wait-seconds', '6'];
     const env = await system.settingsOf(owner);
     process.stdout.write((await execute(process.execPath, args, { env })).stdout);
   };
@@ -167,7 +167,7 @@ describeWithKafka(kafka, 'the platform in processes keeps every promise under lo
         await stopped;
       });
       await waitForWrite();
-      await Promise.all(PUBLISHERS.map((owner) => redrive(owner, since)));
+      await Promise.all(PUBLISHERS.map((owner) => republish(owner, since)));
       await waitForWrite();
       await cluster.makeTopics();
     };

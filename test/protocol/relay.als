@@ -59,12 +59,12 @@ sig Relay {
 
 /** Kafka has lost its data, and has no topics until somebody creates them. */
 one sig Kafka {}
-var lone sig Lost, FencesRaised, Redriven in Kafka {}
+var lone sig Lost, FencesRaised, Republished in Kafka {}
 
 /** Seeded bugs. Each is found by a check below. */
 abstract sig Bug {}
 lone sig CursorInsteadOfMarks, LeaseWithoutFence, MarkWithoutFence, IdBeforeLock, TopicsBeforeTheWait,
-  RedriveInOneTransaction, PositionWithoutKeys extends Bug {}
+  RepublishInOneTransaction, PositionWithoutKeys extends Bug {}
 
 /* What stays as it is in a step. */
 pred writersStay {
@@ -74,7 +74,7 @@ pred writersStay {
 pred marksStay { Marked' = Marked }
 pred shardStays { fence' = fence and holder' = holder and markers' = markers }
 pred topicStays { InTopic' = InTopic and ahead' = ahead }
-pred kafkaStays { Lost' = Lost and FencesRaised' = FencesRaised and Redriven' = Redriven }
+pred kafkaStays { Lost' = Lost and FencesRaised' = FencesRaised and Republished' = Republished }
 pred relayStays[r: Relay] {
   r.lease' = r.lease and r.batch' = r.batch and r.published' = r.published and r.under' = r.under
   r.marking' = r.marking
@@ -210,26 +210,26 @@ pred crash[r: Relay] {
   only[r] and marksStay and topicStays
 }
 
-/* The redrive of a Kafka that has lost its data. */
+/* Republishing into a Kafka that has lost its data. */
 
 pred loseTopics {
-  no Lost + Redriven
-  Lost' = Kafka and no InTopic' and no ahead' and FencesRaised' = FencesRaised and Redriven' = Redriven
+  no Lost + Republished
+  Lost' = Kafka and no InTopic' and no ahead' and FencesRaised' = FencesRaised and Republished' = Republished
   writersStay and marksStay and shardStays and all r: Relay | relayStays[r]
 }
 
 pred raiseFences {
-  some Lost and no FencesRaised and no RedriveInOneTransaction
-  FencesRaised' = Kafka and Lost' = Lost and Redriven' = Redriven
+  some Lost and no FencesRaised and no RepublishInOneTransaction
+  FencesRaised' = Kafka and Lost' = Lost and Republished' = Republished
   fence' = Shard -> Shard.fence.next and holder' = holder and markers' = markers
   writersStay and marksStay and topicStays and all r: Relay | relayStays[r]
 }
 
 /** Every event becomes unpublished again, once no mark statement of before runs any more. */
 pred clearMarks {
-  some Lost and no Redriven
-  Redriven' = Kafka and Lost' = Lost and FencesRaised' = Kafka and no Marked'
-  some RedriveInOneTransaction
+  some Lost and no Republished
+  Republished' = Kafka and Lost' = Lost and FencesRaised' = Kafka and no Marked'
+  some RepublishInOneTransaction
     => fence' = Shard -> Shard.fence.next
     else (some FencesRaised and fence' = fence and all r: Relay | some r.marking implies r.under = Shard.fence)
   holder' = holder and markers' = markers
@@ -238,9 +238,9 @@ pred clearMarks {
 
 /** The command has waited until every batch that was read before is published or given up, and marked or forgotten. */
 pred createTopics {
-  some Lost and some Redriven
+  some Lost and some Republished
   some TopicsBeforeTheWait or all r: Relay | some r.batch + r.published implies r.under = Shard.fence
-  no Lost' and Redriven' = Redriven and FencesRaised' = FencesRaised
+  no Lost' and Republished' = Republished and FencesRaised' = FencesRaised
   writersStay and marksStay and shardStays and topicStays and all r: Relay | relayStays[r]
 }
 
@@ -248,7 +248,7 @@ pred nothing { writersStay and onlyWriters }
 
 fact Steps {
   no Numbered + Locked + Committed + RolledBack + Marked + InTopic
-  no earlier + lower + ahead and no lease + under and no batch + published + marking and no Lost + FencesRaised + Redriven
+  no earlier + lower + ahead and no lease + under and no batch + published + marking and no Lost + FencesRaised + Republished
   Shard.fence = first and no holder and no markers
   always {
     nothing or loseTopics or raiseFences or clearMarks or createTopics
@@ -276,5 +276,5 @@ check EventsComeInOrder for 2 but 4 Fence, 1 Bug, exactly 1 IdBeforeLock, 11..11
 check EventsComeInOrder for 2 but 4 Fence, 1 Bug, exactly 1 PositionWithoutKeys, 11..11 steps expect 1
 check OneRelayMarksUnderAFence for 2 but 4 Fence, 1 Bug, exactly 1 LeaseWithoutFence, 13..13 steps expect 1
 check NoEventIsLost for 1 but 2 Relay, 4 Fence, 1 Bug, exactly 1 MarkWithoutFence, 13..13 steps expect 1
-check NoEventIsLost for 1 but 4 Fence, 1 Bug, exactly 1 RedriveInOneTransaction, 12..12 steps expect 1
+check NoEventIsLost for 1 but 4 Fence, 1 Bug, exactly 1 RepublishInOneTransaction, 12..12 steps expect 1
 check EventsComeInOrder for 2 but 1 Key, 1 Relay, 4 Fence, 1 Bug, exactly 1 TopicsBeforeTheWait, 16..16 steps expect 1

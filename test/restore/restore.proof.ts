@@ -122,7 +122,7 @@ async function loseAndRestore(installation: Installation, context: FaultContext)
     await destroyErasedKeys(restored);
     expect(await countKeys(restored)).toEqual({ ...erased, destroyed: erased.destroyed + 1 });
     const since = new Date(Date.parse(time) - PUBLISHED_SINCE_MS).toISOString();
-    await Promise.all(PUBLISHERS.map((name) => redrive(name, since, options)));
+    await Promise.all(PUBLISHERS.map((name) => republish(name, since, options)));
     await runProgram(join('libs/events', 'make-topics.ts'), [], kafka.env);
     await startPlatform(options);
     await context.waitForWrite();
@@ -173,14 +173,14 @@ async function countKeys(postgres: ArchivedPostgres) {
   return rows[0] ?? expect.unreachable();
 }
 
-async function redrive(
+async function republish(
   name: (typeof PUBLISHERS)[number],
   since: string,
   options: ProcessPlatformOptions,
 ): Promise<void> {
   const service = SERVICES.find((it) => it.name === name) ?? expect.unreachable();
   // No relay runs that may still publish what it has read.
-  const args = ['--redrive-outbox', '--since', since, '--wait-seconds', '1'];
+  const args = ['--republish-outbox', '--since', since, '--wait-seconds', '1'];
   await runProgram(join('services', name, 'main.ts'), args, settingsOf(service, options));
 }
 

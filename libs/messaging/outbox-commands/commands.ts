@@ -4,12 +4,17 @@ import type { Migration } from '@creditlane/postgres/migrate';
 import { CommandOptionError, type ServiceCommand } from '@creditlane/service/service-command';
 import { holdPublishing } from './hold-publishing.ts';
 import { MAX_SHARDS, raiseShards } from './raise-shards.ts';
-import { parseRedriveTime, REDRIVE_WAIT_MS, redriveOutbox, TIME_RULE } from './redrive-outbox.ts';
+import {
+  parseRepublishTime,
+  REPUBLISH_WAIT_MS,
+  republishOutbox,
+  TIME_RULE,
+} from './republish-outbox.ts';
 
 const MAX_HOLD_SECONDS = 3_600;
 const MAX_WAIT_SECONDS = 600;
 /** All events of 7 days change in one statement. */
-const REDRIVE_WITHIN_MS = 3_600_000;
+const REPUBLISH_WITHIN_MS = 3_600_000;
 
 /**
  * The commands of a service. Once shards were raised, versions without the migrations `floor`, which are no older than
@@ -32,22 +37,22 @@ export const outboxCommands = (
     async run({ database, print }, { seconds }) {
       const holdMs = readNumber('--seconds', seconds, MAX_HOLD_SECONDS) * 1_000;
       const onHeld = () => print({ publishing: 'held' });
-      await holdPublishing(database.pool, { settleMs: REDRIVE_WAIT_MS, holdMs, onHeld });
+      await holdPublishing(database.pool, { settleMs: REPUBLISH_WAIT_MS, holdMs, onHeld });
       print({ publishing: 'released' });
       return true;
     },
   },
-  'redrive-outbox': {
+  'republish-outbox': {
     options: { since: { type: 'string' }, 'wait-seconds': { type: 'string' } },
-    statementTimeoutMs: REDRIVE_WITHIN_MS,
+    statementTimeoutMs: REPUBLISH_WITHIN_MS,
     async run({ database, print }, { since: text, 'wait-seconds': seconds }) {
-      const since = parseRedriveTime(String(text ?? ''));
+      const since = parseRepublishTime(String(text ?? ''));
       if (since === undefined) throw new CommandOptionError(`--since ${TIME_RULE}`);
       const waitMs =
         seconds === undefined
-          ? REDRIVE_WAIT_MS
+          ? REPUBLISH_WAIT_MS
           : readNumber('--wait-seconds', seconds, MAX_WAIT_SECONDS) * 1_000;
-      const events = await redriveOutbox(database.pool, since);
+      const events = await republishOutbox(database.pool, since);
       print({ publishedAgain: events, since, waitMs });
       // A relay that has read its batch before may still publish it, before the events above.
       await delay(waitMs);

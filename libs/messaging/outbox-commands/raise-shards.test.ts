@@ -15,7 +15,7 @@ import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { outboxCommands } from './commands.ts';
 import { HoldLostError, holdPublishing } from './hold-publishing.ts';
 import { raiseShards } from './raise-shards.ts';
-import { redriveOutbox } from './redrive-outbox.ts';
+import { republishOutbox } from './republish-outbox.ts';
 
 const TOPIC = 'creditlane.decisions.v1';
 const KEYS = Array.from({ length: 12 }, (_, index) => `key \\ ${index}`);
@@ -125,7 +125,7 @@ test('events of a key that wait, are written or are published again are in one s
     await tx.query(`SELECT set_config('role', current_database() || '_requests', true)`);
     await append(3, tx);
   });
-  await redriveOutbox(db.pool, new Date(0));
+  await republishOutbox(db.pool, new Date(0));
   expect(await shardsOfAKey()).toBe(1);
   await startOne().settled();
   expectAllInOrder(3);

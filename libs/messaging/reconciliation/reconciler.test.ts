@@ -15,7 +15,7 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { areEventsHandled } from '../event-progress.ts';
 import { appendToOutbox } from '../outbox.ts';
-import { redriveOutbox } from '../outbox-commands/redrive-outbox.ts';
+import { republishOutbox } from '../outbox-commands/republish-outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { createInboxHandler } from '../transactional-inbox.ts';
 import { advanceSource, holdSource } from './differences.ts';
@@ -163,7 +163,7 @@ async function missingEvents(): Promise<number> {
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-test('a published event that is never consumed is missing until it is redriven, and the metric counts it', async () => {
+test('a published event that is never consumed is missing until it is republished, and the metric counts it', async () => {
   await start();
   const [lost, handled] = [await write(), await write()];
   await handle([handled]);
@@ -205,7 +205,7 @@ test('an event that is handled with fewer effects than it must have is found', a
   await expect.poll(() => knownTooFew.at(-1)).toEqual([idOf(short)]);
 });
 
-test('a lost event that is redriven and then has too few effects is missing as such', async () => {
+test('a lost event that is republished and then has too few effects is missing as such', async () => {
   await start();
   const lost = await write();
   await expect.poll(differences).toEqual({ [idOf(lost)]: 'not_handled' });
@@ -271,17 +271,17 @@ test('a dead letter is not missing: it has an alert of its own', async () => {
   expect(await differences()).toEqual({});
 });
 
-test('events that wait to be published are compared after they were, also when all are redriven', async () => {
+test('events that wait to be published are compared after they were, also when all are republished', async () => {
   const first = await start();
   await first.close();
-  const [redriven, waiting] = [await write(), await write({ isPublished: false })];
-  await redriveOutbox(db.pool, new Date(0));
+  const [republished, waiting] = [await write(), await write({ isPublished: false })];
+  await republishOutbox(db.pool, new Date(0));
   await takeOver();
   await rounds();
   expect(await differences()).toEqual({});
   await db.pool.query('UPDATE outbox SET published_at = now()');
   await expect.poll(differences).toEqual({
-    [idOf(redriven)]: 'not_handled',
+    [idOf(republished)]: 'not_handled',
     [idOf(waiting)]: 'not_handled',
   });
 });

@@ -7,7 +7,7 @@ import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { appendToOutbox } from '../outbox.ts';
-import { redriveOutbox } from '../outbox-commands/redrive-outbox.ts';
+import { republishOutbox } from '../outbox-commands/republish-outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { RelayNotifications } from './relay-notifications.ts';
@@ -122,8 +122,8 @@ test('a relay that holds all shards sends no notification', async () => {
   expect(received).toBe(0);
 });
 
-test('a redrive notifies the relays, which look at once', async () => {
-  await redriveOutbox(db.pool, new Date());
+test('republishing notifies the relays, which look at once', async () => {
+  await republishOutbox(db.pool, new Date());
   await receiveAll();
   expect(received).toBe(1);
 });

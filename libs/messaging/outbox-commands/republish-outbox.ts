@@ -7,7 +7,7 @@ import { inTransaction } from '@creditlane/postgres/transaction';
 import type pg from 'pg';
 
 /**
- * How long the redrive waits for the lock: writes to the outbox wait behind it. After this time it lets them run, and
+ * How long the command waits for the lock: writes to the outbox wait behind it. After this time it lets them run, and
  * tries again.
  */
 const LOCK_WAIT_MS = 100;
@@ -16,44 +16,44 @@ const PAUSE_MS = 200;
 const MAX_PAUSE_MS = 2_000;
 
 /**
- * A relay may be about to read a batch that it publishes after the redrive. It waits for the database for at most 10 s
+ * A relay may be about to read a batch that it publishes after the republished events. It waits for the database for at most 10 s
  * (libs/postgres/database.ts), and for the bus for at most PUBLISH_TIMEOUT_MS.
  */
-export const REDRIVE_WAIT_MS = 10_000 + PUBLISH_TIMEOUT_MS;
+export const REPUBLISH_WAIT_MS = 10_000 + PUBLISH_TIMEOUT_MS;
 
 /** The time zone is required: a time that is an hour too late would leave an hour of events lost. */
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
 export const TIME_RULE = 'must be a time with its zone, as in 2026-03-01T09:30:00Z';
 
 /** The time since which events are published again; undefined when the text breaks TIME_RULE. */
-export function parseRedriveTime(text: string): Date | undefined {
+export function parseRepublishTime(text: string): Date | undefined {
   const time = new Date(text);
   return ISO_TIME.test(text) && !Number.isNaN(time.getTime()) ? time : undefined;
 }
 
 // A relay that is publishing at this moment has the old fence, so it marks none of these events.
 const raiseFences = defineStatement(
-  'outbox_redrive_fences',
+  'outbox_republish_fences',
   'UPDATE outbox_lease SET fence = fence + 1',
 );
 
 // A mark that began before the fences were raised has compared the old ones, and may commit later.
-const waitForMarks = defineStatement('outbox_redrive_wait', 'LOCK TABLE outbox IN SHARE MODE');
+const waitForMarks = defineStatement('outbox_republish_wait', 'LOCK TABLE outbox IN SHARE MODE');
 
 const limitWait = defineStatement(
-  'outbox_redrive_limit',
+  'outbox_republish_limit',
   `SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`,
 );
 
 const clearPublished = defineStatement<{ count: number }>(
-  'outbox_redrive',
+  'outbox_republish',
   `WITH cleared AS (
      UPDATE outbox SET published_at = NULL WHERE published_at >= $1 RETURNING id
    )
    SELECT count(*) AS count FROM cleared`,
 );
 
-const wakeRelays = defineStatement('outbox_redrive_notify', `SELECT pg_notify('outbox', '')`);
+const wakeRelays = defineStatement('outbox_republish_notify', `SELECT pg_notify('outbox', '')`);
 
 /**
  * Makes every event that was published since `since` unpublished again; the relay then publishes it,
@@ -63,7 +63,7 @@ const wakeRelays = defineStatement('outbox_redrive_notify', `SELECT pg_notify('o
  * Waits, without limit, for a moment in which no transaction has written to the outbox; new ones wait for at most
  * LOCK_WAIT_MS at a time.
  */
-export async function redriveOutbox(pool: pg.Pool, since: Date): Promise<number> {
+export async function republishOutbox(pool: pg.Pool, since: Date): Promise<number> {
   await raiseFences.run(pool);
   await waitUntilMarked(pool);
   const [cleared] = await clearPublished.run(pool, [since]);

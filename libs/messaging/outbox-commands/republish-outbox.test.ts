@@ -8,7 +8,7 @@ import { appendToOutbox } from '../outbox.ts';
 import { type Relay, startRelay } from '../relay/relay.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { outboxCommands } from './commands.ts';
-import { redriveOutbox } from './redrive-outbox.ts';
+import { republishOutbox } from './republish-outbox.ts';
 
 const LONG_AGO = new Date(0);
 
@@ -19,7 +19,7 @@ let published: EventMessage[];
 let accept: () => Promise<void>;
 
 beforeEach(async () => {
-  db = await openMessagingTestDatabase('redrive');
+  db = await openMessagingTestDatabase('republish');
   published = [];
   accept = () => Promise.resolve();
   const bus: EventBus = {
@@ -65,7 +65,7 @@ test('events published since the given time are published again, with the same i
   await relay.settled();
   const before = eventsPublished();
   published = [];
-  expect(await redriveOutbox(db.pool, LONG_AGO)).toBe(3);
+  expect(await republishOutbox(db.pool, LONG_AGO)).toBe(3);
   await relay.settled();
   expect(eventsPublished()).toEqual(before);
   expect(keysPublished()).toEqual(['one', 'two', 'one']);
@@ -78,21 +78,21 @@ test('events published before the given time stay published', async () => {
   await append('late');
   await relay.settled();
   published = [];
-  expect(await redriveOutbox(db.pool, rows[0]?.now as Date)).toBe(1);
+  expect(await republishOutbox(db.pool, rows[0]?.now as Date)).toBe(1);
   await relay.settled();
   expect(keysPublished()).toEqual(['late']);
 });
 
 /**
- * Redrives while a transaction has marked all events and is not committed, runs `whileWaiting` once the redrive waits for
+ * Republishes while a transaction has marked all events and is not committed, runs `whileWaiting` once the command waits for
  * it, and resolves to the number of events.
  */
-async function redriveBesideMark(whileWaiting: () => Promise<void>): Promise<number> {
+async function republishBesideMark(whileWaiting: () => Promise<void>): Promise<number> {
   const marking = await db.pool.connect();
   await marking.query('BEGIN');
   await marking.query('UPDATE outbox SET published_at = now()');
   let isOver = false;
-  const redriven = redriveOutbox(db.pool, LONG_AGO).finally(() => {
+  const republished = republishOutbox(db.pool, LONG_AGO).finally(() => {
     isOver = true;
   });
   const isWaiting = async () => isOver || (await countLockWaiters()) === 1;
@@ -100,22 +100,22 @@ async function redriveBesideMark(whileWaiting: () => Promise<void>): Promise<num
   await whileWaiting();
   await marking.query('COMMIT');
   marking.release();
-  return redriven;
+  return republished;
 }
 
-test('an event whose mark is committed during the redrive is published again', async () => {
+test('an event whose mark is committed while events are republished is published again', async () => {
   await relay.close();
   await append('lost');
-  expect(await redriveBesideMark(() => Promise.resolve())).toBe(1);
+  expect(await republishBesideMark(() => Promise.resolve())).toBe(1);
 });
 
-test('while the redrive waits for a transaction, other transactions write to the outbox', async () => {
+test('while republishing waits for a transaction, other transactions write to the outbox', async () => {
   await relay.close();
   await append('first');
-  expect(await redriveBesideMark(() => append('second'))).toBe(1);
+  expect(await republishBesideMark(() => append('second'))).toBe(1);
 });
 
-test('a batch under way during the redrive is published again', async () => {
+test('a batch under way while events are republished is published again', async () => {
   const sent = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   accept = () => {
@@ -124,18 +124,18 @@ test('a batch under way during the redrive is published again', async () => {
   };
   await append('lost');
   await sent.promise;
-  await redriveOutbox(db.pool, LONG_AGO);
+  await republishOutbox(db.pool, LONG_AGO);
   accept = () => Promise.resolve();
   answer.resolve();
   await relay.settled();
   expect(published.length).toBeGreaterThan(1);
 });
 
-describe('--redrive-outbox', () => {
+describe('--republish-outbox', () => {
   const run = async (options: Record<string, string>) => {
     const printed: object[] = [];
     const context = { settings: {}, database: db, print: (it: object) => void printed.push(it) };
-    const isDone = await outboxCommands([])['redrive-outbox']?.run(context, options);
+    const isDone = await outboxCommands([])['republish-outbox']?.run(context, options);
     return { isDone, printed };
   };
 

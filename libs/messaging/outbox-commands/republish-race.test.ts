@@ -1,0 +1,86 @@
+// Events that are republished reach Kafka before events whose publish had begun earlier.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeWithKafka } from '@creditlane/events/kafka/test-kafka';
+import { createTestBus } from '@creditlane/events/kafka/test-kafka-bus';
+import { startProxiedKafka } from '@creditlane/events/kafka/test-proxied-kafka';
+import type { Queryable } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import { silentLog } from '@creditlane/runtime/test-log';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import { appendToOutbox } from '../outbox.ts';
+import { startRelay } from '../relay/relay.ts';
+import { openMessagingTestDatabase } from '../test-messaging-database.ts';
+import { republishOutbox } from './republish-outbox.ts';
+
+const TOPIC = 'creditlane.decisions.v1';
+const WITHIN_MS = 1_500;
+const LONG_AGO = new Date(0);
+const [EARLY, LATER] = [
+  '0198c0de-0000-7000-8000-000000000001',
+  '0198c0de-0000-7000-8000-000000000002',
+];
+
+const kafka = await startProxiedKafka();
+afterAll(() => kafka?.close());
+
+describeWithKafka(
+  kafka,
+  'events that are republished into a cluster that has lost its data',
+  ({ open }) => {
+    test('keep the order of a key whose later event was being published', async () => {
+      const { config, proxy } = await open();
+      const db = await openMessagingTestDatabase('republish_race');
+      const bus = createTestBus(config, { publishTimeoutMs: WITHIN_MS });
+      const { pool, metrics } = db;
+      const begun: string[] = [];
+      const watched = {
+        ...bus,
+        publish(batch: Parameters<typeof bus.publish>[0]) {
+          begun.push(...batch.map(({ headers }) => headers.ce_id ?? ''));
+          return bus.publish(batch);
+        },
+      };
+      const append = (tx: Queryable, id: string) => {
+        const type = 'creditlane.decisions.v1.DecisionRecorded';
+        return appendToOutbox(tx, [{ topic: TOPIC, key: 'one', type, id, payload: {} }]);
+      };
+      await inTransaction(pool, async (tx) => {
+        await append(tx, EARLY);
+        // Marked as published, but the cluster has lost it.
+        await tx.query('UPDATE outbox SET published_at = now()');
+      });
+      await append(pool, LATER);
+      proxy.pause();
+      const relay = startRelay({
+        database: db,
+        bus: watched,
+        source: 'decisions',
+        log: silentLog,
+        metrics,
+      });
+      onTestFinished(async () => {
+        await relay.close();
+        await bus.close();
+        await db.close();
+      });
+      await vi.waitUntil(() => begun.length > 0, { timeout: 10_000 });
+      expect(begun).toEqual([LATER]);
+      expect(await republishOutbox(pool, LONG_AGO)).toBe(1);
+      // As long as the command waits.
+      await sleep(WITHIN_MS);
+      proxy.resume();
+
+      const handled: string[] = [];
+      await bus.subscribe({
+        group: 'webhook-dispatcher',
+        topics: [TOPIC],
+        handle: async (batch) => {
+          handled.push(...batch.map(({ headers }) => headers.ce_id ?? ''));
+        },
+      });
+      await vi.waitUntil(() => new Set(handled).size === 2, { timeout: 15_000 });
+      expect(handled[0]).toBe(EARLY);
+    });
+  },
+);
