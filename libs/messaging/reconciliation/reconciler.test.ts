@@ -36,6 +36,8 @@ let isBehind: boolean;
 let looks: number;
 /** The events that each look for too few effects was told to know. */
 let knownTooFew: string[][];
+/** How many events each look for too few effects was about. */
+let lookSizes: number[];
 let reconcilers: PeriodicTask[];
 
 const insertEffect = defineStatement('effect_insert', 'INSERT INTO effects SELECT $1');
@@ -87,6 +89,7 @@ beforeEach(async () => {
   isBehind = false;
   looks = 0;
   knownTooFew = [];
+  lookSizes = [];
 });
 afterEach(() => Promise.all(reconcilers.map((reconciler) => reconciler.close())));
 afterAll(() => db.close());
@@ -104,6 +107,7 @@ async function start(): Promise<PeriodicTask> {
     },
     async findTooFewEffects(pool, ids, known) {
       knownTooFew.push([...known]);
+      lookSizes.push(ids.length);
       return (await selectTooFew.run(pool, [ids])).map(({ event_id }) => event_id);
     },
   });
@@ -191,6 +195,20 @@ test('an event that is lost while no reconciler runs is found after the restart'
   const lost = await write();
   await takeOver();
   await expect.poll(differences).toEqual({ [idOf(lost)]: 'not_handled' });
+});
+
+test('thousands of events are compared 500 at a time', async () => {
+  const total = 4_500;
+  await start();
+  await db.pool.query(
+    `INSERT INTO outbox (shard, topic, key, type, payload, created_at, published_at)
+     SELECT 0, 'creditlane.decisions.v1', 'key', 'creditlane.decisions.v1.DecisionRecorded', '{}',
+       now() - interval '1 minute', now() - interval '1 minute'
+     FROM generate_series(1, $1)`,
+    [total],
+  );
+  await expect.poll(missingEvents, { timeout: 15_000 }).toBe(total);
+  expect(Math.max(...lookSizes)).toBe(500);
 });
 
 test('an event that is handled with fewer effects than it must have is found', async () => {

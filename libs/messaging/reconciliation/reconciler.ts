@@ -5,13 +5,14 @@
  * handled everything that was on the bus at the time of the answer, each of them must be in its inbox, or a dead
  * letter, and must have had its effects. What is missing then is lost, however long the consumer was behind, and
  * however the clocks differ by which ids are made; `written-events.ts` says which records a late clock hides. A
- * missing event is looked at again in every round, and is missing no more once it is redriven.
+ * missing event is looked at again in every round, and is missing no more once it is republished.
  */
 import { randomUUID } from 'node:crypto';
 import type { Subscription } from '@creditlane/events/bus';
 import { OutboxService } from '@creditlane/proto/messaging/v1/outbox_service';
 import { type ClientOptions, connect, type Endpoint } from '@creditlane/rpc/client';
 import { serviceIdentity } from '@creditlane/rpc/identity';
+import { pause } from '@creditlane/runtime/concurrency/pause';
 import {
   type PeriodicTask,
   startPeriodicTask,
@@ -32,8 +33,14 @@ import {
 
 /** With the wait for the consumer's offsets, a missing event is found within 30 s. */
 const EVERY_MS = 10_000;
-/** Parts of a round: a source that writes more than 50,000 events in ten seconds is compared later. */
-const MAX_PARTS = 10;
+/** Parts of a round: a source that writes more than 50,000 events from one round to the next is compared later. */
+const MAX_PARTS = 25;
+/** Events that are compared at once: 7,000 keep a core from the webhooks for 80 ms. */
+const MAX_COMPARED = 500;
+/** After each part and each comparison a round pauses this many times as long as it took. */
+const PAUSE_FACTOR = 4;
+/** Of all pauses of a round together. The rounds of all sources take turns, and each source is held for half a minute. */
+const MAX_PAUSES_MS = 5_000;
 const MAX_REVISITED = 1_000;
 const MAX_LOGGED = 10;
 
@@ -122,33 +129,8 @@ function createRound(options: ReconcilerOptions, source: Source) {
   let pending: Pending | undefined;
   let revisitedTo: string = NIL_UUID;
 
-  const findDifferences = async (
-    eventIds: readonly string[],
-    known: ReadonlySet<string> = new Set(),
-  ): Promise<Difference[]> => {
-    if (eventIds.length === 0) return [];
-    const unhandled = await findUnhandled(pool, consumer, eventIds);
-    const tooFew = (await options.findTooFewEffects?.(pool, eventIds, known)) ?? [];
-    return [
-      ...unhandled.map((eventId) => ({ eventId, kind: 'not_handled' as const })),
-      ...tooFew.map((eventId) => ({ eventId, kind: 'too_few_effects' as const })),
-    ];
-  };
-
-  const ask = async (from: string, stop: AbortSignal): Promise<Pending> => {
-    const eventIds = new Set<string>();
-    let position = from;
-    for (let parts = 0; parts < MAX_PARTS; parts += 1) {
-      const part = await source.list(position, stop);
-      position = part.position;
-      for (const id of part.eventIds) eventIds.add(id);
-      if (!part.hasMore) break;
-    }
-    return { from, position, eventIds: [...eventIds], askedAtMs: performance.now() };
-  };
-
-  const compare = async ({ position, eventIds }: Pending): Promise<void> => {
-    const found = await findDifferences(eventIds);
+  const compare = async ({ position, eventIds }: Pending, pauses: Pauses): Promise<void> => {
+    const found = await findDifferences(options, eventIds, pauses);
     const added = await advanceSource(pool, { source: source.name, holder, position }, found);
     for (const [kind, ofKind] of Map.groupBy(added, (difference) => difference.kind)) {
       const eventIds = ofKind.slice(0, MAX_LOGGED).map(({ eventId }) => eventId);
@@ -157,11 +139,12 @@ function createRound(options: ReconcilerOptions, source: Source) {
     }
   };
 
-  const revisit = async (open: readonly Difference[]): Promise<void> => {
+  const revisit = async (open: readonly Difference[], pauses: Pauses): Promise<void> => {
     const ids = open.map(({ eventId }) => eventId);
     revisitedTo = ids.length === MAX_REVISITED ? (ids.at(-1) ?? NIL_UUID) : NIL_UUID;
     const withTooFew = open.filter(({ kind }) => kind === 'too_few_effects');
-    const found = await findDifferences(ids, new Set(withTooFew.map(({ eventId }) => eventId)));
+    const known = new Set(withTooFew.map(({ eventId }) => eventId));
+    const found = await findDifferences(options, ids, pauses, known);
     await updateKinds(pool, found);
     const missing = new Set(found.map(({ eventId }) => eventId));
     await deleteResolved(
@@ -171,6 +154,7 @@ function createRound(options: ReconcilerOptions, source: Source) {
   };
 
   return async (stop: AbortSignal): Promise<void> => {
+    const pauses = new Pauses(stop);
     const held = await holdSource(
       pool,
       { source: source.name, holder },
@@ -179,15 +163,70 @@ function createRound(options: ReconcilerOptions, source: Source) {
     );
     if (held === undefined) return;
     const { position, open } = held;
-    await revisit(open);
-    if (pending?.from !== position) pending = await ask(position, stop);
+    await revisit(open, pauses);
+    if (pending?.from !== position) pending = await ask(source, position, pauses);
     const isHandled =
       pending.eventIds.length === 0 || subscription.handledUntilMs() >= pending.askedAtMs;
     if (!isHandled) return;
     const handled = pending;
     pending = undefined;
-    await compare(handled);
+    await compare(handled, pauses);
   };
+}
+
+/** What the source has written since the position, as far as MAX_PARTS go. */
+async function ask(source: Source, from: string, pauses: Pauses): Promise<Pending> {
+  const eventIds = new Set<string>();
+  let position = from;
+  for (let parts = 0; parts < MAX_PARTS; parts += 1) {
+    const startedMs = performance.now();
+    const part = await source.list(position, pauses.stop);
+    position = part.position;
+    for (const id of part.eventIds) eventIds.add(id);
+    if (!part.hasMore) break;
+    await pauses.after(startedMs);
+  }
+  return { from, position, eventIds: [...eventIds], askedAtMs: performance.now() };
+}
+
+/** Returns those of the events that are missing. The events `known` have had too few effects in an earlier round. */
+async function findDifferences(
+  { pool, consumer, findTooFewEffects }: ReconcilerOptions,
+  eventIds: readonly string[],
+  pauses: Pauses,
+  known: ReadonlySet<string> = new Set(),
+): Promise<Difference[]> {
+  const found: Difference[] = [];
+  for (let at = 0; at < eventIds.length; at += MAX_COMPARED) {
+    const startedMs = performance.now();
+    const slice = eventIds.slice(at, at + MAX_COMPARED);
+    const unhandled = await findUnhandled(pool, consumer, slice);
+    const tooFew = (await findTooFewEffects?.(pool, slice, known)) ?? [];
+    found.push(
+      ...unhandled.map((eventId) => ({ eventId, kind: 'not_handled' as const })),
+      ...tooFew.map((eventId) => ({ eventId, kind: 'too_few_effects' as const })),
+    );
+    if (at + MAX_COMPARED < eventIds.length) await pauses.after(startedMs);
+  }
+  return found;
+}
+
+/** The pauses of one round, in which requests and webhooks have the cores. */
+class Pauses {
+  readonly stop: AbortSignal;
+  #leftMs = MAX_PAUSES_MS;
+
+  constructor(stop: AbortSignal) {
+    this.stop = stop;
+  }
+
+  /** Pauses after work that began at `startedMs` (performance.now()). Rejects when `stop` aborts. */
+  async after(startedMs: number): Promise<void> {
+    const pauseMs = Math.min(this.#leftMs, PAUSE_FACTOR * (performance.now() - startedMs));
+    this.#leftMs -= pauseMs;
+    await pause(pauseMs, this.stop);
+    this.stop.throwIfAborted();
+  }
 }
 
 function measure({ pool, consumer, sources, metrics }: ReconcilerOptions): void {

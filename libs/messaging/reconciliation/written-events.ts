@@ -14,7 +14,7 @@ import { firstIdOfTime } from '@creditlane/runtime/ids';
 import type pg from 'pg';
 
 /** The rows of a part. */
-const MAX_ROWS = 5_000;
+const MAX_ROWS = 2_000;
 /**
  * An event that waits for so long, while later ones of its shard are published, counts as written all the same: its
  * partition cannot be written, or its row was forgotten. With two rounds of the reconciler it is reported within a minute.
