@@ -173,9 +173,13 @@ export class DeliveryQueue {
     this.#onReady();
   }
 
-  /** Whether the place of a delivery is needed soon: others wait for its destination, or the destination has few places. */
-  isPlaceNeeded({ destination: { id, limit, waiting } }: QueueEntry): boolean {
-    return waiting.length > 0 || !limit.isProven || this.backlog.mayInclude(id);
+  /**
+   * Whether the result of a delivery is to be recorded at once, because a claim or the next request waits for its place:
+   * destinations that are slow, or not known to answer, have few.
+   */
+  isPlaceNeeded({ destination }: QueueEntry): boolean {
+    const { limit, isSuspect, waitsForResults } = destination;
+    return !limit.isProven || limit.isSlow || isSuspect || waitsForResults;
   }
 
   /** Removes a delivery whose result is recorded. */

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
+import { SLOW_MS } from '../queue/send-slots.ts';
 import type { Attempt } from './attempt.ts';
 import { DeferredResults } from './deferred-results.ts';
 import type { DeliveryRecord } from './result-writer.ts';
@@ -23,17 +24,22 @@ const delivery: LeasedDelivery = {
 };
 const leasedAgain = { ...delivery, fence: 2 };
 
-/** A sender whose attempts and records end when the test says so, all with that state. */
-function start(state: 'delivered' | 'due' = 'delivered') {
+/** How an attempt ends; a slow one delivers. */
+type AttemptEnd = 'delivered' | 'slow' | 'due';
+
+/** A sender whose attempts and records end when the test says so: the first attempts with these ends, others delivered. */
+function start(...ends: AttemptEnd[]) {
   const attempted = Promise.withResolvers<void>();
   const recorded = Promise.withResolvers<void>();
   const attempt = vi.fn<Attempt>(async (of) => {
+    const end = ends.shift() ?? 'delivered';
+    const state = end === 'due' ? 'due' : 'delivered';
     await attempted.promise;
     return {
       delivery: of,
       revision: 1,
       startedAt: new Date(0),
-      durationMs: 1,
+      durationMs: end === 'slow' ? SLOW_MS : 1,
       outcome: { kind: 'answered', status: state === 'delivered' ? 200 : 503 },
       state,
     };
@@ -101,7 +107,7 @@ it('a delivery whose claim is answered after it was delivered is attempted once'
 });
 
 it('a delivery that failed and is leased again is attempted again', async () => {
-  sender = start('due');
+  sender = start('due', 'due');
   sender.add(delivery);
   await sender.end();
   sender.add(leasedAgain);
@@ -122,12 +128,18 @@ it('a delivery may be sent while its lease lasts, and not any more after its end
   await sender.end();
 });
 
-it('the result of a success is urgent while others wait for its destination', async () => {
-  sender = start();
-  for (let n = 0; n < 8; n += 1) sender.add({ ...delivery, id: `delivery ${n}` });
+it('the result of a success is urgent until its destination is known to answer again', async () => {
+  sender = start('due');
+  for (let n = 0; n < 3; n += 1) sender.add({ ...delivery, id: `delivery ${n}` });
   await sender.end();
-  const urgent = sender.defer.mock.calls.map(([, isUrgent]) => isUrgent);
-  expect([urgent.length, urgent.at(0), urgent.at(-1)]).toEqual([8, true, false]);
+  expect(sender.defer.mock.calls.map(([, isUrgent]) => isUrgent)).toEqual([true, false]);
+});
+
+it('the result of a slow success is urgent', async () => {
+  sender = start('delivered', 'delivered', 'slow');
+  for (let n = 0; n < 3; n += 1) sender.add({ ...delivery, id: `delivery ${n}` });
+  await sender.end();
+  expect(sender.defer.mock.calls.map(([, isUrgent]) => isUrgent)).toEqual([false, false, true]);
 });
 
 it('a failure is recorded at once', async () => {
