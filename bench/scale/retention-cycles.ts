@@ -8,7 +8,7 @@ import { migrate } from '@creditlane/postgres/migrate';
 import { keepDays } from '@creditlane/postgres/partitions/day-partitions';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { webhookDispatcher } from '@creditlane/webhook-dispatcher/service';
-import { PARTITIONS } from '@creditlane/webhook-dispatcher/store/retention';
+import { PARTITIONS } from '@creditlane/webhook-dispatcher/store/history/retention';
 import pg from 'pg';
 import { insertKeptHistory } from '../data/kept-history.ts';
 import { runSql } from '../data/sql.ts';

@@ -28,14 +28,14 @@ import { startSending } from './sending/start-sending.ts';
 import type { SETTINGS } from './settings.ts';
 import { purgeBreakers } from './store/breakers.ts';
 import { findUnsettled } from './store/deliveries.ts';
-import { earlierTables } from './store/earlier-tables.ts';
-import { startQueueStatistics } from './store/queue-statistics.ts';
+import { earlierTables } from './store/history/earlier-tables.ts';
 import {
   moveEnded,
   PARTITIONS,
   purgeReplayJobs,
   purgesOfRowsWithoutDay,
-} from './store/retention.ts';
+} from './store/history/retention.ts';
+import { startQueueStatistics } from './store/queue-statistics.ts';
 
 /** The running service, which the process's closers stop. */
 export interface WebhookDispatcher {

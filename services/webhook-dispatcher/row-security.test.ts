@@ -5,7 +5,7 @@ import { inTransaction } from '@creditlane/postgres/transaction';
 import { findBreaches, listUnsecuredTables } from '@creditlane/service/test-row-security';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { storeTestSuccess } from './store/destinations.ts';
-import { endTimesOfIds } from './store/end-times.ts';
+import { endTimesOfIds } from './store/history/end-times.ts';
 import {
   findAttemptsQuery,
   findOwnDeliveries,

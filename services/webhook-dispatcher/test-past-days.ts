@@ -3,7 +3,7 @@ import { INBOX_PARTITIONS } from '@creditlane/messaging/inbox-by-day';
 import { makeDaysSql } from '@creditlane/postgres/partitions/day-partitions';
 import pg from 'pg';
 import { expect } from 'vitest';
-import { PARTITIONS } from './store/retention.ts';
+import { PARTITIONS } from './store/history/retention.ts';
 import type { TestFixture } from './test-fixture.ts';
 
 const DAYS_BACK = 10;

@@ -7,7 +7,7 @@ import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { stateNameOf } from '../delivery-states.ts';
 import type { Destinations } from '../destinations/destinations.ts';
-import { ANY_END } from '../store/end-times.ts';
+import { ANY_END } from '../store/history/end-times.ts';
 import { runNamedPipeline } from '../store/named-pipeline.ts';
 import { findAttemptsQuery, findOwnDeliveryQuery } from '../store/own-deliveries.ts';
 import { listOwnDeliveries } from './list-own-deliveries.ts';

@@ -7,7 +7,7 @@ import type { Database } from '@creditlane/postgres/database';
 import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { enableDestinationsQuery, isDestinationDisabled } from '../store/destinations.ts';
-import { endTimesOf } from '../store/end-times.ts';
+import { endTimesOf } from '../store/history/end-times.ts';
 import { endReplayJob, lockReplayJob, type ReplayJobRow } from '../store/replay-jobs.ts';
 import {
   advanceReplayJob,

@@ -7,7 +7,7 @@ import {
   type Statement,
 } from '@creditlane/postgres/statement';
 import type { DeliveryStateName } from '../tables.ts';
-import { type EndTimes, endedWithinSql, endTimesOfIds } from './end-times.ts';
+import { type EndTimes, endedWithinSql, endTimesOfIds } from './history/end-times.ts';
 
 export interface OwnDeliveryRow {
   id: string;

@@ -1,6 +1,7 @@
 /** The SQL that ends pending deliveries to a disabled or removed destination, slice by slice. */
 import { defineStatement, type Query } from '@creditlane/postgres/statement';
 import type { Lane } from '../queue/delivery.ts';
+import { insertEndedSql } from './history/ended-deliveries.ts';
 
 /** A delivery that has ended; slices are in the order of `createdAt` and `id`. */
 export interface EndedDelivery extends Lane {
@@ -43,13 +44,7 @@ const endSlice = defineStatement<EndedDelivery>(
      WHERE d.storage <> 'ended' AND d.id = picked.id
      RETURNING d.*
    ), stored AS (
-     INSERT INTO deliveries_ended (id, position, event_id, destination_id, application_id, sequence,
-       state, leased, fence, attempts, next_attempt_at, holding, hold_until, reason, created_at,
-       settled_at, replays, earlier_attempts, replayed_at, storage)
-     SELECT id, position, event_id, destination_id, application_id, sequence,
-       'dead', false, fence, attempts, next_attempt_at, holding, hold_until, $6, created_at,
-       now(), replays, earlier_attempts, replayed_at, 'ended'
-     FROM ended
+     ${insertEndedSql({ state: `'dead'`, reason: '$6', settledAt: 'now()' })}
    )
    SELECT id, created_at::text AS "createdAt", application_id AS "orderingKey",
      destination_id AS "destinationId"

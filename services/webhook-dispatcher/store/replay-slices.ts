@@ -4,7 +4,7 @@
  */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { DeliveryStateName } from '../tables.ts';
-import { type EndTimes, endedWithinSql } from './end-times.ts';
+import { type EndTimes, endedWithinSql } from './history/end-times.ts';
 import { FIRST_ID, type ReplayJobState } from './replay-jobs.ts';
 
 /** A place in the order in which a job reads deliveries, as PostgreSQL writes its parts. */

@@ -1,7 +1,13 @@
 /** The SQL of replays. `application_id` holds the ordering key. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { DeliveryStateName } from '../tables.ts';
-import { ANY_END, type EndTimes, endedWithinSql, endTimesOf, endTimesOfIds } from './end-times.ts';
+import {
+  ANY_END,
+  type EndTimes,
+  endedWithinSql,
+  endTimesOf,
+  endTimesOfIds,
+} from './history/end-times.ts';
 
 /** Limits the attempts that are kept for a delivery: with the most RETRY_DELAYS, about 5,000. */
 export const MAX_REPLAYS = 100;

@@ -2,6 +2,7 @@
 import { type Column, defineArrayStatement } from '@creditlane/postgres/array-rows';
 import { defineStatement, type Query } from '@creditlane/postgres/statement';
 import type { AttemptResult } from '../sending/attempt.ts';
+import { insertEndedSql } from './history/ended-deliveries.ts';
 
 /** Far more than a delivery is leased before its request, and than the clocks of replica and database differ. */
 const MAX_LEASED_BEFORE_START_MS = 3_600_000;
@@ -56,13 +57,7 @@ const recordResults = defineArrayStatement<{ id: string }>(
        AND d.state <> 'delivered' AND (d.fence = r.fence OR r.state = 'delivered' AND d.replays = r.replays)
      RETURNING d.*, r.state AS last_state, r.reason AS last_reason
    ), stored AS (
-     INSERT INTO deliveries_ended (id, position, event_id, destination_id, application_id, sequence,
-       state, reason, leased, fence, attempts, holding, hold_until, created_at,
-       settled_at, replays, earlier_attempts, replayed_at, storage)
-     SELECT id, position, event_id, destination_id, application_id, sequence,
-       last_state, last_reason, false, fence + 1, attempts + 1, holding, hold_until, created_at,
-       now(), replays, earlier_attempts, replayed_at, 'ended'
-     FROM ended
+     ${insertEndedSql({ state: 'last_state', reason: 'last_reason', settledAt: 'now()', fence: 'fence + 1', attempts: 'attempts + 1', nextAttemptAt: 'NULL' })}
    ), recorded AS (
      SELECT id, number FROM retried UNION ALL SELECT id, attempts + 1 FROM ended
    ), attempt AS (

@@ -5,7 +5,7 @@ import { runPurge } from '@creditlane/postgres/retention';
 import { firstIdOfTime } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createTestFixture, type TestFixture } from '../test-fixture.ts';
+import { createTestFixture, type TestFixture } from '../../test-fixture.ts';
 import { earlierTables } from './earlier-tables.ts';
 import { moveEnded, PARTITIONS, purgeReplayJobs, purgesOfRowsWithoutDay } from './retention.ts';
 

@@ -6,6 +6,7 @@ import type { DayPartitions } from '@creditlane/postgres/partitions/day-partitio
 import { definePurge, deleteOlderThanSql, type Purge } from '@creditlane/postgres/retention';
 import { defineStatement } from '@creditlane/postgres/statement';
 import { firstIdOfTime } from '@creditlane/runtime/ids';
+import { insertEndedSql } from './ended-deliveries.ts';
 
 const KEPT_DAYS = 30;
 
@@ -21,13 +22,7 @@ export const moveEnded: Purge = defineStatement(
        LIMIT 1000 FOR UPDATE SKIP LOCKED))
      RETURNING *
    ), stored AS (
-     INSERT INTO deliveries_ended (id, position, event_id, destination_id, application_id, sequence,
-       state, leased, fence, attempts, next_attempt_at, holding, hold_until, reason, created_at,
-       settled_at, replays, earlier_attempts, replayed_at, storage)
-     SELECT id, position, event_id, destination_id, application_id, sequence,
-       state, false, fence, attempts, next_attempt_at, holding, hold_until, reason, created_at,
-       coalesce(settled_at, now()), replays, earlier_attempts, replayed_at, 'ended'
-     FROM ended
+     ${insertEndedSql({ state: 'state', reason: 'reason', settledAt: 'coalesce(settled_at, now())' })}
    )
    SELECT count(*) AS deleted FROM ended`,
 );
