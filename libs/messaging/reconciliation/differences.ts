@@ -38,33 +38,33 @@ export interface Difference {
   readonly kind: 'not_handled' | 'too_few_effects';
 }
 
-const HOLD_SECONDS = 30;
+const LEASE_SECONDS = 30;
 
-// The replica that holds a source compares it; another one takes over half a minute after that replica has last held it.
-const hold = defineStatement<{ position: string }>(
-  'reconciliation_hold',
+// The replica with the lease of a source compares it; another one takes over half a minute after the last renewal.
+const lease = defineStatement<{ position: string }>(
+  'reconciliation_lease',
   `INSERT INTO reconciliation_positions AS p (source, holder, held_until)
-   VALUES ($1, $2, now() + interval '${HOLD_SECONDS} s')
+   VALUES ($1, $2, now() + interval '${LEASE_SECONDS} s')
    ON CONFLICT (source) DO UPDATE SET holder = $2, held_until = excluded.held_until
    WHERE p.holder = $2 OR p.held_until < now()
    RETURNING position`,
 );
 
 /**
- * Holds a source for half a minute; resolves to its position and its missing events with ids after `after`, or to
- * undefined while another process holds it.
+ * Leases a source for half a minute, or renews the lease; resolves to the source's position and its missing events with
+ * ids after `after`, or to undefined while another process has the lease.
  */
-export async function holdSource(
+export async function leaseSource(
   db: Queryable,
   { source, holder }: { source: string; holder: string },
   after: string,
   limit: number,
 ): Promise<{ position: string; open: Difference[] } | undefined> {
-  const [[held], open] = await runPipeline(db, [
-    hold.query([source, holder]),
+  const [[leased], open] = await runPipeline(db, [
+    lease.query([source, holder]),
     selectOpen.query([source, after, limit]),
   ]);
-  return held && { position: held.position, open };
+  return leased && { position: leased.position, open };
 }
 
 const advance = defineStatement<{ source: string }>(
@@ -82,7 +82,7 @@ const insertDifferences = defineStatement<Difference>(
 
 /**
  * Records a comparison up to `position`, and what it found; resolves to the differences that were not known before.
- * Nothing is written when another process holds the source.
+ * Nothing is written when another process has the lease of the source.
  */
 export async function advanceSource(
   pool: pg.Pool,

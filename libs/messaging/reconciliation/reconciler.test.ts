@@ -18,7 +18,7 @@ import { appendToOutbox } from '../outbox.ts';
 import { republishOutbox } from '../outbox-commands/republish-outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { createInboxHandler } from '../transactional-inbox.ts';
-import { advanceSource, holdSource } from './differences.ts';
+import { advanceSource, leaseSource } from './differences.ts';
 import { type Source, startReconciler } from './reconciler.ts';
 import { outboxRoutes } from './written-events.ts';
 
@@ -36,8 +36,8 @@ let isBehind: boolean;
 let looks: number;
 /** The events that each look for too few effects was told to know. */
 let knownTooFew: string[][];
-/** How many events each look for too few effects was about. */
-let lookSizes: number[];
+/** Each look for too few effects: how many events it was about, and when (performance.now()). */
+let comparisons: { size: number; startedMs: number; endedMs: number }[];
 let reconcilers: PeriodicTask[];
 
 const insertEffect = defineStatement('effect_insert', 'INSERT INTO effects SELECT $1');
@@ -89,7 +89,7 @@ beforeEach(async () => {
   isBehind = false;
   looks = 0;
   knownTooFew = [];
-  lookSizes = [];
+  comparisons = [];
 });
 afterEach(() => Promise.all(reconcilers.map((reconciler) => reconciler.close())));
 afterAll(() => db.close());
@@ -107,8 +107,10 @@ async function start(): Promise<PeriodicTask> {
     },
     async findTooFewEffects(pool, ids, known) {
       knownTooFew.push([...known]);
-      lookSizes.push(ids.length);
-      return (await selectTooFew.run(pool, [ids])).map(({ event_id }) => event_id);
+      const startedMs = performance.now();
+      const rows = await selectTooFew.run(pool, [ids]);
+      comparisons.push({ size: ids.length, startedMs, endedMs: performance.now() });
+      return rows.map(({ event_id }) => event_id);
     },
   });
   reconcilers.push(reconciler);
@@ -197,7 +199,7 @@ test('an event that is lost while no reconciler runs is found after the restart'
   await expect.poll(differences).toEqual({ [idOf(lost)]: 'not_handled' });
 });
 
-test('thousands of events are compared 500 at a time', async () => {
+test('thousands of events are compared 500 at a time, with pauses that are four times as long', async () => {
   const total = 4_500;
   await start();
   await db.pool.query(
@@ -208,7 +210,17 @@ test('thousands of events are compared 500 at a time', async () => {
     [total],
   );
   await expect.poll(missingEvents, { timeout: 15_000 }).toBe(total);
-  expect(Math.max(...lookSizes)).toBe(500);
+  expect(Math.max(...comparisons.map(({ size }) => size))).toBe(500);
+  const inOneRound = comparisons
+    .slice(comparisons.findIndex(({ size }) => size === 500))
+    .slice(0, 9);
+  for (const [n, { startedMs }] of inOneRound.entries()) {
+    const before = inOneRound[n - 1];
+    if (before === undefined) continue;
+    const tookMs = before.endedMs - before.startedMs;
+    // Timers may end up to a millisecond early.
+    expect(startedMs - before.endedMs).toBeGreaterThan(4 * tookMs - 1);
+  }
 });
 
 test('an event that is handled with fewer effects than it must have is found', async () => {
@@ -238,9 +250,9 @@ test('a lost event that is republished and then has too few effects is missing a
   expect(knownTooFew[0]).toEqual([]);
 });
 
-test('a difference is returned once, and never to a process that does not hold the source', async () => {
+test('a difference is returned once, and never to a process without the lease of the source', async () => {
   const [found, holder] = [[{ eventId: newId(), kind: 'not_handled' as const }], randomUUID()];
-  await holdSource(db.pool, { source: 'decisions', holder }, NIL_UUID, 1);
+  await leaseSource(db.pool, { source: 'decisions', holder }, NIL_UUID, 1);
   const advanceAs = (by: string) =>
     advanceSource(db.pool, { source: 'decisions', holder: by, position: '' }, found);
   expect(await advanceAs(randomUUID())).toEqual([]);

@@ -26,21 +26,30 @@ import {
   type Difference,
   deleteResolved,
   findUnhandled,
-  holdSource,
+  leaseSource,
   readReconciliation,
   updateKinds,
 } from './differences.ts';
 
-/** With the wait for the consumer's offsets, a missing event is found within 30 s. */
+/**
+ * A missing event is found within some 35 s while there is little to compare: it is asked for when it is 5 s old, in every
+ * second round, and compared in the next one.
+ */
 const EVERY_MS = 10_000;
-/** Parts of a round: a source that writes more than 50,000 events from one round to the next is compared later. */
+/**
+ * Parts of a round, each of 2,000 rows of the outbox or 2,000 records. A source that writes more from one comparison to the
+ * next, 50,000 events, or 25,000 where records are read too, is compared later.
+ */
 const MAX_PARTS = 25;
 /** Events that are compared at once: 7,000 keep a core from the webhooks for 80 ms. */
 const MAX_COMPARED = 500;
 /** After each part and each comparison a round pauses this many times as long as it took. */
 const PAUSE_FACTOR = 4;
-/** Of all pauses of a round together. The rounds of all sources take turns, and each source is held for half a minute. */
-const MAX_PAUSES_MS = 5_000;
+/**
+ * Of all pauses of a round together. The rounds of all sources take turns, every EVERY_MS. When a source has no round
+ * within LEASE_SECONDS of `differences.ts`, another replica takes it over and asks anew.
+ */
+const MAX_PAUSES_MS = 2_000;
 const MAX_REVISITED = 1_000;
 const MAX_LOGGED = 10;
 
@@ -155,14 +164,14 @@ function createRound(options: ReconcilerOptions, source: Source) {
 
   return async (stop: AbortSignal): Promise<void> => {
     const pauses = new Pauses(stop);
-    const held = await holdSource(
+    const leased = await leaseSource(
       pool,
       { source: source.name, holder },
       revisitedTo,
       MAX_REVISITED,
     );
-    if (held === undefined) return;
-    const { position, open } = held;
+    if (leased === undefined) return;
+    const { position, open } = leased;
     await revisit(open, pauses);
     if (pending?.from !== position) pending = await ask(source, position, pauses);
     const isHandled =

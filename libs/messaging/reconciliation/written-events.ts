@@ -17,7 +17,7 @@ import type pg from 'pg';
 const MAX_ROWS = 2_000;
 /**
  * An event that waits for so long, while later ones of its shard are published, counts as written all the same: its
- * partition cannot be written, or its row was forgotten. With two rounds of the reconciler it is reported within a minute.
+ * partition cannot be written, or its row was forgotten. The reconciler reports it one to two minutes after it was written.
  */
 const OVERTAKEN_S = 40;
 /**
