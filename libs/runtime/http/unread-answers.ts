@@ -12,13 +12,14 @@ interface Unsent {
   /** Bytes of the write under way that the system has not taken. */
   queued: number;
   written: number;
-  /** In how many checks one after the other the system had taken nothing. */
+  /** Checks in a row in which the system had taken nothing. */
   unchanged: number;
 }
 
 /**
- * Destroys each connection that has bytes to send of which the system took none for `unreadMs`, or up to a
- * fifth longer, and calls `onCut`. A client that reads slowly makes progress and is not cut.
+ * Destroys each connection that has bytes to send of which the system took none in CHECKS checks in a row, and calls
+ * `onCut`: after `unreadMs`, up to a fifth longer, and later when the process was held up. A client that reads slowly makes
+ * progress and is not cut.
  *
  * `socket.setTimeout` looks at the same queue, but each byte that the client sends starts its time anew.
  */

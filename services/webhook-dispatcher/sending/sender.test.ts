@@ -142,6 +142,16 @@ it('the result of a slow success is urgent', async () => {
   expect(sender.defer.mock.calls.map(([, isUrgent]) => isUrgent)).toEqual([false, false, true]);
 });
 
+it('the result of a success is urgent while the next delivery to its destination waits for results', async () => {
+  sender = start();
+  for (let n = 0; n < 25; n += 1) sender.add({ ...delivery, id: `delivery ${n}` });
+  sender.answer();
+  await vi.waitFor(() => expect(sender.defer).toHaveBeenCalledTimes(20), 15_000);
+  const isUrgent = sender.defer.mock.calls.map(([, urgent]) => urgent);
+  expect([isUrgent[0], isUrgent.at(-1)]).toEqual([false, true]);
+  await sender.end();
+});
+
 it('a failure is recorded at once', async () => {
   sender = start('due');
   sender.add(delivery);
