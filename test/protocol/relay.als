@@ -160,12 +160,16 @@ pred read[r: Relay, position: lone Event] {
 }
 
 /**
- * The batch reaches the topic, in the order of the ids. The check of the lease before a publish saves repetitions
- * only, because a process may be suspended right after the check, so the check is not modelled.
+ * The batch reaches the topic up to `last`, in the order of the ids. What comes after `last` is left for the next
+ * publication, under the same fence. The check of the lease before a publish saves repetitions only, because a process may
+ * be suspended right after the check, so the check is not modelled.
  */
-pred publish[r: Relay] {
-  land[r, r.batch]
-  no r.batch' and r.published' = r.published + r.batch
+pred publish[r: Relay, last: Event] {
+  last in r.batch
+  let first = last + r.batch & last.lower {
+    land[r, first]
+    r.batch' = r.batch - first and r.published' = r.published + first
+  }
 }
 
 /** The publish fails, or the process gives it up: of the key of `last`, the events up to it are in the topic. */
@@ -184,13 +188,13 @@ pred land[r: Relay, landed: set Event] {
 }
 
 /**
- * The mark statement begins: its snapshot shows the fence that the lease has at this moment. What it leaves unmarked, the
- * process forgets.
+ * The mark statement begins, also while a part of the batch is left: its snapshot shows the fence that the lease has at this
+ * moment. What it leaves unmarked, the process forgets.
  */
 pred beginMark[r: Relay] {
-  some r.published and no r.batch and no r.marking
+  some r.published and no r.marking
   r.marking' = ((r.under = Shard.fence or some MarkWithoutFence) => r.published else none)
-  no r.batch' and no r.published' and r.lease' = r.lease and r.under' = r.under
+  r.batch' = r.batch and no r.published' and r.lease' = r.lease and r.under' = r.under
   only[r] and marksStay and shardStays and topicStays
 }
 
@@ -253,8 +257,8 @@ fact Steps {
   always {
     nothing or loseTopics or raiseFences or clearMarks or createTopics
     or (some e: Event | lock[e] or drawEarly[e] or commit[e] or rollBack[e])
-    or (some r: Relay | takeOver[r] or renew[r] or read[r, none] or publish[r] or beginMark[r] or commitMark[r] or crash[r])
-    or (some r: Relay, e: Event | read[r, e] or publishPart[r, e])
+    or (some r: Relay | takeOver[r] or renew[r] or read[r, none] or beginMark[r] or commitMark[r] or crash[r])
+    or (some r: Relay, e: Event | read[r, e] or publish[r, e] or publishPart[r, e])
   }
 }
 
